@@ -1,0 +1,44 @@
+"""The 8x8 handwritten digits embedded in scikit-learn: a small stand-in for MNIST that needs no network.
+
+They are the test part of UCI's Optical Recognition of Handwritten Digits: 1,797 images with grey levels 0 to 16.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from hidden_dynamics.data.settings import whole_numbers
+
+SPLIT_SEED = 0
+TEST_SIZE = 360  # a fifth
+
+
+def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
+    """Split the images into 1,437 for training and 360 for testing, with the classes in the same proportions in both.
+
+    The split is always the same (seed 0). The arrays are those of `mnist.prepare`, only smaller.
+
+    Args:
+        raw: not used: the images come with scikit-learn.
+        settings: none are known.
+
+    Returns:
+        `train_images` (1437, 64) and `test_images` (360, 64), uint8 in 0..16, each image row by row; `train_labels` and
+        `test_labels`, uint8 in 0..9; `levels` (), float32, 16: a pixel's value is `image / levels`, in [0, 1].
+    """
+    # Here, because importing scikit-learn takes a second that the other datasets need not wait for.
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
+    whole_numbers("digits", settings, {})
+    images, labels = load_digits(return_X_y=True)
+    train_images, test_images, train_labels, test_labels = train_test_split(
+        images.astype(np.uint8), labels.astype(np.uint8), test_size=TEST_SIZE, stratify=labels, random_state=SPLIT_SEED
+    )
+    return {
+        "train_images": train_images,
+        "train_labels": train_labels,
+        "test_images": test_images,
+        "test_labels": test_labels,
+        "levels": np.array(16, np.float32),
+    }

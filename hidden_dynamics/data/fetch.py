@@ -1,0 +1,237 @@
+"""Bring one file of a dataset from a local mirror or the network, and check its content.
+
+What is checked is the content (size and SHA-256 once gzip is undone), not the archive that carries it: mirrors compress
+the same bytes differently. A download that is broken off leaves `<destination>.part`, which the next attempt continues.
+"""
+
+import contextlib
+import gzip
+import hashlib
+import re
+import sys
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pooch
+import requests
+
+from hidden_dynamics import files
+from hidden_dynamics.data.registry import RemoteFile
+from hidden_dynamics.errors import UserError
+
+CHUNK = 1 << 18  # bytes of a local file held in memory at a time
+PIECE = 1 << 14  # bytes of a download at a time; what a broken connection had sent of the last one is lost
+GZIP_MAGIC = b"\x1f\x8b"
+WORTH_RETRYING = {408, 425, 429}  # the client errors (4xx) that may pass by themselves
+
+
+def fetch(
+    dataset: str,
+    file: RemoteFile,
+    destination: str | Path,
+    mirror: str | Path | None = None,
+    progress: bool | None = None,
+    retries: int = 3,
+    pause: float = 1.0,
+    timeout: float = 30.0,
+) -> None:
+    """Bring `file` to `destination`, decompressed and verified.
+
+    The mirror is tried first (`<mirror>/<dataset>/<file>`, plain or with `.gz`), then each URL in turn. What arrives
+    with the wrong content is thrown away and the next source is tried.
+
+    Args:
+        dataset: the dataset's name: the directory within the mirror.
+        file: what to bring, with the size and SHA-256 of its decompressed content.
+        destination: the file's final name. Nothing is there before the content is verified.
+        mirror: a directory laid out `<dataset>/<file>`, or None.
+        progress: whether to draw a progress bar; None: only on a terminal.
+        retries: attempts per URL (at least 1).
+        pause: seconds before the second attempt; doubled before each further one.
+        timeout: seconds to wait for a server that says nothing.
+
+    Raises:
+        UserError: no source gave the file (the message lists each with its reason), the mirror is not a directory, or
+            `destination` cannot be written. A full or read-only disk is reported at once, not retried.
+    """
+    destination = Path(destination)
+    progress = sys.stderr.isatty() if progress is None else progress
+    label = f"{dataset}/{file.name}"
+    part = destination.with_name(f"{destination.name}.part")
+    tried: list[tuple[str, str]] = []
+
+    def failed(source: str, reason: str) -> None:
+        tried.append((source, reason))
+        _say(f"{label}: {reason}: {source}")
+
+    copies = [] if mirror is None else _copies(Path(mirror), dataset, file)
+    if mirror is not None and not copies:
+        failed(str(Path(mirror, dataset, file.name)), "not in the mirror, neither plain nor with .gz")
+    sources = [(str(copy), partial(_unpack, copy, file, destination)) for copy in copies]
+    for url in file.urls:
+        sources.append((url, partial(_from_url, url, file, part, destination, progress, retries, pause, timeout)))
+    try:
+        for source, bring in sources:
+            _say(f"{label}: from {source}")
+            try:
+                bring()
+            except _Refused as refusal:
+                failed(source, str(refusal))
+            else:
+                return part.unlink(missing_ok=True)
+    except OSError as error:
+        # Only the disk gets here: a source's own errors have become _Refused.
+        raise UserError(
+            f"cannot write {destination}: {error.strerror or error}. "
+            "Make room, or make its directory writable, and run again."
+        ) from error
+    finally:
+        with contextlib.suppress(OSError):
+            if part.stat().st_size == 0:
+                part.unlink()
+    raise UserError(_nothing_worked(dataset, file, tried))
+
+
+def verify(path: str | Path, file: RemoteFile) -> None:
+    """Check that the content of `path` is that of `file`.
+
+    Raises:
+        UserError: it is missing, unreadable, truncated or altered; the message names it and says what was expected.
+    """
+    try:
+        for _ in _checked(_content(Path(path)), file):
+            pass
+    except _Refused as refusal:
+        raise UserError(f"{path}: {refusal}. Delete it and fetch it again.") from None
+
+
+class _Refused(Exception):
+    """A source did not give the file; the message says why."""
+
+
+def _copies(mirror: Path, dataset: str, file: RemoteFile) -> list[Path]:
+    if not mirror.is_dir():
+        raise UserError(
+            f"the mirror {mirror} is not a directory. Set data.mirror in config.yaml to one, or leave it out."
+        )
+    candidates = [mirror / dataset / file.name, mirror / dataset / f"{file.name}.gz"]
+    return [path for path in candidates if path.is_file()]
+
+
+def _from_url(
+    url: str,
+    file: RemoteFile,
+    part: Path,
+    destination: Path,
+    progress: bool,
+    retries: int,
+    pause: float,
+    timeout: float,
+) -> None:
+    failures = 0
+    while True:
+        continued = part.exists() and part.stat().st_size > 0
+        try:
+            _download(url, part, progress, timeout)
+            _unpack(part, file, destination)
+            return
+        except _Refused:
+            part.unlink()
+            if not continued:
+                raise
+            continue  # the beginning may have come from another source: once more, from the start
+        except requests.HTTPError as error:
+            status = error.response.status_code
+            if status == 416 and continued:  # the part is no beginning of what the server has
+                part.unlink()
+                continue
+            reason = f"HTTP {status} {error.response.reason}"
+            if 400 <= status < 500 and status not in WORTH_RETRYING:
+                raise _Refused(reason) from error
+        except requests.RequestException as error:
+            reason = _plainly(error, timeout)
+        failures += 1
+        if failures >= retries:
+            raise _Refused(f"{reason} ({failures} attempts)" if failures > 1 else reason)
+        time.sleep(pause * 2 ** (failures - 1))
+
+
+def _download(url: str, part: Path, progress: bool, timeout: float) -> None:
+    """Append to `part` what `url` still has to give; start over where the server cannot continue."""
+    part.parent.mkdir(parents=True, exist_ok=True)
+    with open(part, "ab") as handle:
+        # A range counts bytes as stored, so the server must not compress on the way.
+        headers = {"Accept-Encoding": "identity"}
+        if handle.tell():
+            headers["Range"] = f"bytes={handle.tell()}-"
+
+        def start_over(response: requests.Response, *_args, **_kwargs) -> None:
+            if response.status_code == 200:  # all of it comes, although (206) only the rest may have been asked for
+                handle.truncate(0)
+
+        downloader = pooch.HTTPDownloader(
+            progressbar=progress, chunk_size=PIECE, timeout=timeout, headers=headers, hooks={"response": start_over}
+        )
+        downloader(url, handle, None)
+
+
+def _unpack(source: Path, file: RemoteFile, destination: Path) -> None:
+    with files.atomic(destination, "wb") as out:
+        for chunk in _checked(_content(source), file):
+            out.write(chunk)
+
+
+def _content(source: Path) -> Iterator[bytes]:
+    """The bytes of `source`, decompressed if they are gzip."""
+    try:
+        with open(source, "rb") as raw:
+            packed = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+            raw.seek(0)
+            with gzip.open(raw) if packed else contextlib.nullcontext(raw) as stream:
+                while chunk := stream.read(CHUNK):
+                    yield chunk
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise _Refused(f"the gzip archive is broken off or damaged ({error})") from error
+    except OSError as error:
+        raise _Refused(f"cannot be read: {error.strerror or error}") from error
+
+
+def _checked(chunks: Iterable[bytes], file: RemoteFile) -> Iterator[bytes]:
+    """Pass `chunks` on; refuse them where they are not the content of `file`."""
+    digest, size = hashlib.sha256(), 0
+    for chunk in chunks:
+        size += len(chunk)
+        if size > file.size:  # no need to read (or to write) the rest
+            raise _Refused(f"the content is longer than the {file.size:,} bytes expected")
+        digest.update(chunk)
+        yield chunk
+    if size != file.size:
+        raise _Refused(f"the content has {size:,} bytes, expected {file.size:,}")
+    if digest.hexdigest() != file.sha256:
+        raise _Refused(f"the content has SHA-256 {digest.hexdigest()}, expected {file.sha256}")
+
+
+def _plainly(error: requests.RequestException, timeout: float) -> str:
+    """What went wrong on the way, without the layers of wrapping that requests puts around it."""
+    if isinstance(error, requests.Timeout):
+        return f"no answer within {timeout:g} s"
+    cause = error.args[0] if error.args else error
+    # "HTTPConnection(host=..., port=...): what happened"
+    return re.sub(r"^(<.*?>|\w+\(.*?\)): ", "", f"{getattr(cause, 'reason', cause)}")
+
+
+def _nothing_worked(dataset: str, file: RemoteFile, tried: list[tuple[str, str]]) -> str:
+    sources = "\n".join(f"  - {source}: {reason}" for source, reason in tried)
+    return (
+        f"{dataset}/{file.name} could not be fetched:\n{sources}\n"
+        f"Expected: {file.size:,} bytes with SHA-256 {file.sha256} (once decompressed).\n"
+        f"Check the network and run again; or put the file at <directory>/{dataset}/{file.name} (or .gz) "
+        "and set data.mirror in config.yaml to that <directory>."
+    )
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)

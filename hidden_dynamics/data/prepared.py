@@ -1,0 +1,111 @@
+"""Prepared data on disk: the arrays in `<name>.npz`, where they come from and their digest in `<name>.json`."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from hidden_dynamics import files
+from hidden_dynamics.errors import UserError
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Arrays by name, what is known of their origin, and the SHA-256 that `digest` gives for them."""
+
+    arrays: dict[str, np.ndarray]
+    provenance: dict[str, Any]
+    digest: str
+
+
+def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping[str, Any]) -> None:
+    """Write `arrays` to `path` (`<name>.npz`) and the provenance and digest to `<name>.json` beside it.
+
+    The same arrays give the same bytes. Both files are written atomically, the arrays last: where they are, all is.
+
+    Args:
+        arrays: of any shape and of any type but Python objects.
+        provenance: what JSON can hold.
+
+    Raises:
+        UserError: `path` cannot be written.
+    """
+    path = Path(path)
+    arrays = {name: np.asarray(arrays[name]) for name in sorted(arrays)}
+    about = {
+        "arrays": {name: {"dtype": array.dtype.str, "shape": list(array.shape)} for name, array in arrays.items()},
+        "digest": digest(arrays),
+        "provenance": dict(provenance),
+    }
+    try:
+        with files.atomic(_about(path)) as handle:
+            handle.write(json.dumps(about, indent=2, sort_keys=True) + "\n")
+        with files.atomic(path, "wb") as handle:
+            # Not compressed: every training reads it, and zlib's versions make different bytes of the same arrays.
+            # numpy gives every member the same date (1980), so that the file depends on the arrays alone.
+            np.savez(handle, **arrays)
+    except OSError as error:
+        raise UserError(
+            f"cannot write {path}: {error.strerror or error}. Make room, or make its directory writable, and run again."
+        ) from error
+
+
+def load(path: str | Path) -> Prepared:
+    """Read what `save` wrote, and verify the digest.
+
+    Raises:
+        UserError: a file is missing, truncated or altered; the message names it.
+    """
+    path = Path(path)
+    try:
+        about = json.loads(_about(path).read_text(encoding="utf-8"))
+        expected, provenance = about["digest"], about["provenance"]
+    except FileNotFoundError:
+        raise _unusable(_about(path), "it is missing") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise _unusable(_about(path), f"it is truncated or altered ({error!r})") from error
+    arrays = _read(path)
+    if digest(arrays) != expected:
+        raise _unusable(path, f"the digest of its arrays is {digest(arrays)}, expected {expected}")
+    return Prepared(arrays, provenance, expected)
+
+
+def digest(arrays: Mapping[str, np.ndarray]) -> str:
+    """SHA-256 (hexadecimal) over names, types, shapes and bytes of the arrays, in the order of their names."""
+    total = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name])
+        if array.dtype.hasobject:
+            raise TypeError(f"{name}: an array of Python objects has no stable bytes")
+        # As JSON, so that no two different lists of arrays run together to the same text.
+        total.update(json.dumps([name, array.dtype.str, array.shape]).encode())
+        total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    return total.hexdigest()
+
+
+def _about(path: Path) -> Path:
+    return path.with_suffix(".json")
+
+
+def _read(path: Path) -> dict[str, np.ndarray]:
+    try:
+        with open(path, "rb") as handle:
+            return _members(handle, path)
+    except FileNotFoundError:
+        raise _unusable(path, "it is missing") from None
+
+
+def _members(handle: IO[bytes], path: Path) -> dict[str, np.ndarray]:
+    try:
+        with np.load(handle, allow_pickle=False) as members:
+            return {name: members[name] for name in members.files}
+    except Exception as error:  # a damaged archive raises almost anything, according to where the damage is
+        raise _unusable(path, f"it is truncated or altered ({error!r})") from error
+
+
+def _unusable(path: Path, problem: str) -> UserError:
+    return UserError(f"{path} cannot be used: {problem}. Delete it and run snakemake again.")

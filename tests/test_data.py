@@ -1,0 +1,293 @@
+"""The datasets: file formats, shapes and ranges, and what the generated tasks promise."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hidden_dynamics.data import adding, copying, digits, mnist
+from hidden_dynamics.data.fetch import fetch
+from hidden_dynamics.data.registry import load_registry
+from hidden_dynamics.data.streams import generator
+from hidden_dynamics.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[1]
+counts = st.integers(1, 5)
+seeds = st.integers(0, 2**40)
+unhurried = settings(max_examples=50, deadline=None)  # a busy machine is no failure
+
+
+# -------------------------------------------------------------------------------------------------------------- streams
+
+
+def test_streams_are_stable():
+    # Written down once: whoever changes how streams are keyed changes every number of every run.
+    assert generator(3, "train", 1201).integers(0, 2**32, 3).tolist() == [4232539490, 3361322314, 698638169]
+    assert generator(3, "train", 1202).integers(0, 2**32, 3).tolist() == [1210535931, 2407027353, 3597757411]
+    assert generator(0, "1").integers(0, 2**32) == 2494467440
+    assert generator(0, 1).integers(0, 2**32) == 1418201567
+
+
+@unhurried
+@given(seeds, st.lists(st.one_of(st.text(max_size=5), st.integers(-(2**70), 2**70)), max_size=3))
+def test_streams_differ_along_every_step_and_repeat(seed: int, path: list):
+    drawn = generator(seed, *path).integers(0, 2**63, 2).tolist()
+    assert generator(seed, *path).integers(0, 2**63, 2).tolist() == drawn
+    for other in ((seed + 1, *path), (seed, *path, 0), (seed, *path, ""), (seed, 7, *path)):
+        assert generator(*other).integers(0, 2**63, 2).tolist() != drawn
+
+
+def test_a_stream_is_named_by_text_and_whole_numbers():
+    assert generator(np.int64(3), np.int32(1)).random() == generator(3, 1).random()
+    with pytest.raises(TypeError):
+        generator(3, 0.5)
+
+
+# -------------------------------------------------------------------------------------------------------------- copying
+
+
+@unhurried
+@given(seeds, counts, st.integers(1, 12), st.integers(1, 40), st.integers(1, 20))
+def test_copying_sequences(seed: int, count: int, letters: int, blanks: int, alphabet: int):
+    words = copying.sample_letters(generator(seed), count, letters, alphabet)
+    assert words.shape == (count, letters) and words.dtype == np.uint8
+    assert words.min() >= 1 and words.max() <= alphabet
+
+    inputs, targets = copying.sequences(words, blanks, alphabet)
+    assert inputs.shape == targets.shape == (count, blanks + 2 * letters)
+    marker = letters + blanks
+    assert (inputs[:, :letters] == words).all()
+    assert (inputs[:, letters:marker] == copying.BLANK).all()
+    assert (inputs[:, marker] == alphabet + 1).all()
+    assert (inputs[:, marker + 1 :] == copying.BLANK).all()
+    assert (targets[:, :marker] == copying.BLANK).all()
+    assert (targets[:, marker:] == words).all()
+
+
+def test_copying_as_drawn_in_the_module():
+    inputs, targets = copying.sequences(np.array([[2, 1, 3]], np.uint8), blanks=4, alphabet=8)
+    assert inputs.tolist() == [[2, 1, 3, 0, 0, 0, 0, 9, 0, 0]]
+    assert targets.tolist() == [[0, 0, 0, 0, 0, 0, 0, 2, 1, 3]]
+
+
+def test_copying_letters_are_uniform():
+    words = copying.sample_letters(generator(0), 10_000)
+    shares = np.bincount(words.ravel(), minlength=9)[1:] / words.size
+    assert np.abs(shares - 1 / 8).max() < 0.004  # four standard errors of 100,000 letters
+
+
+def test_copying_baseline():
+    assert copying.baseline_loss(1000, 10, 8) == pytest.approx(0.020387, abs=1e-6)
+    assert copying.baseline_loss(2000) == pytest.approx(0.010294, abs=1e-6)
+    # The same, from the definition: certain of the blanks, uniform over the letters.
+    _, targets = copying.sequences(np.ones((1, 3), np.uint8), 7)
+    nats = [0 if target == copying.BLANK else math.log(5) for target in targets[0]]
+    assert copying.baseline_loss(7, 3, 5) == pytest.approx(np.mean(nats))
+
+
+def test_copying_prepare():
+    asked = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50, "seed": 1}
+    arrays = copying.prepare(Path("nowhere"), asked)
+    assert arrays["test_letters"].shape == (50, 10)
+    assert [int(arrays[name]) for name in ("blanks", "letters", "alphabet")] == [30, 10, 8]
+    assert (copying.prepare(Path("nowhere"), asked)["test_letters"] == arrays["test_letters"]).all()
+    other = copying.prepare(Path("nowhere"), asked | {"seed": 2})
+    assert (other["test_letters"] != arrays["test_letters"]).any()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"blanks": 0}, "'blanks' must be a whole number >= 1, found 0"),
+        ({"blanks": 1.5}, "'blanks' must be a whole number >= 1, found 1.5"),
+        ({"alphabet": 256}, "'alphabet' must be at most 255"),
+        ({"length": 3}, "unknown setting 'length'"),
+    ],
+)
+def test_copying_refuses_bad_settings(change: dict, message: str):
+    asked = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50, "seed": 1}
+    with pytest.raises(UserError, match=f"copying: .*{message}"):
+        copying.prepare(Path("nowhere"), asked | change)
+    with pytest.raises(UserError, match="copying: the setting 'seed' is missing"):
+        copying.prepare(Path("nowhere"), {name: value for name, value in asked.items() if name != "seed"})
+
+
+# --------------------------------------------------------------------------------------------------------------- adding
+
+
+@unhurried
+@given(seeds, counts, st.integers(2, 60))
+def test_adding_samples(seed: int, count: int, length: int):
+    values, markers, targets = adding.sample(generator(seed), count, length)
+    assert values.shape == (count, length) and values.dtype == np.float32
+    assert values.min() >= 0 and values.max() < 1
+    assert markers.shape == (count, 2) and markers.dtype == np.int64
+    assert ((markers[:, 0] >= 0) & (markers[:, 0] < length // 2)).all()
+    assert ((markers[:, 1] >= length // 2) & (markers[:, 1] < length)).all()
+
+    seen = adding.inputs(values, markers)
+    assert seen.shape == (count, length, 2) and seen.dtype == np.float32
+    assert (seen[:, :, 0] == values).all()
+    assert (seen[:, :, 1].sum(axis=1) == 2).all()
+    assert (np.sort(np.argsort(seen[:, :, 1], axis=1)[:, -2:], axis=1) == markers).all()
+    assert targets.shape == (count,) and targets.dtype == np.float32
+    np.testing.assert_allclose((seen[:, :, 0] * seen[:, :, 1]).sum(axis=1), targets, rtol=1e-6)
+
+
+def test_adding_markers_cover_both_halves_and_the_baseline_is_a_sixth():
+    _, markers, targets = adding.sample(generator(0), 20_000, 7)
+    assert set(markers[:, 0]) == {0, 1, 2} and set(markers[:, 1]) == {3, 4, 5, 6}
+    assert np.mean((targets - 1) ** 2) == pytest.approx(adding.BASELINE_LOSS, abs=0.005)
+
+
+def test_adding_prepare():
+    asked = {"length": 12, "test_size": 5, "seed": 1}
+    arrays = adding.prepare(Path("nowhere"), asked)
+    assert {name: array.shape for name, array in arrays.items()} == {
+        "test_values": (5, 12),
+        "test_markers": (5, 2),
+        "test_targets": (5,),
+        "length": (),
+    }
+    again = adding.prepare(Path("nowhere"), asked)
+    assert all((again[name] == arrays[name]).all() for name in arrays)
+    with pytest.raises(UserError, match="adding: the setting 'length' must be a whole number >= 2, found 1"):
+        adding.prepare(Path("nowhere"), asked | {"length": 1})
+
+
+# --------------------------------------------------------------------------------------------------------------- digits
+
+
+def test_digits():
+    arrays = digits.prepare(Path("nowhere"), {})
+    assert arrays["train_images"].shape == (1437, 64) and arrays["test_images"].shape == (360, 64)
+    assert arrays["train_images"].dtype == arrays["test_labels"].dtype == np.uint8
+    scaled = arrays["train_images"] / arrays["levels"]
+    assert scaled.dtype == np.float32 and scaled.min() == 0 and scaled.max() == 1
+    # The split is part of the result: the same images are held out on every machine.
+    assert arrays["test_labels"][:10].tolist() == [7, 6, 3, 7, 7, 3, 2, 8, 9, 3]
+    assert int(arrays["test_images"].sum()) == 112350
+    assert np.bincount(arrays["test_labels"]).tolist() == [36, 36, 35, 37, 36, 37, 36, 36, 35, 36]
+    with pytest.raises(UserError, match="digits: unknown setting 'seed'; known: none"):
+        digits.prepare(Path("nowhere"), {"seed": 1})
+
+
+# ---------------------------------------------------------------------------------------------------------------- mnist
+
+
+def idx(array: np.ndarray) -> bytes:
+    header = bytes([0, 0, 8, array.ndim]) + np.array(array.shape, ">u4").tobytes()
+    return header + array.astype(np.uint8).tobytes()
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=3), seeds)
+@unhurried
+def test_idx_round_trip(tmp_path_factory, shape: list[int], seed: int):
+    array = generator(seed).integers(0, 256, shape, dtype=np.uint8)
+    path = tmp_path_factory.mktemp("idx") / "file"
+    path.write_bytes(idx(array))
+    assert np.array_equal(mnist.read_idx(path), array)
+
+
+GOOD = idx(np.arange(12).reshape(3, 2, 2))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "magic number 00 00 08 ..., found nothing"),
+        (GOOD[:3], "magic number 00 00 08 ..., found 00 00 08"),
+        (b"\x1f\x8b\x08\x00" + GOOD[4:], "magic number 00 00 08 ..., found 1f 8b 08 00"),
+        (bytes([0, 0, 0x0D, 3]) + GOOD[4:], "found 00 00 0d 03"),
+        (GOOD[:10], "expected a header of 16 bytes, found 10"),
+        (GOOD[:-1], r"expected 28 bytes for its shape \(3, 2, 2\), found 27"),
+        (GOOD + b"\0", r"expected 28 bytes for its shape \(3, 2, 2\), found 29"),
+        (GOOD[:7] + b"\x04" + GOOD[8:], r"expected 32 bytes for its shape \(4, 2, 2\), found 28"),
+        (GOOD[:4] + b"\xff" * 12 + GOOD[16:], "expected 79,228,162"),
+    ],
+)
+def test_a_damaged_idx_file_is_named_with_what_was_expected_and_found(tmp_path: Path, content: bytes, message: str):
+    path = tmp_path / "train-images-idx3-ubyte"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=f"{path}: .*{message}"):
+        mnist.read_idx(path)
+
+
+def small_mnist(directory: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarray]:
+    """Four files of the right form with 6 and 4 images, and the module told to expect as many."""
+    monkeypatch.setattr(mnist, "IMAGES", {"train": ("train-images", 6), "test": ("test-images", 4)})
+    monkeypatch.setattr(mnist, "LABELS", {"train": ("train-labels", 6), "test": ("test-labels", 4)})
+    rng = generator(0)
+    arrays = {
+        "train-images": rng.integers(0, 256, (6, 28, 28)),
+        "test-images": rng.integers(0, 256, (4, 28, 28)),
+        "train-labels": rng.integers(0, 10, 6),
+        "test-labels": rng.integers(0, 10, 4),
+    }
+    for name, array in arrays.items():
+        (directory / name).write_bytes(idx(array))
+    return arrays
+
+
+def test_mnist_is_read_row_by_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    written = small_mnist(tmp_path, monkeypatch)
+    arrays = mnist.prepare(tmp_path, {})
+    assert (arrays["train_images"][2, 28 * 5 + 7] == written["train-images"][2, 5, 7]).all()
+    assert np.array_equal(arrays["test_images"].reshape(4, 28, 28), written["test-images"])
+    assert np.array_equal(arrays["train_labels"], written["train-labels"])
+    assert arrays["levels"] == 255 and arrays["levels"].dtype == np.float32
+    assert {array.dtype for name, array in arrays.items() if name != "levels"} == {np.dtype(np.uint8)}
+
+
+def test_mnist_of_the_wrong_size_or_with_wrong_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    small_mnist(tmp_path, monkeypatch)
+    (tmp_path / "test-labels").write_bytes(idx(np.array([1, 2, 3])))
+    with pytest.raises(UserError, match=r"test-labels: expected shape \(4,\), found \(3,\)"):
+        mnist.prepare(tmp_path, {})
+    (tmp_path / "test-labels").write_bytes(idx(np.array([1, 2, 3, 10])))
+    with pytest.raises(UserError, match="test-labels: expected labels 0 to 9, found 10"):
+        mnist.prepare(tmp_path, {})
+    (tmp_path / "train-images").write_bytes(idx(np.zeros((6, 28, 27))))
+    with pytest.raises(UserError, match=r"train-images: expected shape \(6, 28, 28\), found \(6, 28, 27\)"):
+        mnist.prepare(tmp_path, {})
+    (tmp_path / "train-images").unlink()
+    with pytest.raises(UserError, match="train-images: there is no such file; fetch it first"):
+        mnist.prepare(tmp_path, {})
+
+
+def test_mnist_from_a_mirror(tmp_path: Path):
+    mirror = os.environ.get("HIDDEN_DYNAMICS_MIRROR")
+    if not mirror:
+        pytest.skip("HIDDEN_DYNAMICS_MIRROR names no mirror with the real MNIST")
+    for file in load_registry(ROOT / "config" / "datasets.yaml")["mnist"].files.values():
+        fetch("mnist", file, tmp_path / file.name, mirror)
+    arrays = mnist.prepare(tmp_path, {})
+    assert arrays["train_images"].shape == (60_000, 784) and arrays["test_images"].shape == (10_000, 784)
+    assert arrays["train_labels"][:5].tolist() == [5, 0, 4, 1, 9]
+    assert arrays["test_labels"][:5].tolist() == [7, 2, 1, 0, 4]
+    # Known statistics of the training pixels: mean 0.1307, standard deviation 0.3081.
+    pixels = arrays["train_images"] / arrays["levels"]
+    assert pixels.mean(dtype=np.float64) == pytest.approx(0.1307, abs=1e-4)
+    assert pixels.std(dtype=np.float64) == pytest.approx(0.3081, abs=1e-4)
+
+
+# -------------------------------------------------------------------------------------------------------- light imports
+
+
+def test_the_data_layer_imports_neither_torch_nor_scikit_learn():
+    code = """
+import json, pkgutil, importlib, sys
+import hidden_dynamics.data as data
+for module in pkgutil.iter_modules(data.__path__):
+    importlib.import_module(f"hidden_dynamics.data.{module.name}")
+print(json.dumps([name for name in ("torch", "sklearn", "pandas") if name in sys.modules]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []

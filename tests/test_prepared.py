@@ -1,0 +1,202 @@
+"""Prepared data on disk: the round trip, damage, and the script that writes it."""
+
+import errno
+import gzip
+import hashlib
+import json
+import os
+import resource
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays_of
+
+from hidden_dynamics.data import copying, prepared
+from hidden_dynamics.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[1]
+ARRAYS = {
+    "images": np.arange(24, dtype=np.uint8).reshape(4, 6),
+    "labels": np.array([3, 1, 2, 0], np.int64),
+    "levels": np.array(16, np.float32),
+    "transposed": np.arange(6, dtype=np.float32).reshape(2, 3).T,
+    "empty": np.zeros((0, 3), np.float32),
+}
+PROVENANCE = {"dataset": "toy", "settings": {"length": 3}}
+
+dtypes = st.sampled_from([np.uint8, np.int64, np.float32, np.bool_, np.dtype(">f4")])
+some_arrays = dtypes.flatmap(
+    lambda kind: arrays_of.arrays(kind, arrays_of.array_shapes(min_dims=0, min_side=0, max_side=4))
+)
+
+
+def test_round_trip(tmp_path: Path):
+    prepared.save(tmp_path / "toy.npz", ARRAYS, PROVENANCE)
+    loaded = prepared.load(tmp_path / "toy.npz")
+    assert sorted(loaded.arrays) == sorted(ARRAYS)
+    for name, array in ARRAYS.items():
+        assert np.array_equal(loaded.arrays[name], array) and loaded.arrays[name].dtype == array.dtype
+        assert loaded.arrays[name].shape == array.shape
+    assert loaded.provenance == PROVENANCE
+    assert loaded.digest == prepared.digest(ARRAYS) == json.loads((tmp_path / "toy.json").read_text())["digest"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.json", "toy.npz"]
+
+
+@given(st.dictionaries(st.sampled_from(["a", "b", "long_name"]), some_arrays))
+@settings(max_examples=50, deadline=None)
+def test_any_arrays_come_back(tmp_path_factory, arrays: dict[str, np.ndarray]):
+    path = tmp_path_factory.mktemp("prepared") / "some.npz"
+    prepared.save(path, arrays, {})
+    loaded = prepared.load(path).arrays
+    assert prepared.digest(loaded) == prepared.digest(arrays)
+    assert all(loaded[name].tobytes() == array.tobytes() for name, array in arrays.items())
+
+
+def test_the_same_arrays_give_the_same_file(tmp_path: Path):
+    prepared.save(tmp_path / "a.npz", ARRAYS, PROVENANCE)
+    prepared.save(tmp_path / "b.npz", dict(reversed(ARRAYS.items())), PROVENANCE)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_the_digest_is_stable_and_sees_names_types_shapes_and_bytes():
+    array = np.arange(6, dtype=np.int32)
+    expected = hashlib.sha256(b'["a", "<i4", [6]]' + array.tobytes()).hexdigest()
+    assert prepared.digest({"a": array}) == expected
+    others = [{"b": array}, {"a": array.astype(np.uint32)}, {"a": array.reshape(2, 3)}, {"a": array + 1}, {}]
+    assert len({expected, *map(prepared.digest, others)}) == 1 + len(others)
+    assert prepared.digest({"a": array.reshape(2, 3).T.copy()}) == prepared.digest({"a": array.reshape(2, 3).T})
+    with pytest.raises(TypeError, match="a: an array of Python objects"):
+        prepared.digest({"a": np.array([{}])})
+
+
+def test_a_flipped_byte_never_passes_unseen(tmp_path: Path):
+    path = tmp_path / "toy.npz"
+    prepared.save(path, {"a": np.arange(5), "b": np.ones(2, np.float32)}, PROVENANCE)
+    good, whole = prepared.load(path), path.read_bytes()
+    refused = 0
+    for position in range(len(whole)):
+        path.write_bytes(whole[:position] + bytes([whole[position] ^ 0x41]) + whole[position + 1 :])
+        try:
+            loaded = prepared.load(path)
+        except UserError as error:
+            refused += 1
+            assert str(error).startswith(f"{path} cannot be used: ") and "run snakemake again" in str(error)
+        else:  # a byte that carries nothing, such as the archive's date
+            assert prepared.digest(loaded.arrays) == good.digest
+    assert refused > len(whole) / 2
+
+
+@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.99])
+def test_a_truncated_file_is_refused(tmp_path: Path, share: float):
+    for suffix in (".npz", ".json"):
+        prepared.save(tmp_path / "toy.npz", ARRAYS, PROVENANCE)
+        damaged = tmp_path / f"toy{suffix}"
+        content = damaged.read_bytes()
+        damaged.write_bytes(content[: int(share * len(content))])
+        with pytest.raises(UserError, match=f"{damaged} cannot be used: it is truncated or altered"):
+            prepared.load(tmp_path / "toy.npz")
+
+
+def test_a_file_of_other_arrays_is_refused(tmp_path: Path):
+    prepared.save(tmp_path / "toy.npz", ARRAYS, PROVENANCE)
+    prepared.save(tmp_path / "other.npz", {"a": np.zeros(3)}, PROVENANCE)
+    (tmp_path / "other.npz").replace(tmp_path / "toy.npz")
+    with pytest.raises(UserError, match="toy.npz cannot be used: the digest of its arrays is .* Delete it and run"):
+        prepared.load(tmp_path / "toy.npz")
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".json"])
+def test_a_missing_file_is_named(tmp_path: Path, suffix: str):
+    prepared.save(tmp_path / "toy.npz", ARRAYS, PROVENANCE)
+    (tmp_path / f"toy{suffix}").unlink()
+    with pytest.raises(UserError, match=f"toy{suffix} cannot be used: it is missing. Delete it"):
+        prepared.load(tmp_path / "toy.npz")
+
+
+def test_pickled_objects_are_never_loaded(tmp_path: Path):
+    prepared.save(tmp_path / "toy.npz", {"a": np.zeros(3)}, {})
+    np.savez(tmp_path / "toy.npz", a=np.array([{}], dtype=object))
+    with pytest.raises(UserError, match="truncated or altered"):
+        prepared.load(tmp_path / "toy.npz")
+
+
+def test_what_cannot_be_written_is_named(tmp_path: Path):
+    (tmp_path / "data").write_text("a file in place of a directory")
+    with pytest.raises(UserError, match=f"cannot write {tmp_path}/data/toy.npz: "):
+        prepared.save(tmp_path / "data" / "toy.npz", ARRAYS, PROVENANCE)
+
+
+# ----------------------------------------------------------------------------------------------------------- the script
+
+
+def script(*arguments, **options) -> subprocess.CompletedProcess:
+    command = [sys.executable, str(ROOT / "scripts" / "prepare.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+
+
+SETTINGS = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 500, "seed": 1}
+COPYING = ("--dataset", "copying", "--settings", json.dumps(SETTINGS), "--raw", "nowhere")
+
+
+def test_script_prepares_a_generated_dataset(tmp_path: Path):
+    done = script(*COPYING, "--output", tmp_path / "new" / "copying.npz")
+    assert done.returncode == 0, done.stderr
+    loaded = prepared.load(tmp_path / "new" / "copying.npz")
+    assert (loaded.arrays["test_letters"] == copying.prepare(Path("nowhere"), SETTINGS)["test_letters"]).all()
+    assert loaded.provenance["dataset"] == "copying"
+    assert loaded.provenance["settings"] == SETTINGS
+    assert loaded.provenance["stand_in_for"] is None
+
+
+def test_script_reports_a_disk_that_refuses(tmp_path: Path):
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4000, 4000))
+    done = script(*COPYING, "--output", tmp_path / "new" / "copying.npz", preexec_fn=limit)
+    assert done.returncode == 1
+    assert f"error: cannot write {tmp_path}/new/copying.npz: {os.strerror(errno.EFBIG)}" in done.stderr
+    assert not (tmp_path / "new" / "copying.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--dataset", "copyng"), "error: there is no dataset 'copyng'. Did you mean 'copying'?"),
+        (("--settings", "{blanks: 3}"), "error: --settings is not valid JSON"),
+        (("--settings", "[3]"), "error: --settings must be a JSON object"),
+        (("--settings", "{}"), "error: copying: the setting 'blanks' is missing"),
+        (("--output", "copying.txt"), "error: --output must end in .npz"),
+    ],
+)
+def test_script_says_what_is_wrong(tmp_path: Path, arguments: tuple[str, ...], message: str):
+    done = script(*COPYING, "--output", tmp_path / "copying.npz", *arguments)
+    assert done.returncode == 1
+    assert message in done.stderr and "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_script_refuses_raw_files_that_are_not_the_registered_ones(tmp_path: Path):
+    content = b"registered"
+    file = {"size": len(content), "sha256": hashlib.sha256(content).hexdigest(), "urls": ["http://nowhere.invalid"]}
+    entry = {"title": "Toy", "module": "no_such_module", "stand_in_for": None, "licence": "none", "citation": "nobody"}
+    registry = tmp_path / "datasets.yaml"
+    registry.write_text(yaml.safe_dump({"toy": entry | {"files": {"data.bin": file}}}))
+    arguments = ("--dataset", "toy", "--raw", tmp_path, "--registry", registry, "--output", tmp_path / "toy.npz")
+
+    (tmp_path / "data.bin").write_bytes(b"Registered")
+    done = script(*arguments)
+    assert done.returncode == 1 and f"error: {tmp_path}/data.bin: the content has SHA-256" in done.stderr
+
+    (tmp_path / "data.bin").write_bytes(gzip.compress(content)[:-9])
+    done = script(*arguments)
+    assert done.returncode == 1 and f"error: {tmp_path}/data.bin: the gzip archive is broken off" in done.stderr
+
+    (tmp_path / "data.bin").write_bytes(content)
+    done = script(*arguments)
+    assert done.returncode == 1 and "error: the registry's toy.module: there is no module" in done.stderr
