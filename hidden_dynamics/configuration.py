@@ -1,0 +1,184 @@
+"""What is configured: settings, scales, tasks, models, datasets, readings and artifacts, validated and merged.
+
+Nothing here imports a numerical library: Snakemake reads it before it builds its graph, on every node.
+"""
+
+import copy
+import difflib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from hidden_dynamics.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = ("datasets", "models", "tasks", "readings", "scales", "artifacts")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A validated configuration at one scale; `tasks` are already merged with scale, models and overrides."""
+
+    settings: Mapping[str, Any]
+    scale: Mapping[str, Any]
+    datasets: Mapping[str, Any]
+    models: Mapping[str, Any]
+    tasks: Mapping[str, Any]
+    readings: Mapping[str, Any]
+    artifacts: Mapping[str, Any]
+
+    @property
+    def scale_name(self) -> str:
+        return self.settings["scale"]
+
+    @property
+    def seeds(self) -> list[int]:
+        return list(self.settings["seeds"] or self.scale["seeds"])
+
+    @property
+    def results(self) -> str:
+        """Directory of this scale's results, relative to the working directory."""
+        return f"{self.settings['results']}/{self.scale_name}"
+
+
+def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> Configuration:
+    """Read, validate and merge the configuration.
+
+    Args:
+        settings: the content of config.yaml, as Snakemake hands it over with its command line merged in; None reads the file.
+        directory: where config.yaml and config/ are.
+
+    Raises:
+        UserError: a file is missing or malformed, or names something that does not exist; the message names file and key.
+    """
+    if settings is None:
+        settings = read_yaml(directory / "config.yaml")
+    validate(settings, "settings", "config.yaml")
+    parts = {name: read_yaml(directory / "config" / f"{name}.yaml") for name in PARTS}
+    for name, content in parts.items():
+        validate(content, name, f"config/{name}.yaml")
+    scale = parts["scales"][known(settings["scale"], parts["scales"], "scale", "config.yaml: scale")]
+    tasks = _merge_tasks(parts, scale, settings)
+    configuration = Configuration(
+        settings=settings,
+        scale=scale,
+        tasks=tasks,
+        **{name: parts[name] for name in ("datasets", "models", "readings", "artifacts")},
+    )
+    _check_names(configuration)
+    return configuration
+
+
+def read_yaml(path: Path) -> Any:
+    """The content of a YAML file; a `UserError` that names the file and line where it cannot be read."""
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path} is missing: it belongs to the project; restore it with git.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+
+
+def validate(content: Any, schema: str, origin: str) -> None:
+    """Hold `content` to config/schemas/<schema>.json; the first error becomes a `UserError` that names file and key."""
+    document = json.loads((ROOT / "config" / "schemas" / f"{schema}.json").read_text(encoding="utf-8"))
+    validator = jsonschema.Draft202012Validator(document)
+    error = jsonschema.exceptions.best_match(validator.iter_errors(_with_text_keys(content)))
+    if error is None:
+        return
+    where = ".".join(str(part) for part in error.absolute_path) or "(top level)"
+    raise UserError(f"{origin}: {where}: {_explain(error)}")
+
+
+def known(name: Any, names: Iterable[str], what: str, origin: str) -> Any:
+    """`name`, if it is one of `names`; else a `UserError` that lists them and offers the closest."""
+    names = [str(n) for n in names]
+    if str(name) in names:
+        return name
+    close = difflib.get_close_matches(str(name), names, n=1)
+    hint = f" Did you mean '{close[0]}'?" if close else ""
+    raise UserError(f"{origin}: unknown {what} '{name}'.{hint} Known: {', '.join(names)}.")
+
+
+def merge(base: Any, *changes: Any) -> Any:
+    """`base` with each of `changes` merged in: mappings key by key, anything else replaced. Nothing is modified in place."""
+    result = copy.deepcopy(base)
+    for change in changes:
+        if isinstance(result, Mapping) and isinstance(change, Mapping):
+            result = {**result, **{k: merge(result[k], v) if k in result else copy.deepcopy(v) for k, v in change.items()}}
+        else:
+            result = copy.deepcopy(change)
+    return result
+
+
+def _merge_tasks(parts: dict, scale: Mapping, settings: Mapping) -> dict:
+    tasks = copy.deepcopy(parts["tasks"])
+    for model, entry in parts["models"].items():
+        for task, joined in entry.get("tasks", {}).items():
+            known(task, tasks, "task", f"config/models.yaml: {model}.tasks")
+            if model in tasks[task]["models"]:
+                raise UserError(f"config/models.yaml: {model}.tasks.{task}: config/tasks.yaml configures it already.")
+            tasks[task]["models"][model] = {**joined, "extra": True}
+    for change, origin in (
+        (scale["tasks"], f"config/scales.yaml: {settings['scale']}.tasks"),
+        (settings["overrides"].get("tasks", {}), "config.yaml: overrides.tasks"),
+    ):
+        for task in change:
+            known(task, tasks, "task", origin)
+        for task, override in change.items():
+            if override.get("dataset", tasks[task]["dataset"]) != tasks[task]["dataset"]:
+                tasks[task].pop("data", None)  # settings of another dataset mean nothing to this one
+            tasks[task] = merge(tasks[task], override)
+        validate(tasks, "tasks", origin)
+    return tasks
+
+
+def _check_names(configuration: Configuration) -> None:
+    """Every name that one file uses must be defined in another."""
+    c = configuration
+    for task, entry in c.tasks.items():
+        known(entry["dataset"], c.datasets, "dataset", f"config/tasks.yaml: {task}.dataset")
+        for model in entry["models"]:
+            known(model, c.models, "model", f"config/tasks.yaml: {task}.models")
+    for reading in c.settings["readings"]:
+        known(reading, ["default", *c.readings], "reading", "config.yaml: readings")
+    for reading, entry in c.readings.items():
+        for model in entry.get("models", []):
+            known(model, c.models, "model", f"config/readings.yaml: {reading}.models")
+        for task in entry.get("tasks", []):
+            known(task, c.tasks, "task", f"config/readings.yaml: {reading}.tasks")
+    for name, artifact in c.artifacts.items():
+        origin = f"config/artifacts.yaml: {name}"
+        for task in artifact.get("tasks", []) + [panel["task"] for panel in artifact.get("panels", [])]:
+            known(task, c.tasks, "task", origin)
+        for model in artifact.get("models", []) + [row["model"] for row in artifact.get("rows", [])]:
+            known(model, c.models, "model", origin)
+        if "task" in artifact:
+            known(artifact["task"], c.tasks, "task", origin)
+
+
+def _with_text_keys(value: Any) -> Any:
+    """JSON's view of a YAML document: keys are text (YAML reads `128:` as a number)."""
+    if isinstance(value, Mapping):
+        return {str(key): _with_text_keys(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_text_keys(item) for item in value]
+    return value
+
+
+def _explain(error: jsonschema.ValidationError) -> str:
+    message = error.message if len(error.message) < 300 else error.message[:300] + " …"
+    if error.validator == "additionalProperties" and isinstance(error.instance, Mapping):
+        allowed = list(error.schema.get("properties", {}))
+        unknown = [key for key in error.instance if key not in allowed]
+        close = difflib.get_close_matches(unknown[0], allowed, n=1) if unknown else []
+        hint = f" Did you mean '{close[0]}'?" if close else ""
+        message = f"unknown key '{unknown[0] if unknown else '?'}'.{hint} Allowed: {', '.join(allowed)}."
+    elif "description" in error.schema:
+        message += f"; expected {error.schema['description']}"
+    return message

@@ -1,0 +1,1 @@
+"""Tables and figures, made from summaries of runs and from the configuration."""

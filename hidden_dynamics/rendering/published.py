@@ -1,0 +1,35 @@
+"""The papers' own numbers, read from published/."""
+
+from pathlib import Path
+from typing import Any
+
+from hidden_dynamics.configuration import ROOT, read_yaml, validate
+
+PUBLISHED = ROOT / "published"
+
+
+def load_published(name: str, directory: Path = PUBLISHED) -> dict[str, Any]:
+    """The content of one published file, such as "momentumrnn/table1.yaml"; published/README.md gives the format.
+
+    Raises:
+        UserError: the file is missing, is not YAML or does not follow config/schemas/published.json.
+    """
+    content = read_yaml(directory / name)
+    validate(content, "published", f"published/{name}")
+    return content
+
+
+def load_tasks(name: str, directory: Path = PUBLISHED) -> dict[str, dict[str, Any]]:
+    """What the text of the paper of file `name` says about each task: {task: {dataset, sizes, data, settings}}."""
+    rows = load_published(f"{Path(name).parent}/tasks.yaml", directory)["rows"]
+    return {row["task"]: row for row in rows}
+
+
+def row_of(
+    published: dict[str, Any], model: str, size: int | str | None, task: str | None = None
+) -> dict[str, Any] | None:
+    """The published row of a model at a size (on a task), or None; a row that names no size holds for every size."""
+    for row in published["rows"]:
+        if row["model"] == model and row.get("size", size) == size and row.get("task", task) == task:
+            return row
+    return None

@@ -1,0 +1,147 @@
+"""A run is one model on one task with one seed: its full specification, where it lives, and which runs an artifact needs."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hidden_dynamics.configuration import Configuration, known, merge
+from hidden_dynamics.errors import UserError
+
+OUTPUTS = ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", "model.pt")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One model on one task with one seed.
+
+    Attributes:
+        variant: the model with its size as run, such as "momentum_lstm-n128"; names the run's directory.
+        paper_size: the size the paper gives for this row, which a scale may have mapped to a smaller one.
+        spec: everything that determines the result, apart from code and data.
+    """
+
+    task: str
+    model: str
+    variant: str
+    paper_size: int | str | None
+    seed: int
+    directory: str
+    spec: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        return f"{self.task}/{self.variant}/seed{self.seed}"
+
+
+def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -> list[Run]:
+    """Every configured run, in the order of the configuration."""
+    seeds = configuration.seeds if seeds is None else list(seeds)
+    return [
+        resolve(configuration, task, model, size, seed)
+        for task, entry in configuration.tasks.items()
+        for model, settings in entry["models"].items()
+        for size in settings.get("sizes", [None])
+        for seed in seeds
+    ]
+
+
+def resolve(configuration: Configuration, task: str, model: str, paper_size: int | str | None, seed: int) -> Run:
+    """The run of `model` at the paper's size on `task` with `seed`, fully specified.
+
+    Raises:
+        UserError: the task, the model or the size is not configured.
+    """
+    entry = configuration.tasks[known(task, configuration.tasks, "task", "the configured tasks")]
+    known(model, configuration.models, "model", "config/models.yaml")
+    settings = entry["models"][known(model, entry["models"], "model", f"task {task}")]
+    sizes = settings.get("sizes", [None])
+    if paper_size not in sizes:
+        raise UserError(f"task {task}, model {model}: no size {paper_size}. Configured: {', '.join(map(str, sizes))}.")
+    by_size = settings.get("by_size", {}).get(paper_size, {})
+    size = entry.get("sizes", {}).get(paper_size, paper_size)
+    readings, consequences = _readings(configuration, task, model)
+    hyperparameters = merge(
+        {"hidden_size": size} if isinstance(size, int) else {},
+        configuration.models[model].get("hyperparameters", {}),
+        settings.get("hyperparameters", {}),
+        by_size.get("hyperparameters", {}),
+        consequences["hyperparameters"],
+    )
+    spec = {
+        "task": task,
+        "model": model,
+        "seed": seed,
+        "network": configuration.models[model]["network"],
+        "core": configuration.models[model].get("core"),
+        "hyperparameters": hyperparameters,
+        "task_class": entry["class"],
+        "task_settings": merge(entry.get("settings", {}), consequences["settings"]),
+        "dataset": entry["dataset"],
+        "data": entry.get("data", {}),
+        "training": merge(entry["training"], settings.get("training", {}), by_size.get("training", {})),
+        "precision": configuration.settings["precision"],
+        "readings": readings,
+    }
+    variant = model if size is None else f"{model}-{f'n{size}' if isinstance(size, int) else size}"
+    directory = f"{configuration.results}/runs/{task}/{variant}/seed{seed}"
+    return Run(task, model, variant, paper_size, seed, directory, spec)
+
+
+def find(configuration: Configuration, task: str, variant: str, seed: int) -> Run:
+    """The run in the directory `<task>/<variant>/seed<seed>`; a seed that is not configured is as good as any other."""
+    known(task, configuration.tasks, "task", "the configured tasks")
+    candidates = {run.variant: run for run in all_runs(configuration, [seed]) if run.task == task}
+    return candidates[known(variant, candidates, "model", f"task {task} at scale {configuration.scale_name}")]
+
+
+def runs_of(configuration: Configuration, artifact: str) -> list[Run]:
+    """The runs that an artifact shows: its rows or panels, and every model of the user's own on the same tasks and sizes."""
+    runs = [resolve(configuration, *cell, seed) for cell in cells_of(configuration, artifact) for seed in configuration.seeds]
+    return list({run.id: run for run in runs}.values())
+
+
+def cells_of(configuration: Configuration, artifact: str) -> list[tuple[str, str, int | str | None]]:
+    """(task, model, paper's size) of everything an artifact shows, the paper's rows first, in its order."""
+    entry = configuration.artifacts[known(artifact, configuration.artifacts, "artifact", "config/artifacts.yaml")]
+    if "rows" in entry:
+        shown = [(task, row["model"], row.get("size")) for row in entry["rows"] for task in entry["tasks"]]
+    else:
+        shown = [(p["task"], model, p.get("size")) for p in entry.get("panels", []) for model in entry["models"]]
+    places = {(task, size) for task, _, size in shown}
+    return [*dict.fromkeys(shown), *(cell for cell in _extra_cells(configuration) if (cell[0], cell[2]) in places)]
+
+
+def data_file(configuration: Configuration, dataset: str, settings: dict[str, Any]) -> str:
+    """Path of a prepared dataset: its name and the settings it was prepared with."""
+    name = "-".join([dataset, *(f"{key}{value}" for key, value in sorted(settings.items()))])
+    return str(Path(configuration.settings["data"]["directory"]) / "prepared" / f"{name}.npz")
+
+
+def _extra_cells(configuration: Configuration) -> Iterator[tuple[str, str, int | str | None]]:
+    for task, entry in configuration.tasks.items():
+        for model, settings in entry["models"].items():
+            if settings.get("extra"):
+                yield from ((task, model, size) for size in settings.get("sizes", [None]))
+
+
+def _readings(configuration: Configuration, task: str, model: str) -> tuple[dict[str, str], dict[str, dict]]:
+    """Which readings are taken for this model on this task, and the hyperparameters and settings they set.
+
+    The most particular choice wins: the model's on this task, the task's, then config.yaml's by name, then its default.
+    """
+    entry = configuration.tasks[task]
+    choices = [
+        entry["models"][model].get("readings", {}),
+        entry.get("readings", {}),
+        configuration.settings["readings"],
+    ]
+    taken, consequences = {}, {"hyperparameters": {}, "settings": {}}
+    for name, reading in configuration.readings.items():
+        if model not in reading.get("models", [model]) or task not in reading.get("tasks", [task]):
+            continue
+        value = next((choice[key] for choice in choices for key in (name, "default") if key in choice), "published")
+        taken[name] = value
+        for key in consequences:
+            consequences[key] = merge(consequences[key], reading[value].get(key, {}))
+    return taken, consequences
