@@ -109,7 +109,7 @@ def curves_figure(
         curves: the rows of its curves, one per point.
 
     Raises:
-        UserError: a column is missing or holds something else than expected.
+        UserError: the curves lack a column, or one holds something else than expected.
     """
     entry = configuration.artifacts[artifact]
     panels = entry["panels"]
@@ -357,8 +357,8 @@ def robust_limits(
     high = max([inside.max(), *(np.median(part) for part in evenly), *marks])
     seen = np.concatenate([inside, *(curve.mean for curve in curves), marks])
     if y_scale == "log":
-        low = min(seen[seen > 0], default=high / 10)
-        return float(low / 1.3), float(high * 1.3)
+        low = min(seen[seen > 0], default=1.0)
+        return float(low / 1.3), float(max(high, low) * 1.3)
     low = seen.min()
     margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
     return float(max(0.0, low - margin) if low >= 0 else low - margin), float(high + margin)

@@ -108,7 +108,7 @@ def _settings(spec: Mapping) -> dict[str, Any]:
         entry = training["optimisers"].get(optimiser, {})
         names = {"name": f"{prefix}optimiser", "lr": f"{prefix}learning_rate", "alpha": f"{prefix}alpha"}
         settings |= {names[key]: value for key, value in entry.items() if key in names}
-    settings.setdefault("iterations_per_epoch", "one pass over the data")
+    settings.setdefault("iterations_per_epoch", "one pass")
     return settings
 
 
@@ -171,6 +171,9 @@ def _notes(configuration: Configuration, published: Mapping, rows: list[dict], r
         notes.append(
             "The paper counts epochs of generated data without saying how many iterations one has; it is our choice."
         )
+    unstated = _unstated(rows)
+    if unstated:
+        notes.append(f"Not stated in the paper for some or all rows, and not compared there: {', '.join(unstated)}.")
     for name, value in published.get("by_definition", {}).items():
         notes.append(f"{COLUMNS[name]} = {_text(value)} by definition of the cell.")
     return [
@@ -179,6 +182,17 @@ def _notes(configuration: Configuration, published: Mapping, rows: list[dict], r
         *_not_configured(configuration, published, rows),
         *_not_published(published, rows),
     ]
+
+
+def _unstated(rows: list[dict]) -> list[str]:
+    """What is configured and has no published value, in the order of the table."""
+    names = [
+        COLUMNS.get(name, name.removeprefix("data."))
+        for row in rows
+        for name, cell in row["cells"].items()
+        if cell.value is not _MISSING and cell.published is _MISSING
+    ]
+    return list(dict.fromkeys(names))
 
 
 def _not_configured(configuration: Configuration, published: Mapping, rows: list[dict]) -> list[str]:

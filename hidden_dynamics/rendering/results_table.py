@@ -112,7 +112,7 @@ def _collect(
                     "paper_size": paper_size,
                     **_ours(runs, UNITS[published["unit"]]),
                     **_theirs(row, task, published),
-                    **_data(runs, task, paper_tasks, configuration),
+                    **_data(runs, task, paper_tasks),
                 }
             )
     return _with_sizes(pandas.DataFrame(records), [(r["size"], r["paper_size"]) for r in records])
@@ -151,7 +151,7 @@ def _theirs(row: Mapping | None, task: str, published: Mapping) -> dict[str, Any
     }
 
 
-def _data(runs: pandas.DataFrame, task: str, paper_tasks: Mapping, configuration: Configuration) -> dict[str, Any]:
+def _data(runs: pandas.DataFrame, task: str, paper_tasks: Mapping) -> dict[str, Any]:
     dataset = _only(runs, "dataset")
     paper_dataset = paper_tasks[task]["dataset"] if task in paper_tasks else dataset
     stand_in_for = _only(runs, "stand_in_for") or (paper_dataset if dataset not in (None, paper_dataset) else None)
@@ -228,7 +228,7 @@ def _readable(
             ("", "Model"): row["label"].iloc[0],
             ("", "N"): _size(row),
             ("", "Parameters"): _joined(row["parameters"], lambda text: f"{int(text):,}"),
-            ("", "published"): _published_parameters(row),
+            ("", "Published parameters"): _published_parameters(row),
         }
         for record in row.itertuples():
             group = _heading(configuration, record.task, data[data["task"] == record.task])
@@ -291,7 +291,9 @@ def _gap_text(record: Any, decimals: int) -> str:
     if pandas.isna(record.gap):
         return ABSENT
     gap = signed(record.gap, decimals)
-    return f"{record.ordering} {gap} ({signed(record.published_gap, decimals)})" if isinstance(record.ordering, str) else gap
+    if not isinstance(record.ordering, str):
+        return gap
+    return f"{record.ordering} {gap} ({signed(record.published_gap, decimals)})"
 
 
 def _rank_text(record: Any) -> str:
@@ -340,10 +342,10 @@ def _notes(
         notes.append(
             "No difference is shown where N is not the paper's. Published parameters are those at the paper's N."
         )
-    return [*notes, *_literature(data, published, baseline), *published["notes"], *_extras(data)]
+    return [*notes, *_literature(data, published), *published["notes"], *_extras(data)]
 
 
-def _literature(data: pandas.DataFrame, published: Mapping, baseline: str) -> list[str]:
+def _literature(data: pandas.DataFrame, published: Mapping) -> list[str]:
     keys = {item["key"]: item["reference"] for items in data["literature"] for item in items}
     if not keys:
         return []

@@ -1,0 +1,416 @@
+"""Tables: what they say of made-up runs, computed here by hand, and that every format can be read."""
+
+import json
+import math
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pandas
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hidden_dynamics import configuration as configurations
+from hidden_dynamics.configuration import ROOT, read_yaml
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.rendering.hyperparameter_table import hyperparameter_table
+from hidden_dynamics.rendering.results_table import read_summary, results_table
+from hidden_dynamics.rendering.tables import latex_text, markdown, write_table
+
+HYPERPARAMETER_TABLES = [f"momentumrnn_table{k}" for k in (6, 7, 8, 9, 10)]
+ENDINGS = ("csv", "md", "tex", "html")
+
+
+def configuration(scale: str, **changes):
+    return configurations.load({**read_yaml(ROOT / "config.yaml"), "scale": scale, **changes})
+
+
+def run(model="lstm", task="mnist", reported=0.9, seed=0, **changes) -> dict:
+    """A row of a summary: a finished run on MNIST at the paper's N = 128."""
+    diverged = reported is None
+    return {
+        "artifact": "momentumrnn_table11",
+        "scale": "paper",
+        "task": task,
+        "task_title": task.upper(),
+        "model": model,
+        "label": model.upper(),
+        "size": 128,
+        "paper_size": 128,
+        "extra": "false",
+        "seed": seed,
+        "dataset": "mnist",
+        "dataset_title": "MNIST",
+        "stand_in_for": "",
+        "parameters": 68362,
+        "status": "diverged" if diverged else "finished",
+        "metric": "" if diverged else "test_accuracy",
+        "rule": "" if diverged else "max",
+        "reported": "" if diverged else reported,
+        "readings": json.dumps({"forget_fill": "published"}),
+        "device": "cpu",
+        "precision": "fp32",
+        "directory": f"results/paper/runs/{task}/{model}-n128/seed{seed}",
+        **changes,
+    }
+
+
+def stand_in(**changes) -> dict:
+    digits = {"dataset": "digits", "dataset_title": "Digits 8x8", "stand_in_for": "mnist"}
+    return run(scale="demo", size=32, **digits, **changes)
+
+
+@pytest.fixture
+def rendered(tmp_path):
+    """Render made-up runs: through the CSV, as a real summary comes."""
+
+    def render(runs, scale="paper", artifact="momentumrnn_table11", **settings):
+        path = tmp_path / "summary.csv"
+        pandas.DataFrame(runs).to_csv(path, index=False)
+        return results_table(configuration(scale, **settings), artifact, read_summary(path))
+
+    return render
+
+
+def cell(table, label: str, name: str, group: str = "MNIST") -> str:
+    rows = table.frame[table.frame[("", "Model")] == label]
+    assert len(rows) == 1
+    return rows[(group, name)].iloc[0]
+
+
+def record(table, model: str, task: str = "mnist") -> pandas.Series:
+    return table.data[(table.data["model"] == model) & (table.data["task"] == task)].iloc[0]
+
+
+def test_mean_and_sample_standard_deviation(rendered):
+    table = rendered([run(reported=value, seed=seed) for seed, value in enumerate((0.9, 0.92, 0.97))])
+    # mean 93; deviations -3, -1, 4; sum of squares 26; 26 / 2 = 13
+    assert record(table, "lstm")["mean"] == pytest.approx(93)
+    assert record(table, "lstm")["std"] == pytest.approx(math.sqrt(13))
+    assert record(table, "lstm")["n"] == 3
+    assert cell(table, "LSTM", "ours") == "93.00 ± 3.61 (n = 3)"
+
+
+def test_one_seed_has_no_standard_deviation(rendered):
+    table = rendered([run(reported=0.9)])
+    assert cell(table, "LSTM", "ours") == "90.00 ± – (n = 1)"
+    assert math.isnan(record(table, "lstm")["std"])
+
+
+def test_diverged_runs_are_counted_and_not_averaged(rendered):
+    table = rendered([run(reported=0.9), run(reported=0.94, seed=1), run(reported=None, seed=2)])
+    assert cell(table, "LSTM", "ours") == "92.00 ± 2.83 (n = 2; diverged 1 of 3)"
+    assert any("diverged" in note for note in table.notes)
+
+
+def test_a_run_that_diverged_late_is_not_averaged_either(rendered):
+    table = rendered([run(reported=0.9), run(reported=0.1, seed=1, status="diverged")])
+    assert record(table, "lstm")["mean"] == pytest.approx(90)
+
+
+def test_only_diverged_runs(rendered):
+    table = rendered([run(), run("sr_lstm", reported=None), run("sr_lstm", reported=None, seed=1)])
+    assert cell(table, "SR_LSTM", "ours") == "diverged 2 of 2"
+    assert cell(table, "SR_LSTM", "difference") == "–"
+    assert cell(table, "SR_LSTM", "rank (published)") == "–"
+
+
+def test_difference_is_to_the_published_mean_or_the_best_of_the_literature(rendered):
+    table = rendered([run(reported=0.99), run("momentum_lstm", reported=0.98)])
+    assert cell(table, "LSTM", "published") == "98.70 [22]; 97.30 [60]"
+    assert cell(table, "LSTM", "difference") == "+0.30"  # 99 - 98.70
+    assert cell(table, "MOMENTUM_LSTM", "published") == "99.04 ± 0.04"
+    assert cell(table, "MOMENTUM_LSTM", "difference") == "−1.04"
+    assert any("[22] Helfrich" in note and "highest" in note for note in table.notes)
+
+
+def test_what_rounds_to_nothing_has_no_sign(rendered):
+    assert cell(rendered([run(reported=0.98698)]), "LSTM", "difference") == "0.00"
+
+
+def test_ordering_against_the_baseline(rendered):
+    table = rendered(
+        [
+            run(reported=0.95),
+            run("momentum_lstm", reported=0.96),
+            run("adam_lstm", reported=0.94),
+            run("rmsprop_lstm", reported=0.95),
+        ]
+    )
+    # published: 99.04, 98.98 and 99.09 against the literature's best, 98.70
+    assert cell(table, "MOMENTUM_LSTM", "against LSTM") == "holds +1.00 (+0.34)"
+    assert cell(table, "ADAM_LSTM", "against LSTM") == "fails −1.00 (+0.28)"
+    assert cell(table, "RMSPROP_LSTM", "against LSTM") == "tied 0.00 (+0.39)"
+    assert cell(table, "LSTM", "against LSTM") == "–"
+
+
+def test_rank_is_among_rows_that_have_both_numbers(rendered):
+    table = rendered([run(reported=0.95), run("momentum_lstm", reported=0.96), run("rmsprop_lstm", reported=0.955)])
+    # published: RMSProp 99.09, Momentum 99.04, LSTM 98.70; Adam and SR were not run
+    assert cell(table, "MOMENTUM_LSTM", "rank (published)") == "1 (2) of 3"
+    assert cell(table, "RMSPROP_LSTM", "rank (published)") == "2 (1) of 3"
+    assert cell(table, "LSTM", "rank (published)") == "3 (3) of 3"
+    assert cell(table, "AdamLSTM", "rank (published)") == "–"
+
+
+def test_rows_of_another_size_are_not_compared(rendered):
+    large = {"size": 256, "paper_size": 256, "artifact": "momentumrnn_table1"}
+    small = {"artifact": "momentumrnn_table1"}
+    runs = [run(reported=0.95, **small), run(reported=0.99, **large), run("adam_lstm", reported=0.97, **large)]
+    table = rendered(runs, artifact="momentumrnn_table1")
+    assert cell(table, "ADAM_LSTM", "against LSTM") == "fails −2.00 (+0.19)"  # 99.09 - 98.90
+    assert cell(table, "ADAM_LSTM", "rank (published)") == "2 (1) of 2"
+
+
+def test_rows_without_runs_stay_in_the_paper_s_order(rendered):
+    table = rendered([run("sr_lstm", reported=0.9)])
+    assert list(table.frame[("", "Model")]) == ["LSTM", "MomentumLSTM", "AdamLSTM", "RMSPropLSTM", "SR_LSTM"]
+    assert cell(table, "MomentumLSTM", "ours") == "–"
+    assert cell(table, "SR_LSTM", "against LSTM") == "–"
+    assert cell(table, "SR_LSTM", "ours", "PMNIST") == "–"
+
+
+def test_models_of_the_user_s_own_stand_below(rendered):
+    table = rendered([run("my_lstm", reported=0.97, extra="true"), run(reported=0.95)])
+    assert list(table.frame[("", "Model")])[-1] == "MY_LSTM"
+    assert cell(table, "MY_LSTM", "published") == "–"
+    assert cell(table, "MY_LSTM", "against LSTM") == "+2.00"
+    assert cell(table, "MY_LSTM", "rank (published)") == "–"
+    assert cell(table, "LSTM", "rank (published)") == "1 (1) of 1"
+    assert any("MY_LSTM" in note for note in table.notes)
+
+
+def test_stand_in_data_are_named_and_not_compared(rendered):
+    table = rendered([stand_in(reported=0.95), stand_in(model="momentum_lstm", reported=0.96)], scale="demo")
+    group = "Digits 8x8, standing in for MNIST (task MNIST)"
+    assert group in table.frame.columns.get_level_values(0)
+    assert "demo scale, stand-in data: not comparable with the published numbers" in table.title
+    assert cell(table, "MOMENTUM_LSTM", "difference", group) == "–"
+    assert cell(table, "MOMENTUM_LSTM", "against LSTM", group) == "holds +1.00 (+0.34)"
+    assert table.data["difference"].isna().all()
+
+
+def test_a_dataset_of_the_user_s_own_is_a_stand_in_too(rendered):
+    table = rendered([run(dataset="fashion", dataset_title="Fashion")])
+    assert "Fashion, standing in for MNIST (task MNIST)" in table.frame.columns.get_level_values(0)
+    assert "not comparable" in table.title
+
+
+def test_another_size_is_shown_and_not_compared(rendered):
+    table = rendered([run(size=32, parameters=4938)])
+    row = table.frame[table.frame[("", "Model")] == "LSTM"].iloc[0]
+    assert row[("", "N")] == "32 (paper: 128)"
+    assert row[("", "Parameters")] == "4,938"
+    assert row[("", "Published parameters")] == "≈68K (N = 128)"
+    assert cell(table, "LSTM", "difference") == "–"
+
+
+def test_the_face_says_scale_data_seeds_readings_device_and_overrides(rendered):
+    overrides = {"tasks": {"mnist": {"training": {"epochs": 2}}}}
+    table = rendered([run(), run(seed=3, device="NVIDIA H200")], overrides=overrides)
+    notes = " ".join(table.notes)
+    for part in (
+        "Scale: paper",
+        "MNIST: MNIST",
+        "Seeds: 0, 3.",
+        "NVIDIA H200; cpu",
+        "published (forget_fill)",
+        "epochs",
+    ):
+        assert part in notes
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"artifact": "momentumrnn_table1"}, "artifact"),
+        ({"scale": "demo"}, "scale"),
+        ({"metric": "train_loss"}, "metric"),
+        ({"reported": ""}, "without a result"),
+    ],
+)
+def test_a_summary_of_something_else_is_refused(rendered, change, message):
+    with pytest.raises(UserError, match=message):
+        rendered([run(**change)])
+
+
+def test_runs_of_different_make_are_not_averaged(rendered):
+    with pytest.raises(UserError, match="parameters"):
+        rendered([run(), run(seed=1, parameters=1)])
+
+
+def test_files_that_are_not_summaries_are_refused(tmp_path):
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "empty.csv").write_text("")
+    for name in ("other.csv", "empty.csv", "missing.csv"):
+        with pytest.raises(UserError, match=name):
+            read_summary(tmp_path / name)
+
+
+# Hyperparameters
+
+
+@pytest.mark.parametrize("artifact", HYPERPARAMETER_TABLES)
+def test_at_scale_paper_nothing_differs_from_the_published_values(artifact):
+    table = hyperparameter_table(configuration("paper"), artifact)
+    assert list(table.data["differs"]) == [""] * 7
+    assert "(published" not in table.frame.to_string()
+    for name in ("optimiser", "learning_rate", "batch_size", "epochs"):
+        assert table.data[f"published_{name}"].notna().all()
+
+
+@pytest.mark.parametrize("artifact", HYPERPARAMETER_TABLES)
+def test_at_scale_demo_departures_are_marked(artifact):
+    table = hyperparameter_table(configuration("demo"), artifact)
+    text = markdown(table.frame, table.title, table.notes)
+    for part in ("24 (published 150)", "32 (published 128)", "blanks 20 (published 1000)", "length 50 (published 750)"):
+        assert part in text
+    assert "scikit-learn) (published MNIST)" in text
+    assert "departs" in table.title
+
+
+def test_published_rows_that_are_not_configured_are_named():
+    notes = " ".join(hyperparameter_table(configuration("paper"), "momentumrnn_table7").notes)
+    assert "not configured yet: MomentumLSTM on TIMIT / PTB; momentum_dtriv on PMNIST, N = 170" in notes
+
+
+def test_a_changed_value_is_found_wherever_it_is():
+    overrides = {"tasks": {"pmnist": {"training": {"clip_norm": None}, "models": {"sr_lstm": {"by_size": {128: {}}}}}}}
+    overrides["tasks"]["pmnist"]["models"]["sr_lstm"]["by_size"][128] = {"hyperparameters": {"restart": 7}}
+    table = hyperparameter_table(configuration("paper", overrides=overrides), "momentumrnn_table10")
+    assert list(table.data["differs"]) == ["", "", "restart clip_norm", "clip_norm", "", "", ""]
+    assert "7 (published 6)" in set(table.frame["F"])
+    assert "none (published 1)" in set(table.frame["Clip norm"])
+
+
+# Formats
+
+
+class Cells(HTMLParser):
+    """The cells of a page's table, and whether every element that needs it is closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.rows, self.outside = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.outside += [value for name, value in attributes if name in ("src", "href")]
+        if tag != "meta":
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+@pytest.fixture
+def table(rendered):
+    runs = [run(reported=v, seed=s) for s, v in enumerate((0.9, 0.93))]
+    return rendered([*runs, run("momentum_lstm", reported=0.95), run("we<i>rd_&|%\\", reported=0.9, extra="true")])
+
+
+def test_four_files_and_nothing_else(table, tmp_path):
+    stem = tmp_path / "tables" / "momentumrnn_table1.1"
+    paths = write_table(table.frame, stem, table.title, table.notes, table.data)
+    assert [path.name for path in paths] == [f"momentumrnn_table1.1.{ending}" for ending in ENDINGS]
+    assert sorted(path.name for path in stem.parent.iterdir()) == sorted(path.name for path in paths)
+
+
+def test_csv_keeps_every_number(table, tmp_path):
+    csv, *_ = write_table(table.frame, tmp_path / "t", table.title, table.notes, table.data)
+    again = pandas.read_csv(csv)
+    assert list(again.columns) == list(table.data.columns)
+    for name in ("mean", "std", "n", "published_mean", "published_std", "gap", "rank"):
+        assert again[name].to_list() == pytest.approx(table.data[name].astype(float).to_list(), nan_ok=True)
+
+
+def test_html_is_one_closed_page_that_loads_nothing(table, tmp_path):
+    path = write_table(table.frame, tmp_path / "t", table.title, table.notes)[3]
+    page = Cells()
+    page.feed(path.read_text(encoding="utf-8"))
+    assert page.open == [] or page.open == ["!doctype"]
+    assert page.outside == []
+    assert page.rows[-1] == [str(value) for value in table.frame.iloc[-1]]
+    assert "WE<I>RD_&|%\\" in page.rows[-1]
+    assert "viewport" in path.read_text(encoding="utf-8")
+
+
+def test_markdown_has_as_many_cells_in_every_row(table):
+    lines = [line for line in markdown(table.frame, table.title, table.notes).splitlines() if line.startswith("|")]
+    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
+
+
+def test_latex_text_by_hand():
+    assert latex_text("≈68K ± 5% of a_b & {c} #1 $x") == r"$\approx$68K $\pm$ 5\% of a\_b \& \{c\} \#1 \$x"
+    assert latex_text("a\\b~c^d\n\ne") == r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d e"
+    assert latex_text("[22] – ✓ ö") == r"{[}22{]} -- {[}U+2713{]} ö"
+
+
+@given(st.text())
+def test_latex_text_leaves_nothing_that_acts(text):
+    plain = re.sub(r"\\[a-z]+(\{\})?|\\[&%$#_{}]|\$\\[a-z]+\$|\$-\$", "", latex_text(text))
+    assert not re.search(r"[\\&%$#_^]", plain)
+    assert plain.count("{") == plain.count("}")
+
+
+def test_latex_compiles(table, tmp_path):
+    if shutil.which("pdflatex") is None:
+        pytest.skip("pdflatex is not installed")
+    tables = [table, *(hyperparameter_table(configuration("demo"), name) for name in HYPERPARAMETER_TABLES)]
+    inputs = []
+    for index, each in enumerate(tables):
+        write_table(each.frame, tmp_path / f"t{index}", each.title, each.notes, each.data)
+        inputs.append(rf"\input{{t{index}}}")
+    document = [r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}", *inputs, r"\end{document}"]
+    (tmp_path / "document.tex").write_text("\n".join(document), encoding="utf-8")
+    command = ["pdflatex", "-draftmode", "-halt-on-error", "-interaction=nonstopmode", "document.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=120)
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_a_plain_frame_is_its_own_csv(tmp_path):
+    frame = pandas.DataFrame({"Claim": ["a"], "Value": [0.5], "Other": [None]})
+    csv, md, *_ = write_table(frame, tmp_path / "claims", "Claims", [])
+    assert csv.read_text() == "Claim,Value,Other\na,0.5,\n"
+    assert "| a " in md.read_text() and "| – " in md.read_text()
+
+
+# The script
+
+
+def render(*arguments):
+    command = [sys.executable, str(ROOT / "scripts" / "render_table.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def test_the_script_renders_results(tmp_path):
+    pandas.DataFrame([stand_in(), stand_in(seed=1, reported=0.8)]).to_csv(tmp_path / "summary.csv", index=False)
+    settings = {**read_yaml(ROOT / "config.yaml"), "scale": "demo"}
+    settings["overrides"] = {"tasks": {"mnist": {"sizes": {128: 32}}}}
+    output = tmp_path / "out" / "momentumrnn_table11"
+    options = ["--summary", tmp_path / "summary.csv", "--config", json.dumps(settings), "--output", output]
+    done = render("--artifact", "momentumrnn_table11", *options)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.suffix for path in output.parent.iterdir()) == [".csv", ".html", ".md", ".tex"]
+
+
+def test_the_script_says_what_is_wrong(tmp_path):
+    for artifact, message in (
+        ("momentumrnn_table12345", "unknown artifact"),
+        ("momentumrnn_figure3", "is not a table"),
+        ("momentumrnn_table1", "--summary is needed"),
+    ):
+        done = render("--artifact", artifact, "--output", tmp_path / "t")
+        assert done.returncode == 1
+        assert message in done.stderr and "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
