@@ -106,7 +106,7 @@ def thin(x: ArrayLike, count: int) -> NDArray:
     if x.size <= count:
         return np.arange(x.size)
     span = x[-1] - x[0]
-    even = np.linspace(0.0, span, count - count // 2)
-    geometric = np.geomspace(1.0, span + 1.0, count // 2) - 1.0
+    even = np.linspace(0.0, span, count // 2 + 1)
+    geometric = np.geomspace(1.0, span + 1.0, count - even.size) - 1.0
     wanted = x[0] + np.minimum(np.concatenate([even, geometric]), span)
     return np.unique(np.minimum(np.searchsorted(x, wanted), x.size - 1))

@@ -1,0 +1,42 @@
+"""Networks: what maps a task's input to its output. A network class is built from the task, a core class and hyperparameters."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from torch import Tensor, nn
+
+
+class SequenceTask(Protocol):
+    """What a sequence network needs to know of its task."""
+
+    input_size: int
+    output_size: int
+    every_step: bool
+
+
+class RecurrentNetwork(nn.Module):
+    """One recurrent core and a linear readout of its last hidden state, or of every one.
+
+    Args:
+        task: gives the sizes and whether every step is read out.
+        core: `core(input_size, **hyperparameters)` makes a module with an attribute `hidden_size` that maps (T, batch, d) to
+            ((T, batch, hidden_size), state).
+        hyperparameters: of the core, `hidden_size` among them.
+
+    The readout has torch's default initialisation (facts of the released code: uniform within 1/sqrt(hidden_size)).
+    """
+
+    def __init__(self, task: SequenceTask, core: Callable[..., nn.Module], **hyperparameters: Any):
+        super().__init__()
+        self.every_step = task.every_step
+        self.core = core(task.input_size, **hyperparameters)
+        self.readout = nn.Linear(self.core.hidden_size, task.output_size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x (T, batch, d) to (batch, output_size), or to (T, batch, output_size) if every step is read out."""
+        h, _ = self.core(x)
+        return self.readout(h if self.every_step else h[-1])
+
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        """The parameters by the name of the optimiser that trains them (`training.optimisers` of the task)."""
+        return {"main": list(self.parameters())}

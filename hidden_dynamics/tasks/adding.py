@@ -1,0 +1,53 @@
+"""The adding task: squared error of the sum of two marked numbers, read from the last hidden state (MomentumRNN, Appendix A.4)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from hidden_dynamics.data import adding
+from hidden_dynamics.data.streams import generator
+
+TEST_BATCH = 250
+
+
+class Adding:
+    """Fresh sequences in every iteration; a fixed test set.
+
+    Args:
+        arrays: test_values (n, T), test_markers (n, 2), test_targets (n,), and the scalar length T.
+        settings: none.
+        seed: of the training sequences.
+        device: where batches are made.
+    """
+
+    input_size, output_size, every_step, train_size = 2, 1, False, None
+    baseline_loss = adding.BASELINE_LOSS
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+        self.test = arrays["test_values"], arrays["test_markers"], arrays["test_targets"]
+        self.length, self.seed, self.device = int(arrays["length"]), seed, device
+
+    def batch(self, epoch: int, indices: tuple[int, int]) -> tuple[Tensor, Tensor]:
+        """Values and markers (T, batch, 2), and the sums (batch,)."""
+        iteration, size = indices
+        return self._tensors(*adding.sample(generator(self.seed, "adding", "train", iteration), size, self.length))
+
+    def loss(self, network: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
+        """Mean squared error."""
+        x, targets = batch
+        return functional.mse_loss(network(x).squeeze(1), targets)
+
+    def evaluate(self, network: nn.Module) -> dict[str, float]:
+        total = 0.0
+        for start in range(0, len(self.test[2]), TEST_BATCH):
+            piece = [array[start : start + TEST_BATCH] for array in self.test]
+            total += self.loss(network, self._tensors(*piece)).item() * len(piece[2])
+        return {"test_loss": total / len(self.test[2])}
+
+    def _tensors(self, values: np.ndarray, markers: np.ndarray, targets: np.ndarray) -> tuple[Tensor, Tensor]:
+        inputs = adding.inputs(values, markers).transpose(1, 0, 2).copy()
+        return torch.from_numpy(inputs).to(self.device), torch.from_numpy(targets).to(self.device)

@@ -1,0 +1,55 @@
+"""The copying task: cross-entropy over every step of recalling K letters after L blanks (MomentumRNN, Appendix A.4)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from hidden_dynamics.data import copying
+from hidden_dynamics.data.streams import generator
+
+TEST_BATCH = 128
+
+
+class Copying:
+    """Fresh uniform letters in every iteration; a fixed test set.
+
+    Args:
+        arrays: test_letters (n, K), and the scalars blanks, letters, alphabet.
+        settings: none.
+        seed: of the training letters.
+        device: where batches are made.
+    """
+
+    every_step, train_size = True, None
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+        self.blanks, self.letters, self.alphabet = (int(arrays[name]) for name in ("blanks", "letters", "alphabet"))
+        self.input_size, self.output_size = self.alphabet + 2, self.alphabet + 1  # blank, letters, start marker (input only)
+        self.baseline_loss = copying.baseline_loss(self.blanks, self.letters, self.alphabet)
+        self.test_letters, self.seed, self.device = arrays["test_letters"], seed, device
+
+    def batch(self, epoch: int, indices: tuple[int, int]) -> tuple[Tensor, Tensor]:
+        """One-hot inputs (L + 2K, batch, alphabet + 2) and targets (L + 2K, batch)."""
+        iteration, size = indices
+        rng = generator(self.seed, "copying", "train", iteration)
+        return self._tensors(copying.sample_letters(rng, size, self.letters, self.alphabet))
+
+    def loss(self, network: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
+        """Mean cross-entropy over all L + 2K steps and the batch, in nats."""
+        x, targets = batch
+        return functional.cross_entropy(network(x).flatten(0, 1), targets.flatten())
+
+    def evaluate(self, network: nn.Module) -> dict[str, float]:
+        pieces = np.array_split(self.test_letters, -(-len(self.test_letters) // TEST_BATCH))
+        losses = [self.loss(network, self._tensors(piece)).item() * len(piece) for piece in pieces]
+        return {"test_loss": sum(losses) / len(self.test_letters)}
+
+    def _tensors(self, letters: np.ndarray) -> tuple[Tensor, Tensor]:
+        inputs, targets = copying.sequences(letters, self.blanks, self.alphabet)
+        inputs = torch.from_numpy(inputs.T.copy()).to(self.device)
+        one_hot = functional.one_hot(inputs, self.input_size).float()
+        return one_hot, torch.from_numpy(targets.T.copy()).to(self.device)

@@ -1,0 +1,68 @@
+"""Pixel-by-pixel image classification: an image is a sequence of pixels, the class is read from the last hidden state."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+FIXED_PERMUTATION = 92916  # the seed of the fixed permutation in expRNN, on which the released code builds
+TEST_BATCH = 500
+
+
+class PixelClassification:
+    """MNIST and PMNIST (MomentumRNN, Section 3.1, Appendix A.1): row by row, or permuted.
+
+    Args:
+        arrays: train_images and test_images (n, T) uint8, train_labels and test_labels (n,) uint8, levels: a pixel is
+            image / levels, in [0, 1], neither normalised nor binarised.
+        settings: `permutation`: "none"; "fixed", the same for every run (the paper's text); "by_seed" (the released code).
+        seed: the run's.
+        device: where the images are kept.
+    """
+
+    input_size, output_size, every_step = 1, 10, False
+    baseline_loss = None
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+        order = torch.from_numpy(pixel_order(settings["permutation"], arrays["train_images"].shape[1], seed)).to(device)
+        self.levels = float(arrays["levels"])
+        self.train_images = torch.from_numpy(arrays["train_images"]).to(device)[:, order]
+        self.test_images = torch.from_numpy(arrays["test_images"]).to(device)[:, order]
+        self.train_labels = torch.from_numpy(arrays["train_labels"]).to(device).long()
+        self.test_labels = torch.from_numpy(arrays["test_labels"]).to(device).long()
+        self.train_size = len(self.train_labels)
+
+    def batch(self, epoch: int, indices: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Sequences (T, batch, 1) in [0, 1] and labels (batch,)."""
+        chosen = torch.from_numpy(indices).to(self.train_images.device)
+        return self._sequences(self.train_images[chosen]), self.train_labels[chosen]
+
+    def loss(self, network: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
+        """Mean cross-entropy, in nats."""
+        x, labels = batch
+        return functional.cross_entropy(network(x), labels)
+
+    def evaluate(self, network: nn.Module) -> dict[str, float]:
+        """Mean cross-entropy and accuracy (a fraction) over the test set."""
+        loss, correct = 0.0, 0
+        for images, labels in zip(self.test_images.split(TEST_BATCH), self.test_labels.split(TEST_BATCH), strict=True):
+            logits = network(self._sequences(images))
+            loss += functional.cross_entropy(logits, labels, reduction="sum").item()
+            correct += (logits.argmax(1) == labels).sum().item()
+        return {"test_loss": loss / len(self.test_labels), "test_accuracy": correct / len(self.test_labels)}
+
+    def _sequences(self, images: Tensor) -> Tensor:
+        return (images.t().float() / self.levels).unsqueeze(-1)
+
+
+def pixel_order(permutation: str, pixels: int, seed: int) -> np.ndarray:
+    """Which pixel comes at each step: (pixels,), int64."""
+    if permutation == "none":
+        return np.arange(pixels)
+    seeds = {"fixed": FIXED_PERMUTATION, "by_seed": seed}
+    if permutation not in seeds:
+        raise ValueError(f"permutation must be none, fixed or by_seed, not {permutation!r}")
+    return np.random.RandomState(seeds[permutation]).permutation(pixels)

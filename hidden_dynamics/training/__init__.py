@@ -1,0 +1,1 @@
+"""Training a network on a task: the loop, its optimisers, its checkpoints."""

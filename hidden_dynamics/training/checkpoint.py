@@ -1,0 +1,63 @@
+"""Checkpoints that survive what may happen to them: written atomically, digested, and the one before kept.
+
+A checkpoint holds a fingerprint of all that determines the run; one with another fingerprint is of another run and is ignored.
+"""
+
+import hashlib
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from hidden_dynamics.files import atomic
+
+DIGEST_LENGTH = 64
+
+
+class Checkpoint:
+    """The resume point of one run.
+
+    Args:
+        directory: the run's.
+        fingerprint: of the run's specification, code and data.
+    """
+
+    def __init__(self, directory: Path, fingerprint: str):
+        self.path, self.previous = directory / "checkpoint.pt", directory / "checkpoint.previous.pt"
+        self.fingerprint = fingerprint
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Write `state`; the checkpoint that was there becomes the previous one."""
+        buffer = io.BytesIO()
+        torch.save({"fingerprint": self.fingerprint, **state}, buffer)
+        content = buffer.getvalue()
+        if self.path.exists():
+            self.path.replace(self.previous)
+        with atomic(self.path, "wb") as handle:
+            handle.write(hashlib.sha256(content).hexdigest().encode())
+            handle.write(content)
+
+    def load(self, device: torch.device) -> dict[str, Any] | None:
+        """The newest state of this very run, or None. A damaged file is reported on stderr and the previous one used."""
+        for path in (self.path, self.previous):
+            state = _read(path, device)
+            if state is not None and state["fingerprint"] == self.fingerprint:
+                return state
+        return None
+
+    def drop_previous(self) -> None:
+        self.previous.unlink(missing_ok=True)
+
+
+def _read(path: Path, device: torch.device) -> dict[str, Any] | None:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    stored, content = content[:DIGEST_LENGTH], content[DIGEST_LENGTH:]
+    if hashlib.sha256(content).hexdigest().encode() != stored:
+        print(f"{path} is damaged (its digest differs): it is ignored.", file=sys.stderr)
+        return None
+    return torch.load(io.BytesIO(content), map_location=device, weights_only=True)

@@ -1,0 +1,55 @@
+"""SIGTERM and SIGINT: stop where the training can be continued from."""
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from types import FrameType
+
+
+class Interrupted(BaseException):
+    """The process was asked to stop; `signum` says by which signal."""
+
+    def __init__(self, signum: int):
+        super().__init__(signal.Signals(signum).name)
+        self.signum = signum
+
+
+class Interruption:
+    """Catches SIGTERM and SIGINT within a `with` block.
+
+    A training step must not be cut in two, so a signal is kept until `check` is called; within `immediate`, where nothing is
+    modified (an evaluation, which may be long), it is raised at once.
+    """
+
+    def __init__(self) -> None:
+        self.signum: int | None = None
+        self._immediate = False
+        self._handlers: dict[int, object] = {}
+
+    def __enter__(self) -> "Interruption":
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            self._handlers[signum] = signal.signal(signum, self._receive)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for signum, handler in self._handlers.items():
+            signal.signal(signum, handler)
+
+    def check(self) -> None:
+        """Raise `Interrupted` if a signal has come."""
+        if self.signum is not None:
+            raise Interrupted(self.signum)
+
+    @contextlib.contextmanager
+    def immediate(self) -> Iterator[None]:
+        self.check()
+        self._immediate = True
+        try:
+            yield
+        finally:
+            self._immediate = False
+
+    def _receive(self, signum: int, frame: FrameType | None) -> None:
+        self.signum = signum
+        if self._immediate:
+            raise Interrupted(signum)

@@ -1,0 +1,193 @@
+"""The training loop: one run from its first iteration, or from its checkpoint, to its end."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from hidden_dynamics.data.streams import generator
+from hidden_dynamics.training.checkpoint import Checkpoint
+from hidden_dynamics.training.interruption import Interrupted, Interruption
+
+SECONDS_BETWEEN_CHECKPOINTS = 60.0
+SECONDS_BETWEEN_CHECKPOINTS_AFTER_AN_EVALUATION = 5.0
+
+
+@dataclass
+class History:
+    """What a training has done so far.
+
+    Attributes:
+        iteration: optimiser steps done.
+        losses: the minibatch loss of each.
+        metrics: one entry per evaluation.
+        clock: training and evaluation seconds at each evaluation.
+        diverged_at: the iteration whose loss was not finite, counted from 1, or None.
+    """
+
+    iteration: int = 0
+    losses: list[float] = field(default_factory=list)
+    metrics: list[dict[str, float]] = field(default_factory=list)
+    clock: list[dict[str, float]] = field(default_factory=list)
+    diverged_at: int | None = None
+    training_seconds: float = 0.0
+    evaluation_seconds: float = 0.0
+
+
+class Schedule:
+    """How many iterations, in which epochs, evaluated when.
+
+    Args:
+        training: `epochs`, `batch_size`, and for endless data `iterations_per_epoch`; `evaluate_every` iterations (default: an
+            epoch's).
+        train_size: examples in an epoch, or None for endless data. The last batch of an epoch may be smaller.
+    """
+
+    def __init__(self, training: dict[str, Any], train_size: int | None):
+        self.batch_size, self.train_size = training["batch_size"], train_size
+        endless = training.get("iterations_per_epoch", 1)
+        self.per_epoch = endless if train_size is None else math.ceil(train_size / self.batch_size)
+        self.iterations = training["epochs"] * self.per_epoch
+        self.evaluate_every = training.get("evaluate_every", self.per_epoch)
+
+    def indices(self, seed: int, iteration: int) -> tuple[int, Any]:
+        """The epoch of an iteration (both from 0), and what the task's `batch` takes for it."""
+        epoch, position = divmod(iteration, self.per_epoch)
+        if self.train_size is None:
+            return epoch, (iteration, self.batch_size)
+        order = generator(seed, "order", epoch).permutation(self.train_size)
+        return epoch, order[position * self.batch_size : (position + 1) * self.batch_size]
+
+    def evaluates(self, iteration: int) -> bool:
+        return iteration > 0 and (iteration % self.evaluate_every == 0 or iteration == self.iterations)
+
+
+def train(
+    spec: dict[str, Any],
+    task: Any,
+    network: nn.Module,
+    optimisers: dict[str, torch.optim.Optimizer],
+    checkpoint: Checkpoint,
+    device: torch.device,
+    report: Callable[[History, Schedule], None] = lambda history, schedule: None,
+) -> History:
+    """Train until the schedule ends or the loss is no longer finite.
+
+    Raises:
+        Interrupted: SIGTERM or SIGINT came; the checkpoint holds everything done so far.
+    """
+    schedule = Schedule(spec["training"], task.train_size)
+    history = _resume(checkpoint, network, optimisers, device)
+    saved = time.monotonic()
+    with Interruption() as interruption:
+        try:
+            while not _finished(history, schedule):
+                if _evaluation_due(history, schedule):
+                    with interruption.immediate():
+                        _evaluate(history, schedule, task, network)
+                    wait = SECONDS_BETWEEN_CHECKPOINTS_AFTER_AN_EVALUATION
+                else:
+                    _step(history, schedule, spec, task, network, optimisers)
+                    wait = SECONDS_BETWEEN_CHECKPOINTS
+                report(history, schedule)
+                interruption.check()
+                if time.monotonic() - saved > wait:
+                    _save(checkpoint, history, network, optimisers)
+                    saved = time.monotonic()
+        except Interrupted:
+            _save(checkpoint, history, network, optimisers)
+            raise
+    _save(checkpoint, history, network, optimisers)
+    checkpoint.drop_previous()
+    return history
+
+
+def _step(
+    history: History,
+    schedule: Schedule,
+    spec: dict[str, Any],
+    task: Any,
+    network: nn.Module,
+    optimisers: dict[str, torch.optim.Optimizer],
+) -> None:
+    """One iteration: a batch, its loss and gradients, clipping over all parameters, one step of every optimiser."""
+    start = time.perf_counter()
+    network.train()
+    batch = task.batch(*schedule.indices(spec["seed"], history.iteration))
+    for optimiser in optimisers.values():
+        optimiser.zero_grad()
+    loss = task.loss(network, batch)
+    value = loss.item()
+    if not math.isfinite(value):
+        history.diverged_at = history.iteration + 1
+        return
+    loss.backward()
+    clip_norm = spec["training"].get("clip_norm")
+    if clip_norm is not None:
+        nn.utils.clip_grad_norm_(network.parameters(), clip_norm)
+    for optimiser in optimisers.values():
+        optimiser.step()
+    history.losses.append(value)
+    history.iteration += 1
+    history.training_seconds += time.perf_counter() - start
+
+
+def _evaluate(history: History, schedule: Schedule, task: Any, network: nn.Module) -> None:
+    start = time.perf_counter()
+    network.eval()
+    with torch.no_grad():
+        measured = task.evaluate(network)
+    before = int(history.metrics[-1]["iteration"]) if history.metrics else 0
+    epoch = history.iteration / schedule.per_epoch
+    row = {"iteration": history.iteration, "epoch": epoch, "train_loss": float(np.mean(history.losses[before:])), **measured}
+    history.metrics.append(row)
+    history.evaluation_seconds += time.perf_counter() - start
+    seconds = {"training_seconds": history.training_seconds, "evaluation_seconds": history.evaluation_seconds}
+    history.clock.append({"iteration": history.iteration, **seconds})
+
+
+def _evaluation_due(history: History, schedule: Schedule) -> bool:
+    done = history.metrics[-1]["iteration"] if history.metrics else 0
+    return schedule.evaluates(history.iteration) and done != history.iteration
+
+
+def _finished(history: History, schedule: Schedule) -> bool:
+    if history.diverged_at is not None:
+        return True
+    return history.iteration >= schedule.iterations and not _evaluation_due(history, schedule)
+
+
+def _resume(
+    checkpoint: Checkpoint, network: nn.Module, optimisers: dict[str, torch.optim.Optimizer], device: torch.device
+) -> History:
+    state = checkpoint.load(device)
+    if state is None:
+        return History()
+    network.load_state_dict(state["network"])
+    for name, optimiser in optimisers.items():
+        optimiser.load_state_dict(state["optimisers"][name])
+    torch.set_rng_state(state["rng"].cpu())
+    if device.type == "cuda":
+        torch.cuda.set_rng_state(state["cuda_rng"].cpu())
+    history = dict(state["history"], losses=state["losses"].tolist())
+    return History(**history)
+
+
+def _save(
+    checkpoint: Checkpoint, history: History, network: nn.Module, optimisers: dict[str, torch.optim.Optimizer]
+) -> None:
+    checkpoint.save(
+        {
+            "network": network.state_dict(),
+            "optimisers": {name: optimiser.state_dict() for name, optimiser in optimisers.items()},
+            "history": {key: value for key, value in vars(history).items() if key != "losses"},
+            "losses": torch.tensor(history.losses, dtype=torch.float64),
+            "rng": torch.get_rng_state(),
+            "cuda_rng": torch.cuda.get_rng_state() if torch.cuda.is_available() else None,
+        }
+    )

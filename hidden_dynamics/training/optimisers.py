@@ -1,0 +1,36 @@
+"""The optimisers of Tables 6 to 10, one per group of parameters."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from hidden_dynamics.errors import UserError
+
+
+def build(network: nn.Module, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, torch.optim.Optimizer]:
+    """An optimiser for each of the network's parameter groups.
+
+    Args:
+        network: with `parameter_groups()`.
+        settings: by group: `name` in torch.optim (RMSprop, Adam, SGD), and its arguments.
+
+    Raises:
+        UserError: the groups configured are not those the network has, or an optimiser does not know an argument.
+    """
+    groups = network.parameter_groups()
+    if set(groups) != set(settings):
+        raise UserError(
+            f"training.optimisers names the groups {', '.join(settings)}, but {type(network).__name__} has {', '.join(groups)}: "
+            "give one optimiser for each."
+        )
+    return {name: _build_one(name, groups[name], dict(settings[name])) for name in groups}
+
+
+def _build_one(group: str, parameters: list[nn.Parameter], settings: dict[str, Any]) -> torch.optim.Optimizer:
+    name = settings.pop("name")
+    try:
+        return getattr(torch.optim, name)(parameters, **settings)
+    except TypeError as error:
+        raise UserError(f"training.optimisers.{group}: {name} does not accept these arguments: {error}") from None
