@@ -1,0 +1,130 @@
+"""Statistics over seeds and along curves: by hand, against SciPy, and as properties."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from hidden_dynamics.statistics import mean_and_std, mean_band, student_t, thin, triangular_moving_average
+
+unhurried = settings(deadline=None, max_examples=60)
+curves = arrays(np.float64, st.integers(1, 80), elements=st.floats(-1e6, 1e6))
+windows = st.integers(1, 100)
+
+
+def test_mean_and_std_by_hand():
+    assert mean_and_std([1.0, 2.0, 3.0, 4.0]) == pytest.approx((2.5, math.sqrt(5 / 3)))
+
+
+def test_mean_and_std_of_few():
+    assert mean_and_std([3.0])[0] == 3.0
+    assert math.isnan(mean_and_std([3.0])[1])
+    assert all(math.isnan(value) for value in mean_and_std([]))
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])
+def test_student_t_is_scipys(level):
+    for degrees in (*range(1, 31), 100, 101):
+        assert student_t(level, degrees) == pytest.approx(stats.t.ppf((1 + level) / 2, degrees), rel=1e-11)
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5, 12])
+def test_mean_band_is_scipys(seeds):
+    values = np.random.default_rng(seeds).normal(size=(seeds, 7))
+    mean, low, high = mean_band(values)
+    expected = stats.t.interval(0.95, seeds - 1, values.mean(axis=0), stats.sem(values, axis=0))
+    np.testing.assert_allclose(mean, values.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose((low, high), expected, rtol=1e-10)
+
+
+def test_mean_band_leaves_out_seeds_without_a_value():
+    values = np.array([[1.0, 1.0, 1.0, np.nan], [3.0, 3.0, np.nan, np.nan], [5.0, np.nan, np.nan, np.nan]])
+    mean, low, high = mean_band(values)
+    np.testing.assert_array_equal(mean, [3.0, 2.0, 1.0, np.nan])
+    assert np.isnan(low).tolist() == np.isnan(high).tolist() == [False, False, True, True]
+    np.testing.assert_allclose(
+        (low[:2], high[:2]),
+        np.transpose([mean_band(values[:3, :1])[1:], mean_band(values[:2, 1:2])[1:]], (1, 0, 2))[..., 0],
+    )
+
+
+def test_mean_band_of_one_seed_has_no_band():
+    mean, low, high = mean_band([[1.0, 2.0]])
+    assert mean.tolist() == [1.0, 2.0]
+    assert np.isnan([low, high]).all()
+
+
+def test_mean_band_of_equal_values_has_no_width():
+    mean, low, high = mean_band(np.ones((4, 3)))
+    assert mean.tolist() == low.tolist() == high.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_moving_average_by_hand():
+    # the kernel 1 2 1, and what is left of it at the ends
+    smooth = triangular_moving_average([0.0, 3.0, 6.0, 1.0], 3)
+    assert smooth.tolist() == pytest.approx([3 / 3, 12 / 4, 16 / 4, 8 / 3])
+
+
+def test_moving_average_with_an_even_window_by_hand():
+    # the kernel 1 2 2 1 from two points back to one ahead
+    smooth = triangular_moving_average([6.0, 0.0, 0.0, 0.0, 6.0], 4)
+    assert smooth.tolist() == pytest.approx([12 / 3, 12 / 5, 6 / 6, 6 / 6, 12 / 5])
+
+
+@unhurried
+@given(curves)
+def test_moving_average_of_one_point_changes_nothing(values):
+    np.testing.assert_array_equal(triangular_moving_average(values, 1), values)
+
+
+@unhurried
+@given(curves, windows)
+def test_moving_average_stays_within_the_curve(values, window):
+    smooth = triangular_moving_average(values, window)
+    slack = 1e-9 * (1 + np.abs(values).max())
+    assert smooth.shape == values.shape
+    assert np.isfinite(smooth).all()
+    assert values.min() - slack <= smooth.min() and smooth.max() <= values.max() + slack
+
+
+@unhurried
+@given(st.integers(1, 80), windows, st.floats(-1e6, 1e6))
+def test_moving_average_keeps_constants(points, window, value):
+    smooth = triangular_moving_average(np.full(points, value), window)
+    np.testing.assert_allclose(smooth, value, rtol=1e-12)
+
+
+@unhurried
+@given(curves, st.integers(1, 25).map(lambda n: 2 * n - 1))
+def test_moving_average_with_an_odd_window_does_not_lean(values, window):
+    backwards = triangular_moving_average(values[::-1], window)[::-1]
+    slack = 1e-9 * (1 + np.abs(values).max())
+    np.testing.assert_allclose(backwards, triangular_moving_average(values, window), atol=slack, rtol=0)
+
+
+def test_moving_average_of_nothing():
+    assert triangular_moving_average([], 30).size == 0
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.integers(0, 200_000), min_size=1, max_size=300, unique=True), st.integers(2, 100))
+def test_thin_keeps_first_and_last_and_order(x, count):
+    x = np.sort(np.array(x, dtype=float))
+    kept = thin(x, count)
+    assert kept.size <= count
+    assert kept[0] == 0 and kept[-1] == x.size - 1
+    assert (np.diff(kept) > 0).all()
+    assert kept.size == x.size or x.size > count
+
+
+def test_thin_draws_well_on_both_axes():
+    x = np.arange(1, 70_351)
+    kept = x[thin(x, 500)]
+    assert 400 < kept.size <= 500
+    assert kept[:10].tolist() == list(range(1, 11))  # nothing of the start is lost on a logarithmic axis
+    assert np.diff(kept).max() < 70_350 / 200  # and no hole is seen on a linear one
+    assert np.diff(np.log(kept[kept > 20])).max() < 0.09  # twice ln(70 350) / 250
