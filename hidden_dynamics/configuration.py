@@ -6,6 +6,7 @@ Nothing here imports a numerical library: Snakemake reads it before it builds it
 import copy
 import difflib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,8 +57,7 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
     Raises:
         UserError: a file is missing or malformed, or names something that does not exist; the message names file and key.
     """
-    if settings is None:
-        settings = read_yaml(directory / "config.yaml")
+    settings = read_yaml(directory / "config.yaml") if settings is None else with_number_keys(settings)
     validate(settings, "settings", "config.yaml")
     parts = {name: read_yaml(directory / "config" / f"{name}.yaml") for name in PARTS}
     for name, content in parts.items():
@@ -77,7 +77,7 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
 def read_yaml(path: Path) -> Any:
     """The content of a YAML file; a `UserError` that names the file and line where it cannot be read."""
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except FileNotFoundError:
         raise UserError(f"{path} is missing: it belongs to the project; restore it with git.") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -88,7 +88,7 @@ def validate(content: Any, schema: str, origin: str) -> None:
     """Hold `content` to config/schemas/<schema>.json; the first error becomes a `UserError` that names file and key."""
     document = json.loads((ROOT / "config" / "schemas" / f"{schema}.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(document)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(_with_text_keys(content)))
+    error = jsonschema.exceptions.best_match(validator.iter_errors(with_text_keys(content)))
     if error is None:
         return
     where = ".".join(str(part) for part in error.absolute_path) or "(top level)"
@@ -162,12 +162,43 @@ def _check_names(configuration: Configuration) -> None:
             known(artifact["task"], c.tasks, "task", origin)
 
 
-def _with_text_keys(value: Any) -> Any:
+def parse_settings(text: str | None) -> dict[str, Any]:
+    """The settings that a script's `--config` gives: a JSON object, merged over config.yaml.
+
+    Without it, the settings of the workflow that runs the script (Snakemake's command line may have changed some, and hands them
+    over in the environment), or config.yaml alone.
+
+    Raises:
+        UserError: the text is no JSON object.
+    """
+    base = read_yaml(ROOT / "config.yaml")
+    text = os.environ.get("HIDDEN_DYNAMICS_CONFIG") if text is None else text
+    if not text:
+        return base
+    try:
+        given = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UserError(f"--config is not valid JSON: {error}") from None
+    if not isinstance(given, Mapping):
+        raise UserError(f"--config must be a JSON object such as '{{\"scale\": \"pilot\"}}', found {text}")
+    return merge(base, with_number_keys(given))
+
+
+def with_number_keys(value: Any) -> Any:
+    """YAML's view of a JSON document: `128` as a key is a number (a size), where JSON has only text."""
+    if isinstance(value, Mapping):
+        return {int(k) if isinstance(k, str) and k.isdecimal() else k: with_number_keys(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [with_number_keys(item) for item in value]
+    return value
+
+
+def with_text_keys(value: Any) -> Any:
     """JSON's view of a YAML document: keys are text (YAML reads `128:` as a number)."""
     if isinstance(value, Mapping):
-        return {str(key): _with_text_keys(item) for key, item in value.items()}
+        return {str(key): with_text_keys(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_with_text_keys(item) for item in value]
+        return [with_text_keys(item) for item in value]
     return value
 
 

@@ -17,6 +17,12 @@ from hidden_dynamics.configuration import ROOT
 from hidden_dynamics.errors import UserError
 
 
+# Where and when a state is kept does not change it: these modules do not count.
+NEUTRAL = frozenset(
+    {"hidden_dynamics.files", "hidden_dynamics.training.checkpoint", "hidden_dynamics.training.interruption"}
+)
+
+
 @dataclass(frozen=True)
 class Module:
     """A source file: its top-level definitions, and what each imported name refers to, as (module, name or None)."""
@@ -52,7 +58,7 @@ def reachable(names: Iterable[str]) -> dict[str, str]:
     while waiting:
         module, name = waiting.pop()
         key = f"{module}:{name}"
-        if key in found:
+        if key in found or module in NEUTRAL:
             continue
         if _path_of(module) is None:
             found[key] = ""  # another package's: its name counts, its source is the lock's business

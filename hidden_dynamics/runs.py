@@ -1,11 +1,14 @@
 """A run is one model on one task with one seed: its full specification, where it lives, and which runs an artifact needs."""
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.configuration import Configuration, known, merge
+from hidden_dynamics.digest import code_digest
 from hidden_dynamics.errors import UserError
 
 OUTPUTS = ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", "model.pt")
@@ -145,3 +148,14 @@ def _readings(configuration: Configuration, task: str, model: str) -> tuple[dict
         for key in consequences:
             consequences[key] = merge(consequences[key], reading[value].get(key, {}))
     return taken, consequences
+
+
+def identity(run: Run) -> str:
+    """Digest of what determines the run but its data: the specification and the code."""
+    return hashlib.sha256(json.dumps([run.spec, code_of(run)], sort_keys=True).encode()).hexdigest()
+
+
+def code_of(run: Run) -> str:
+    """Digest of the code that determines the run: its network, core, task and the training loop (hidden_dynamics.digest)."""
+    roots = ["hidden_dynamics.training.loop.train", "hidden_dynamics.training.optimisers.build"]
+    return code_digest([*roots, *filter(None, (run.spec["network"], run.spec["core"], run.spec["task_class"]))])

@@ -8,22 +8,16 @@
 import _bootstrap  # noqa: F401  isort: skip
 
 import argparse
-import json
 from pathlib import Path
 
-from hidden_dynamics import configuration as configurations
-from hidden_dynamics.configuration import known
+from hidden_dynamics.configuration import known, load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.rendering import figures
 
 
 def main() -> None:
     arguments = parse_arguments()
-    try:
-        settings = None if arguments.config is None else json.loads(arguments.config)
-    except ValueError as error:
-        raise UserError(f"--config is not JSON: {error}") from None
-    configuration = configurations.load(settings)
+    configuration = load(parse_settings(arguments.config))
     name = arguments.artifact
     kind = configuration.artifacts[known(name, configuration.artifacts, "artifact", "config/artifacts.yaml")]["kind"]
     if kind == "curves":
@@ -45,7 +39,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--artifact", required=True, help="name of a figure")
     parser.add_argument("--summary", type=Path, help="CSV with a row per run (figures of curves)")
     parser.add_argument("--curves", type=Path, help="CSV with a row per point (figures of curves)")
-    parser.add_argument("--config", help="content of config.yaml as JSON (default: the file)")
+    parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
     parser.add_argument("--output", required=True, type=Path, help="where to write, without .pdf and .png")
     return parser.parse_args()
 

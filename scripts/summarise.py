@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics import configuration as configurations
-from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.files import atomic
 from hidden_dynamics.runs import Run, all_runs, cells_of, resolve
@@ -39,8 +38,7 @@ AGAIN = "run snakemake again"
 
 def main() -> None:
     arguments = parse_arguments()
-    settings = parse_settings(arguments.config)
-    configuration = configurations.load(settings)
+    configuration = load(parse_settings(arguments.config))
     rows = [
         row_of(configuration, arguments.artifact, run, arguments.root)
         for run in runs(configuration, arguments.artifact)
@@ -57,19 +55,11 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--artifact", required=True, help="name of a table or figure, or 'all' for every configured run"
     )
-    parser.add_argument("--config", help="content of config.yaml as JSON (default: the file)")
+    parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
     parser.add_argument("--output", required=True, type=Path, help="CSV to write, one row per run")
     parser.add_argument("--curves", type=Path, help="CSV to write, one row per point of the figure's curves")
     parser.add_argument("--root", type=Path, default=Path(), help="where the results directory is (default: here)")
     return parser.parse_args()
-
-
-def parse_settings(text: str | None) -> dict[str, Any] | None:
-    """The settings in `text`, JSON; None stays None. Raises `UserError` where it is not JSON."""
-    try:
-        return None if text is None else json.loads(text)
-    except ValueError as error:
-        raise UserError(f"--config is not JSON: {error}") from None
 
 
 def runs(configuration: Configuration, artifact: str) -> list[Run]:

@@ -6,6 +6,7 @@ A checkpoint holds a fingerprint of all that determines the run; one with anothe
 import hashlib
 import io
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import torch
 from hidden_dynamics.files import atomic
 
 DIGEST_LENGTH = 64
+SECONDS = 60.0
+SECONDS_AFTER_AN_EVALUATION = 5.0
 
 
 class Checkpoint:
@@ -27,6 +30,12 @@ class Checkpoint:
     def __init__(self, directory: Path, fingerprint: str):
         self.path, self.previous = directory / "checkpoint.pt", directory / "checkpoint.previous.pt"
         self.fingerprint = fingerprint
+        self._saved = time.monotonic()
+
+    def due(self, after_evaluation: bool) -> bool:
+        """Whether it is time: every minute, and after an evaluation (that is, an epoch), at most every five seconds."""
+        wait = SECONDS_AFTER_AN_EVALUATION if after_evaluation else SECONDS
+        return time.monotonic() - self._saved > wait
 
     def save(self, state: dict[str, Any]) -> None:
         """Write `state`; the checkpoint that was there becomes the previous one."""
@@ -38,6 +47,7 @@ class Checkpoint:
         with atomic(self.path, "wb") as handle:
             handle.write(hashlib.sha256(content).hexdigest().encode())
             handle.write(content)
+        self._saved = time.monotonic()
 
     def load(self, device: torch.device) -> dict[str, Any] | None:
         """The newest state of this very run, or None. A damaged file is reported on stderr and the previous one used."""

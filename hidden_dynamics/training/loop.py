@@ -14,9 +14,6 @@ from hidden_dynamics.data.streams import generator
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption
 
-SECONDS_BETWEEN_CHECKPOINTS = 60.0
-SECONDS_BETWEEN_CHECKPOINTS_AFTER_AN_EVALUATION = 5.0
-
 
 @dataclass
 class History:
@@ -83,22 +80,19 @@ def train(
     """
     schedule = Schedule(spec["training"], task.train_size)
     history = _resume(checkpoint, network, optimisers, device)
-    saved = time.monotonic()
     with Interruption() as interruption:
         try:
             while not _finished(history, schedule):
-                if _evaluation_due(history, schedule):
+                evaluating = _evaluation_due(history, schedule)
+                if evaluating:
                     with interruption.immediate():
                         _evaluate(history, schedule, task, network)
-                    wait = SECONDS_BETWEEN_CHECKPOINTS_AFTER_AN_EVALUATION
                 else:
                     _step(history, schedule, spec, task, network, optimisers)
-                    wait = SECONDS_BETWEEN_CHECKPOINTS
                 report(history, schedule)
                 interruption.check()
-                if time.monotonic() - saved > wait:
+                if checkpoint.due(after_evaluation=evaluating):
                     _save(checkpoint, history, network, optimisers)
-                    saved = time.monotonic()
         except Interrupted:
             _save(checkpoint, history, network, optimisers)
             raise

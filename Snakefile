@@ -1,0 +1,25 @@
+# Hidden Dynamics: every table and figure of two papers, from one command.
+#
+#   snakemake --cores all                       everything, at the scale that config.yaml names
+#   snakemake --cores all momentumrnn_table1    one artifact and what it needs
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: "config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/data.smk"
+include: "rules/train.smk"
+include: "rules/summarise.smk"
+include: "rules/render.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        [artifact_files(name) for name in CONFIGURATION.artifacts],
+        f"{CONFIGURATION.results}/summary/runs.csv",

@@ -1,0 +1,73 @@
+"""Which device a training runs on, how its arithmetic is set, and whose turn it is on a shared GPU."""
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+
+from hidden_dynamics.errors import UserError
+
+# cuBLAS is deterministic only with a workspace of its own; it reads this when it starts.
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+
+
+def choose(device: str) -> torch.device:
+    """The device for "auto", "cpu" or "cuda".
+
+    Raises:
+        UserError: cuda is asked for and there is none.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise UserError("device is cuda, but torch finds no usable NVIDIA GPU here: use device=cpu, or check the driver.")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(device)
+
+
+def set_arithmetic(threads: int, precision: str) -> None:
+    """Deterministic arithmetic in `threads` threads.
+
+    Denormal numbers are flushed to zero: where gradients vanish, they make a training step on the CPU several times slower.
+    """
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)
+    torch.backends.cudnn.benchmark = False
+    torch.backends.cudnn.deterministic = True
+    tf32 = precision == "tf32"
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    torch.backends.cudnn.allow_tf32 = tf32
+
+
+@contextlib.contextmanager
+def turn(device: torch.device, runs_per_gpu: int, directory: Path) -> Iterator[torch.device]:
+    """Wait for one of the `runs_per_gpu` places on each GPU of this machine, and hold it for the block.
+
+    A place is a locked file in `directory`, which the system frees when its process ends, however it ends. Under a cluster's
+    scheduler, which assigns GPUs itself, and on the CPU there is nothing to wait for.
+    """
+    if device.type != "cuda" or "SLURM_JOB_ID" in os.environ:
+        yield device
+        return
+    places = [(gpu, place) for place in range(runs_per_gpu) for gpu in range(torch.cuda.device_count())]
+    with held_place(directory, places) as gpu:
+        yield torch.device("cuda", gpu)
+
+
+@contextlib.contextmanager
+def held_place(directory: Path, places: list[tuple[int, int]], poll: float = 0.5) -> Iterator[int]:
+    """Hold the first free of `places`, pairs of GPU and place, waiting until there is one; gives the GPU."""
+    directory.mkdir(parents=True, exist_ok=True)
+    while True:
+        for gpu, place in places:
+            with open(directory / f"gpu{gpu}-{place}.lock", "w") as handle:
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    continue
+                yield gpu
+                return
+        time.sleep(poll)

@@ -1,0 +1,61 @@
+"""What a finished run leaves behind: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt."""
+
+import csv
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from hidden_dynamics.files import atomic
+from hidden_dynamics.training.loop import History
+
+
+def write(directory: Path, about: Mapping[str, Any], history: History, network: nn.Module, report: Mapping[str, str]) -> None:
+    """Write the run's files, run.json last: where it is, the run is whole.
+
+    Args:
+        directory: the run's.
+        about: what is known of the run besides its history.
+        report: `metric` and `rule` (max, min or last): which evaluation's number the tables show.
+    """
+    _write_csv(directory / "metrics.csv", history.metrics)
+    _write_csv(directory / "clock.csv", history.clock)
+    with atomic(directory / "train_loss.npy", "wb") as handle:
+        np.save(handle, np.array(history.losses, dtype=np.float64))
+    with atomic(directory / "model.pt", "wb") as handle:
+        torch.save({name: tensor.cpu() for name, tensor in network.state_dict().items()}, handle)
+    record = {
+        **about,
+        "parameters": sum(parameter.numel() for parameter in network.parameters()),
+        "status": "finished" if history.diverged_at is None else "diverged",
+        "diverged_at": history.diverged_at,
+        "reported": chosen(history.metrics, report),
+        "iterations": history.iteration,
+        "seconds": {"training": history.training_seconds, "evaluation": history.evaluation_seconds},
+        "versions": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
+    }
+    with atomic(directory / "run.json") as handle:
+        json.dump(record, handle, indent=2)
+        handle.write("\n")
+
+
+def chosen(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) -> dict[str, Any] | None:
+    """The reported number and when it was reached; the first such evaluation where several are equal; None without any."""
+    name, rule = report["metric"], report["rule"]
+    if not metrics:
+        return None
+    pick = {"max": max, "min": min}.get(rule)
+    row = metrics[-1] if pick is None else pick(metrics, key=lambda entry: entry[name])
+    return {"metric": name, "rule": rule, "value": row[name], "iteration": row["iteration"], "epoch": row["epoch"]}
+
+
+def _write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
+    with atomic(path) as handle:
+        writer = csv.DictWriter(handle, fieldnames=list(rows[0]) if rows else ["iteration"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

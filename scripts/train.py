@@ -1,0 +1,121 @@
+"""Train one or several runs of a task: one model with one seed each.
+
+    python scripts/train.py --task pmnist --model momentum_lstm-n128 --seed 0 --config '{"scale": "pilot"}'
+
+A run is specified by config.yaml and config/, with --config merged over them; the models' names carry their size as run, and a wrong
+name lists the right ones. The prepared data must be there (scripts/fetch.py and scripts/prepare.py make it). Each run writes
+run.json, metrics.csv, train_loss.npy, clock.csv, model.pt and its checkpoint to <results>/<scale>/runs/<task>/<model>/seed<seed>/.
+
+A training that is stopped, by Ctrl-C or any signal, continues from its checkpoint when the same command is given again, and ends with
+the same numbers. A run that is already there, of the same specification, code and data, is not trained again.
+"""
+
+import _bootstrap  # noqa: F401  isort: skip
+
+import argparse
+import hashlib
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from hidden_dynamics.configuration import Configuration, load, parse_settings
+from hidden_dynamics.data import prepared
+from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.runs import Run, code_of, data_file, find, identity
+from hidden_dynamics.training import devices, loop, optimisers, record
+from hidden_dynamics.training.checkpoint import Checkpoint
+from hidden_dynamics.training.interruption import Interrupted
+from hidden_dynamics.training.progress import Progress
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    configuration = load(parse_settings(arguments.config))
+    runs = [find(configuration, arguments.task, model, seed) for seed in arguments.seed for model in arguments.model]
+    device = devices.choose(arguments.device or configuration.settings["device"])
+    devices.set_arithmetic(arguments.threads or configuration.scale["threads"], configuration.settings["precision"])
+    try:
+        with devices.turn(device, configuration.settings["runs_per_gpu"], Path(".snakemake/gpu-places")) as device:
+            for run in runs:
+                train_run(configuration, run, device)
+    except Interrupted as interrupted:
+        print(f"stopped by {interrupted}; the same command continues from the checkpoint", file=sys.stderr)
+        return 128 + interrupted.signum
+    return 0
+
+
+def train_run(configuration: Configuration, run: Run, device: torch.device) -> None:
+    data = prepared.load(data_file(configuration, run.spec["dataset"], run.spec["data"]))
+    fingerprint = hashlib.sha256((identity(run) + data.digest).encode()).hexdigest()
+    torch.manual_seed(run.spec["seed"])
+    task = imported(run.spec["task_class"])(data.arrays, run.spec["task_settings"], run.spec["seed"], device)
+    network = build_network(run, task).to(device)
+    progress = Progress(run.id)
+    history = loop.train(
+        run.spec,
+        task,
+        network,
+        optimisers.build(network, run.spec["training"]["optimisers"]),
+        Checkpoint(Path(run.directory), fingerprint),
+        device,
+        progress,
+    )
+    progress.close()
+    about = {
+        "run": run.id,
+        "scale": configuration.scale_name,
+        "label": configuration.models[run.model]["label"],
+        "paper_size": run.paper_size,
+        "spec": run.spec,
+        "dataset": {
+            "name": data.provenance["dataset"],
+            "title": data.provenance["title"],
+            "stand_in_for": data.provenance["stand_in_for"],
+            "digest": data.digest,
+        },
+        "baseline_loss": task.baseline_loss,
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
+        "threads": torch.get_num_threads(),
+        "code": code_of(run),
+        "fingerprint": fingerprint,
+    }
+    record.write(Path(run.directory), about, history, network, run.spec["training"]["report"])
+    outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
+    print(f"{run.id}: {outcome} after {history.iteration} iterations, {history.training_seconds:.1f} s of training", flush=True)
+
+
+def build_network(run: Run, task: Any) -> torch.nn.Module:
+    core = {"core": imported(run.spec["core"])} if run.spec["core"] else {}
+    try:
+        return imported(run.spec["network"])(task, **core, **run.spec["hyperparameters"])
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{run.id}: {run.spec['core'] or run.spec['network']} cannot be built: {error}. Check its "
+                        f"hyperparameters in config/tasks.yaml: {json.dumps(run.spec['hyperparameters'])}.") from error  # fmt: skip
+
+
+def imported(name: str) -> Any:
+    """The object of a dotted name, such as hidden_dynamics.recurrent.LSTM."""
+    module, _, attribute = name.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise UserError(f"{name} cannot be imported: {error}. Check the name in config/.") from None
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--task", required=True, help="a task of config/tasks.yaml")
+    parser.add_argument("--model", required=True, nargs="+", help="models with their size as run, such as lstm-n128")
+    parser.add_argument("--seed", required=True, nargs="+", type=int, help="one or several seeds")
+    parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
+    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in config.yaml")
+    parser.add_argument("--threads", type=int, help="CPU threads; default: the scale's")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run_main(main)
