@@ -57,7 +57,7 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
     Raises:
         UserError: a file is missing or malformed, or names something that does not exist; the message names file and key.
     """
-    settings = read_yaml(directory / "config.yaml") if settings is None else with_number_keys(settings)
+    settings = read_yaml(directory / "config.yaml") if settings is None else _typed(with_number_keys(settings))
     validate(settings, "settings", "config.yaml")
     parts = {name: read_yaml(directory / "config" / f"{name}.yaml") for name in PARTS}
     for name, content in parts.items():
@@ -191,6 +191,20 @@ def with_number_keys(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [with_number_keys(item) for item in value]
     return value
+
+
+def _typed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Snakemake's command line leaves text inside lists and mappings (--config seeds=[0,1]): give it the type it has in YAML."""
+
+    def typed(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: typed(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [typed(item) for item in value]
+        return yaml.safe_load(value) if isinstance(value, str) and value else value
+
+    structured = ("seeds", "data", "overrides")
+    return {key: typed(value) if key in structured else value for key, value in settings.items()}
 
 
 def with_text_keys(value: Any) -> Any:
