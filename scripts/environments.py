@@ -1,0 +1,89 @@
+"""Write the conda environments of envs/ from the lock, requirements.txt.
+
+    python scripts/environments.py            # write them
+    python scripts/environments.py --check    # fail if they are not what the lock says
+
+Python and pip come from conda-forge; every other package stands in the pip section, at exactly the lock's version. Which packages a
+step needs directly is in pyproject.toml ([tool.hidden-dynamics.environments]); the lock's "via" comments tell what these need.
+"""
+
+import _bootstrap  # noqa: F401  isort: skip
+
+import argparse
+import re
+import tomllib
+from pathlib import Path
+
+from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.files import atomic
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON = "3.11"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where a file differs")
+    check = parser.parse_args().check
+    for path, content in environments(ROOT).items():
+        if check and (not path.exists() or path.read_text(encoding="utf-8") != content):
+            raise UserError(f"{path} is not what requirements.txt says: run python scripts/environments.py and commit it.")
+        if not check:
+            with atomic(path) as handle:
+                handle.write(content)
+
+
+def environments(root: Path) -> dict[Path, str]:
+    """The content of each envs/<name>.yaml."""
+    pins, needed_by = read_lock((root / "requirements.txt").read_text(encoding="utf-8"))
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = project["tool"]["hidden-dynamics"]["environments"]
+    return {root / "envs" / f"{name}.yaml": _yaml(name, closure(direct, pins, needed_by), pins) for name, direct in wanted.items()}
+
+
+def read_lock(text: str) -> tuple[dict[str, str], dict[str, set[str]]]:
+    """Each package's requirement without hashes ("name==version ; marker"), and the packages that need it."""
+    pins: dict[str, str] = {}
+    needed_by: dict[str, set[str]] = {}
+    for entry in re.split(r"\n(?=[a-z0-9])", "\n" + "\n".join(line for line in text.splitlines() if not line.startswith("#"))):
+        match = re.match(r"\s*([a-z0-9._-]+)==", entry)
+        if match:
+            pins[match[1]] = entry.strip().split(" \\")[0].strip()
+            via = re.findall(r"^\s+#\s+(?:via\s+)?([a-z0-9._-]+)\s*(?:\(.*\))?$", entry, flags=re.MULTILINE)
+            needed_by[match[1]] = set(via) - {"via"}
+    return pins, needed_by
+
+
+def closure(direct: list[str], pins: dict[str, str], needed_by: dict[str, set[str]]) -> list[str]:
+    """`direct` and everything these packages need, sorted.
+
+    Raises:
+        UserError: a package is not in the lock.
+    """
+    missing = sorted(set(direct) - set(pins))
+    if missing:
+        raise UserError(f"requirements.txt has no {', '.join(missing)}: add it to pyproject.toml and make the lock again.")
+    found, grown = set(direct), True
+    while grown:
+        more = {package for package, users in needed_by.items() if users & found} - found
+        found, grown = found | more, bool(more)
+    return sorted(found)
+
+
+def _yaml(name: str, packages: list[str], pins: dict[str, str]) -> str:
+    lines = [
+        f"# The {name} steps' environment. Written by scripts/environments.py from requirements.txt: do not edit.",
+        "channels:",
+        "  - conda-forge",
+        "  - nodefaults",
+        "dependencies:",
+        f"  - python ={PYTHON}",
+        "  - pip",
+        "  - pip:",
+        *(f'      - "{pins[package]}"' for package in packages),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    run_main(main)
