@@ -12,6 +12,15 @@ configfile: "config.yaml"
 
 
 include: "rules/common.smk"
+
+
+wildcard_constraints:
+    task="|".join(CONFIGURATION.tasks),
+    model="|".join(sorted({run.variant for run in RUNS.values()})),
+    seed=r"\d+",
+    dataset="|".join(CONFIGURATION.datasets),
+
+
 include: "rules/data.smk"
 include: "rules/train.smk"
 include: "rules/summarise.smk"

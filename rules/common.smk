@@ -12,6 +12,7 @@ from hidden_dynamics import configuration as configurations
 from hidden_dynamics import runs as run_tables
 from hidden_dynamics.digest import code_digest
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.hardware import has_nvidia_gpu
 from snakemake.exceptions import WorkflowError
 
 try:
@@ -27,6 +28,13 @@ TABLES = [name for name, artifact in CONFIGURATION.artifacts.items() if artifact
 FIGURES = [name for name in CONFIGURATION.artifacts if name not in TABLES]
 CURVES = [name for name in FIGURES if CONFIGURATION.artifacts[name]["kind"] == "curves"]
 RESULTS_TABLES = [name for name in TABLES if CONFIGURATION.artifacts[name]["kind"] == "results_table"]
+PREPARED = {
+    Path(run_tables.data_file(CONFIGURATION, task["dataset"], task.get("data", {}))).stem: task
+    for task in CONFIGURATION.tasks.values()
+}
+DATASET_FILES = {name: list(entry["files"]) for name, entry in CONFIGURATION.datasets.items()}
+TOGETHER = CONFIGURATION.scale["together"]
+WRITING = code_digest(["scripts.train.main"])
 
 # Every job finds the library here, in conda environments and on cluster nodes too, and the settings as they are after Snakemake's
 # command line. With conda, a job whose environment was not activated would run in this Python without a word: it is told not to.
@@ -38,13 +46,6 @@ job_environment = {
 }
 exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in job_environment.items())
 shell.prefix("export " + exports.replace("{", "{{").replace("}", "}}") + "; ")  # Snakemake formats the prefix
-
-
-wildcard_constraints:
-    task="|".join(CONFIGURATION.tasks),
-    model="|".join(sorted({run.variant for run in RUNS.values()})),
-    seed=r"\d+",
-    dataset="|".join(CONFIGURATION.datasets),
 
 
 def artifact_files(name):
@@ -74,3 +75,70 @@ def meaning_of(name, *code):
     ]
     text = json.dumps(configurations.with_text_keys(shown), sort_keys=True) + code_digest(code)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def raw_files(wildcards):
+    dataset = PREPARED[wildcards.prepared]["dataset"]
+    return [f"{DATA}/raw/{dataset}/{file}" for file in DATASET_FILES[dataset]]
+
+
+def dataset_of(wildcards):
+    return PREPARED[wildcards.prepared]["dataset"]
+
+
+def data_settings(wildcards):
+    return json.dumps(PREPARED[wildcards.prepared].get("data", {}), sort_keys=True)
+
+
+def preparing_code(wildcards):
+    source = CONFIGURATION.datasets[dataset_of(wildcards)]["module"]
+    return code_digest([f"{source}.prepare", "hidden_dynamics.data.prepared.save"])
+
+
+def gpus():
+    """GPUs that a training asks for. A cluster's login node may have none where its nodes do: say device=cuda there."""
+    if config["device"] == "auto":
+        return int(has_nvidia_gpu())
+    return int(config["device"] == "cuda")
+
+
+def models_of(task):
+    return list(dict.fromkeys(run.variant for run in RUNS.values() if run.task == task))
+
+
+def job_of(task):
+    """Functions of a job's wildcards for the rule of a task: the models and the seeds that it trains, and their identities."""
+
+    def models(wildcards):
+        return models_of(task) if "model" in TOGETHER else [wildcards.model]
+
+    def seeds(wildcards):
+        return CONFIGURATION.seeds if "seed" in TOGETHER else [int(wildcards.seed)]
+
+    def identities(wildcards):
+        found = [
+            run_tables.find(CONFIGURATION, task, model, seed)
+            for model in models(wildcards)
+            for seed in seeds(wildcards)
+        ]
+        return [IDENTITIES.get(run.id) or run_tables.identity(run) for run in found]
+
+    return models, seeds, identities
+
+
+def table_input(wildcards):
+    """A table of results is made from its summary, one of hyperparameters from the configuration alone."""
+    return [f"{RESULTS}/summary/{wildcards.artifact}.csv"] if wildcards.artifact in RESULTS_TABLES else []
+
+
+def figure_input(wildcards):
+    """A figure of curves is made from its summary; the example of the copying task from the configuration alone."""
+    if wildcards.artifact not in CURVES:
+        return []
+    return expand(f"{RESULTS}/summary/{wildcards.artifact}.{{part}}", part=["csv", "curves.csv"])
+
+
+def published(wildcards):
+    """The paper's numbers that an artifact shows beside ours."""
+    name = CONFIGURATION.artifacts[wildcards.artifact].get("published")
+    return [f"published/{name}"] if name else []

@@ -1,24 +1,6 @@
 # Tables and figures, and a target for each by its name.
 
 
-def table_input(wildcards):
-    """A table of results is made from its summary, one of hyperparameters from the configuration alone."""
-    return [f"{RESULTS}/summary/{wildcards.artifact}.csv"] if wildcards.artifact in RESULTS_TABLES else []
-
-
-def figure_input(wildcards):
-    """A figure of curves is made from its summary; the example of the copying task from the configuration alone."""
-    if wildcards.artifact not in CURVES:
-        return []
-    return expand(f"{RESULTS}/summary/{wildcards.artifact}.{{part}}", part=["csv", "curves.csv"])
-
-
-def published(wildcards):
-    """The paper's numbers that an artifact shows beside ours."""
-    name = CONFIGURATION.artifacts[wildcards.artifact].get("published")
-    return [f"published/{name}"] if name else []
-
-
 rule render_table:
     input:
         summary=table_input,
@@ -37,16 +19,16 @@ rule render_table:
         f"{RESULTS}/logs/render-{{artifact}}.tsv"
     wildcard_constraints:
         artifact="|".join(TABLES),
-    params:
-        summary=lambda wildcards, input: f"--summary {input.summary}" if input.summary else "",
-        stem=f"{RESULTS}/tables/{{artifact}}",
-        meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.render_table.main"),
+    conda:
+        "../envs/render.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=30,
-    conda:
-        "../envs/render.yaml"
+    params:
+        summary=lambda wildcards, input: f"--summary {input.summary}" if input.summary else "",
+        stem=f"{RESULTS}/tables/{{artifact}}",
+        meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.render_table.main"),
     message:
         "Rendering {wildcards.artifact}"
     shell:
@@ -72,16 +54,16 @@ rule render_figure:
         f"{RESULTS}/logs/render-{{artifact}}.tsv"
     wildcard_constraints:
         artifact="|".join(FIGURES),
-    params:
-        data=lambda wildcards, input: "--summary {} --curves {}".format(*input.summary) if input.summary else "",
-        stem=f"{RESULTS}/figures/{{artifact}}",
-        meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.render_figure.main"),
+    conda:
+        "../envs/render.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=30,
-    conda:
-        "../envs/render.yaml"
+    params:
+        data=lambda wildcards, input: "--summary {} --curves {}".format(*input.summary) if input.summary else "",
+        stem=f"{RESULTS}/figures/{{artifact}}",
+        meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.render_figure.main"),
     message:
         "Rendering {wildcards.artifact}"
     shell:
@@ -94,6 +76,6 @@ for name in CONFIGURATION.artifacts:
     rule:
         name:
             name
-        localrule: True
         input:
             artifact_files(name),
+        localrule: True

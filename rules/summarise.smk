@@ -12,14 +12,14 @@ rule summarise:
         f"{RESULTS}/logs/summarise-{{artifact}}.tsv"
     wildcard_constraints:
         artifact="|".join(RESULTS_TABLES),
-    params:
-        meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.summarise.main"),
+    conda:
+        "../envs/summarise.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=30,
-    conda:
-        "../envs/summarise.yaml"
+    params:
+        meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.summarise.main"),
     message:
         "Summarising the runs of {wildcards.artifact}"
     shell:
@@ -38,14 +38,14 @@ rule summarise_curves:
         f"{RESULTS}/logs/summarise-{{artifact}}.tsv"
     wildcard_constraints:
         artifact="|".join(CURVES),
-    params:
-        meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.summarise.main"),
+    conda:
+        "../envs/summarise.yaml"
     threads: 1
     resources:
         mem_mb=2000,
         runtime=30,
-    conda:
-        "../envs/summarise.yaml"
+    params:
+        meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.summarise.main"),
     message:
         "Averaging the curves of {wildcards.artifact}"
     shell:
@@ -62,14 +62,14 @@ rule summarise_all:
         f"{RESULTS}/logs/summarise-all.log",
     benchmark:
         f"{RESULTS}/logs/summarise-all.tsv"
-    params:
-        meaning=meaning_of("all", "scripts.summarise.main"),
+    conda:
+        "../envs/summarise.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=30,
-    conda:
-        "../envs/summarise.yaml"
+    params:
+        meaning=meaning_of("all", "scripts.summarise.main"),
     message:
         "Summarising all runs"
     shell:
