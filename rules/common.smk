@@ -107,7 +107,7 @@ def models_of(task):
 
 
 def job_of(task):
-    """Functions of a job's wildcards for the rule of a task: the models and the seeds that it trains, and their identities."""
+    """The models and the seeds that a job of the task trains, and their identities, as functions of its wildcards."""
 
     def models(wildcards):
         return models_of(task) if "model" in TOGETHER else [wildcards.model]

@@ -18,7 +18,9 @@ class LookAheadLSTM(LSTM):
     the Nesterov filter. Source: the authors' released code (their `nlstm`); it is not in the paper.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, s: float, restart: int | None = None, phase: int = 0, **options: Any):
+    def __init__(
+        self, input_size: int, hidden_size: int, s: float, restart: int | None = None, phase: int = 0, **options: Any
+    ):
         if options.setdefault("backend", "reference") != "reference":
             raise ValueError("the look-ahead cell is no filter on the input: it runs with backend='reference' alone")
         super().__init__(input_size, hidden_size, Nesterov(s, restart, phase), **options)
@@ -29,7 +31,11 @@ class LookAheadLSTM(LSTM):
         outputs = []
         for x_t, gamma in zip(x, gammas, strict=True):
             before = q
-            q = hidden[0] @ self.weight_hh.t() + self.bias_hh - self.filter.s * (x_t @ self.weight_ih.t() + self.bias_ih)
+            q = (
+                hidden[0] @ self.weight_hh.t()
+                + self.bias_hh
+                - self.filter.s * (x_t @ self.weight_ih.t() + self.bias_ih)
+            )
             hidden = lstm_cell(q + gamma * (q - before), hidden[1])
             outputs.append(hidden[0])
         return torch.stack(outputs), hidden, (q, done + x.shape[0])

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from hidden_dynamics.filters import Adam, Identity, Momentum, Nesterov, RMSProp
 from hidden_dynamics.recurrent import preactivation
+from hidden_dynamics.recurrent.adam_input import adam_lstm
 from hidden_dynamics.recurrent.projection import filtered_projection
 
 
@@ -109,7 +110,9 @@ class LSTM(nn.Module):
             ValueError: x has the wrong shape, or the state was made by the other backend.
         """
         if x.dim() not in (2, 3) or x.shape[-1] != self.input_size:
-            raise ValueError(f"the input must be (T, batch, {self.input_size}) or (T, {self.input_size}), not {tuple(x.shape)}")
+            raise ValueError(
+                f"the input must be (T, batch, {self.input_size}) or (T, {self.input_size}), not {tuple(x.shape)}"
+            )
         if x.dim() == 2:
             state = None if state is None else _map_state(lambda tensor: tensor.unsqueeze(-2), state)
             single = x.unsqueeze(0 if self.batch_first else 1)
@@ -139,17 +142,27 @@ class LSTM(nn.Module):
         """
         if self.filter.linear:
             return self._fused_linear(x, hidden, filter_state)
-        y, end = filtered_projection(
-            x.transpose(1, 2), self.weight_ih, self.bias_ih, self.filter, _map_tensors(torch.Tensor.t, filter_state)
+        _check_filter_state(filter_state, 4 * self.hidden_size)
+        inputs = (
+            x.transpose(1, 2),
+            self.weight_ih,
+            self.bias_ih,
+            self.filter,
+            _map_tensors(torch.Tensor.t, filter_state),
         )
-        end = _map_tensors(torch.Tensor.t, end)
         if x.device.type == "cpu":
-            h, c_end = preactivation.lstm(y, self.weight_hh, self.bias_hh, hidden[0].t(), hidden[1].t())
+            core = (self.weight_hh, self.bias_hh, hidden[0].t(), hidden[1].t())
+            if type(self.filter) in (Adam, RMSProp):  # a subclass may filter otherwise
+                h, c_end, end = adam_lstm(*inputs, *core)
+            else:
+                y, end = filtered_projection(*inputs)
+                h, c_end = preactivation.lstm(y, *core)
             h = h.transpose(1, 2)
-            return h, (h[-1], c_end.t()), end
+            return h, (h[-1], c_end.t()), _map_tensors(torch.Tensor.t, end)
+        y, end = filtered_projection(*inputs)
         identity = torch.eye(4 * self.hidden_size, dtype=x.dtype, device=x.device)
         h, hidden = torch_lstm(y.transpose(1, 2).contiguous(), hidden, identity, self.weight_hh, self.bias_hh)
-        return h, hidden, end
+        return h, hidden, _map_tensors(torch.Tensor.t, end)
 
     def _fused_linear(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
         """filter(W x + b) = [W, b] filter([x, 1]): filter d + 1 channels, then run torch's LSTM."""
@@ -177,7 +190,9 @@ class MomentumLSTM(LSTM):
 class AdamLSTM(LSTM):
     """LSTM whose input is filtered as Adam filters gradients (Eq. 15)."""
 
-    def __init__(self, input_size: int, hidden_size: int, mu: float, s: float, beta: float, eps: float = 1e-8, **options: Any):
+    def __init__(
+        self, input_size: int, hidden_size: int, mu: float, s: float, beta: float, eps: float = 1e-8, **options: Any
+    ):
         super().__init__(input_size, hidden_size, Adam(mu, s, beta, eps), **options)
 
 
@@ -203,7 +218,12 @@ def lstm_cell(a: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def torch_lstm(
-    y: Tensor, hidden: tuple[Tensor, Tensor], weight_ih: Tensor, weight_hh: Tensor, bias_hh: Tensor, bias_ih: Tensor | None = None
+    y: Tensor,
+    hidden: tuple[Tensor, Tensor],
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_hh: Tensor,
+    bias_ih: Tensor | None = None,
 ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     """torch's own LSTM with weights that are computed rather than stored: y (T, batch, d) to h (T, batch, N) and (h, c), (batch, N)."""
     weights = [weight_ih, weight_hh, torch.zeros_like(bias_hh) if bias_ih is None else bias_ih, bias_hh]

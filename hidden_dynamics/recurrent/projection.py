@@ -30,7 +30,9 @@ def filtered_projection(
     return y, tuple(end)
 
 
-def _project_and_filter(filter: nn.Module, x: Tensor, weight: Tensor, bias: Tensor, state: tuple | None) -> tuple[Tensor, tuple]:
+def _project_and_filter(
+    filter: nn.Module, x: Tensor, weight: Tensor, bias: Tensor, state: tuple | None
+) -> tuple[Tensor, tuple]:
     weights = weight.unsqueeze(0).expand(x.shape[0], -1, -1)
     return filter(torch.baddbmm(bias.view(1, -1, 1), weights, x), state)
 
@@ -68,7 +70,9 @@ class _Blockwise(torch.autograd.Function):
                     leaves = [tensor.detach().requires_grad_() for tensor in (weight[rows], bias[rows], *start)]
                     y, end = _project_and_filter(ctx.filter, x_block, *leaves[:2], tuple(leaves[2:]) or None)
                 wanted = leaves if dx is None else [*leaves, x_block]
-                grads = list(torch.autograd.grad((y, *end), wanted, (dy[times, rows], *d_state), materialize_grads=True))
+                grads = list(
+                    torch.autograd.grad((y, *end), wanted, (dy[times, rows], *d_state), materialize_grads=True)
+                )
                 if dx is not None:
                     dx[times] += grads.pop()
                 d_weight[rows] += grads[0]
