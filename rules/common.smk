@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -37,13 +38,16 @@ TOGETHER = CONFIGURATION.scale["together"]
 WRITING = code_digest(["scripts.train.main"])
 
 # Every job finds the library here, in conda environments and on cluster nodes too, and the settings as they are after Snakemake's
-# command line. With conda, a job whose environment was not activated would run in this Python without a word: it is told not to.
+# command line. Without conda, `python` is the one that runs Snakemake. With conda, a job whose environment was not activated would run
+# in that one without a word: it is told not to.
 uses_conda = "conda" in {str(method) for method in workflow.deployment_settings.deployment_method}
 job_environment = {
     "PYTHONPATH": str(workflow.basedir),
     "HIDDEN_DYNAMICS_CONFIG": json.dumps(config),
     "HIDDEN_DYNAMICS_NOT_IN": sys.prefix if uses_conda else "",
 }
+if not uses_conda:
+    job_environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in job_environment.items())
 shell.prefix("export " + exports.replace("{", "{{").replace("}", "}}") + "; ")  # Snakemake formats the prefix
 
