@@ -7,6 +7,7 @@ import copy
 import difflib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,11 @@ from hidden_dynamics.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("datasets", "models", "tasks", "readings", "scales", "artifacts")
+# To JSON Schema 2.0 is an integer; as a seed or a number of epochs it is not.
+VALIDATOR = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int),
+)
 
 
 @dataclass(frozen=True)
@@ -51,11 +57,13 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
     """Read, validate and merge the configuration.
 
     Args:
-        settings: the content of config.yaml, as Snakemake hands it over with its command line merged in; None reads the file.
+        settings: the content of config.yaml, as Snakemake hands it over with its command line merged in; None reads the
+            file.
         directory: where config.yaml and config/ are.
 
     Raises:
-        UserError: a file is missing or malformed, or names something that does not exist; the message names file and key.
+        UserError: a file is missing or malformed, or names something that does not exist; the message names file and
+            key.
     """
     settings = read_yaml(directory / "config.yaml") if settings is None else _typed(with_number_keys(settings))
     validate(settings, "settings", "config.yaml")
@@ -87,7 +95,7 @@ def read_yaml(path: Path) -> Any:
 def validate(content: Any, schema: str, origin: str) -> None:
     """Hold `content` to config/schemas/<schema>.json; the first error becomes a `UserError` that names file and key."""
     document = json.loads((ROOT / "config" / "schemas" / f"{schema}.json").read_text(encoding="utf-8"))
-    validator = jsonschema.Draft202012Validator(document)
+    validator = VALIDATOR(document)
     error = jsonschema.exceptions.best_match(validator.iter_errors(with_text_keys(content)))
     if error is None:
         return
@@ -106,11 +114,12 @@ def known(name: Any, names: Iterable[str], what: str, origin: str) -> Any:
 
 
 def merge(base: Any, *changes: Any) -> Any:
-    """`base` with each of `changes` merged in: mappings key by key, anything else replaced. Nothing is modified in place."""
+    """`base` with each of `changes` merged in: mappings key by key, anything else replaced; nothing in place."""
     result = copy.deepcopy(base)
     for change in changes:
         if isinstance(result, Mapping) and isinstance(change, Mapping):
-            result = {**result, **{k: merge(result[k], v) if k in result else copy.deepcopy(v) for k, v in change.items()}}
+            merged = {key: merge(result[key], value) if key in result else value for key, value in change.items()}
+            result = {**result, **copy.deepcopy(merged)}
         else:
             result = copy.deepcopy(change)
     return result
@@ -118,12 +127,14 @@ def merge(base: Any, *changes: Any) -> Any:
 
 def _merge_tasks(parts: dict, scale: Mapping, settings: Mapping) -> dict:
     tasks = copy.deepcopy(parts["tasks"])
+    _check_tasks(parts, tasks, "config/tasks.yaml")
     for model, entry in parts["models"].items():
         for task, joined in entry.get("tasks", {}).items():
             known(task, tasks, "task", f"config/models.yaml: {model}.tasks")
             if model in tasks[task]["models"]:
                 raise UserError(f"config/models.yaml: {model}.tasks.{task}: config/tasks.yaml configures it already.")
             tasks[task]["models"][model] = {**joined, "extra": True}
+    _check_tasks(parts, tasks, "config/models.yaml: tasks")
     for change, origin in (
         (scale["tasks"], f"config/scales.yaml: {settings['scale']}.tasks"),
         (settings["overrides"].get("tasks", {}), "config.yaml: overrides.tasks"),
@@ -135,16 +146,38 @@ def _merge_tasks(parts: dict, scale: Mapping, settings: Mapping) -> dict:
                 tasks[task].pop("data", None)  # settings of another dataset mean nothing to this one
             tasks[task] = merge(tasks[task], override)
         validate(tasks, "tasks", origin)
+        _check_tasks(parts, tasks, origin)
     return tasks
+
+
+def _check_tasks(parts: Mapping, tasks: Mapping, origin: str) -> None:
+    """Every name that a task uses must be defined, and its runs must differ in name; `origin` was merged last."""
+    for task, entry in tasks.items():
+        known(entry["dataset"], parts["datasets"], "dataset", f"{origin}: {task}.dataset")
+        for reading in entry.get("readings", {}):
+            known(reading, ["default", *parts["readings"]], "reading", f"{origin}: {task}.readings")
+        for model, settings in entry["models"].items():
+            where = f"{origin}: {task}.models"
+            known(model, parts["models"], "model", where)
+            for reading in settings.get("readings", {}):
+                known(reading, ["default", *parts["readings"]], "reading", f"{where}.{model}.readings")
+            run_as: dict[Any, Any] = {}
+            for size in settings.get("sizes", [None]):
+                mapped = entry.get("sizes", {}).get(size, size)
+                if mapped in run_as:
+                    raise UserError(
+                        f"{origin}: {task}.sizes: {run_as[mapped]} and {size} of {model} both become {mapped}: "
+                        "expected a different size for each, because a run is named by it."
+                    )
+                run_as[mapped] = size
 
 
 def _check_names(configuration: Configuration) -> None:
     """Every name that one file uses must be defined in another."""
     c = configuration
-    for task, entry in c.tasks.items():
-        known(entry["dataset"], c.datasets, "dataset", f"config/tasks.yaml: {task}.dataset")
-        for model in entry["models"]:
-            known(model, c.models, "model", f"config/tasks.yaml: {task}.models")
+    for dataset, entry in c.datasets.items():
+        if entry["stand_in_for"] is not None:
+            known(entry["stand_in_for"], c.datasets, "dataset", f"config/datasets.yaml: {dataset}.stand_in_for")
     for reading in c.settings["readings"]:
         known(reading, ["default", *c.readings], "reading", "config.yaml: readings")
     for reading, entry in c.readings.items():
@@ -165,8 +198,8 @@ def _check_names(configuration: Configuration) -> None:
 def parse_settings(text: str | None) -> dict[str, Any]:
     """The settings that a script's `--config` gives: a JSON object, merged over config.yaml.
 
-    Without it, the settings of the workflow that runs the script (Snakemake's command line may have changed some, and hands them
-    over in the environment), or config.yaml alone.
+    Without it, the settings of the workflow that runs the script (Snakemake's command line may have changed some, and
+    hands them over in the environment), or config.yaml alone.
 
     Raises:
         UserError: the text is no JSON object.
@@ -180,7 +213,7 @@ def parse_settings(text: str | None) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise UserError(f"--config is not valid JSON: {error}") from None
     if not isinstance(given, Mapping):
-        raise UserError(f"--config must be a JSON object such as '{{\"scale\": \"pilot\"}}', found {text}")
+        raise UserError(f'--config must be a JSON object such as \'{{"scale": "pilot"}}\', found {text}')
     return merge(base, with_number_keys(given))
 
 
@@ -194,17 +227,26 @@ def with_number_keys(value: Any) -> Any:
 
 
 def _typed(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Snakemake's command line leaves text inside lists and mappings (--config seeds=[0,1]): give it the type it has in YAML."""
+    """Snakemake's command line leaves text inside lists and mappings (--config seeds=[0,1]): give it its type."""
 
     def typed(value: Any) -> Any:
         if isinstance(value, Mapping):
             return {key: typed(item) for key, item in value.items()}
         if isinstance(value, list):
             return [typed(item) for item in value]
-        return yaml.safe_load(value) if isinstance(value, str) and value else value
+        return _scalar(value) if isinstance(value, str) else value
 
     structured = ("seeds", "data", "overrides")
     return {key: typed(value) if key in structured else value for key, value in settings.items()}
+
+
+def _scalar(text: str) -> Any:
+    """The number, truth value or null that `text` is in YAML; the text itself where it is none of them."""
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+    return value if text and isinstance(value, int | float | None) else text
 
 
 def with_text_keys(value: Any) -> Any:
@@ -220,10 +262,14 @@ def _explain(error: jsonschema.ValidationError) -> str:
     message = error.message if len(error.message) < 300 else error.message[:300] + " …"
     if error.validator == "additionalProperties" and isinstance(error.instance, Mapping):
         allowed = list(error.schema.get("properties", {}))
-        unknown = [key for key in error.instance if key not in allowed]
-        close = difflib.get_close_matches(unknown[0], allowed, n=1) if unknown else []
+        patterns = error.schema.get("patternProperties", {})
+        unknown = next(k for k in error.instance if k not in allowed and not any(re.search(p, k) for p in patterns))
+        if not allowed:
+            expected = error.schema.get("description", " or ".join(patterns))
+            return f"the name '{unknown}' is not allowed; expected {expected}"
+        close = difflib.get_close_matches(unknown, allowed, n=1)
         hint = f" Did you mean '{close[0]}'?" if close else ""
-        message = f"unknown key '{unknown[0] if unknown else '?'}'.{hint} Allowed: {', '.join(allowed)}."
+        message = f"unknown key '{unknown}'.{hint} Allowed: {', '.join(allowed)}."
     elif "description" in error.schema:
         message += f"; expected {error.schema['description']}"
     return message

@@ -1,21 +1,20 @@
 """What a run's code means: a digest of the definitions that it reaches, blind to comments, docstrings and formatting.
 
-From named definitions (a cell, a network, a task, the training loop), every definition of the project that they refer to is followed,
-through imports too. The digest is over their syntax trees: reformatting or rewording changes nothing, and a changed equation changes
-the digests of just the runs that use it. No module is imported.
+From named definitions (a cell, a network, a task, the training loop), every definition of the project that they refer
+to is followed, through imports too. The digest is over their syntax trees: reformatting or rewording changes nothing,
+and a changed equation changes the digests of just the runs that use it. No module is imported.
 """
 
 import ast
 import functools
 import hashlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from hidden_dynamics.configuration import ROOT
 from hidden_dynamics.errors import UserError
-
 
 # Where and when a state is kept does not change it: these modules do not count.
 NEUTRAL = frozenset(
@@ -25,10 +24,17 @@ NEUTRAL = frozenset(
 
 @dataclass(frozen=True)
 class Module:
-    """A source file: its top-level definitions, and what each imported name refers to, as (module, name or None)."""
+    """A source file.
+
+    Attributes:
+        definitions: the top-level statements that define or change each name.
+        imports: what each imported name refers to, as (module, name or None).
+        stars: the modules whose names are all imported (`from module import *`).
+    """
 
     definitions: dict[str, list[ast.stmt]]
     imports: dict[str, tuple[str, str | None]]
+    stars: list[str]
 
 
 def code_digest(names: Iterable[str]) -> str:
@@ -43,13 +49,13 @@ def code_digest(names: Iterable[str]) -> str:
     return text.hexdigest()
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _source_of(module: str, name: str) -> str:
     return "\n".join(ast.unparse(_without_docstrings(node)) for node in _read(module).definitions[name])
 
 
 def reachable(names: Iterable[str]) -> dict[str, str]:
-    """Normalised source of every definition reached, by "module:name"; names from elsewhere are listed without source."""
+    """Normalised source of every definition reached, by "module:name"; names from elsewhere come without source."""
     found: dict[str, str] = {}
     waiting = [tuple(name.rsplit(".", 1)) for name in names]
     for module, name in waiting:
@@ -67,40 +73,68 @@ def reachable(names: Iterable[str]) -> dict[str, str]:
             waiting += _references(module, name)
         elif name in _read(module).imports:
             waiting.append(_resolve(*_read(module).imports[name]))
+        else:
+            waiting += _from_stars(module, name)
     return found
 
 
 def _defined(module: str, name: str) -> bool:
-    return name in _read(module).definitions or name in _read(module).imports
+    return name in _read(module).definitions or name in _read(module).imports or bool(_from_stars(module, name))
 
 
-@functools.lru_cache(maxsize=None)
+def _from_stars(module: str, name: str) -> list[tuple[str, str]]:
+    return [(star, name) for star in _read(module).stars if _path_of(star) is not None and _defined(star, name)]
+
+
+@functools.cache
 def _references(module: str, name: str) -> list[tuple[str, str]]:
     """What a definition mentions: definitions of its module, imported names, and attributes of imported modules."""
     content, result = _read(module), []
-    for node in (inner for statement in content.definitions[name] for inner in ast.walk(statement)):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in content.imports:
-            target, imported = content.imports[node.value.id]
-            inner = target if imported is None else f"{target}.{imported}"
-            if _path_of(inner) is not None:  # an attribute of one of our modules
-                result.append((inner, node.attr))
+    nodes = [inner for statement in content.definitions[name] for inner in ast.walk(statement)]
+    imports = dict(content.imports)
+    for node in nodes:  # imports within a function, or within `if` or `try`
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            inner = _imported(module, node)
+            imports |= inner
+            result += [_resolve(*target) for target in inner.values()]
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            result += _attribute(node, imports)
         elif isinstance(node, ast.Name):
             if node.id in content.definitions and node.id != name:
                 result.append((module, node.id))
-            elif node.id in content.imports:
-                target = _resolve(*content.imports[node.id])
-                if _path_of(".".join(filter(None, target))) is None:  # a module itself is followed through its attributes
+            if node.id in imports:
+                target = _resolve(*imports[node.id])
+                if _path_of(".".join(filter(None, target))) is None:  # of a module, its attributes are followed
                     result.append(target)
+            elif node.id not in content.definitions:
+                result += _from_stars(module, node.id)
     return result
+
+
+def _attribute(node: ast.Attribute, imports: dict[str, tuple[str, str | None]]) -> list[tuple[str, str]]:
+    """What `module.name` or `package.module.name` refers to, where the module is one of ours."""
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in imports:
+        return []
+    module = ".".join(filter(None, imports[node.id]))
+    for name in reversed(names):
+        if _path_of(f"{module}.{name}") is None or (_path_of(module) is not None and _defined(module, name)):
+            return [(module, name)] if _path_of(module) is not None else []
+        module = f"{module}.{name}"
+    return []
 
 
 def _resolve(module: str, name: str | None) -> tuple[str, str]:
     return (module, name or "")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _path_of(module: str) -> Path | None:
-    """The file of a module of this project, or of the user's own beside it; None for an installed package or none at all."""
+    """The file of a module of this project, or of the user's own beside it; None for an installed package or none."""
     for base in dict.fromkeys([ROOT, Path.cwd()]):
         stem = base.joinpath(*module.split("."))
         for path in (stem.with_suffix(".py"), stem / "__init__.py"):
@@ -109,7 +143,7 @@ def _path_of(module: str) -> Path | None:
     return None
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _read(module: str) -> Module:
     path = _path_of(module)
     try:
@@ -118,41 +152,64 @@ def _read(module: str) -> Module:
         raise UserError(f"{path}: line {error.lineno}: {error.msg}") from None
     definitions: dict[str, list[ast.stmt]] = {}
     imports: dict[str, tuple[str, str | None]] = {}
+    stars: list[str] = []
     for statement in tree.body:
-        if isinstance(statement, ast.Import):
-            for alias in statement.names:
-                imports[alias.asname or alias.name.split(".")[0]] = (alias.name if alias.asname else alias.name.split(".")[0], None)
-        elif isinstance(statement, ast.ImportFrom):
-            origin = _absolute(module, path, statement)
-            for alias in statement.names:
-                imports[alias.asname or alias.name] = (origin, alias.name)
-        else:
-            for name in _names_bound(statement):
-                definitions.setdefault(name, []).append(statement)
-    return Module(definitions, imports)
+        for node in _of_this_scope(statement):
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                stars.append(_absolute(module, node))
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                imports |= _imported(module, node)
+        for name in _names_bound(statement):
+            definitions.setdefault(name, []).append(statement)
+    for statement in tree.body:  # what binds no name, such as TABLE["key"] = 1, belongs to the names that it mentions
+        if not isinstance(statement, ast.Import | ast.ImportFrom) and not _names_bound(statement):
+            for name in {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} & set(definitions):
+                definitions[name].append(statement)
+    return Module(definitions, imports, stars)
 
 
-def _absolute(module: str, path: Path, statement: ast.ImportFrom) -> str:
+def _imported(module: str, statement: ast.Import | ast.ImportFrom) -> dict[str, tuple[str, str | None]]:
+    if isinstance(statement, ast.ImportFrom):
+        origin = _absolute(module, statement)
+        return {alias.asname or alias.name: (origin, alias.name) for alias in statement.names if alias.name != "*"}
+    names = [(alias.asname or alias.name.split(".")[0], alias) for alias in statement.names]
+    return {name: (alias.name if alias.asname else name, None) for name, alias in names}
+
+
+def _absolute(module: str, statement: ast.ImportFrom) -> str:
     if not statement.level:
         return statement.module or ""
     parts = module.split(".")
-    keep = len(parts) - statement.level + (path.name == "__init__.py")
+    keep = len(parts) - statement.level + (_path_of(module).name == "__init__.py")
     return ".".join([*parts[:keep], *([statement.module] if statement.module else [])])
 
 
+def _of_this_scope(statement: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a statement that are not within a function or a class of it."""
+    yield statement
+    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        for child in ast.iter_child_nodes(statement):
+            yield from _of_this_scope(child)
+
+
 def _names_bound(statement: ast.stmt) -> list[str]:
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return [statement.name]
-    return [node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    names = []
+    for node in _of_this_scope(statement):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.append(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.append(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom) and node is not statement:
+            names += [alias.asname or alias.name.split(".")[0] for alias in node.names]
+    return list(dict.fromkeys(names))
 
 
 class _DocstringRemover(ast.NodeTransformer):
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
-        body = getattr(node, "body", None)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and isinstance(body[0], ast.Expr):
-            if isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
-                node.body = body[1:] or [ast.Pass()]
+        documented = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if documented and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
         return node
 
 

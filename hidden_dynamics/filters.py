@@ -3,9 +3,9 @@
 In every momentum cell of the paper, what momentum touches depends on the inputs alone, never on the hidden state. With
 g_t = W x_t + b, each cell is a filter of g over time, followed by a recurrent core (Eqs. 9, 15 and Section 2.4).
 
-A filter maps a sequence of shape (T, ...) to one of the same shape, along the first dimension, and returns its state, with which
-the next segment of the sequence continues. `step` is the same filter one step at a time, as the paper writes it; it is the
-reference that the parallel form is tested against.
+A filter maps a sequence of shape (T, ...) to one of the same shape, along the first dimension, and returns its state,
+with which the next segment of the sequence continues. `step` is the same filter one step at a time, as the paper writes
+it; it is the reference that the parallel form is tested against.
 """
 
 import torch
@@ -55,13 +55,13 @@ class Momentum(nn.Module):
 
 
 class Nesterov(nn.Module):
-    """v_t = gamma_t v_{t-1} + s g_t with gamma_t = j/(j + 3), j = (t - 1) mod F for t = 1, 2, ... (MomentumRNN, Section 2.4).
+    """v_t = gamma_t v_{t-1} + s g_t, gamma_t = j/(j + 3), j = (t - 1) mod F, t = 1, 2, ... (MomentumRNN, Section 2.4).
 
     Args:
         s: step size, above 0.
         restart: F, the number of steps after which the momentum returns to 0; None never restarts (j = t - 1).
-        phase: j = (t - 1 + phase) mod F. The paper's text writes j = t mod F, which is phase 1; the released code has phase 0.
-            Without a restart the two agree, and phase is ignored.
+        phase: j = (t - 1 + phase) mod F. The paper's text writes j = t mod F, which is phase 1; the released code has
+            phase 0. Without a restart the two agree, and phase is ignored.
 
     State: v of the last step, of g_t's shape, and the number of steps done; None means the start of a sequence.
     """
@@ -96,9 +96,9 @@ class Nesterov(nn.Module):
 
 
 class Adam(nn.Module):
-    """y_t = v_t / sqrt(m_t + eps), v_t = mu v_{t-1} + s g_t, m_t = beta m_{t-1} + (1 - beta) g_t^2 (MomentumRNN, Eq. 15).
+    """y_t = v_t / sqrt(m_t + eps), v_t = mu v_{t-1} + s g_t, m_t = beta m_{t-1} + (1 - beta) g_t^2.
 
-    There is no bias correction (the paper's footnote 3).
+    MomentumRNN, Eq. 15. There is no bias correction (the paper's footnote 3).
 
     Args:
         mu: momentum constant, in [0, 1).

@@ -1,7 +1,7 @@
 """First-order linear recurrences, u_t = x_t + a_t u_{t-1} with scalar a_t, parallel over time.
 
-A block of L steps is one product with an L x L lower-triangular matrix of products of the a_t; blocks are joined by carrying the
-last value over. Cost and memory are linear in T, and no Python code runs per time step.
+A block of L steps is one product with an L x L lower-triangular matrix of products of the a_t; blocks are joined by
+carrying the last value over. Cost and memory are linear in T, and no Python code runs per time step.
 """
 
 import functools
@@ -31,7 +31,7 @@ def linear_recurrence(x: Tensor, decay: float | Tensor, initial: Tensor | None =
 
 
 class _LinearRecurrence(torch.autograd.Function):
-    """The adjoint of a recurrence is the recurrence run the other way with the decays shifted by one step: nothing is saved."""
+    """The adjoint is the recurrence run the other way, with the decays shifted by one step: nothing is saved."""
 
     @staticmethod
     def forward(ctx, x: Tensor, decay: float | Tensor, initial: Tensor | None, reverse: bool) -> Tensor:
@@ -81,7 +81,7 @@ def _at(decay: float | Tensor, step: int) -> float:
 
 
 def _matrices(decay: float | Tensor, dtype: torch.dtype, device: torch.device, reverse: bool) -> Tensor:
-    """(blocks or 1, BLOCK, BLOCK): entry (k, i, j) is the product of the decays that lie between steps j and i of block k.
+    """(blocks or 1, BLOCK, BLOCK): entry (k, i, j) is the product of the decays between steps j and i of block k.
 
     Forward, that is a_{j+1} ... a_i for i >= j; in reverse, a_i ... a_{j-1} for i <= j; 0 elsewhere.
     """

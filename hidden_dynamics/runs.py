@@ -100,7 +100,11 @@ def find(configuration: Configuration, task: str, variant: str, seed: int) -> Ru
 
 def runs_of(configuration: Configuration, artifact: str) -> list[Run]:
     """The runs that an artifact shows: its rows or panels, and every model of the user's own on the same tasks and sizes."""
-    runs = [resolve(configuration, *cell, seed) for cell in cells_of(configuration, artifact) for seed in configuration.seeds]
+    cells = cells_of(configuration, artifact)
+    try:
+        runs = [resolve(configuration, *cell, seed) for cell in cells for seed in configuration.seeds]
+    except UserError as error:
+        raise UserError(f"config/artifacts.yaml: {artifact} shows what is not configured: {error}") from None
     return list({run.id: run for run in runs}.values())
 
 

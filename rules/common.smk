@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -20,11 +21,12 @@ try:
     CONFIGURATION = configurations.load(config)
     RUNS = {run.id: run for run in run_tables.all_runs(CONFIGURATION)}
     IDENTITIES = {run.id: run_tables.identity(run) for run in RUNS.values()}
+    WRITING = code_digest(["scripts.train.main"])
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
 RESULTS = CONFIGURATION.results
-DATA = config["data"]["directory"]
+DATA, MIRROR = (CONFIGURATION.settings["data"][key] for key in ("directory", "mirror"))
 TABLES = [name for name, artifact in CONFIGURATION.artifacts.items() if artifact["kind"].endswith("_table")]
 FIGURES = [name for name in CONFIGURATION.artifacts if name not in TABLES]
 CURVES = [name for name in FIGURES if CONFIGURATION.artifacts[name]["kind"] == "curves"]
@@ -35,7 +37,6 @@ PREPARED = {
 }
 DATASET_FILES = {name: list(entry["files"]) for name, entry in CONFIGURATION.datasets.items()}
 TOGETHER = CONFIGURATION.scale["together"]
-WRITING = code_digest(["scripts.train.main"])
 
 # Every job finds the library here, in conda environments and on cluster nodes too, and the settings as they are after Snakemake's
 # command line. Without conda, `python` is the one that runs Snakemake. With conda, a job whose environment was not activated would run
@@ -47,7 +48,7 @@ job_environment = {
     "HIDDEN_DYNAMICS_NOT_IN": sys.prefix if uses_conda else "",
 }
 if not uses_conda:
-    job_environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    job_environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()])
 exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in job_environment.items())
 shell.prefix("export " + exports.replace("{", "{{").replace("}", "}}") + "; ")  # Snakemake formats the prefix
 
@@ -84,6 +85,11 @@ def meaning_of(name, *code):
 def raw_files(wildcards):
     dataset = PREPARED[wildcards.prepared]["dataset"]
     return [f"{DATA}/raw/{dataset}/{file}" for file in DATASET_FILES[dataset]]
+
+
+def mirror_option():
+    """Where a download is looked for first. It changes nothing of what is downloaded, so it is no parameter."""
+    return f"--mirror {shlex.quote(MIRROR)}".replace("{", "{{").replace("}", "}}") if MIRROR else ""
 
 
 def dataset_of(wildcards):

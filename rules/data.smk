@@ -9,7 +9,7 @@ rule fetch:
     benchmark:
         "logs/fetch/{dataset}/{file}.tsv"
     wildcard_constraints:
-        file="|".join(sorted({file for files in DATASET_FILES.values() for file in files})),
+        file="|".join(sorted({re.escape(file) for files in DATASET_FILES.values() for file in files})),
     conda:
         "../envs/data.yaml"
     threads: 1
@@ -21,7 +21,8 @@ rule fetch:
     message:
         "Downloading {wildcards.file} of {wildcards.dataset}"
     shell:
-        "python scripts/fetch.py --dataset {wildcards.dataset} --file {wildcards.file} --output {output:q} > {log:q} 2>&1"
+        "python scripts/fetch.py --dataset {wildcards.dataset} --file {wildcards.file} --output {output:q}"
+        f" {mirror_option()} > {{log:q}} 2>&1"
 
 
 rule prepare:
@@ -35,7 +36,7 @@ rule prepare:
     benchmark:
         "logs/prepare/{prepared}.tsv"
     wildcard_constraints:
-        prepared="|".join(PREPARED),
+        prepared="|".join(re.escape(name) for name in PREPARED),
     conda:
         "../envs/data.yaml"
     threads: 1

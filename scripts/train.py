@@ -16,6 +16,7 @@ import argparse
 import hashlib
 import importlib
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -42,9 +43,11 @@ def main() -> int:
         with devices.turn(device, configuration.settings["runs_per_gpu"], Path(".snakemake/gpu-places")) as device:
             for run in runs:
                 train_run(configuration, run, device)
-    except Interrupted as interrupted:
-        print(f"stopped by {interrupted}; the same command continues from the checkpoint", file=sys.stderr)
-        return 128 + interrupted.signum
+    except (Interrupted, KeyboardInterrupt) as stop:  # the latter is Ctrl-C outside of the training loop
+        signum = getattr(stop, "signum", signal.SIGINT)
+        name = signal.Signals(signum).name
+        print(f"stopped by {name}; the same command continues from the checkpoint", file=sys.stderr)
+        return 128 + signum
     return 0
 
 
@@ -93,7 +96,8 @@ def build_network(run: Run, task: Any) -> torch.nn.Module:
     try:
         return imported(run.spec["network"])(task, **core, **run.spec["hyperparameters"])
     except (TypeError, ValueError) as error:
-        raise UserError(f"{run.id}: {run.spec['core'] or run.spec['network']} cannot be built: {error}. Check its "
+        problem = " ".join(str(error).split())  # torch's errors have several lines
+        raise UserError(f"{run.id}: {run.spec['core'] or run.spec['network']} cannot be built: {problem}. Check its "
                         f"hyperparameters in config/tasks.yaml: {json.dumps(run.spec['hyperparameters'])}.") from error  # fmt: skip
 
 
@@ -110,11 +114,25 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--task", required=True, help="a task of config/tasks.yaml")
     parser.add_argument("--model", required=True, nargs="+", help="models with their size as run, such as lstm-n128")
-    parser.add_argument("--seed", required=True, nargs="+", type=int, help="one or several seeds")
+    parser.add_argument("--seed", required=True, nargs="+", type=seed, help="one or several seeds")
     parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in config.yaml")
-    parser.add_argument("--threads", type=int, help="CPU threads; default: the scale's")
+    parser.add_argument("--threads", type=positive, help="CPU threads; default: the scale's")
     return parser.parse_args()
+
+
+def seed(text: str) -> int:
+    return within(int(text), 0, 2**32 - 1)
+
+
+def positive(text: str) -> int:
+    return within(int(text), 1, 2**31 - 1)
+
+
+def within(number: int, least: int, most: int) -> int:
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(f"{number} is not within {least} and {most}")
+    return number
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ class LookAheadLSTM(LSTM):
 
         q_t = U h_{t-1} + b_hh - s (W x_t + b_ih),   a_t = q_t + gamma_t (q_t - q_{t-1}),   q_0 = 0
 
-    It involves the hidden state, so it is no filter on the input and only the reference backend can run it. gamma_t is that of
-    the Nesterov filter. Source: the authors' released code (their `nlstm`); it is not in the paper.
+    It involves the hidden state, so it is no filter on the input and only the reference backend can run it. gamma_t is
+    that of the Nesterov filter. Source: the authors' released code (their `nlstm`); it is not in the paper.
     """
 
     def __init__(

@@ -23,9 +23,10 @@ from hidden_dynamics.recurrent.projection import filtered_projection
 class LSTMState(tuple):
     """The pair (h, c), each of shape (1, batch, hidden_size) as in `nn.LSTM`, that also carries the filter's state.
 
-    The filter's state belongs to the backend that made it. Where the filter commutes with the linear map (`filter.linear`), the
-    fused backend filters the inputs, so its state has the shape (batch, input_size + 1), the last channel being the bias's constant
-    input; otherwise, and in the reference backend, it has the shape of the gates, (batch, 4 hidden_size).
+    The filter's state belongs to the backend that made it. Where the filter commutes with the linear map
+    (`filter.linear`), the fused backend filters the inputs, so its state has the shape (batch, input_size + 1), the
+    last channel being the bias's constant input; otherwise, and in the reference backend, it has the shape of the
+    gates, (batch, 4 hidden_size).
     """
 
     filter: Any
@@ -49,10 +50,10 @@ class LSTM(nn.Module):
         hidden_size: N.
         filter: a filter of hidden_dynamics.filters; None is the identity, the plain LSTM.
         batch_first: inputs and outputs are (batch, T, features) instead of (T, batch, features).
-        backend: "fused" runs torch's own LSTM (cuDNN, oneDNN) or, for a filter that does not commute with the linear map on the
-            CPU, a hand-derived one; "reference" is the loop over time that reads as the equations do.
+        backend: "fused" runs torch's own LSTM (cuDNN, oneDNN) or, for a filter that does not commute with the linear
+            map on the CPU, a hand-derived one; "reference" is the loop over time that reads as the equations do.
         forget_bias: initial fill of the forget gate's bias.
-        forget_fill: "both" fills both bias vectors (Appendix F and the released code), "once" only bias_hh (Appendix A's words).
+        forget_fill: "both" fills both bias vectors (Appendix F, the released code), "once" only bias_hh (Appendix A).
 
     Parameters: weight_ih (4N, d), bias_ih (4N), weight_hh (4N, N), bias_hh (4N), gates in the order i, f, g, o.
     """
@@ -83,8 +84,8 @@ class LSTM(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Appendix A and F: weight_ih orthogonal, weight_hh the 4N x N identity (so I in the input gate's block, 0 in the others),
-        biases 0 but for the forget gate's."""
+        """Appendix A and F: weight_ih orthogonal, weight_hh the 4N x N identity (so I in the input gate's block, 0 in
+        the others), biases 0 but for the forget gate's."""
         forget = slice(self.hidden_size, 2 * self.hidden_size)
         nn.init.orthogonal_(self.weight_ih)
         nn.init.eye_(self.weight_hh)
@@ -100,14 +101,14 @@ class LSTM(nn.Module):
 
         Args:
             x: (T, batch, d), or (batch, T, d) if batch_first, or (T, d) for one sequence without a batch.
-            state: what the segment before returned; (h, c), each (1, batch, N), as for nn.LSTM; None is 0. Without a batch the
-                states are (1, N).
+            state: what the segment before returned; (h, c), each (1, batch, N), as for nn.LSTM; None is 0. Without a
+                batch the states are (1, N).
 
         Returns:
             every h_t, (T, batch, N) in the layout of x, and the state after the last step.
 
         Raises:
-            ValueError: x has the wrong shape, or the state was made by the other backend.
+            ValueError: x has the wrong shape or no steps, or the state was made by the other backend.
         """
         if x.dim() not in (2, 3) or x.shape[-1] != self.input_size:
             raise ValueError(
@@ -120,11 +121,23 @@ class LSTM(nn.Module):
             return h.squeeze(0 if self.batch_first else 1), _map_state(lambda tensor: tensor.squeeze(-2), end)
         x = x.transpose(0, 1) if self.batch_first else x
         h0, c0 = state if state is not None else 2 * (x.new_zeros(1, x.shape[1], self.hidden_size),)
+        if x.shape[0] == 0:
+            raise ValueError("a sequence needs at least one step")
         filter_state = getattr(state, "filter", None)
+        self._check_filter_state(filter_state)
         run = self._fused if self.backend == "fused" else self._reference
         h, (h_end, c_end), filter_state = run(x, (h0[0], c0[0]), filter_state)
         end = LSTMState(h_end.unsqueeze(0), c_end.unsqueeze(0), filter_state)
         return h.transpose(0, 1) if self.batch_first else h, end
+
+    def _check_filter_state(self, state: Any) -> None:
+        tensor = state[0] if isinstance(state, tuple) else state
+        channels = self.input_size + 1 if self.backend == "fused" and self.filter.linear else 4 * self.hidden_size
+        if isinstance(tensor, Tensor) and tensor.shape[-1] != channels:
+            raise ValueError(
+                f"the filter's state has {tensor.shape[-1]} channels where the {self.backend} backend keeps {channels}"
+                ": it was made by another backend or another layer"
+            )
 
     def _reference(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
         outputs = []
@@ -136,33 +149,30 @@ class LSTM(nn.Module):
         return torch.stack(outputs), hidden, filter_state
 
     def _fused(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
-        """Project, filter, and run the core on the result; a filter that commutes with the projection goes first instead.
-
-        On the CPU, torch's LSTM would spend three quarters of its time multiplying its input by the identity: ours takes it as it is.
-        """
+        """Project, filter, and run the core on the result; a filter that commutes with the projection goes first."""
         if self.filter.linear:
             return self._fused_linear(x, hidden, filter_state)
-        _check_filter_state(filter_state, 4 * self.hidden_size)
-        inputs = (
-            x.transpose(1, 2),
-            self.weight_ih,
-            self.bias_ih,
-            self.filter,
-            _map_tensors(torch.Tensor.t, filter_state),
-        )
         if x.device.type == "cpu":
-            core = (self.weight_hh, self.bias_hh, hidden[0].t(), hidden[1].t())
-            if type(self.filter) in (Adam, RMSProp):  # a subclass may filter otherwise
-                h, c_end, end = adam_lstm(*inputs, *core)
-            else:
-                y, end = filtered_projection(*inputs)
-                h, c_end = preactivation.lstm(y, *core)
-            h = h.transpose(1, 2)
-            return h, (h[-1], c_end.t()), _map_tensors(torch.Tensor.t, end)
-        y, end = filtered_projection(*inputs)
+            return self._fused_cpu(x, hidden, filter_state)
+        state = _map_tensors(torch.Tensor.t, filter_state)
+        y, end = filtered_projection(x.transpose(1, 2), self.weight_ih, self.bias_ih, self.filter, state)
         identity = torch.eye(4 * self.hidden_size, dtype=x.dtype, device=x.device)
         h, hidden = torch_lstm(y.transpose(1, 2).contiguous(), hidden, identity, self.weight_hh, self.bias_hh)
         return h, hidden, _map_tensors(torch.Tensor.t, end)
+
+    def _fused_cpu(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
+        """torch's LSTM would spend three quarters of its time multiplying its input by the identity: ours takes it as
+        it is, features before the batch and the gates in another order."""
+        state = _map_tensors(lambda tensor: _swap_last_gates(tensor.t()), filter_state)
+        w, b, u, b_u = map(_swap_last_gates, (self.weight_ih, self.bias_ih, self.weight_hh, self.bias_hh))
+        core = u, b_u, hidden[0].t(), hidden[1].t()
+        if type(self.filter) in (Adam, RMSProp):  # a subclass may filter otherwise
+            h, c, end = adam_lstm(x.transpose(1, 2), w, b, self.filter, state, *core)
+        else:
+            y, end = filtered_projection(x.transpose(1, 2), w, b, self.filter, state)
+            h, c = preactivation.lstm(y, *core)
+        h = h.transpose(1, 2)
+        return h, (h[-1], c.t()), _map_tensors(lambda tensor: _swap_last_gates(tensor).t(), end)
 
     def _fused_linear(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
         """filter(W x + b) = [W, b] filter([x, 1]): filter d + 1 channels, then run torch's LSTM."""
@@ -170,7 +180,6 @@ class LSTM(nn.Module):
             h, hidden = torch_lstm(x, hidden, self.weight_ih, self.weight_hh, self.bias_hh, self.bias_ih)
             return h, hidden, None
         ones = x.new_ones(1, 1, 1).expand(x.shape[0], x.shape[1], 1)
-        _check_filter_state(filter_state, self.input_size + 1)
         y, filter_state = self.filter(torch.cat([x, ones], dim=-1), filter_state)
         weight = torch.cat([self.weight_ih, self.bias_ih.unsqueeze(1)], dim=1)
         h, hidden = torch_lstm(y, hidden, weight, self.weight_hh, self.bias_hh)
@@ -225,19 +234,17 @@ def torch_lstm(
     bias_hh: Tensor,
     bias_ih: Tensor | None = None,
 ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-    """torch's own LSTM with weights that are computed rather than stored: y (T, batch, d) to h (T, batch, N) and (h, c), (batch, N)."""
+    """torch's own LSTM with computed weights: y (T, batch, d) to h (T, batch, N) and (h, c), (batch, N)."""
     weights = [weight_ih, weight_hh, torch.zeros_like(bias_hh) if bias_ih is None else bias_ih, bias_hh]
     start = (hidden[0].unsqueeze(0).contiguous(), hidden[1].unsqueeze(0).contiguous())
     h, h_end, c_end = torch.lstm(y, start, weights, True, 1, 0.0, torch.is_grad_enabled(), False, False)
     return h, (h_end[0], c_end[0])
 
 
-def _check_filter_state(state: Any, channels: int) -> None:
-    tensor = state[0] if isinstance(state, tuple) else state
-    if tensor is not None and tensor.shape[-1] != channels:
-        raise ValueError(
-            f"the filter's state has {tensor.shape[-1]} channels where the fused backend keeps {channels}: it was made by another backend"
-        )
+def _swap_last_gates(tensor: Tensor) -> Tensor:
+    """Rows of the gates i, f, g, o to the rows of i, f, o, g, and back."""
+    i, f, g, o = tensor.chunk(4)
+    return torch.cat([i, f, o, g])
 
 
 def _map_tensors(function: Any, value: Any) -> Any:

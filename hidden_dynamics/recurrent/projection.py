@@ -1,7 +1,6 @@
-"""filter(W x + b) for a filter that does not commute with the linear map, without keeping anything of its size but the result."""
+"""filter(W x + b) for a filter that does not commute with the linear map; only the result is kept of its size."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +19,7 @@ def filtered_projection(
         x: (T, d, batch): features come before the batch.
         weight: (4N, d).
         bias: (4N,).
-        filter: of hidden_dynamics.filters; it treats every feature alike, and its state is a tuple of tensors (4N, batch).
+        filter: of hidden_dynamics.filters; it treats every feature alike, its state is a tuple of tensors (4N, batch).
         state: the filter's state before the first step; None is the start.
 
     Returns:

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.errors import UserError
+
 FIXED_PERMUTATION = 92916  # the seed of the fixed permutation in expRNN, on which the released code builds
 TEST_BATCH = 500
 
@@ -64,5 +66,5 @@ def pixel_order(permutation: str, pixels: int, seed: int) -> np.ndarray:
         return np.arange(pixels)
     seeds = {"fixed": FIXED_PERMUTATION, "by_seed": seed}
     if permutation not in seeds:
-        raise ValueError(f"permutation must be none, fixed or by_seed, not {permutation!r}")
+        raise UserError(f"the task's settings.permutation must be none, fixed or by_seed, not {permutation!r}")
     return np.random.RandomState(seeds[permutation]).permutation(pixels)

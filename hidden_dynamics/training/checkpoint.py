@@ -49,10 +49,13 @@ class Checkpoint:
             handle.write(content)
         self._saved = time.monotonic()
 
-    def load(self, device: torch.device) -> dict[str, Any] | None:
-        """The newest state of this very run, or None. A damaged file is reported on stderr and the previous one used."""
+    def load(self) -> dict[str, Any] | None:
+        """The newest state of this very run, its tensors on the CPU, or None.
+
+        A damaged file is reported on stderr and the previous one used.
+        """
         for path in (self.path, self.previous):
-            state = _read(path, device)
+            state = _read(path)
             if state is not None and state["fingerprint"] == self.fingerprint:
                 return state
         return None
@@ -61,7 +64,7 @@ class Checkpoint:
         self.previous.unlink(missing_ok=True)
 
 
-def _read(path: Path, device: torch.device) -> dict[str, Any] | None:
+def _read(path: Path) -> dict[str, Any] | None:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -70,4 +73,4 @@ def _read(path: Path, device: torch.device) -> dict[str, Any] | None:
     if hashlib.sha256(content).hexdigest().encode() != stored:
         print(f"{path} is damaged (its digest differs): it is ignored.", file=sys.stderr)
         return None
-    return torch.load(io.BytesIO(content), map_location=device, weights_only=True)
+    return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from hidden_dynamics.configuration import known
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption
@@ -77,6 +78,7 @@ def train(
 
     Raises:
         Interrupted: SIGTERM or SIGINT came; the checkpoint holds everything done so far.
+        UserError: the metric to be reported is none that the evaluation gives.
     """
     schedule = Schedule(spec["training"], task.train_size)
     history = _resume(checkpoint, network, optimisers, device)
@@ -85,18 +87,18 @@ def train(
             while not _finished(history, schedule):
                 evaluating = _evaluation_due(history, schedule)
                 if evaluating:
-                    with interruption.immediate():
-                        _evaluate(history, schedule, task, network)
+                    _evaluate(history, schedule, spec, task, network, interruption)
                 else:
                     _step(history, schedule, spec, task, network, optimisers)
                 report(history, schedule)
                 interruption.check()
                 if checkpoint.due(after_evaluation=evaluating):
-                    _save(checkpoint, history, network, optimisers)
+                    _save(checkpoint, history, network, optimisers, device)
+            _save(checkpoint, history, network, optimisers, device)
+            interruption.check()
         except Interrupted:
-            _save(checkpoint, history, network, optimisers)
+            _save(checkpoint, history, network, optimisers, device)
             raise
-    _save(checkpoint, history, network, optimisers)
     checkpoint.drop_previous()
     return history
 
@@ -131,14 +133,22 @@ def _step(
     history.training_seconds += time.perf_counter() - start
 
 
-def _evaluate(history: History, schedule: Schedule, task: Any, network: nn.Module) -> None:
+def _evaluate(
+    history: History,
+    schedule: Schedule,
+    spec: dict[str, Any],
+    task: Any,
+    network: nn.Module,
+    interruption: Interruption,
+) -> None:
     start = time.perf_counter()
     network.eval()
-    with torch.no_grad():
+    with interruption.immediate(), torch.no_grad():
         measured = task.evaluate(network)
     before = int(history.metrics[-1]["iteration"]) if history.metrics else 0
     epoch = history.iteration / schedule.per_epoch
     row = {"iteration": history.iteration, "epoch": epoch, "train_loss": float(np.mean(history.losses[before:])), **measured}
+    known(spec["training"]["report"]["metric"], row, "metric", f"task {spec['task']}: training.report.metric")
     history.metrics.append(row)
     history.evaluation_seconds += time.perf_counter() - start
     seconds = {"training_seconds": history.training_seconds, "evaluation_seconds": history.evaluation_seconds}
@@ -159,21 +169,25 @@ def _finished(history: History, schedule: Schedule) -> bool:
 def _resume(
     checkpoint: Checkpoint, network: nn.Module, optimisers: dict[str, torch.optim.Optimizer], device: torch.device
 ) -> History:
-    state = checkpoint.load(device)
+    state = checkpoint.load()
     if state is None:
         return History()
     network.load_state_dict(state["network"])
     for name, optimiser in optimisers.items():
         optimiser.load_state_dict(state["optimisers"][name])
-    torch.set_rng_state(state["rng"].cpu())
-    if device.type == "cuda":
-        torch.cuda.set_rng_state(state["cuda_rng"].cpu())
+    torch.set_rng_state(state["rng"])
+    if device.type == "cuda" and state["cuda_rng"] is not None:  # None: so far it ran on a CPU
+        torch.cuda.set_rng_state(state["cuda_rng"], device)
     history = dict(state["history"], losses=state["losses"].tolist())
     return History(**history)
 
 
 def _save(
-    checkpoint: Checkpoint, history: History, network: nn.Module, optimisers: dict[str, torch.optim.Optimizer]
+    checkpoint: Checkpoint,
+    history: History,
+    network: nn.Module,
+    optimisers: dict[str, torch.optim.Optimizer],
+    device: torch.device,
 ) -> None:
     checkpoint.save(
         {
@@ -182,6 +196,6 @@ def _save(
             "history": {key: value for key, value in vars(history).items() if key != "losses"},
             "losses": torch.tensor(history.losses, dtype=torch.float64),
             "rng": torch.get_rng_state(),
-            "cuda_rng": torch.cuda.get_rng_state() if torch.cuda.is_available() else None,
+            "cuda_rng": torch.cuda.get_rng_state(device) if device.type == "cuda" else None,
         }
     )

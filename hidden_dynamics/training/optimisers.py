@@ -17,7 +17,7 @@ def build(network: nn.Module, settings: Mapping[str, Mapping[str, Any]]) -> dict
         settings: by group: `name` in torch.optim (RMSprop, Adam, SGD), and its arguments.
 
     Raises:
-        UserError: the groups configured are not those the network has, or an optimiser does not know an argument.
+        UserError: the groups configured are not those the network has, or an optimiser does not accept its arguments.
     """
     groups = network.parameter_groups()
     if set(groups) != set(settings):
@@ -32,5 +32,6 @@ def _build_one(group: str, parameters: list[nn.Parameter], settings: dict[str, A
     name = settings.pop("name")
     try:
         return getattr(torch.optim, name)(parameters, **settings)
-    except TypeError as error:
-        raise UserError(f"training.optimisers.{group}: {name} does not accept these arguments: {error}") from None
+    except (TypeError, ValueError) as error:
+        problem = " ".join(str(error).split())
+        raise UserError(f"training.optimisers.{group}: {name} does not accept these arguments: {problem}") from None

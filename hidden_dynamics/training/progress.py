@@ -9,7 +9,8 @@ from tqdm import tqdm
 if TYPE_CHECKING:
     from hidden_dynamics.training.loop import History, Schedule
 
-SECONDS_BETWEEN_LINES = 10.0
+SECONDS_BETWEEN_LINES = 60.0
+SECONDS_BETWEEN_EVALUATIONS_SHOWN = 10.0
 
 
 class Progress:
@@ -22,9 +23,15 @@ class Progress:
     def __call__(self, history: "History", schedule: "Schedule") -> None:
         if self.live:
             self._draw(history, schedule)
-        elif len(history.metrics) != self.rows and time.monotonic() - self.said > SECONDS_BETWEEN_LINES:
+        elif self._due(history):
             self.rows, self.said = len(history.metrics), time.monotonic()
-            print(f"{self.name}: iteration {history.iteration} of {schedule.iterations}{_numbers(history)}", flush=True)
+            loss = f", minibatch loss {history.losses[-1]:.4g}" if history.losses else ""
+            print(f"{self.name}: iteration {history.iteration} of {schedule.iterations}{loss}{_numbers(history)}", flush=True)
+
+    def _due(self, history: "History") -> bool:
+        waited = time.monotonic() - self.said
+        news = len(history.metrics) != self.rows
+        return waited > (SECONDS_BETWEEN_EVALUATIONS_SHOWN if news else SECONDS_BETWEEN_LINES)
 
     def _draw(self, history: "History", schedule: "Schedule") -> None:
         if self.bar is None:

@@ -23,6 +23,7 @@ def write(directory: Path, about: Mapping[str, Any], history: History, network: 
         about: what is known of the run besides its history.
         report: `metric` and `rule` (max, min or last): which evaluation's number the tables show.
     """
+    (directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
     _write_csv(directory / "metrics.csv", history.metrics)
     _write_csv(directory / "clock.csv", history.clock)
     with atomic(directory / "train_loss.npy", "wb") as handle:

@@ -1,0 +1,190 @@
+"""Which device a training takes, and the places on a shared GPU, which are held by real processes here."""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.training import devices, loop
+from hidden_dynamics.training.checkpoint import Checkpoint
+
+# Forked: a holder needs the imports of this process, but none of its threads.
+processes = multiprocessing.get_context("fork")
+PLACES = [(gpu, place) for place in range(2) for gpu in range(2)]  # two on each of two GPUs
+
+
+def note(log: Path, *words: object) -> None:
+    """Append one line, whole, whoever else is writing."""
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.write(descriptor, (" ".join(map(str, words)) + "\n").encode())
+    os.close(descriptor)
+
+
+def notes(log: Path) -> list[list[str]]:
+    return [line.split() for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def hold_until(released, directory, log):
+    with devices.held_place(directory, PLACES, poll=0.01) as gpu:
+        note(log, os.getpid(), gpu)
+        released.wait(60)
+
+
+def hold_repeatedly(times, directory, log):
+    for _ in range(times):
+        with devices.held_place(directory, PLACES, poll=0.001) as gpu:
+            note(log, "takes", gpu)
+            time.sleep(0.01)
+            note(log, "leaves", gpu)
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain for half a minute"
+        time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def started(count, target, *arguments):
+    running = [processes.Process(target=target, args=arguments) for _ in range(count)]
+    try:
+        for process in running:
+            process.start()
+        yield running
+    finally:
+        for process in running:
+            process.kill()
+            process.join()
+
+
+def test_a_place_is_waited_for_and_freed_when_its_holder_is_killed(tmp_path):
+    log, released = tmp_path / "log", processes.Event()
+    with started(5, hold_until, released, tmp_path / "places", log) as holders:
+        wait_for(lambda: len(notes(log)) == 4)
+        assert sorted(gpu for _, gpu in notes(log)) == ["0", "0", "1", "1"]
+        time.sleep(0.2)
+        assert len(notes(log)) == 4  # the fifth waits
+        killed, gpu = notes(log)[2]
+        os.kill(int(killed), signal.SIGKILL)
+        wait_for(lambda: len(notes(log)) == 5)
+        fifth, place_of_the_killed = notes(log)[4]
+        assert place_of_the_killed == gpu
+        assert {int(pid) for pid, _ in notes(log)} == {holder.pid for holder in holders}
+        released.set()
+        for holder in holders:
+            holder.join(30)
+        assert Counter(holder.exitcode for holder in holders) == {0: 4, -signal.SIGKILL: 1}
+
+
+def test_there_are_never_more_holders_than_places_on_a_gpu(tmp_path):
+    log = tmp_path / "log"
+    with started(9, hold_repeatedly, 5, tmp_path / "places", log) as holders:
+        for holder in holders:
+            holder.join(60)
+        assert [holder.exitcode for holder in holders] == [0] * 9
+    on_gpu, taken = Counter(), Counter()
+    for what, gpu in notes(log):
+        on_gpu[gpu] += {"takes": 1, "leaves": -1}[what]
+        taken[gpu] += what == "takes"
+        assert on_gpu[gpu] <= 2
+    assert taken.total() == 45 and set(taken) == {"0", "1"}
+
+
+def test_a_place_is_free_again_after_its_block_and_after_an_error_in_it(tmp_path):
+    for _ in range(2):
+        with contextlib.suppress(ZeroDivisionError), devices.held_place(tmp_path, [(3, 0)]) as gpu:
+            assert gpu == 3
+            raise ZeroDivisionError
+        with devices.held_place(tmp_path, [(3, 0)]) as gpu:
+            assert gpu == 3
+
+
+def test_the_turns_on_a_machine_go_round_its_gpus_and_then_one_waits(tmp_path, monkeypatch):
+    class Waits(Exception):
+        pass
+
+    def waiting(seconds):
+        raise Waits
+
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(devices.time, "sleep", waiting)
+    with contextlib.ExitStack() as stack:
+        given = [stack.enter_context(devices.turn(torch.device("cuda"), 2, tmp_path)) for _ in range(4)]
+        assert given == [torch.device("cuda", index) for index in (0, 1, 0, 1)]
+        with pytest.raises(Waits):
+            stack.enter_context(devices.turn(torch.device("cuda"), 2, tmp_path))
+
+
+@pytest.mark.parametrize(("device", "job"), [("cpu", None), ("cpu", "17"), ("cuda", "17")])
+def test_nobody_waits_on_the_cpu_or_where_slurm_gives_the_gpus(tmp_path, monkeypatch, device, job):
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    if job is not None:
+        monkeypatch.setenv("SLURM_JOB_ID", job)
+    with devices.turn(torch.device(device), 1, tmp_path / "places") as first:
+        with devices.turn(torch.device(device), 1, tmp_path / "places") as second:
+            assert first == second == torch.device(device)
+    assert not (tmp_path / "places").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "gpu", "given"),
+    [("auto", False, "cpu"), ("auto", True, "cuda"), ("cpu", True, "cpu"), ("cuda", True, "cuda")],
+)
+def test_auto_is_the_gpu_where_there_is_one(monkeypatch, asked, gpu, given):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
+    assert devices.choose(asked) == torch.device(given)
+
+
+def test_cuda_without_a_gpu_is_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(UserError, match="use device=cpu"):
+        devices.choose("cuda")
+
+
+class Fit:
+    """One parameter per example, drawn to 1."""
+
+    train_size = 6
+
+    def __init__(self, device, steps=None):
+        self.device, self.steps = device, steps
+
+    def batch(self, epoch, indices):
+        return torch.from_numpy(indices).to(self.device)
+
+    def loss(self, network, batch):
+        return ((network.weight[:, batch] - 1) ** 2).mean()
+
+    def evaluate(self, network):
+        return {"test_loss": ((network.weight - 1) ** 2).mean().item()}
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU")
+@pytest.mark.parametrize(("first", "second"), [("cpu", "cuda"), ("cuda", "cpu"), ("cuda", "cuda")])
+def test_a_training_can_be_continued_on_another_device(tmp_path, first, second):
+    def run(device, epochs):
+        device, report = torch.device(device), {"metric": "test_loss", "rule": "last"}
+        spec = {"task": "fit", "seed": 0, "training": {"epochs": epochs, "batch_size": 2, "report": report}}
+        torch.manual_seed(0)
+        network = nn.Linear(6, 1).to(device)
+        adam = {"main": torch.optim.Adam(network.parameters(), lr=0.01)}
+        history = loop.train(spec, Fit(device), network, adam, Checkpoint(tmp_path, "fit"), device)
+        assert all(state["step"].device.type == "cpu" for state in adam["main"].state.values())
+        return history
+
+    assert run(first, 2).iteration == 6
+    history = run(second, 4)
+    assert history.iteration == 12 and [row["iteration"] for row in history.metrics] == [3, 6, 9, 12]
+    losses = [row["test_loss"] for row in history.metrics]
+    assert losses == sorted(losses, reverse=True)

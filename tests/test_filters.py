@@ -1,0 +1,248 @@
+"""The filters over time: against their own step, against closed forms, and as properties."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hidden_dynamics.filters import Adam, Identity, Momentum, Nesterov, RMSProp
+from hidden_dynamics.recurrence import BLOCK, linear_recurrence
+
+unhurried = settings(deadline=None, max_examples=40)
+lengths = st.one_of(st.sampled_from([1, 2, 31, 32, 33, 63, 64, 65]), st.integers(1, 100))
+momenta = st.one_of(st.just(0.0), st.floats(0, 0.99))
+steps = st.floats(0.01, 3)
+restarts = st.one_of(st.none(), st.integers(1, 70))
+filters = st.one_of(
+    st.builds(Identity),
+    st.builds(Momentum, momenta, steps),
+    st.builds(Nesterov, steps, restarts, st.integers(0, 1)),
+    st.builds(Adam, momenta, steps, st.floats(0, 0.999), st.sampled_from([1e-8, 1e-16])),
+    st.builds(RMSProp, steps, st.floats(0, 0.999), st.sampled_from([1e-8, 1e-16])),
+)
+EACH = [
+    Identity(),
+    Momentum(0.6, 0.5),
+    Nesterov(0.5),
+    Nesterov(0.5, 6, 1),
+    Adam(0.6, 0.5, 0.9, 1e-2),
+    RMSProp(0.5, 0.1, 1e-2),
+]
+
+
+def noise(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def loop(filter, g, state=None):
+    """The filter as the paper writes it, one step after another."""
+    outputs = []
+    for g_t in g:
+        y, state = filter.step(g_t, state)
+        outputs.append(y)
+    return torch.stack(outputs), state
+
+
+def tensors(state):
+    return [item for item in (state if isinstance(state, tuple) else (state,)) if isinstance(item, torch.Tensor)]
+
+
+def assert_close(actual, expected, tolerance=1e-12):
+    """To `tolerance` of the largest entry."""
+    assert actual.shape == expected.shape
+    assert (actual - expected).abs().max() <= tolerance * expected.abs().max()
+
+
+# ---- against the step
+
+
+@unhurried
+@given(filters, lengths)
+def test_over_time_is_step_by_step(filter, length):
+    g = noise(length, 2, 3)
+    y, end = filter(g)
+    expected, expected_end = loop(filter, g)
+    assert_close(y, expected)
+    for part, expected_part in zip(tensors(end), tensors(expected_end), strict=True):
+        assert_close(part, expected_part)
+
+
+@unhurried
+@given(filters, lengths, st.lists(st.floats(0, 1), min_size=1, max_size=2))
+def test_parts_are_the_whole(filter, length, cuts):
+    g = noise(length, 3)
+    whole, whole_end = filter(g)
+    edges = [0, *sorted(round(cut * length) for cut in cuts), length]
+    state, parts = None, []
+    for begin, end in zip(edges, edges[1:], strict=False):
+        if begin < end:
+            part, state = filter(g[begin:end], state)
+            parts.append(part)
+    assert_close(torch.cat(parts), whole)
+    for part, expected in zip(tensors(state), tensors(whole_end), strict=True):
+        assert_close(part, expected)
+
+
+@pytest.mark.parametrize("filter", EACH, ids=str)
+@pytest.mark.parametrize("length", [1, BLOCK, BLOCK + 1])
+def test_gradients(filter, length):
+    g = noise(length, 2).requires_grad_()
+    state = filter(noise(3, 2, seed=1))[1]
+    parts = [part.detach().requires_grad_() for part in tensors(state)]
+    counters = state[len(parts) :] if isinstance(state, tuple) else ()
+
+    def run(g, *parts):
+        start = (*parts, *counters) if isinstance(state, tuple) else (parts[0] if parts else None)
+        y, end = filter(g, start)
+        return y, *tensors(end)
+
+    assert torch.autograd.gradcheck(run, (g, *parts))
+
+
+# ---- closed forms
+
+
+def test_momentum_of_a_constant_is_a_geometric_series():
+    y, _ = Momentum(0.9, 0.5)(torch.ones(70, 1, dtype=torch.float64))
+    t = torch.arange(1, 71, dtype=torch.float64).unsqueeze(1)
+    assert_close(y, 0.5 * (1 - 0.9**t) / (1 - 0.9))
+
+
+def test_momentum_of_an_impulse_decays():
+    g = torch.zeros(70, 1, dtype=torch.float64)
+    g[3] = 2.0
+    y, _ = Momentum(0.8, 0.5)(g)
+    t = torch.arange(67, dtype=torch.float64).unsqueeze(1)
+    assert not y[:3].any()
+    assert_close(y[3:], 2.0 * 0.5 * 0.8**t)
+
+
+def test_nesterov_of_an_impulse_telescopes():
+    """j/(j + 3) for j = k, ..., n multiplies to k (k + 1) (k + 2) / ((n + 1) (n + 2) (n + 3))."""
+    first = 4  # the impulse comes at t = 5, where j = 4; the first factor is that of j = 5
+    g = torch.zeros(80, 1, dtype=torch.float64)
+    g[first] = 1.0
+    y, _ = Nesterov(0.7)(g)
+    k, n = first + 1, torch.arange(first, 80, dtype=torch.float64).unsqueeze(1)
+    assert_close(y[first:], 0.7 * k * (k + 1) * (k + 2) / ((n + 1) * (n + 2) * (n + 3)))
+
+
+def test_nesterov_of_a_constant_is_a_quarter_of_the_time():
+    """u_j = j/(j + 3) u_{j-1} + 1 has the solution (j + 4)/4 from u_0 = 1 on."""
+    y, _ = Nesterov(1.0)(torch.ones(100, 1, dtype=torch.float64))
+    assert_close(y, (torch.arange(100, dtype=torch.float64).unsqueeze(1) + 4) / 4)
+
+
+@pytest.mark.parametrize("eps", [1e-8, 1e-16])
+def test_adam_of_a_constant(eps):
+    """v is the geometric series, and m = g^2 (1 - beta^t): there is no bias correction."""
+    y, (v, m) = Adam(0.6, 0.5, 0.9, eps)(torch.full((50, 1), 3.0, dtype=torch.float64))
+    t = torch.arange(1, 51, dtype=torch.float64).unsqueeze(1)
+    expected_v, expected_m = 3 * 0.5 * (1 - 0.6**t) / 0.4, 9 * (1 - 0.9**t)
+    assert_close(y, expected_v / torch.sqrt(expected_m + eps))
+    assert_close(v, expected_v[-1])
+    assert_close(m, expected_m[-1])
+
+
+def test_rmsprop_is_adam_without_momentum():
+    g = noise(40, 3)
+    assert torch.equal(RMSProp(0.5, 0.9)(g)[0], Adam(0.0, 0.5, 0.9)(g)[0])
+    assert RMSProp(0.5, 0.9).eps == 1e-8
+
+
+def test_eps_is_inside_the_root():
+    y, _ = RMSProp(1.0, 0.0, eps=16.0)(torch.tensor([[3.0]]))
+    assert y.item() == pytest.approx(3 / 5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("eps", [1e-8, 1e-16])
+def test_black_input_is_finite(dtype, eps):
+    g = torch.zeros(100, 2, dtype=dtype, requires_grad=True)
+    y, _ = Adam(0.6, 2.0, 0.01, eps)(g)
+    y.sum().backward()
+    assert not y.any()
+    assert g.grad.isfinite().all()
+
+
+# ---- Nesterov's schedule
+
+
+@pytest.mark.parametrize(
+    ("restart", "phase", "expected"),
+    [
+        (2, 0, [0, 1 / 4, 0, 1 / 4, 0]),
+        (2, 1, [1 / 4, 0, 1 / 4, 0, 1 / 4]),
+        (40, 0, [0, 1 / 4, 2 / 5, 3 / 6, 4 / 7]),
+        (40, 1, [1 / 4, 2 / 5, 3 / 6, 4 / 7, 5 / 8]),
+        (1, 0, [0, 0, 0, 0, 0]),
+        (1, 1, [0, 0, 0, 0, 0]),
+        (None, 0, [0, 1 / 4, 2 / 5, 3 / 6, 4 / 7]),
+        (None, 1, [0, 1 / 4, 2 / 5, 3 / 6, 4 / 7]),
+    ],
+)
+def test_gamma(restart, phase, expected):
+    assert Nesterov(1.0, restart, phase).gamma(0, 5).tolist() == expected
+
+
+@pytest.mark.parametrize(("phase", "at_the_end"), [(0, [39 / 42, 0.0, 1 / 4]), (1, [0.0, 1 / 4, 2 / 5])])
+def test_gamma_restarts_after_forty_steps(phase, at_the_end):
+    assert Nesterov(1.0, 40, phase).gamma(39, 3).tolist() == at_the_end
+
+
+@given(st.integers(1, 50), st.integers(0, 1), st.integers(1, 200))
+def test_gamma_is_the_papers(restart, phase, t):
+    """Phase 1 is the paper's text, (t mod F)/(t mod F + 3); phase 0 is one step later."""
+    j = (t - 1 + phase) % restart
+    assert Nesterov(1.0, restart, phase).gamma(t - 1, 1).item() == j / (j + 3)
+
+
+# ---- the recurrence
+
+
+@unhurried
+@given(lengths, st.booleans())
+def test_varying_decays(length, with_start):
+    x, decays = noise(length, 2), torch.rand(length, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    u = noise(2, seed=3) if with_start else torch.zeros(2, dtype=torch.float64)
+    actual = linear_recurrence(x, decays, u if with_start else None)
+    for t in range(length):
+        u = x[t] + decays[t] * u
+        assert_close(actual[t], u)
+
+
+def test_second_derivatives():
+    x, start = noise(5, 1).requires_grad_(), noise(1, seed=1).requires_grad_()
+    assert torch.autograd.gradgradcheck(lambda x, start: linear_recurrence(x, 0.7, start) ** 2, (x, start))
+
+
+# ---- errors
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: Momentum(1.0, 1.0), "mu"),
+        (lambda: Momentum(-0.1, 1.0), "mu"),
+        (lambda: Momentum(math.nan, 1.0), "mu"),
+        (lambda: Momentum(0.5, 0.0), "s must"),
+        (lambda: Momentum(0.5, math.nan), "s must"),
+        (lambda: Nesterov(-1.0), "s must"),
+        (lambda: Nesterov(1.0, 0), "restart"),
+        (lambda: Nesterov(1.0, -2), "restart"),
+        (lambda: Adam(0.5, 1.0, 1.0), "beta"),
+        (lambda: Adam(0.5, 1.0, 0.5, 0.0), "eps"),
+        (lambda: RMSProp(1.0, -0.5), "beta"),
+    ],
+)
+def test_bad_parameters_are_named(make, named):
+    with pytest.raises(ValueError, match=named):
+        make()
+
+
+@pytest.mark.parametrize("filter", [Momentum(0.5, 1.0), Nesterov(1.0), Adam(0.5, 1.0, 0.9)], ids=str)
+def test_no_steps(filter):
+    with pytest.raises(ValueError, match="at least one step"):
+        filter(torch.zeros(0, 2))

@@ -1,0 +1,272 @@
+"""The tasks: what a batch holds, what the loss of a known answer is, and that an evaluation covers the whole test set."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional
+
+from hidden_dynamics.data import adding, copying
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.tasks.adding import Adding
+from hidden_dynamics.tasks.copying import Copying
+from hidden_dynamics.tasks.pixels import PixelClassification, pixel_order
+
+CPU = torch.device("cpu")
+PIXELS, LEVELS = 12, 16
+
+
+def pixel_arrays(train=30, test=1100):
+    """Random images; 1,100 of them are not a whole number of any round batch size."""
+    rng = np.random.default_rng(5)
+    return {
+        "train_images": rng.integers(0, LEVELS + 1, (train, PIXELS), dtype=np.uint8),
+        "train_labels": rng.integers(0, 10, train, dtype=np.uint8),
+        "test_images": rng.integers(0, LEVELS + 1, (test, PIXELS), dtype=np.uint8),
+        "test_labels": rng.integers(0, 10, test, dtype=np.uint8),
+        "levels": np.array(LEVELS, np.float32),
+    }
+
+
+def pixels(permutation="none", seed=0, **sizes):
+    return PixelClassification(pixel_arrays(**sizes), {"permutation": permutation}, seed, CPU)
+
+
+def copying_task(seed=0, blanks=7, letters=3, alphabet=8, test_size=300):
+    options = {"blanks": blanks, "letters": letters, "alphabet": alphabet, "test_size": test_size, "seed": 0}
+    return Copying(copying.prepare(None, options), {}, seed, CPU)
+
+
+def adding_task(seed=0, length=10, test_size=1001):
+    return Adding(adding.prepare(None, {"length": length, "test_size": test_size, "seed": 0}), {}, seed, CPU)
+
+
+class Weighted(nn.Module):
+    """Some answer that differs from example to example: fixed random weights on the whole sequence, or on each step."""
+
+    def __init__(self, task, steps):
+        super().__init__()
+        self.every_step = task.every_step
+        inputs = task.input_size if self.every_step else steps * task.input_size
+        self.weight = torch.randn(inputs, task.output_size, generator=torch.Generator().manual_seed(1))
+
+    def forward(self, x):
+        return (x if self.every_step else x.transpose(0, 1).flatten(1)) @ self.weight
+
+
+class Always(nn.Module):
+    """The same answer for every example: (outputs,), or (T, outputs) if every step is answered."""
+
+    def __init__(self, answer):
+        super().__init__()
+        self.answer = answer
+
+    def forward(self, x):
+        return self.answer.unsqueeze(-2).expand(*self.answer.shape[:-1], x.shape[1], -1)
+
+
+# Pixels
+
+
+def test_a_pixel_is_its_grey_level_over_the_number_of_levels():
+    arrays, task = pixel_arrays(), pixels()
+    x, labels = task.batch(0, np.array([4, 2]))
+    assert x.shape == (PIXELS, 2, 1) and x.dtype == torch.float32
+    assert np.array_equal(x[:, 0, 0].numpy(), arrays["train_images"][4].astype(np.float32) / LEVELS)
+    assert np.array_equal(x[:, 1, 0].numpy(), arrays["train_images"][2].astype(np.float32) / LEVELS)
+    assert labels.tolist() == arrays["train_labels"][[4, 2]].tolist() and labels.dtype == torch.int64
+
+
+def test_white_is_exactly_one_and_black_exactly_zero():
+    arrays = pixel_arrays() | {"levels": np.array(255, np.float32)}
+    arrays["train_images"] = np.array([[0] * PIXELS, [255] * PIXELS], dtype=np.uint8)
+    arrays["train_labels"] = arrays["train_labels"][:2]
+    x, _ = PixelClassification(arrays, {"permutation": "none"}, 0, CPU).batch(0, np.array([0, 1]))
+    assert x[:, 0].unique().tolist() == [0.0] and x[:, 1].unique().tolist() == [1.0]
+
+
+def test_without_a_permutation_an_image_is_read_row_by_row():
+    arrays = pixel_arrays()
+    image = np.arange(PIXELS, dtype=np.uint8).reshape(3, 4)  # 0..3 is its first row
+    arrays["train_images"][0] = image.reshape(-1)
+    x, _ = PixelClassification(arrays, {"permutation": "none"}, 0, CPU).batch(0, np.array([0]))
+    assert [round(value * LEVELS) for value in x[:, 0, 0].tolist()] == list(range(PIXELS))
+    assert pixel_order("none", PIXELS, 3).tolist() == list(range(PIXELS))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7])
+def test_the_fixed_permutation_is_that_of_random_state_92916_whatever_the_seed(seed):
+    expected = np.random.RandomState(92916).permutation(784)
+    assert np.array_equal(pixel_order("fixed", 784, seed), expected)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7])
+def test_the_permutation_by_seed_is_that_of_random_state_of_the_seed(seed):
+    assert np.array_equal(pixel_order("by_seed", 784, seed), np.random.RandomState(seed).permutation(784))
+
+
+def test_the_permutations_are_three_different_ones():
+    orders = [pixel_order(*what) for what in (("none", 784, 1), ("fixed", 784, 1), ("by_seed", 784, 1))]
+    assert len({tuple(order) for order in orders}) == 3
+    assert not np.array_equal(pixel_order("by_seed", 784, 1), pixel_order("by_seed", 784, 2))
+
+
+@pytest.mark.parametrize("permutation", ["none", "fixed", "by_seed"])
+@given(pixels=st.integers(1, 300), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_every_pixel_comes_once(permutation, pixels, seed):
+    assert sorted(pixel_order(permutation, pixels, seed)) == list(range(pixels))
+
+
+@pytest.mark.parametrize(("permutation", "seed"), [("fixed", 0), ("fixed", 3), ("by_seed", 3)])
+def test_training_and_test_images_are_permuted_alike(permutation, seed):
+    arrays = pixel_arrays()
+    order = np.random.RandomState(92916 if permutation == "fixed" else seed).permutation(PIXELS)
+    task = PixelClassification(arrays, {"permutation": permutation}, seed, CPU)
+    assert np.array_equal(task.train_images.numpy(), arrays["train_images"][:, order])
+    assert np.array_equal(task.test_images.numpy(), arrays["test_images"][:, order])
+    x, _ = task.batch(0, np.array([9]))
+    assert np.array_equal(x[:, 0, 0].numpy(), arrays["train_images"][9, order].astype(np.float32) / LEVELS)
+
+
+def test_an_unknown_permutation_is_refused_by_name():
+    with pytest.raises(UserError, match="none, fixed or by_seed, not 'shuffled'"):
+        pixels(permutation="shuffled")
+
+
+def test_the_evaluation_of_pixels_is_over_the_whole_test_set_at_once():
+    arrays, task = pixel_arrays(), pixels()
+    network = Weighted(task, PIXELS)
+    logits = network(torch.from_numpy(arrays["test_images"].T.copy()).float().div(LEVELS).unsqueeze(-1))
+    labels = torch.from_numpy(arrays["test_labels"]).long()
+    measured = task.evaluate(network)
+    assert measured["test_loss"] == pytest.approx(functional.cross_entropy(logits, labels).item(), rel=1e-6)
+    assert measured["test_accuracy"] == (logits.argmax(1) == labels).sum().item() / 1100
+
+
+@pytest.mark.parametrize(("test", "label"), [(1100, 3), (7, 0)])
+def test_accuracy_is_a_fraction_of_the_test_set(test, label):
+    arrays, task = pixel_arrays(test=test), pixels(test=test)
+    answer = functional.one_hot(torch.tensor(label), 10).float()
+    accuracy = task.evaluate(Always(answer))["test_accuracy"]
+    assert accuracy == np.count_nonzero(arrays["test_labels"] == label) / test
+    assert 0 <= accuracy <= 1
+
+
+def test_the_loss_of_knowing_nothing_about_ten_classes_is_their_entropy():
+    task = pixels()
+    batch = task.batch(0, np.arange(30))
+    assert task.loss(Always(torch.zeros(10)), batch).item() == pytest.approx(math.log(10), rel=1e-6)
+    assert task.evaluate(Always(torch.zeros(10)))["test_loss"] == pytest.approx(math.log(10), rel=1e-6)
+
+
+# Copying
+
+
+def test_a_copying_batch_is_one_hot_letters_blanks_and_the_marker():
+    task = copying_task(blanks=7, letters=3, alphabet=8)
+    x, targets = task.batch(0, (0, 5))
+    assert x.shape == (7 + 2 * 3, 5, 10) and x.dtype == torch.float32
+    assert targets.shape == (13, 5) and targets.dtype == torch.int64
+    assert torch.equal(x.sum(2), torch.ones(13, 5)) and set(x.unique().tolist()) == {0.0, 1.0}
+    symbols = x.argmax(2)
+    assert ((symbols[:3] >= 1) & (symbols[:3] <= 8)).all()
+    assert (symbols[3:10] == 0).all() and (symbols[10] == 9).all() and (symbols[11:] == 0).all()
+    assert (targets[:10] == 0).all() and torch.equal(targets[10:], symbols[:3])
+    assert (task.input_size, task.output_size) == (10, 9)
+
+
+def best_without_memory(task):
+    """Blank with certainty until the marker, then each letter alike and never blank."""
+    answer = torch.full((task.blanks + 2 * task.letters, task.output_size), -1e4)
+    answer[: task.blanks + task.letters, 0] = 1e4
+    answer[task.blanks + task.letters :, 1:] = 0.0
+    return Always(answer)
+
+
+@pytest.mark.parametrize(("blanks", "letters", "alphabet"), [(7, 3, 8), (20, 5, 4), (1000, 10, 8)])
+def test_the_best_answer_without_memory_has_the_baseline_loss(blanks, letters, alphabet):
+    task = copying_task(blanks=blanks, letters=letters, alphabet=alphabet, test_size=40)
+    expected = letters * math.log(alphabet) / (blanks + 2 * letters)
+    assert task.baseline_loss == pytest.approx(expected, rel=1e-12)
+    assert task.loss(best_without_memory(task), task.batch(0, (3, 16))).item() == pytest.approx(expected, rel=1e-5)
+    assert task.evaluate(best_without_memory(task))["test_loss"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_evaluation_of_copying_is_over_the_whole_test_set_at_once():
+    task = copying_task(test_size=300)
+    network = Weighted(task, steps=13)
+    inputs, targets = copying.sequences(task.test_letters, 7, 8)
+    logits = network(functional.one_hot(torch.from_numpy(inputs), 10).float())
+    expected = functional.cross_entropy(logits.flatten(0, 1), torch.from_numpy(targets).flatten()).item()
+    assert task.evaluate(network)["test_loss"] == pytest.approx(expected, rel=1e-6)
+
+
+# Adding
+
+
+def test_an_adding_batch_is_values_and_two_markers_and_the_sum_of_what_they_mark():
+    x, targets = adding_task(length=10).batch(0, (0, 6))
+    assert x.shape == (10, 6, 2) and x.dtype == torch.float32
+    assert targets.shape == (6,) and targets.dtype == torch.float32
+    values, markers = x.unbind(2)
+    assert ((values >= 0) & (values < 1)).all()
+    assert set(markers.unique().tolist()) == {0.0, 1.0}
+    assert (markers[:5].sum(0) == 1).all() and (markers[5:].sum(0) == 1).all()
+    assert torch.allclose((values * markers).sum(0), targets, rtol=0, atol=1e-6)
+
+
+def test_always_answering_one_has_the_variance_of_the_sum_as_its_error():
+    task = adding_task(test_size=4001)
+    answered = task.evaluate(Always(torch.ones(1)))["test_loss"]
+    targets = adding.prepare(None, {"length": 10, "test_size": 4001, "seed": 0})["test_targets"].astype(np.float64)
+    assert answered == pytest.approx(np.mean((targets - 1) ** 2), rel=1e-6)
+    # The square of the sum's deviation has the variance 1/15 - 1/36.
+    assert abs(answered - task.baseline_loss) < 4 * math.sqrt((1 / 15 - 1 / 36) / 4001)
+    assert task.baseline_loss == 1 / 6
+
+
+def test_the_evaluation_of_adding_is_over_the_whole_test_set_at_once():
+    task = adding_task(test_size=1001)
+    network = Weighted(task, steps=10)
+    arrays = adding.prepare(None, {"length": 10, "test_size": 1001, "seed": 0})
+    inputs = adding.inputs(arrays["test_values"], arrays["test_markers"]).astype(np.float64)
+    answers = inputs.reshape(1001, -1) @ network.weight.numpy().astype(np.float64)
+    expected = np.mean((answers[:, 0] - arrays["test_targets"]) ** 2)
+    assert task.evaluate(network)["test_loss"] == pytest.approx(expected, rel=1e-5)
+
+
+# Tasks without end
+
+
+@pytest.mark.parametrize("make", [copying_task, adding_task])
+def test_a_batch_depends_on_the_seed_and_the_iteration_alone(make):
+    def batch(seed, iteration, before=(), epoch=0):
+        task = make(seed=seed)
+        for other in before:
+            task.batch(0, (other, 4))
+        return task.batch(epoch, (iteration, 4))
+
+    def same(first, second):
+        return all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+
+    plain = batch(2, 11)
+    np.random.seed(0)
+    torch.manual_seed(0)
+    assert same(plain, batch(2, 11, before=[0, 12, 11], epoch=5))
+    assert not same(plain, batch(2, 12))
+    assert not same(plain, batch(3, 11))
+
+
+@pytest.mark.parametrize("make", [copying_task, adding_task])
+def test_no_training_batch_is_the_test_set_again(make):
+    """Seed 0 made the test set, too."""
+    task = make(seed=0, test_size=64)
+    test = task.test_letters if make is copying_task else task.test[0]
+    x, _ = task.batch(0, (0, 64))
+    train = x.argmax(2)[:3].T.numpy() if make is copying_task else x[:, :, 0].T.numpy()
+    assert train.shape == test.shape and not np.array_equal(train, test)

@@ -1,0 +1,869 @@
+"""The training loop, its optimisers, checkpoints and outputs, and what scripts/train.py says to bad input."""
+
+import csv
+import json
+import math
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from hidden_dynamics.data import adding, prepared
+from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.runs import OUTPUTS
+from hidden_dynamics.tasks.pixels import PixelClassification
+from hidden_dynamics.training import devices, loop, optimisers, record
+from hidden_dynamics.training.checkpoint import DIGEST_LENGTH, Checkpoint
+from hidden_dynamics.training.interruption import Interrupted
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+import train as script  # noqa: E402
+
+CPU = torch.device("cpu")
+RMSPROP = {"main": {"name": "RMSprop", "lr": 0.01, "alpha": 0.9, "eps": 1e-8}}
+
+
+@pytest.fixture(autouse=True)
+def arithmetic():
+    """A training sets the arithmetic of its whole process, which here is that of the other tests, too."""
+    cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul
+    before = torch.get_num_threads(), cudnn.benchmark, cudnn.deterministic, matmul.allow_tf32, cudnn.allow_tf32
+    yield
+    torch.set_num_threads(before[0])
+    torch.set_flush_denormal(False)
+    cudnn.benchmark, cudnn.deterministic, matmul.allow_tf32, cudnn.allow_tf32 = before[1:]
+
+
+class Regression:
+    """A task of 10 examples: a linear map with large errors at first. It counts the batches it has given."""
+
+    train_size, baseline_loss = 10, None
+
+    def __init__(self):
+        rng = np.random.default_rng(3)
+        self.x = torch.from_numpy(rng.normal(size=(self.train_size, 4))).float()
+        self.y = 5 * self.x @ torch.from_numpy(rng.normal(size=(4, 3))).float()
+        self.batches = 0
+
+    def batch(self, epoch, indices):
+        self.batches += 1
+        return self.x[torch.from_numpy(indices)], self.y[torch.from_numpy(indices)]
+
+    def loss(self, network, batch):
+        return nn.functional.mse_loss(network(batch[0]), batch[1])
+
+    def evaluate(self, network):
+        assert not network.training and not torch.is_grad_enabled()
+        return {"test_loss": self.loss(network, (self.x, self.y)).item()}
+
+
+class Breaking(Regression):
+    """The loss of the batch number `at`, counted from 1, is `value`; everything depends on the parameters as before."""
+
+    def __init__(self, at, value):
+        super().__init__()
+        self.at, self.value = at, value
+
+    def loss(self, network, batch):
+        loss = super().loss(network, batch)
+        return loss * self.value if network.training and self.batches == self.at else loss
+
+
+class Linear(nn.Module):
+    """A linear map whose weight and bias may be two groups. Its training draws random numbers that the result shows."""
+
+    def __init__(self, groups=("main",), noise=0.0):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.zeros(4, 3)), nn.Parameter(torch.zeros(3))
+        self.groups, self.noise = groups, noise
+
+    def forward(self, x):
+        jitter = self.noise * torch.randn(3) if self.training and self.noise else 0.0
+        return x @ self.weight + self.bias + jitter
+
+    def parameter_groups(self):
+        if len(self.groups) == 1:
+            return {self.groups[0]: [self.weight, self.bias]}
+        return dict(zip(self.groups, ([self.weight], [self.bias]), strict=True))
+
+
+def spec_of(epochs=3, batch_size=4, clip_norm=1.0, seed=2, optimisers=RMSPROP, **training):
+    report = {"metric": "test_loss", "rule": "min"}
+    given = {"epochs": epochs, "batch_size": batch_size, "clip_norm": clip_norm, "report": report, **training}
+    return {"task": "regression", "seed": seed, "training": {**given, "optimisers": optimisers}}
+
+
+def run_loop(directory, spec=None, task=None, network=None, fingerprint="this run"):
+    """Train (or continue) in `directory`; gives the history and the network."""
+    spec, task = spec or spec_of(), task or Regression()
+    torch.manual_seed(spec["seed"])
+    network = network or Linear()
+    steppers = optimisers.build(network, spec["training"]["optimisers"])
+    return loop.train(spec, task, network, steppers, Checkpoint(directory, fingerprint), CPU), network
+
+
+def state_of(network):
+    return {name: tensor.tolist() for name, tensor in network.state_dict().items()}
+
+
+# The schedule
+
+
+schedules = st.tuples(st.integers(1, 5), st.integers(1, 40), st.integers(1, 150))
+
+
+@given(given=schedules, seed=st.integers(0, 10))
+@settings(max_examples=60, deadline=None)
+def test_every_example_comes_once_per_epoch_and_no_batch_is_too_large(given, seed):
+    epochs, batch_size, train_size = given
+    schedule = loop.Schedule({"epochs": epochs, "batch_size": batch_size}, train_size)
+    seen = {epoch: [] for epoch in range(epochs)}
+    for iteration in range(schedule.iterations):
+        epoch, indices = schedule.indices(seed, iteration)
+        last_of_epoch = (iteration + 1) % schedule.per_epoch == 0
+        assert len(indices) == ((train_size - 1) % batch_size + 1 if last_of_epoch else batch_size)
+        seen[epoch].extend(indices.tolist())
+    assert all(sorted(examples) == list(range(train_size)) for examples in seen.values())
+
+
+@given(given=schedules, every=st.one_of(st.none(), st.integers(1, 400)))
+@settings(max_examples=60, deadline=None)
+def test_it_evaluates_every_so_many_iterations_and_at_the_end(given, every):
+    epochs, batch_size, train_size = given
+    training = {"epochs": epochs, "batch_size": batch_size} | ({} if every is None else {"evaluate_every": every})
+    schedule = loop.Schedule(training, train_size)
+    end, every = epochs * math.ceil(train_size / batch_size), every or math.ceil(train_size / batch_size)
+    assert schedule.iterations == end
+    evaluated = [iteration for iteration in range(end + 1) if schedule.evaluates(iteration)]
+    assert evaluated == sorted({*range(every, end + 1, every), end})
+
+
+def test_the_order_of_the_examples_differs_between_epochs_and_between_seeds_and_is_otherwise_the_same():
+    schedule = loop.Schedule({"epochs": 3, "batch_size": 100}, 100)
+    orders = {(seed, epoch): tuple(schedule.indices(seed, epoch)[1]) for seed in range(3) for epoch in range(3)}
+    assert len(set(orders.values())) == 9
+    assert orders[1, 2] == tuple(loop.Schedule({"epochs": 9, "batch_size": 100}, 100).indices(1, 2)[1])
+
+
+def test_endless_data_has_epochs_of_the_iterations_configured():
+    training = {"epochs": 4, "batch_size": 32, "iterations_per_epoch": 25}
+    schedule = loop.Schedule(training, None)
+    assert (schedule.per_epoch, schedule.iterations, schedule.evaluate_every) == (25, 100, 25)
+    assert schedule.indices(0, 0) == (0, (0, 32)) and schedule.indices(0, 51) == (2, (51, 32))
+
+
+def test_the_last_partial_batch_of_images_is_kept():
+    rng = np.random.default_rng(0)
+    arrays = {f"{part}_images": rng.integers(0, 17, (30, 9), dtype=np.uint8) for part in ("train", "test")}
+    arrays |= {f"{part}_labels": rng.integers(0, 10, 30, dtype=np.uint8) for part in ("train", "test")}
+    task = PixelClassification({**arrays, "levels": np.float32(16)}, {"permutation": "none"}, 0, CPU)
+    schedule = loop.Schedule({"epochs": 1, "batch_size": 8}, task.train_size)
+    batches = [task.batch(*schedule.indices(0, iteration)) for iteration in range(schedule.iterations)]
+    assert [x.shape[1] for x, _ in batches] == [8, 8, 8, 6]
+    given = torch.cat([x[:, :, 0].t() for x, _ in batches]).mul(16).int().tolist()
+    assert sorted(given) == sorted(arrays["train_images"].tolist())
+
+
+# Steps
+
+
+def plain_training(spec, task, network, step):
+    """The same training without the loop: the error's gradients, one clipping, `step(parameter, gradient)`."""
+    schedule, parameters = loop.Schedule(spec["training"], task.train_size), list(network.parameters())
+    for iteration in range(schedule.iterations):
+        x, y = task.batch(*schedule.indices(spec["seed"], iteration))
+        gradients = torch.autograd.grad(((network(x) - y) ** 2).mean(), parameters)
+        norm = math.sqrt(sum((gradient.double() ** 2).sum().item() for gradient in gradients))
+        clip = spec["training"]["clip_norm"]
+        shrink = 1.0 if clip is None else min(1.0, clip / norm)
+        with torch.no_grad():
+            for parameter, gradient in zip(parameters, gradients, strict=True):
+                step(parameter, shrink * gradient)
+    return network
+
+
+@pytest.mark.parametrize("clip_norm", [1.0, None])
+def test_the_steps_are_those_of_rmsprop_on_clipped_gradients_as_written_plainly(tmp_path, clip_norm):
+    squares = {}
+
+    def rmsprop(parameter, gradient, lr=0.01, alpha=0.9, eps=1e-8):
+        squares[parameter] = alpha * squares.get(parameter, 0.0) + (1 - alpha) * gradient**2
+        parameter -= lr * gradient / (squares[parameter].sqrt() + eps)
+
+    spec = spec_of(clip_norm=clip_norm)
+    plain = plain_training(spec, Regression(), Linear(), rmsprop)
+    history, network = run_loop(tmp_path, spec)
+    assert history.iteration == 9  # three epochs of 4 + 4 + 2 examples
+    for name, parameter in network.named_parameters():
+        assert torch.allclose(parameter, plain.state_dict()[name], rtol=1e-5, atol=1e-7), name
+
+
+def test_clipping_is_of_the_norm_over_all_parameters(tmp_path):
+    def one_step(directory, clip_norm):
+        sgd = {"main": {"name": "SGD", "lr": 1.0}}
+        spec = spec_of(epochs=1, batch_size=10, clip_norm=clip_norm, optimisers=sgd)
+        _, network = run_loop(directory, spec)
+        return torch.cat([network.weight.detach().flatten(), network.bias.detach()])  # from zero: minus the gradient
+
+    whole, clipped = one_step(tmp_path / "whole", None), one_step(tmp_path / "clipped", 1.0)
+    assert whole.norm() > 2
+    assert torch.allclose(clipped, whole / whole.norm(), rtol=1e-5)
+    assert torch.equal(one_step(tmp_path / "loose", 2 * whole.norm().item()), whole)
+
+
+def test_two_groups_of_parameters_have_an_optimiser_each_and_both_step(tmp_path):
+    settings = {"slow": {"name": "SGD", "lr": 0.001}, "fast": {"name": "SGD", "lr": 0.1}}
+    spec = spec_of(optimisers=settings, clip_norm=1.0)
+
+    def sgd(parameter, gradient):
+        parameter -= (0.001 if parameter.dim() == 2 else 0.1) * gradient
+
+    plain = plain_training(spec, Regression(), Linear(("slow", "fast")), sgd)
+    _, network = run_loop(tmp_path, spec, network=Linear(("slow", "fast")))
+    assert torch.allclose(network.weight, plain.weight, rtol=1e-5) and network.weight.abs().min() > 0
+    assert torch.allclose(network.bias, plain.bias, rtol=1e-5) and network.bias.abs().min() > 0
+
+
+@pytest.mark.parametrize("settings", [{"main": RMSPROP["main"]}, {"slow": RMSPROP["main"]}, {}])
+def test_groups_without_an_optimiser_and_optimisers_without_a_group_are_refused(settings):
+    with pytest.raises(UserError, match="Linear has slow, fast"):
+        optimisers.build(Linear(("slow", "fast")), settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"name": "RMSprop", "lr": 0.1, "betas": [0.9, 0.99]}, "main: RMSprop .*betas"),
+        ({"name": "Adam", "lr": 0.1, "betas": [0.9, 1.5]}, "main: Adam .*1.5"),
+        ({"name": "RMSprop", "lr": 0.1, "alpha": -1.0}, "main: RMSprop .*-1.0"),
+    ],
+)
+def test_arguments_that_an_optimiser_does_not_accept_are_refused(settings, complaint):
+    with pytest.raises(UserError, match=complaint):
+        optimisers.build(Linear(), {"main": settings})
+
+
+# Divergence
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_loss_that_is_not_finite_ends_the_training_before_it_touches_a_parameter(tmp_path, value):
+    history, network = run_loop(tmp_path / "diverges", task=Breaking(at=7, value=value))
+    assert (history.diverged_at, history.iteration, len(history.losses)) == (7, 6, 6)
+    assert [row["iteration"] for row in history.metrics] == [3, 6]
+    _, two_epochs = run_loop(tmp_path / "stops", spec_of(epochs=2))
+    assert state_of(network) == state_of(two_epochs)
+    assert all(math.isfinite(loss) for loss in history.losses)
+
+
+def test_a_training_that_has_diverged_is_not_taken_up_again(tmp_path):
+    first, network = run_loop(tmp_path, task=Breaking(at=5, value=math.nan))
+    again = Regression()
+    second, same = run_loop(tmp_path, task=again)
+    assert again.batches == 0
+    assert vars(second) == vars(first) and state_of(same) == state_of(network)
+
+
+# What is reported
+
+
+ROWS = [
+    {"iteration": 1, "epoch": 0.5, "test_loss": 3.0},
+    {"iteration": 2, "epoch": 1.0, "test_loss": 1.0},
+    {"iteration": 3, "epoch": 1.5, "test_loss": 3.0},
+    {"iteration": 4, "epoch": 2.0, "test_loss": 1.0},
+    {"iteration": 5, "epoch": 2.5, "test_loss": 2.0},
+]
+
+
+@pytest.mark.parametrize(("rule", "value", "iteration"), [("max", 3.0, 1), ("min", 1.0, 2), ("last", 2.0, 5)])
+def test_the_reported_number_is_the_first_of_the_best_or_the_last(rule, value, iteration):
+    chosen = record.chosen(ROWS, {"metric": "test_loss", "rule": rule})
+    epoch = ROWS[iteration - 1]["epoch"]
+    assert chosen == {"metric": "test_loss", "rule": rule, "value": value, "iteration": iteration, "epoch": epoch}
+
+
+@pytest.mark.parametrize("rule", ["max", "min", "last"])
+def test_nothing_is_reported_of_a_run_that_was_never_evaluated(rule):
+    assert record.chosen([], {"metric": "test_loss", "rule": rule}) is None
+
+
+def test_a_metric_that_no_evaluation_gives_is_refused_at_the_first_one_and_not_at_the_end(tmp_path):
+    task = Regression()
+    with pytest.raises(UserError, match="unknown metric 'tets_loss'. Did you mean 'test_loss'"):
+        run_loop(tmp_path, spec_of(report={"metric": "tets_loss", "rule": "min"}), task)
+    assert task.batches == 3  # of the 9 of this training
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 100])
+def test_the_train_loss_of_an_evaluation_is_the_mean_over_the_steps_since_the_one_before(tmp_path, every):
+    history, _ = run_loop(tmp_path, spec_of(evaluate_every=every))
+    ends = sorted({*range(every, 10, every), 9})
+    assert [row["iteration"] for row in history.metrics] == ends
+    for start, end, row in zip([0, *ends], ends, history.metrics, strict=False):
+        assert row["train_loss"] == pytest.approx(sum(history.losses[start:end]) / (end - start), rel=1e-12)
+        assert row["epoch"] == pytest.approx(end / 3)
+
+
+# Checkpoints
+
+
+def test_a_checkpoint_gives_back_what_was_saved(tmp_path):
+    state = {
+        "network": {"w": torch.tensor([1.5, -0.0, math.nan])},
+        "history": {"iteration": 3, "metrics": [{"a": 0.1}]},
+    }
+    Checkpoint(tmp_path / "new" / "run", "abc").save(state)
+    loaded = Checkpoint(tmp_path / "new" / "run", "abc").load()
+    assert loaded["fingerprint"] == "abc" and loaded["history"] == state["history"]
+    assert loaded["network"]["w"].numpy().tobytes() == state["network"]["w"].numpy().tobytes()
+
+
+def test_without_a_checkpoint_there_is_nothing_to_load(tmp_path, capsys):
+    assert Checkpoint(tmp_path / "nowhere", "abc").load() is None
+    assert capsys.readouterr().err == ""
+
+
+def test_the_checkpoint_of_another_run_is_ignored(tmp_path):
+    Checkpoint(tmp_path, "abc").save({"x": 1})
+    assert Checkpoint(tmp_path, "abd").load() is None
+    Checkpoint(tmp_path, "abd").save({"x": 2})
+    assert Checkpoint(tmp_path, "abd").load()["x"] == 2
+    assert Checkpoint(tmp_path, "abc").load()["x"] == 1  # the previous file is still this run's
+
+
+def flip(path, position):
+    content = bytearray(path.read_bytes())
+    content[position] ^= 1
+    path.write_bytes(content)
+
+
+def truncate(path, length):
+    content = path.read_bytes()
+    path.write_bytes(content[: length if length >= 0 else len(content) + length])
+
+
+DAMAGES = [
+    *(pytest.param(truncate, length, id=f"truncated to {length}") for length in (0, 10, DIGEST_LENGTH, 500, -1)),
+    *(pytest.param(flip, place, id=f"flipped at {place}") for place in (0, DIGEST_LENGTH - 1, DIGEST_LENGTH, 700, -1)),
+]
+
+
+@pytest.mark.parametrize(("damage", "where"), DAMAGES)
+def test_a_damaged_checkpoint_is_reported_and_the_previous_one_used(tmp_path, capsys, damage, where):
+    checkpoint = Checkpoint(tmp_path, "abc")
+    checkpoint.save({"x": torch.arange(1000)})
+    checkpoint.save({"x": torch.arange(2000)})
+    damage(checkpoint.path, where)
+    assert torch.equal(Checkpoint(tmp_path, "abc").load()["x"], torch.arange(1000))
+    message = capsys.readouterr().err
+    assert str(checkpoint.path) in message and "damaged" in message and message.count("\n") == 1
+
+
+@given(position=st.integers(0, 10**9), bit=st.integers(0, 7))
+@settings(max_examples=60, deadline=None)
+def test_no_single_flipped_bit_of_a_checkpoint_goes_unnoticed(tmp_path_factory, position, bit):
+    checkpoint = Checkpoint(tmp_path_factory.mktemp("checkpoint"), "abc")
+    checkpoint.save({"x": torch.arange(10)})
+    content = bytearray(checkpoint.path.read_bytes())
+    content[position % len(content)] ^= 1 << bit
+    checkpoint.path.write_bytes(content)
+    assert checkpoint.load() is None
+
+
+def stopped(task, at, signum=signal.SIGTERM):
+    """The task, asking its own process to stop while it computes the loss of the batch number `at`."""
+    loss = task.loss
+
+    def loss_and_signal(network, batch):
+        if network.training and task.batches == at:
+            signal.raise_signal(signum)
+        return loss(network, batch)
+
+    task.loss = loss_and_signal
+    return task
+
+
+def test_training_continues_from_the_previous_checkpoint_when_the_last_is_damaged(tmp_path, capsys):
+    whole, expected = run_loop(tmp_path / "whole")
+    for steps in (4, 2):
+        with pytest.raises(Interrupted):
+            run_loop(tmp_path / "stopped", task=stopped(Regression(), steps))
+    flip(tmp_path / "stopped" / "checkpoint.pt", 1000)
+    rest = Regression()
+    history, network = run_loop(tmp_path / "stopped", task=rest)
+    assert rest.batches == 5  # of 9: from the checkpoint after step 4, not that after step 6
+    assert "damaged" in capsys.readouterr().err
+    assert (history.losses, history.metrics) == (whole.losses, whole.metrics)
+    assert state_of(network) == state_of(expected)
+
+
+def test_training_starts_again_with_the_same_numbers_when_both_checkpoints_are_damaged(tmp_path, capsys):
+    whole, expected = run_loop(tmp_path / "whole")
+    for _ in range(2):
+        with pytest.raises(Interrupted):
+            run_loop(tmp_path / "stopped", task=stopped(Regression(), 2))
+    for name in ("checkpoint.pt", "checkpoint.previous.pt"):
+        truncate(tmp_path / "stopped" / name, -7)
+    again = Regression()
+    history, network = run_loop(tmp_path / "stopped", task=again)
+    assert again.batches == 9
+    assert capsys.readouterr().err.count("is damaged") == 2
+    assert (history.losses, history.metrics) == (whole.losses, whole.metrics)
+    assert state_of(network) == state_of(expected)
+
+
+def test_a_training_of_another_specification_starts_at_its_beginning(tmp_path):
+    run_loop(tmp_path, fingerprint="one")
+    task = Regression()
+    run_loop(tmp_path, task=task, fingerprint="another")
+    assert task.batches == 9
+
+
+@pytest.mark.parametrize("name", ["RMSprop", "Adam", "SGD"])
+def test_the_optimisers_state_and_the_random_numbers_are_continued_too(tmp_path, name):
+    settings = {"main": {"name": name, "lr": 0.05} | ({"momentum": 0.9} if name == "SGD" else {})}
+    spec = spec_of(optimisers=settings)
+    whole, expected = run_loop(tmp_path / "whole", spec, network=Linear(noise=1.0))
+    with pytest.raises(Interrupted):
+        run_loop(tmp_path / "stopped", spec, stopped(Regression(), 5), Linear(noise=1.0))
+    rest = Regression()
+    history, network = run_loop(tmp_path / "stopped", spec, rest, Linear(noise=1.0))
+    assert rest.batches == 4
+    assert (history.losses, history.metrics) == (whole.losses, whole.metrics)
+    assert state_of(network) == state_of(expected)
+
+
+def test_only_one_checkpoint_is_left_of_a_finished_training(tmp_path):
+    run_loop(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint.pt"]
+
+
+# Signals
+
+
+SIGNALS = [signal.SIGTERM, signal.SIGINT]
+
+
+def interrupted_and_continued(directory, **arguments):
+    """What one signal and a second call leave: the interruption, the history, the network."""
+    with pytest.raises(Interrupted) as interruption:
+        run_loop(directory, **arguments)
+    return interruption.value, *run_loop(directory)
+
+
+def assert_same(history, network, whole):
+    expected, expected_network = whole
+    assert (history.iteration, history.losses, history.metrics) == (
+        expected.iteration,
+        expected.losses,
+        expected.metrics,
+    )
+    assert [row["iteration"] for row in history.clock] == [row["iteration"] for row in history.metrics]
+    assert state_of(network) == state_of(expected_network)
+
+
+@pytest.mark.parametrize("signum", SIGNALS)
+@pytest.mark.parametrize("at", range(1, 10))
+def test_a_signal_lets_the_step_end_and_is_then_obeyed(tmp_path, at, signum):
+    whole = run_loop(tmp_path / "whole")
+    with pytest.raises(Interrupted) as interruption:
+        run_loop(tmp_path / "stopped", task=stopped(Regression(), at, signum))
+    assert interruption.value.signum == signum
+    rest = Regression()
+    assert_same(*run_loop(tmp_path / "stopped", task=rest), whole)
+    assert rest.batches == 9 - at
+
+
+@pytest.mark.parametrize("signum", SIGNALS)
+def test_a_signal_ends_an_evaluation_at_once_and_it_is_made_again(tmp_path, signum):
+    class Long(Regression):
+        def evaluate(self, network):
+            if self.batches == 6:
+                signal.raise_signal(signum)
+                pytest.fail("the evaluation goes on")
+            return super().evaluate(network)
+
+    interruption, *rest = interrupted_and_continued(tmp_path / "stopped", task=Long())
+    assert interruption.signum == signum
+    assert_same(*rest, run_loop(tmp_path / "whole"))
+
+
+def test_a_signal_at_any_reading_of_the_clock_leaves_no_evaluation_half_recorded(tmp_path, monkeypatch):
+    """The clock is read at the beginning and the end of every step and evaluation: 24 times here."""
+    whole, clock = run_loop(tmp_path / "whole"), loop.time.perf_counter
+
+    def signalling(at):
+        count = iter(range(1000))
+
+        def reading():
+            if next(count) == at:
+                signal.raise_signal(signal.SIGTERM)
+            return clock()
+
+        return reading
+
+    for at in range(24):
+        with monkeypatch.context() as patch:
+            patch.setattr(loop.time, "perf_counter", signalling(at))
+            with pytest.raises(Interrupted):
+                run_loop(tmp_path / str(at))
+        assert_same(*run_loop(tmp_path / str(at)), whole)
+
+
+def test_a_signal_during_any_saving_of_a_checkpoint_is_obeyed_even_at_the_last(tmp_path, monkeypatch):
+    """9 steps and 3 evaluations are saved, and the end once more."""
+    monkeypatch.setattr("hidden_dynamics.training.checkpoint.SECONDS", -1)
+    monkeypatch.setattr("hidden_dynamics.training.checkpoint.SECONDS_AFTER_AN_EVALUATION", -1)
+    whole, save = run_loop(tmp_path / "whole"), Checkpoint.save
+    for at in range(13):
+        count = iter(range(1000))
+
+        def signalling(checkpoint, state, at=at, count=count):
+            if next(count) == at:
+                signal.raise_signal(signal.SIGINT)
+            save(checkpoint, state)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Checkpoint, "save", signalling)
+            with pytest.raises(Interrupted):
+                run_loop(tmp_path / str(at))
+        assert_same(*run_loop(tmp_path / str(at)), whole)
+
+
+def test_the_signals_handlers_are_put_back_after_the_training(tmp_path):
+    before = [signal.getsignal(signum) for signum in SIGNALS]
+    run_loop(tmp_path / "whole")
+    assert [signal.getsignal(signum) for signum in SIGNALS] == before
+    with pytest.raises(Interrupted):
+        run_loop(tmp_path / "stopped", task=stopped(Regression(), 2))
+    assert [signal.getsignal(signum) for signum in SIGNALS] == before
+
+
+# The arithmetic
+
+
+def test_denormal_numbers_are_flushed_to_zero():
+    smallest = torch.tensor([torch.finfo(torch.float32).tiny])
+    assert (smallest * 0.5).item() != 0
+    devices.set_arithmetic(1, "fp32")
+    assert (smallest * 0.5).item() == 0
+
+
+@pytest.mark.parametrize("precision", ["fp32", "tf32"])
+def test_the_arithmetic_is_deterministic_and_of_the_precision_asked_for(precision):
+    torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic = True, False
+    tf32 = precision == "tf32"
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = not tf32
+    devices.set_arithmetic(1, precision)
+    assert torch.backends.cudnn.deterministic and not torch.backends.cudnn.benchmark
+    assert (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32) == (tf32, tf32)
+    assert torch.get_num_threads() == 1
+
+
+# scripts/train.py, in this process
+
+
+TRAINING = {"epochs": 6, "iterations_per_epoch": 1, "evaluate_every": 4, "batch_size": 8}
+
+
+class Workplace:
+    """A directory with a prepared adding data set, and the script run on it: `lstm` with 4 units, 6 steps."""
+
+    def __init__(self, root):
+        self.root, self.run = root, root / "results/demo/runs/adding/lstm-n4/seed0"
+        self.data = root / "data/prepared/adding-length6-seed0-test_size16.npz"
+        options = {"length": 6, "seed": 0, "test_size": 16}
+        about = {"dataset": "adding", "title": "Adding", "stand_in_for": None}
+        prepared.save(self.data, adding.prepare(None, options), about)
+
+    def config(self, results=None, settings=None, **training):
+        task = {"training": {**TRAINING, **training}, "data": {"length": 6, "test_size": 16}, "sizes": {128: 4}}
+        overrides = {"tasks": {"adding": task | (settings or {})}}
+        return {
+            "results": str(results or self.root / "results"),
+            "data": {"directory": str(self.root / "data")},
+            "device": "cpu",
+            "overrides": overrides,
+        }
+
+    def arguments(self, config=None, task="adding", model="lstm-n4", seed="0", more=()):
+        config = json.dumps(config or self.config())
+        return ["--task", task, "--model", model, "--seed", seed, "--config", config, *more]
+
+    def files(self):
+        """Every file under the results, but not those on the way to their final names."""
+        return sorted(path.name for path in self.root.glob("results/**/*") if path.is_file() and path.name[0] != ".")
+
+
+@pytest.fixture
+def workplace(tmp_path):
+    return Workplace(tmp_path)
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """The script's exit code, and what it wrote to stdout and stderr."""
+
+    def run(arguments):
+        monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
+        with pytest.raises(SystemExit) as end:
+            run_main(script.main)
+        return end.value.code, *capsys.readouterr()
+
+    return run
+
+
+def test_a_run_leaves_its_outputs_and_its_checkpoint_and_nothing_else(workplace, call):
+    code, out, err = call(workplace.arguments())
+    assert (code, err) == (0, "") and "adding/lstm-n4/seed0: finished after 6 iterations" in out
+    assert sorted(path.name for path in workplace.run.iterdir()) == sorted([*OUTPUTS, "checkpoint.pt"])
+
+
+def test_the_outputs_of_a_run_agree_with_each_other(workplace, call):
+    call(workplace.arguments())
+    about = json.loads((workplace.run / "run.json").read_text())
+    losses = np.load(workplace.run / "train_loss.npy")
+    with (workplace.run / "metrics.csv").open() as handle:
+        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
+    assert losses.dtype == np.float64 and losses.shape == (6,)
+    assert [row["iteration"] for row in rows] == [4, 6]
+    assert [row["train_loss"] for row in rows] == pytest.approx([losses[:4].mean(), losses[4:].mean()], rel=1e-12)
+    assert (about["status"], about["diverged_at"], about["iterations"]) == ("finished", None, 6)
+    assert about["reported"]["value"] == rows[-1]["train_loss"]
+    weights = torch.load(workplace.run / "model.pt")
+    assert about["parameters"] == sum(weight.numel() for weight in weights.values())
+    # 4 gates of 4 units with 2 inputs, 4 hidden units and two biases; a readout of 4 weights and a bias
+    assert about["parameters"] == 16 * (2 + 4 + 2) + 4 + 1
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """How many steps are trained: {"done": 0} so far."""
+    count, step = {"done": 0}, loop._step
+
+    def counted(*arguments):
+        count["done"] += 1
+        return step(*arguments)
+
+    monkeypatch.setattr(loop, "_step", counted)
+    return count
+
+
+def test_a_finished_run_is_not_trained_again_and_its_outputs_are_rewritten_as_they_were(workplace, call, steps):
+    assert call(workplace.arguments())[0] == 0
+    assert steps["done"] == 6
+    before = {name: (workplace.run / name).read_bytes() for name in OUTPUTS}
+    for name in OUTPUTS:
+        (workplace.run / name).unlink()
+    assert call(workplace.arguments())[0] == 0
+    assert {name: (workplace.run / name).read_bytes() for name in OUTPUTS} == before
+    assert steps["done"] == 6
+    assert call(workplace.arguments(workplace.config(epochs=7)))[0] == 0  # another specification
+    assert steps["done"] == 13
+
+
+def test_a_run_on_other_data_of_the_same_name_is_trained_again(workplace, call, steps):
+    call(workplace.arguments())
+    options = {"length": 6, "seed": 1, "test_size": 16}
+    prepared.save(workplace.data, adding.prepare(None, options), prepared.load(workplace.data).provenance)
+    call(workplace.arguments())
+    assert steps["done"] == 12
+    about = json.loads((workplace.run / "run.json").read_text())
+    assert about["dataset"]["digest"] == prepared.load(workplace.data).digest
+
+
+def test_an_old_run_json_does_not_vouch_for_the_files_of_a_new_run(workplace, call, monkeypatch):
+    """It is gone before another of the run's files is replaced."""
+    call(workplace.arguments())
+    written = []
+
+    def noting(path, mode="w"):
+        written.append((Path(path).name, (workplace.run / "run.json").exists()))
+        return record_atomic(path, mode)
+
+    record_atomic = record.atomic
+    monkeypatch.setattr(record, "atomic", noting)
+    call(workplace.arguments(workplace.config(epochs=7)))
+    assert [name for name, _ in written] == ["metrics.csv", "clock.csv", "train_loss.npy", "model.pt", "run.json"]
+    assert not any(there for _, there in written)
+
+
+@pytest.mark.parametrize(("evaluate_every", "rows"), [(1, ["1"]), (4, [])])
+def test_a_run_that_diverges_finishes_as_diverged_with_all_its_outputs(workplace, call, evaluate_every, rows):
+    config = workplace.config(evaluate_every=evaluate_every, optimisers={"main": {"lr": 1e25}})
+    code, out, _ = call(workplace.arguments(config))
+    assert code == 0 and "diverged at iteration 2" in out
+    about = json.loads((workplace.run / "run.json").read_text())
+    assert (about["status"], about["diverged_at"], about["iterations"]) == ("diverged", 2, 1)
+    assert (about["reported"] is None) == (not rows)
+    assert np.load(workplace.run / "train_loss.npy").shape == (1,)
+    with (workplace.run / "metrics.csv").open() as handle:
+        assert [row["iteration"] for row in csv.DictReader(handle)] == rows
+    assert all((workplace.run / name).is_file() for name in OUTPUTS)
+
+
+def test_runs_in_one_process_are_those_of_a_process_each(workplace, call):
+    def numbers():
+        runs = sorted((workplace.root / "results/demo/runs/adding").glob("*/*"))
+        return {str(run): [(run / name).read_bytes() for name in ("metrics.csv", "train_loss.npy")] for run in runs}
+
+    models, seeds = ["lstm-n4", "momentum_lstm-n4"], ["0", "1"]
+    config = json.dumps(workplace.config())
+    call(["--task", "adding", "--model", *models, "--seed", *seeds, "--config", config])
+    together = numbers()
+    assert len(together) == 4 and len({content[1] for content in together.values()}) == 4
+    (workplace.root / "results").rename(workplace.root / "together")
+    for model in reversed(models):
+        for seed in reversed(seeds):
+            call(workplace.arguments(model=model, seed=seed))
+    assert numbers() == together
+
+
+# Bad input to scripts/train.py
+
+
+def one_line(err):
+    return err.startswith("error: ") and err.count("\n") == 1 and err.endswith("\n")
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"task": "addign"}, "unknown task 'addign'. Did you mean 'adding'"),
+        ({"model": "lstm-n5"}, "unknown model 'lstm-n5'. Did you mean 'lstm-n4'"),
+        ({"config": {"scale": "dmeo"}}, "unknown scale 'dmeo'. Did you mean 'demo'"),
+        ({"config": {"results": 3}}, "results"),
+        ({"config": {"resluts": "x"}}, "unknown key 'resluts'. Did you mean 'results'"),
+    ],
+)
+def test_a_name_that_is_not_configured_is_refused_in_one_line(workplace, call, changes, complaint):
+    if "config" in changes:
+        changes = {"config": workplace.config() | changes["config"]}
+    code, _, err = call(workplace.arguments(**changes))
+    assert code == 1 and one_line(err) and complaint in err
+    assert workplace.files() == []
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", "3"])
+def test_a_configuration_that_is_no_json_object_is_refused_in_one_line(workplace, call, text):
+    code, _, err = call(["--task", "adding", "--model", "lstm-n4", "--seed", "0", "--config", text])
+    assert code == 1 and one_line(err) and "--config" in err
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"seed": "first"}, "--seed: invalid seed value: 'first'"),
+        ({"seed": "0.5"}, "--seed: invalid seed value: '0.5'"),
+        ({"seed": "-1"}, "--seed: -1 is not within 0 and 4294967295"),
+        ({"seed": str(2**32)}, "--seed: 4294967296 is not within"),
+        ({"more": ["--threads", "-2"]}, "--threads: -2 is not within 1 and"),
+        ({"more": ["--device", "tpu"]}, "--device: invalid choice: 'tpu'"),
+    ],
+)
+def test_an_argument_of_the_wrong_kind_is_refused_with_the_usage(workplace, call, changes, complaint):
+    code, _, err = call(workplace.arguments(**changes))
+    assert code == 2 and err.startswith("usage:") and err.count("error: ") == 1 and complaint in err
+    assert workplace.files() == []
+
+
+def flip_a_value(path):
+    flip(path, path.read_bytes().index(prepared.load(path).arrays["test_values"].tobytes()) + 5)
+
+
+DATA_DAMAGES = [
+    pytest.param(Path.unlink, ".npz", "it is missing", id="no arrays"),
+    pytest.param(Path.unlink, ".json", "it is missing", id="no description"),
+    pytest.param(lambda path: truncate(path, 100), ".npz", "truncated or altered", id="arrays cut short"),
+    pytest.param(lambda path: truncate(path, 20), ".json", "truncated or altered", id="description cut short"),
+    pytest.param(flip_a_value, ".npz", "truncated or altered", id="one bit of the arrays"),
+]
+
+
+@pytest.mark.parametrize(("damage", "suffix", "complaint"), DATA_DAMAGES)
+def test_missing_and_damaged_data_is_refused_in_one_line(workplace, call, damage, suffix, complaint):
+    damage(workplace.data.with_suffix(suffix))
+    code, _, err = call(workplace.arguments())
+    assert code == 1 and one_line(err)
+    assert str(workplace.data.with_suffix(suffix)) in err and complaint in err
+    assert workplace.files() == []
+
+
+def test_results_that_cannot_be_written_are_refused_in_one_line_before_the_training(workplace, call, steps):
+    (workplace.root / "file").write_text("in the way")
+    code, _, err = call(workplace.arguments(workplace.config(results=workplace.root / "file" / "results")))
+    assert code == 1 and one_line(err) and str(workplace.root / "file") in err
+    assert steps["done"] == 0 and (workplace.root / "file").read_text() == "in the way"
+
+
+def test_a_full_disk_is_reported_in_one_line_and_leaves_nothing_at_a_final_name(workplace, call, monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("hidden_dynamics.files.os.fsync", full)
+    code, _, err = call(workplace.arguments())
+    assert code == 1 and one_line(err) and "No space left on device" in err
+    assert [path for path in workplace.root.glob("results/**/*") if path.is_file()] == []
+
+
+def test_cuda_without_a_gpu_is_refused_in_one_line(workplace, call, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for arguments in (
+        workplace.arguments(more=["--device", "cuda"]),
+        workplace.arguments(workplace.config() | {"device": "cuda"}),
+    ):
+        code, _, err = call(arguments)
+        assert code == 1 and one_line(err) and "device=cpu" in err
+    assert workplace.files() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "training", "complaint"),
+    [
+        ({}, {"optimisers": {"main": {"alhpa": 0.9}}}, "Adam does not accept"),
+        ({}, {"optimisers": {"main": {"betas": [2, 2]}}}, "Adam does not accept"),
+        ({}, {"optimisers": {"other": {"name": "SGD", "lr": 0.1}}}, "one optimiser for each"),
+        ({}, {"report": {"metric": "accuracy", "rule": "max"}}, "unknown metric 'accuracy'"),
+        ({"models": {"lstm": {"hyperparameters": {"mu": 0.5}}}}, {}, "cannot be built"),
+        ({"class": "hidden_dynamics.tasks.adding.Subtracting"}, {}, "Subtracting"),
+        ({"models": {"lstm": {"hyperparameters": {"hidden_size": "many"}}}}, {}, "cannot be built"),
+    ],
+)
+def test_a_configuration_that_cannot_be_trained_is_refused_in_one_line(workplace, call, settings, training, complaint):
+    code, _, err = call(workplace.arguments(workplace.config(settings=settings, **training)))
+    assert code == 1 and one_line(err) and complaint in err
+    assert workplace.files() == []
+
+
+def test_the_script_by_itself_says_one_line_and_exits_with_one(workplace):
+    """In a process of its own, as a user starts it."""
+    workplace.data.unlink()
+    command = [sys.executable, str(ROOT / "scripts" / "train.py"), *workplace.arguments()]
+    ended = subprocess.run(command, cwd=workplace.root, capture_output=True, text=True)
+    assert ended.returncode == 1 and one_line(ended.stderr) and ended.stdout == ""
+    assert re.search(r"adding-length6-seed0-test_size16\.npz cannot be used: it is missing", ended.stderr)
+    assert workplace.files() == []
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), Interrupted(signal.SIGINT), Interrupted(signal.SIGTERM)])
+def test_being_stopped_outside_of_the_training_loop_is_said_in_one_line_too(workplace, call, monkeypatch, stop):
+    def waiting(*arguments):
+        raise stop
+
+    monkeypatch.setattr(devices, "turn", waiting)
+    code, _, err = call(workplace.arguments())
+    terminated = isinstance(stop, Interrupted) and stop.signum == signal.SIGTERM
+    assert code == (143 if terminated else 130)
+    assert (
+        err == f"stopped by {'SIGTERM' if terminated else 'SIGINT'}; the same command continues from the checkpoint\n"
+    )
