@@ -165,14 +165,15 @@ class LSTM(nn.Module):
         it is, features before the batch and the gates in another order."""
         state = _map_tensors(lambda tensor: _swap_last_gates(tensor.t()), filter_state)
         w, b, u, b_u = map(_swap_last_gates, (self.weight_ih, self.bias_ih, self.weight_hh, self.bias_hh))
-        core = u, b_u, hidden[0].t(), hidden[1].t()
-        if type(self.filter) in (Adam, RMSProp):  # a subclass may filter otherwise
-            h, c, end = adam_lstm(x.transpose(1, 2), w, b, self.filter, state, *core)
-        else:
-            y, end = filtered_projection(x.transpose(1, 2), w, b, self.filter, state)
-            h, c = preactivation.lstm(y, *core)
+        h, c, end = self._filter_and_run(x.transpose(1, 2), w, b, state, u, b_u, hidden[0].t(), hidden[1].t())
         h = h.transpose(1, 2)
         return h, (h[-1], c.t()), _map_tensors(lambda tensor: _swap_last_gates(tensor).t(), end)
+
+    def _filter_and_run(
+        self, x: Tensor, weight: Tensor, bias: Tensor, state: Any, *core: Tensor
+    ) -> tuple[Tensor, Tensor, Any]:
+        y, end = filtered_projection(x, weight, bias, self.filter, state)
+        return *preactivation.lstm(y, *core), end
 
     def _fused_linear(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
         """filter(W x + b) = [W, b] filter([x, 1]): filter d + 1 channels, then run torch's LSTM."""
@@ -196,7 +197,16 @@ class MomentumLSTM(LSTM):
         super().__init__(input_size, hidden_size, Momentum(mu, s), **options)
 
 
-class AdamLSTM(LSTM):
+class _AdamFilteredLSTM(LSTM):
+    """On the CPU, the filter runs inside the core's own loop."""
+
+    def _filter_and_run(
+        self, x: Tensor, weight: Tensor, bias: Tensor, state: Any, *core: Tensor
+    ) -> tuple[Tensor, Tensor, Any]:
+        return adam_lstm(x, weight, bias, self.filter, state, *core)
+
+
+class AdamLSTM(_AdamFilteredLSTM):
     """LSTM whose input is filtered as Adam filters gradients (Eq. 15)."""
 
     def __init__(
@@ -205,7 +215,7 @@ class AdamLSTM(LSTM):
         super().__init__(input_size, hidden_size, Adam(mu, s, beta, eps), **options)
 
 
-class RMSPropLSTM(LSTM):
+class RMSPropLSTM(_AdamFilteredLSTM):
     """AdamLSTM with mu = 0 (Section 2.4)."""
 
     def __init__(self, input_size: int, hidden_size: int, s: float, beta: float, eps: float = 1e-8, **options: Any):
