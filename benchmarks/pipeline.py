@@ -2,9 +2,10 @@
 
     python benchmarks/pipeline.py [--cores 2] [--output benchmarks/results/pipeline.csv]
 
-Runs `snakemake --cores N` with its results and data in a new directory, then a dry run of the whole paper scale. The overhead is what
-remains of cores x wall time when the seconds inside training loops (steps and evaluations, from each run.json) are taken away: start-up
-of Python and torch, Snakemake, data, summaries, rendering, and cores that had nothing to do.
+Runs `snakemake --cores N` with its results and data in a new directory, then a dry run of the whole paper scale. The
+overhead is what remains of cores x wall time when the seconds inside training loops (steps and evaluations, from each
+run.json) are taken away: start-up of Python and torch, Snakemake, data, summaries, rendering, and cores that had
+nothing to do.
 """
 
 import argparse
@@ -22,7 +23,13 @@ ROOT = Path(__file__).resolve().parents[1]
 def main() -> None:
     arguments = parse_arguments()
     with tempfile.TemporaryDirectory() as directory:
-        wall = timed("--cores", str(arguments.cores), "--config", f"results={directory}/results", f"data={{directory: {directory}/data}}")
+        wall = timed(
+            "--cores",
+            str(arguments.cores),
+            "--config",
+            f"results={directory}/results",
+            f"data={{directory: {directory}/data}}",
+        )
         runs = [json.loads(path.read_text()) for path in Path(directory).glob("results/*/runs/*/*/*/run.json")]
     loops = sum(run["seconds"]["training"] + run["seconds"]["evaluation"] for run in runs)
     figures = {

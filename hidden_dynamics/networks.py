@@ -1,4 +1,4 @@
-"""Networks: what maps a task's input to its output. A network class is built from the task, a core class and hyperparameters."""
+"""Networks map a task's input to its output; a class is built from the task, a core class and hyperparameters."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -19,8 +19,8 @@ class RecurrentNetwork(nn.Module):
 
     Args:
         task: gives the sizes and whether every step is read out.
-        core: `core(input_size, **hyperparameters)` makes a module with an attribute `hidden_size` that maps (T, batch, d) to
-            ((T, batch, hidden_size), state).
+        core: `core(input_size, **hyperparameters)` makes a module with an attribute `hidden_size` that maps
+            (T, batch, d) to ((T, batch, hidden_size), state).
         hyperparameters: of the core, `hidden_size` among them.
 
     The readout has torch's default initialisation (facts of the released code: uniform within 1/sqrt(hidden_size)).

@@ -1,4 +1,4 @@
-"""A run is one model on one task with one seed: its full specification, where it lives, and which runs an artifact needs."""
+"""A run is one model on one task with one seed: its specification, its directory, and which runs an artifact needs."""
 
 import hashlib
 import json
@@ -99,7 +99,7 @@ def find(configuration: Configuration, task: str, variant: str, seed: int) -> Ru
 
 
 def runs_of(configuration: Configuration, artifact: str) -> list[Run]:
-    """The runs that an artifact shows: its rows or panels, and every model of the user's own on the same tasks and sizes."""
+    """The runs that an artifact shows: its rows or panels, and the user's own models on the same tasks and sizes."""
     cells = cells_of(configuration, artifact)
     try:
         runs = [resolve(configuration, *cell, seed) for cell in cells for seed in configuration.seeds]
@@ -160,6 +160,6 @@ def identity(run: Run) -> str:
 
 
 def code_of(run: Run) -> str:
-    """Digest of the code that determines the run: its network, core, task and the training loop (hidden_dynamics.digest)."""
+    """Digest (hidden_dynamics.digest) of the code of a run: its network, core, task and the training loop."""
     roots = ["hidden_dynamics.training.loop.train", "hidden_dynamics.training.optimisers.build"]
     return code_digest([*roots, *filter(None, (run.spec["network"], run.spec["core"], run.spec["task_class"]))])

@@ -3,8 +3,9 @@
     python scripts/environments.py            # write them
     python scripts/environments.py --check    # fail if they are not what the lock says
 
-Python and pip come from conda-forge; every other package stands in the pip section, at exactly the lock's version. Which packages a
-step needs directly is in pyproject.toml ([tool.hidden-dynamics.environments]); the lock's "via" comments tell what these need.
+Python and pip come from conda-forge; every other package stands in the pip section, at exactly the lock's version.
+Which packages a step needs directly is in pyproject.toml ([tool.hidden-dynamics.environments]); the lock's "via"
+comments tell what these need.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -27,7 +28,9 @@ def main() -> None:
     check = parser.parse_args().check
     for path, content in environments(ROOT).items():
         if check and (not path.exists() or path.read_text(encoding="utf-8") != content):
-            raise UserError(f"{path} is not what requirements.txt says: run python scripts/environments.py and commit it.")
+            raise UserError(
+                f"{path} is not what requirements.txt says: run python scripts/environments.py and commit it."
+            )
         if not check:
             with atomic(path) as handle:
                 handle.write(content)
@@ -38,14 +41,19 @@ def environments(root: Path) -> dict[Path, str]:
     pins, needed_by = read_lock((root / "requirements.txt").read_text(encoding="utf-8"))
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     wanted = project["tool"]["hidden-dynamics"]["environments"]
-    return {root / "envs" / f"{name}.yaml": _yaml(name, closure(direct, pins, needed_by), pins) for name, direct in wanted.items()}
+    return {
+        root / "envs" / f"{name}.yaml": _yaml(name, closure(direct, pins, needed_by), pins)
+        for name, direct in wanted.items()
+    }
 
 
 def read_lock(text: str) -> tuple[dict[str, str], dict[str, set[str]]]:
     """Each package's requirement without hashes ("name==version ; marker"), and the packages that need it."""
     pins: dict[str, str] = {}
     needed_by: dict[str, set[str]] = {}
-    for entry in re.split(r"\n(?=[a-z0-9])", "\n" + "\n".join(line for line in text.splitlines() if not line.startswith("#"))):
+    for entry in re.split(
+        r"\n(?=[a-z0-9])", "\n" + "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    ):
         match = re.match(r"\s*([a-z0-9._-]+)==", entry)
         if match:
             pins[match[1]] = entry.strip().split(" \\")[0].strip()
@@ -62,7 +70,9 @@ def closure(direct: list[str], pins: dict[str, str], needed_by: dict[str, set[st
     """
     missing = sorted(set(direct) - set(pins))
     if missing:
-        raise UserError(f"requirements.txt has no {', '.join(missing)}: add it to pyproject.toml and make the lock again.")
+        raise UserError(
+            f"requirements.txt has no {', '.join(missing)}: add it to pyproject.toml and make the lock again."
+        )
     found, grown = set(direct), True
     while grown:
         more = {package for package, users in needed_by.items() if users & found} - found

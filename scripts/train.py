@@ -2,12 +2,14 @@
 
     python scripts/train.py --task pmnist --model momentum_lstm-n128 --seed 0 --config '{"scale": "pilot"}'
 
-A run is specified by config.yaml and config/, with --config merged over them; the models' names carry their size as run, and a wrong
-name lists the right ones. The prepared data must be there (scripts/fetch.py and scripts/prepare.py make it). Each run writes
-run.json, metrics.csv, train_loss.npy, clock.csv, model.pt and its checkpoint to <results>/<scale>/runs/<task>/<model>/seed<seed>/.
+A run is specified by config.yaml and config/, with --config merged over them; the models' names carry their size as
+run, and a wrong name lists the right ones. The prepared data must be there (scripts/fetch.py and scripts/prepare.py
+make it). Each run writes run.json, metrics.csv, train_loss.npy, clock.csv, model.pt and its checkpoint to
+<results>/<scale>/runs/<task>/<model>/seed<seed>/.
 
-A training that is stopped, by Ctrl-C or any signal, continues from its checkpoint when the same command is given again, and ends with
-the same numbers. A run that is already there, of the same specification, code and data, is not trained again.
+A training that is stopped, by Ctrl-C or any signal, continues from its checkpoint when the same command is given
+again, and ends with the same numbers. A run that is already there, of the same specification, code and data, is not
+trained again.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -88,7 +90,10 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
     }
     record.write(Path(run.directory), about, history, network, run.spec["training"]["report"])
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
-    print(f"{run.id}: {outcome} after {history.iteration} iterations, {history.training_seconds:.1f} s of training", flush=True)
+    print(
+        f"{run.id}: {outcome} after {history.iteration} iterations, {history.training_seconds:.1f} s of training",
+        flush=True,
+    )
 
 
 def build_network(run: Run, task: Any) -> torch.nn.Module:
@@ -97,8 +102,11 @@ def build_network(run: Run, task: Any) -> torch.nn.Module:
         return imported(run.spec["network"])(task, **core, **run.spec["hyperparameters"])
     except (TypeError, ValueError) as error:
         problem = " ".join(str(error).split())  # torch's errors have several lines
-        raise UserError(f"{run.id}: {run.spec['core'] or run.spec['network']} cannot be built: {problem}. Check its "
-                        f"hyperparameters in config/tasks.yaml: {json.dumps(run.spec['hyperparameters'])}.") from error  # fmt: skip
+        name = run.spec["core"] or run.spec["network"]
+        given = json.dumps(run.spec["hyperparameters"])
+        raise UserError(
+            f"{run.id}: {name} cannot be built: {problem}. Check its hyperparameters in config/tasks.yaml: {given}."
+        ) from error
 
 
 def imported(name: str) -> Any:

@@ -6,11 +6,11 @@ A task is a class with
     train_size                              examples in an epoch; None where data is drawn without end
     baseline_loss                           the loss of the best answer that ignores the input, or None
     __init__(arrays, settings, seed, device)
-    batch(epoch, indices)                   a batch of these examples of the training set; with train_size None, `indices` is
-                                            (iteration, batch size)
+    batch(epoch, indices)                   a batch of these examples of the training set; with train_size None,
+                                            `indices` is (iteration, batch size)
     loss(network, batch)                    a scalar tensor
     evaluate(network)                       {"test_loss": ..., ...} over the whole test set
 
-The batch is whatever `loss` understands. Everything random is drawn from hidden_dynamics.data.streams by seed and counter, so that
-a resumed training sees the same batches.
+The batch is whatever `loss` understands. Everything random is drawn from hidden_dynamics.data.streams by seed and
+counter, so that a resumed training sees the same batches.
 """

@@ -1,4 +1,4 @@
-"""The adding task: squared error of the sum of two marked numbers, read from the last hidden state (MomentumRNN, Appendix A.4)."""
+"""The adding task: the squared error of the sum of two marked numbers (MomentumRNN, Appendix A.4)."""
 
 from collections.abc import Mapping
 from typing import Any

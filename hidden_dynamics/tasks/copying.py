@@ -28,7 +28,8 @@ class Copying:
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
         self.blanks, self.letters, self.alphabet = (int(arrays[name]) for name in ("blanks", "letters", "alphabet"))
-        self.input_size, self.output_size = self.alphabet + 2, self.alphabet + 1  # blank, letters, start marker (input only)
+        self.input_size = self.alphabet + 2  # the blank, the letters and the start marker, which is never a target
+        self.output_size = self.alphabet + 1
         self.baseline_loss = copying.baseline_loss(self.blanks, self.letters, self.alphabet)
         self.test_letters, self.seed, self.device = arrays["test_letters"], seed, device
 

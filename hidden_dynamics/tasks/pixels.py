@@ -1,4 +1,4 @@
-"""Pixel-by-pixel image classification: an image is a sequence of pixels, the class is read from the last hidden state."""
+"""Pixel-by-pixel image classification: an image is a sequence of pixels, its class is read from the last state."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,8 @@ class PixelClassification:
     Args:
         arrays: train_images and test_images (n, T) uint8, train_labels and test_labels (n,) uint8, levels: a pixel is
             image / levels, in [0, 1], neither normalised nor binarised.
-        settings: `permutation`: "none"; "fixed", the same for every run (the paper's text); "by_seed" (the released code).
+        settings: `permutation`: "none"; "fixed", the same for every run (the paper's text); "by_seed" (the released
+            code).
         seed: the run's.
         device: where the images are kept.
     """

@@ -1,6 +1,7 @@
 """Checkpoints that survive what may happen to them: written atomically, digested, and the one before kept.
 
-A checkpoint holds a fingerprint of all that determines the run; one with another fingerprint is of another run and is ignored.
+A checkpoint holds a fingerprint of all that determines the run; one with another fingerprint is of another run and is
+ignored.
 """
 
 import hashlib

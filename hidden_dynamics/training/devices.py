@@ -22,7 +22,9 @@ def choose(device: str) -> torch.device:
         UserError: cuda is asked for and there is none.
     """
     if device == "cuda" and not torch.cuda.is_available():
-        raise UserError("device is cuda, but torch finds no usable NVIDIA GPU here: use device=cpu, or check the driver.")
+        raise UserError(
+            "device is cuda, but torch finds no usable NVIDIA GPU here: use device=cpu, or check the driver."
+        )
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(device)
@@ -31,7 +33,8 @@ def choose(device: str) -> torch.device:
 def set_arithmetic(threads: int, precision: str) -> None:
     """Deterministic arithmetic in `threads` threads.
 
-    Denormal numbers are flushed to zero: where gradients vanish, they make a training step on the CPU several times slower.
+    Denormal numbers are flushed to zero: where gradients vanish, they make a training step on the CPU several times
+    slower.
     """
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
@@ -46,8 +49,8 @@ def set_arithmetic(threads: int, precision: str) -> None:
 def turn(device: torch.device, runs_per_gpu: int, directory: Path) -> Iterator[torch.device]:
     """Wait for one of the `runs_per_gpu` places on each GPU of this machine, and hold it for the block.
 
-    A place is a locked file in `directory`, which the system frees when its process ends, however it ends. Under a cluster's
-    scheduler, which assigns GPUs itself, and on the CPU there is nothing to wait for.
+    A place is a locked file in `directory`, which the system frees when its process ends, however it ends. Under a
+    cluster's scheduler, which assigns GPUs itself, and on the CPU there is nothing to wait for.
     """
     if device.type != "cuda" or "SLURM_JOB_ID" in os.environ:
         yield device

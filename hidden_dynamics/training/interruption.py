@@ -17,8 +17,8 @@ class Interrupted(BaseException):
 class Interruption:
     """Catches SIGTERM and SIGINT within a `with` block.
 
-    A training step must not be cut in two, so a signal is kept until `check` is called; within `immediate`, where nothing is
-    modified (an evaluation, which may be long), it is raised at once.
+    A training step must not be cut in two, so a signal is kept until `check` is called; within `immediate`, where
+    nothing is modified (an evaluation, which may be long), it is raised at once.
     """
 
     def __init__(self) -> None:

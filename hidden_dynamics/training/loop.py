@@ -41,8 +41,8 @@ class Schedule:
     """How many iterations, in which epochs, evaluated when.
 
     Args:
-        training: `epochs`, `batch_size`, and for endless data `iterations_per_epoch`; `evaluate_every` iterations (default: an
-            epoch's).
+        training: `epochs`, `batch_size`, and for endless data `iterations_per_epoch`; `evaluate_every` iterations
+            (default: an epoch's).
         train_size: examples in an epoch, or None for endless data. The last batch of an epoch may be smaller.
     """
 
@@ -147,7 +147,12 @@ def _evaluate(
         measured = task.evaluate(network)
     before = int(history.metrics[-1]["iteration"]) if history.metrics else 0
     epoch = history.iteration / schedule.per_epoch
-    row = {"iteration": history.iteration, "epoch": epoch, "train_loss": float(np.mean(history.losses[before:])), **measured}
+    row = {
+        "iteration": history.iteration,
+        "epoch": epoch,
+        "train_loss": float(np.mean(history.losses[before:])),
+        **measured,
+    }
     known(spec["training"]["report"]["metric"], row, "metric", f"task {spec['task']}: training.report.metric")
     history.metrics.append(row)
     history.evaluation_seconds += time.perf_counter() - start

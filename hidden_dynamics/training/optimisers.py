@@ -22,8 +22,8 @@ def build(network: nn.Module, settings: Mapping[str, Mapping[str, Any]]) -> dict
     groups = network.parameter_groups()
     if set(groups) != set(settings):
         raise UserError(
-            f"training.optimisers names the groups {', '.join(settings)}, but {type(network).__name__} has {', '.join(groups)}: "
-            "give one optimiser for each."
+            f"training.optimisers names the groups {', '.join(settings)}, but {type(network).__name__} has "
+            f"{', '.join(groups)}: give one optimiser for each."
         )
     return {name: _build_one(name, groups[name], dict(settings[name])) for name in groups}
 

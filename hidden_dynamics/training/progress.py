@@ -26,7 +26,10 @@ class Progress:
         elif self._due(history):
             self.rows, self.said = len(history.metrics), time.monotonic()
             loss = f", minibatch loss {history.losses[-1]:.4g}" if history.losses else ""
-            print(f"{self.name}: iteration {history.iteration} of {schedule.iterations}{loss}{_numbers(history)}", flush=True)
+            print(
+                f"{self.name}: iteration {history.iteration} of {schedule.iterations}{loss}{_numbers(history)}",
+                flush=True,
+            )
 
     def _due(self, history: "History") -> bool:
         waited = time.monotonic() - self.said

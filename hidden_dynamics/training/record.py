@@ -15,7 +15,9 @@ from hidden_dynamics.files import atomic
 from hidden_dynamics.training.loop import History
 
 
-def write(directory: Path, about: Mapping[str, Any], history: History, network: nn.Module, report: Mapping[str, str]) -> None:
+def write(
+    directory: Path, about: Mapping[str, Any], history: History, network: nn.Module, report: Mapping[str, str]
+) -> None:
     """Write the run's files, run.json last: where it is, the run is whole.
 
     Args:
@@ -46,7 +48,7 @@ def write(directory: Path, about: Mapping[str, Any], history: History, network: 
 
 
 def chosen(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) -> dict[str, Any] | None:
-    """The reported number and when it was reached; the first such evaluation where several are equal; None without any."""
+    """The reported number and when it was reached, the first time where several are equal; None without any."""
     name, rule = report["metric"], report["rule"]
     if not metrics:
         return None
