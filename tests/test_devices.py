@@ -33,9 +33,10 @@ def notes(log: Path) -> list[list[str]]:
 
 
 def hold_until(released, directory, log):
+    """Hold a place until the file `released` is there."""
     with devices.held_place(directory, PLACES, poll=0.01) as gpu:
         note(log, os.getpid(), gpu)
-        released.wait(60)
+        wait_for(released.exists)
 
 
 def hold_repeatedly(times, directory, log):
@@ -67,7 +68,7 @@ def started(count, target, *arguments):
 
 
 def test_a_place_is_waited_for_and_freed_when_its_holder_is_killed(tmp_path):
-    log, released = tmp_path / "log", processes.Event()
+    log, released = tmp_path / "log", tmp_path / "released"
     with started(5, hold_until, released, tmp_path / "places", log) as holders:
         wait_for(lambda: len(notes(log)) == 4)
         assert sorted(gpu for _, gpu in notes(log)) == ["0", "0", "1", "1"]
@@ -79,7 +80,7 @@ def test_a_place_is_waited_for_and_freed_when_its_holder_is_killed(tmp_path):
         fifth, place_of_the_killed = notes(log)[4]
         assert place_of_the_killed == gpu
         assert {int(pid) for pid, _ in notes(log)} == {holder.pid for holder in holders}
-        released.set()
+        released.touch()
         for holder in holders:
             holder.join(30)
         assert Counter(holder.exitcode for holder in holders) == {0: 4, -signal.SIGKILL: 1}
@@ -130,9 +131,9 @@ def test_nobody_waits_on_the_cpu_or_where_slurm_gives_the_gpus(tmp_path, monkeyp
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     if job is not None:
         monkeypatch.setenv("SLURM_JOB_ID", job)
-    with devices.turn(torch.device(device), 1, tmp_path / "places") as first:
-        with devices.turn(torch.device(device), 1, tmp_path / "places") as second:
-            assert first == second == torch.device(device)
+    with contextlib.ExitStack() as stack:
+        given = [stack.enter_context(devices.turn(torch.device(device), 1, tmp_path / "places")) for _ in range(2)]
+        assert given == [torch.device(device)] * 2
     assert not (tmp_path / "places").exists()
 
 

@@ -1,4 +1,4 @@
-"""The tasks: what a batch holds, what the loss of a known answer is, and that an evaluation covers the whole test set."""
+"""The tasks: what a batch holds, the loss of a known answer, and that an evaluation covers the whole test set."""
 
 import math
 

@@ -1,0 +1,54 @@
+"""What several test files share: a configuration of one's own to change, and the repository's root."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hidden_dynamics import configuration as configurations
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Project:
+    """A copy of config.yaml and config/ to change."""
+
+    def __init__(self, directory: Path):
+        self.directory = directory
+        shutil.copytree(ROOT / "config", directory / "config")
+        shutil.copy(ROOT / "config.yaml", directory)
+
+    def read(self, file: str) -> Any:
+        return yaml.safe_load((self.directory / file).read_text(encoding="utf-8"))
+
+    def write(self, file: str, content: Any) -> None:
+        text = content if isinstance(content, str) else yaml.safe_dump(content, sort_keys=False)
+        (self.directory / file).write_text(text, encoding="utf-8")
+
+    def set(self, file: str, path: str, value: Any) -> None:
+        """Give `value` to a key, such as "mnist.training.epochs"."""
+        content = self.read(file)
+        *parents, key = path.split(".")
+        place = content
+        for parent in parents:
+            place = place[int(parent) if isinstance(place, list) else parent]
+        place[key] = value
+        self.write(file, content)
+
+    def load(self, **settings: Any) -> configurations.Configuration:
+        return configurations.load(self.read("config.yaml") | settings, self.directory)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def configured() -> Callable[..., configurations.Configuration]:
+    """The shipped configuration, with some settings changed."""
+    shipped = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    return lambda **settings: configurations.load(shipped | settings)

@@ -1,0 +1,349 @@
+"""The digest of a run's code: blind to how it is written, sensitive to what it means, for just the runs it touches."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from hidden_dynamics import digest
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.runs import all_runs, code_of
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """A directory in the place of the repository, empty; `write` puts a file there."""
+    monkeypatch.setattr(digest, "ROOT", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    forget()
+    yield tmp_path
+    forget()
+
+
+def forget():
+    for function in (digest._source_of, digest._references, digest._path_of, digest._read):
+        function.cache_clear()
+
+
+def write(root, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    forget()
+
+
+def code(*names):
+    return digest.code_digest(names)
+
+
+BASE = '''
+"""A module."""
+from math import exp
+
+RATE = 0.5
+UNUSED = 1
+
+
+def helper(x):
+    """Half of x."""
+    return RATE * x
+
+
+@staticmethod
+def decorate(f):
+    return f
+
+
+class Base:
+    def scale(self):
+        return helper(2)
+
+
+@decorate
+class Cell(Base):
+    """A cell."""
+
+    size: int = 3
+
+    def forward(self, x):
+        """One step."""
+        # a comment
+        return exp(x) + self.scale()
+
+
+def other():
+    return 1
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("# a comment", "# another comment\n        # and one more"),
+        ('"""One step."""', '"""One step,\n        in other words."""'),
+        ('"""A cell."""', ""),
+        ('        """One step."""\n', ""),
+        ('"""A module."""', '"""Said otherwise."""'),
+        ("return exp(x) + self.scale()", "return (\n            exp(x)\n            + self.scale()\n        )"),
+        ("RATE = 0.5", "RATE = 0.50  # half"),
+        ("return 1", "return 2"),
+        ("UNUSED = 1", "UNUSED = 2"),
+        ("UNUSED = 1", ""),
+        ("def other", "def unrelated(a, b):\n    return a\n\n\ndef other"),
+        ("from math import exp", "import os\nfrom math import exp, log"),
+        ("class Base:", "\n\n\n\nclass Base:  # the base"),
+    ],
+)
+def test_comments_docstrings_formatting_and_unrelated_definitions_change_nothing(sources, old, new):
+    write(sources, {"cells.py": BASE})
+    before = code("cells.Cell")
+    assert old in BASE
+    write(sources, {"cells.py": BASE.replace(old, new)})
+    assert code("cells.Cell") == before
+
+
+def test_the_order_of_definitions_changes_nothing(sources):
+    write(sources, {"cells.py": BASE})
+    before = code("cells.Cell")
+    head, *definitions = re.split(r"\n\n\n", BASE)
+    write(sources, {"cells.py": "\n\n\n".join([head, *reversed(definitions)])})
+    assert code("cells.Cell") == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("exp(x)", "exp(-x)"),
+        ("RATE = 0.5", "RATE = 0.6"),
+        ("return RATE * x", "return RATE + x"),
+        ("return helper(2)", "return helper(3)"),
+        ("return f\n", "return lambda *a: f(*a)\n"),
+        ("@decorate\n", ""),
+        ("class Cell(Base)", "class Cell"),
+        ("size: int = 3", "size: int = 4"),
+        ("from math import exp", "from numpy import exp"),
+        ("RATE = 0.5", "RATE = 0.5\nRATE *= 2"),
+    ],
+)
+def test_a_change_of_meaning_anywhere_it_reaches_changes_it(sources, old, new):
+    write(sources, {"cells.py": BASE})
+    before, beside = code("cells.Cell"), code("cells.other")
+    assert old in BASE
+    write(sources, {"cells.py": BASE.replace(old, new)})
+    assert code("cells.Cell") != before
+    assert code("cells.other") == beside
+
+
+WAYS_TO_IMPORT = {
+    "name": {"cells.py": "from library.steps import step\ndef cell(x): return step(x)"},
+    "name under another": {"cells.py": "from library.steps import step as s\ndef cell(x): return s(x)"},
+    "module": {"cells.py": "from library import steps\ndef cell(x): return steps.step(x)"},
+    "module under another name": {"cells.py": "import library.steps as s\ndef cell(x): return s.step(x)"},
+    "dotted module": {"cells.py": "import library.steps\ndef cell(x): return library.steps.step(x)"},
+    "package and module": {"cells.py": "import library\ndef cell(x): return library.steps.step(x)"},
+    "within a function": {"cells.py": "def cell(x):\n    from library.steps import step\n    return step(x)"},
+    "module within a function": {"cells.py": "def cell(x):\n    from library import steps\n    return steps.step(x)"},
+    "where it can be": {
+        "cells.py": "try:\n    from library.steps import step\nexcept ImportError:\n    step = None\n"
+        "def cell(x): return step(x)"
+    },
+    "all names": {"cells.py": "from library.steps import *\ndef cell(x): return step(x)"},
+    "re-exported": {
+        "library/__init__.py": "from library.steps import step\n",
+        "cells.py": "from library import step\ndef cell(x): return step(x)",
+    },
+    "re-exported with all names": {
+        "library/__init__.py": "from .steps import *\n",
+        "cells.py": "from library import step\ndef cell(x): return step(x)",
+    },
+    "re-exported, by the package's name": {
+        "library/__init__.py": "from .steps import step\n",
+        "cells.py": "import library\ndef cell(x): return library.step(x)",
+    },
+    "from its own package": {
+        "library/cells.py": "from . import steps\ndef cell(x): return steps.step(x)",
+        "cells.py": "from library.cells import cell",
+    },
+    "from a module of its own package": {
+        "library/cells.py": "from .steps import step\ndef cell(x): return step(x)",
+        "cells.py": "from library.cells import cell",
+    },
+    "from the package above": {
+        "library/deep/__init__.py": "",
+        "library/deep/cells.py": "from ..steps import step\ndef cell(x): return step(x)",
+        "cells.py": "from library.deep.cells import cell",
+    },
+    "constant": {"cells.py": "from library.steps import FACTOR\ndef cell(x): return FACTOR * x"},
+    "base class": {"cells.py": "from library import steps\nclass cell(steps.Base): pass"},
+    "default argument": {"cells.py": "from library import steps\ndef cell(x=steps.FACTOR): return x"},
+    "decorator": {"cells.py": "from library.steps import step\n@step\ndef cell(x): return x"},
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_IMPORT)
+def test_a_definition_is_followed_into_the_module_it_comes_from(sources, way):
+    steps = "FACTOR = 2\ndef step(x): return FACTOR * x\nclass Base:\n    factor = FACTOR\ndef unrelated(): return 1\n"
+    write(sources, {"library/__init__.py": "", "library/steps.py": steps} | WAYS_TO_IMPORT[way])
+    before = code("cells.cell")
+    write(sources, {"library/steps.py": steps.replace("return 1", "return 5")})
+    assert code("cells.cell") == before
+    write(sources, {"library/steps.py": steps.replace("FACTOR = 2", "FACTOR = 3")})
+    assert code("cells.cell") != before
+
+
+def test_a_package_without_an_init_file_is_followed(sources):
+    write(sources, {"steps/a.py": "X = 1", "cells.py": "from steps import a\ndef cell(): return a.X"})
+    before = code("cells.cell")
+    write(sources, {"steps/a.py": "X = 2"})
+    assert code("cells.cell") != before
+
+
+def test_a_statement_that_changes_a_table_counts_for_the_table(sources):
+    text = 'TABLE = {}\nTABLE["a"] = 1\ndef cell(): return TABLE\ndef other(): return 1\n'
+    write(sources, {"cells.py": text})
+    before, beside = code("cells.cell"), code("cells.other")
+    write(sources, {"cells.py": text.replace('"] = 1', '"] = 2')})
+    assert code("cells.cell") != before
+    assert code("cells.other") == beside
+
+
+def test_two_definitions_that_need_each_other_are_followed_once(sources):
+    write(sources, {"cells.py": "def a(n): return b(n)\ndef b(n): return a(n)"})
+    assert set(digest.reachable(["cells.a"])) == {"cells:a", "cells:b"}
+
+
+def test_installed_packages_count_by_name_only(sources):
+    write(sources, {"cells.py": "import numpy as np\nfrom torch import nn\nclass Cell(nn.Module):\n    x = np.pi"})
+    assert {key: text for key, text in digest.reachable(["cells.Cell"]).items() if not key.startswith("cells")} == {
+        "numpy:": "",
+        "torch:nn": "",
+    }
+
+
+def test_no_module_is_imported(sources):
+    write(sources, {"cells.py": "raise SystemExit('imported')\ndef cell(): return 1"})
+    assert len(code("cells.cell")) == 64
+
+
+@pytest.mark.parametrize("name", ["cells.Nothing", "nowhere.Cell", "cells.Cell.forward"])
+def test_an_unknown_name_is_refused(sources, name):
+    write(sources, {"cells.py": BASE})
+    with pytest.raises(UserError, match=f"{re.escape(name)} is not defined: check the name in config/"):
+        code(name)
+
+
+def test_a_syntax_error_names_file_and_line(sources):
+    write(sources, {"cells.py": "from steps import f\ndef cell(): return f()", "steps.py": "a = 1\ndef f(:\n    pass"})
+    with pytest.raises(UserError, match=f"{re.escape(str(sources / 'steps.py'))}: line 2: "):
+        code("cells.cell")
+
+
+def test_a_syntax_error_that_is_not_reached_is_no_matter(sources):
+    write(sources, {"cells.py": "import steps\ndef cell(): return 1", "steps.py": "def f(:"})
+    assert code("cells.cell")
+
+
+def test_a_package_beside_the_working_directory_is_followed(sources, tmp_path_factory, monkeypatch):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    write(sources, {"library.py": "X = 1"})
+    write(
+        elsewhere,
+        {
+            "mine/__init__.py": "from mine.cell import Cell",
+            "mine/cell.py": "import library\nclass Cell:\n    x = library.X",
+        },
+    )
+    with pytest.raises(UserError, match="mine.Cell is not defined"):
+        code("mine.Cell")
+    monkeypatch.chdir(elsewhere)
+    forget()
+    digests = [code("mine.Cell")]
+    write(elsewhere, {"mine/cell.py": "import library\nclass Cell:\n    x = -library.X"})
+    digests.append(code("mine.Cell"))
+    write(sources, {"library.py": "X = 2"})
+    digests.append(code("mine.Cell"))
+    assert len(set(digests)) == 3
+
+
+# The project's own code, in a copy.
+
+
+@pytest.fixture
+def copied(sources, configured):
+    """A function that changes a file in a copy of the library and tells the models and tasks of the runs it touches."""
+    for path in (ROOT / "hidden_dynamics").rglob("*.py"):
+        target = sources / path.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
+    runs = all_runs(configured(seeds=[0], overrides=JOINED))
+    before = {run.id: code_of(run) for run in runs}
+
+    def touched(file: str, old: str, new: str) -> tuple[set[str], set[str]]:
+        path = Path(sources / "hidden_dynamics" / file)
+        original = path.read_text(encoding="utf-8")
+        assert old in original, f"{file} has no {old!r} any more"
+        path.write_text(original.replace(old, new), encoding="utf-8")
+        forget()
+        changed = [run for run in runs if code_of(run) != before[run.id]]
+        path.write_text(original, encoding="utf-8")
+        return {run.model for run in changed}, {run.task for run in changed}
+
+    return touched
+
+
+JOINED = {"tasks": {"mnist": {"models": {"nag_lstm": {"sizes": [128], "hyperparameters": {"s": 0.6}}}}}}
+MODELS = {"lstm", "momentum_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm", "nag_lstm"}
+TASKS = {"mnist", "pmnist", "copying_1k", "copying_2k", "adding"}
+
+
+def test_the_momentum_filter_touches_momentum_alone(copied):
+    changed = copied("filters.py", "self.s * g if state is None else self.mu * state + self.s * g", "self.s * g")
+    assert changed == ({"momentum_lstm"}, TASKS)
+
+
+def test_the_nesterov_filter_touches_restarts_and_nesterov_alone(copied):
+    assert copied("filters.py", "return j / (j + 3)", "return j / (j + 4)") == ({"sr_lstm", "nag_lstm"}, TASKS)
+
+
+def test_the_adam_filter_touches_the_adam_cells_alone(copied):
+    assert copied("filters.py", "torch.rsqrt(m + self.eps)", "torch.rsqrt(m)") == ({"adam_lstm", "rmsprop_lstm"}, TASKS)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("recurrent/lstm.py", "class LSTM(nn.Module):", "class LSTM(nn.Module):\n    changed = True\n"),
+        ("networks.py", "self.readout = nn.Linear(", "self.readout = nn.Bilinear("),
+        ("training/loop.py", "loss.backward()", "(2 * loss).backward()"),
+        ("data/streams.py", "np.random.PCG64(", "np.random.Philox("),
+    ],
+)
+def test_what_all_share_touches_all(copied, file, old, new):
+    assert copied(file, old, new) == (MODELS, TASKS)
+
+
+def test_a_task_touches_its_own_runs_alone(copied):
+    assert copied("tasks/copying.py", "functional.cross_entropy(", "2 * functional.cross_entropy(")[1] == {
+        "copying_1k",
+        "copying_2k",
+    }
+    assert copied("data/adding.py", "BASELINE_LOSS = ", "BASELINE_LOSS = 2 * ")[1] == {"adding"}
+    assert copied("tasks/pixels.py", "FIXED_PERMUTATION = 92916", "FIXED_PERMUTATION = 1")[1] == {"mnist", "pmnist"}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("filters.py", '"""v_t = mu v_{t-1} + s g_t', '"""In other words: v_t = mu v_{t-1} + s g_t'),
+        ("filters.py", "class Momentum(nn.Module):", "# a comment\n\n\nclass Momentum(\n    nn.Module,\n):"),
+        ("training/checkpoint.py", "SECONDS = 60.0", "SECONDS = 30.0"),
+        ("training/interruption.py", "signal.SIGTERM, signal.SIGINT", "signal.SIGTERM"),
+        ("files.py", "os.fsync(handle.fileno())", "pass"),
+        ("training/progress.py", "value:.4g", "value:.5g"),
+        ("rendering/face.py", "def ", "def renamed_"),
+    ],
+)
+def test_wording_keeping_of_states_and_rendering_touch_no_run(copied, file, old, new):
+    assert copied(file, old, new) == (set(), set())

@@ -1,0 +1,169 @@
+"""The conda environments are what the lock says, and the lock is what runs here."""
+
+import ast
+import importlib.metadata
+import re
+import tomllib
+
+import environments
+import pytest
+import yaml
+from conftest import ROOT
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+
+from hidden_dynamics.errors import UserError
+
+LOCK = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+NAMES = list(PROJECT["tool"]["hidden-dynamics"]["environments"])
+IMPORTED_AS = {"pyyaml": "yaml", "scikit-learn": "sklearn"}
+
+
+def requirements(name):
+    """The pip section of an environment."""
+    content = yaml.safe_load((ROOT / "envs" / f"{name}.yaml").read_text(encoding="utf-8"))
+    return [Requirement(text) for text in content["dependencies"][-1]["pip"]]
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """The lock, the project's file and the environments, to change."""
+    (tmp_path / "envs").mkdir()
+    for file in ("requirements.txt", "pyproject.toml", *(f"envs/{name}.yaml" for name in NAMES)):
+        (tmp_path / file).write_text((ROOT / file).read_text(encoding="utf-8"), encoding="utf-8")
+    return tmp_path
+
+
+def check(root, monkeypatch, *options):
+    monkeypatch.setattr(environments, "ROOT", root)
+    monkeypatch.setattr("sys.argv", ["environments.py", *options])
+    environments.main()
+
+
+def test_the_environments_are_what_the_lock_says():
+    for path, content in environments.environments(ROOT).items():
+        assert path.read_text(encoding="utf-8") == content, f"run python scripts/environments.py: {path.name} differs"
+    assert {path.name for path in (ROOT / "envs").iterdir()} == {f"{name}.yaml" for name in NAMES}
+
+
+@pytest.mark.parametrize("file", ["requirements.txt", "envs/render.yaml"])
+def test_a_changed_pin_is_found_until_the_environments_are_written_again(copy, monkeypatch, file):
+    check(copy, monkeypatch, "--check")
+    text = (copy / file).read_text(encoding="utf-8")
+    changed = re.sub(r"\bnumpy==[\d.]+", "numpy==1.0.0", text)
+    assert changed != text
+    (copy / file).write_text(changed, encoding="utf-8")
+    with pytest.raises(UserError, match="is not what requirements.txt says: run python scripts/environments.py"):
+        check(copy, monkeypatch, "--check")
+    check(copy, monkeypatch)
+    check(copy, monkeypatch, "--check")
+    assert ("numpy==1.0.0" in (copy / "envs/render.yaml").read_text()) == (file == "requirements.txt")
+
+
+def test_a_missing_environment_is_found(copy, monkeypatch):
+    (copy / "envs/data.yaml").unlink()
+    with pytest.raises(UserError, match="data.yaml"):
+        check(copy, monkeypatch, "--check")
+
+
+def test_a_package_that_is_not_locked_is_named(copy, monkeypatch):
+    text = (copy / "pyproject.toml").read_text()
+    (copy / "pyproject.toml").write_text(
+        text.replace('summarise = ["jsonschema"', 'summarise = ["nosuch", "jsonschema"')
+    )
+    with pytest.raises(UserError, match="requirements.txt has no nosuch"):
+        check(copy, monkeypatch, "--check")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_pin_is_the_version_that_is_installed_here(name):
+    assert len(requirements(name)) > 5
+    for requirement in requirements(name):
+        if requirement.marker is None or Marker(str(requirement.marker)).evaluate():
+            assert str(requirement.specifier) == f"=={importlib.metadata.version(requirement.name)}", requirement.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_environment_holds_all_that_its_packages_need(name):
+    held = {requirement.name for requirement in requirements(name)}
+    for package in held:
+        try:
+            needed = importlib.metadata.requires(package) or []
+        except importlib.metadata.PackageNotFoundError:
+            continue  # of another platform
+        for requirement in map(Requirement, needed):
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                assert re.sub(r"[-_.]+", "-", requirement.name).lower() in held, f"{package} needs {requirement.name}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_training_needs_torch(name):
+    assert ("torch" in {requirement.name for requirement in requirements(name)}) == (name == "train")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_python_comes_from_conda_forge_alone(name):
+    content = yaml.safe_load((ROOT / "envs" / f"{name}.yaml").read_text(encoding="utf-8"))
+    assert content["channels"] == ["conda-forge", "nodefaults"]
+    assert content["dependencies"][:2] == [f"python ={environments.PYTHON}", "pip"]
+
+
+def test_every_locked_package_has_a_hash():
+    packages = re.split(r"\n(?=[a-z0-9])", "\n" + "\n".join(line for line in LOCK.splitlines() if line[:1] != "#"))[1:]
+    assert len(packages) > 50
+    for package in packages:
+        assert re.match(r"[a-z0-9._-]+==\S+( ; [^\\]+)? \\\n    --hash=sha256:[0-9a-f]{64}", package), package[:80]
+
+
+def test_the_lock_names_no_index_and_no_local_path():
+    for line in LOCK.splitlines():
+        assert not re.search(
+            r"https?://|file:|--index-url|--extra-index-url|--find-links|\s-e\s|/home/|/root/|/tmp/", line
+        )
+        assert line[:1] in ("#", " ") or "==" in line
+
+
+@pytest.mark.parametrize("pin", ["torch==2.11.0", "torchaudio==2.11.0", "torchdiffeq==0.2.5"])
+def test_torch_and_what_has_to_fit_it_are_pinned(pin):
+    assert pin in PROJECT["project"]["dependencies"]
+    assert re.search(rf"^{re.escape(pin)} \\$", LOCK, flags=re.MULTILINE)
+    name, version = pin.split("==")
+    assert importlib.metadata.version(name).split("+")[0] == version
+
+
+def imports():
+    """Every top-level package that the project imports."""
+    found = set()
+    for path in [file for folder in ("hidden_dynamics", "scripts") for file in (ROOT / folder).rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module.split(".")[0])
+    return found
+
+
+def test_every_direct_dependency_is_imported_or_explained():
+    lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()
+    explained, commented = set(), False
+    for line in lines[lines.index("dependencies = [") + 1 :]:
+        if line == "]":
+            break
+        pinned = re.match(r'\s*"([\w-]+)', line)
+        if pinned is None:
+            commented = True
+        elif "#" in line or (commented and "==" in line):  # a comment above speaks of the pins that follow
+            explained.add(pinned[1])
+        else:
+            commented = False
+    names = {Requirement(text).name for text in PROJECT["project"]["dependencies"]}
+    unexplained = {name for name in names - explained if IMPORTED_AS.get(name, name) not in imports()}
+    assert unexplained == {"snakemake", "tabulate"}  # the one runs the project, the other makes pandas' Markdown
+    assert ".to_markdown(" in (ROOT / "hidden_dynamics/rendering/tables.py").read_text(encoding="utf-8")
+
+
+def test_what_an_environment_names_directly_is_a_dependency_of_the_project():
+    names = {Requirement(text).name for text in PROJECT["project"]["dependencies"]}
+    for direct in PROJECT["tool"]["hidden-dynamics"]["environments"].values():
+        assert set(direct) <= names

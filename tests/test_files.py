@@ -1,0 +1,139 @@
+"""Files are whole at their final name, and errors become one line and an exit code."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from hidden_dynamics import files
+from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.files import atomic
+
+
+def test_a_file_appears_only_when_it_is_whole(tmp_path):
+    path = tmp_path / "new" / "directory" / "file.txt"
+    with atomic(path) as handle:
+        handle.write("ä\n")
+        handle.flush()
+        assert not path.exists()
+    assert path.read_bytes() == "ä\n".encode()
+    assert os.listdir(path.parent) == ["file.txt"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_an_error_leaves_nothing_behind_and_the_old_file_as_it_was(tmp_path, error):
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("old")
+    for path in (old, new):
+        with pytest.raises(error), atomic(path, "wb") as handle:
+            handle.write(b"half")
+            raise error
+    assert os.listdir(tmp_path) == ["old"]
+    assert old.read_text() == "old"
+
+
+@pytest.mark.parametrize("step", ["fsync", "chmod", "replace"])
+def test_a_refusal_of_the_system_keeps_the_old_file(tmp_path, monkeypatch, step):
+    def refuse(*arguments):
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "file"
+    path.write_text("old")
+    monkeypatch.setattr(files.os, step, refuse)
+    with pytest.raises(OSError, match="No space left"), atomic(path) as handle:
+        handle.write("new")
+    assert os.listdir(tmp_path) == ["file"]
+    assert path.read_text() == "old"
+
+
+def test_of_concurrent_writers_one_wins_whole(tmp_path):
+    path, together = tmp_path / "file", threading.Barrier(8)
+
+    def write(letter):
+        together.wait()
+        for _ in range(20):
+            with atomic(path) as handle:
+                for _ in range(50):
+                    handle.write(letter * 1000)
+            assert len(set(path.read_text())) == 1
+
+    failures = []
+    monitor = threading.excepthook
+    threading.excepthook = failures.append
+    try:
+        writers = [threading.Thread(target=write, args=(letter,)) for letter in "abcdefgh"]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+    finally:
+        threading.excepthook = monitor
+    assert not failures
+    content = path.read_text()
+    assert len(content) == 50_000
+    assert len(set(content)) == 1
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_permissions_follow_the_umask(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        with atomic(tmp_path / "file") as handle:
+            handle.write("x")
+        assert os.umask(umask) == umask
+    finally:
+        os.umask(before)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == mode
+
+
+def test_line_endings_are_written_as_given(tmp_path):
+    with atomic(tmp_path / "file") as handle:
+        handle.write("a\nb\r\n")
+    assert (tmp_path / "file").read_bytes() == b"a\nb\r\n"
+
+
+def raising(error):
+    def main():
+        raise error
+
+    return main
+
+
+@pytest.mark.parametrize(("result", "code"), [(None, 0), (0, 0), (3, 3), (130, 130)])
+def test_the_exit_code_is_what_main_returns(capsys, result, code):
+    with pytest.raises(SystemExit) as stopped:
+        run_main(lambda: result)
+    assert stopped.value.code == code
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (UserError("config.yaml: scale: wrong"), "error: config.yaml: scale: wrong\n"),
+        (
+            OSError(28, "No space left on device", "/some/file"),
+            "error: No space left on device (/some/file). Check that the disk has room and can be written.\n",
+        ),
+        (OSError("odd"), "error: odd. Check that the disk has room and can be written.\n"),
+    ],
+)
+def test_what_a_user_can_mend_becomes_one_line_and_exit_code_1(capsys, error, message):
+    with pytest.raises(SystemExit) as stopped:
+        run_main(raising(error))
+    assert stopped.value.code == 1
+    assert capsys.readouterr() == ("", message)
+
+
+def test_a_mistake_of_ours_keeps_its_traceback():
+    with pytest.raises(ZeroDivisionError):
+        run_main(raising(ZeroDivisionError()))
+
+
+def test_a_script_that_fails_prints_no_traceback():
+    code = "from hidden_dynamics.errors import *\ndef main(): raise UserError('what to do')\nrun_main(main)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "error: what to do\n")

@@ -1,0 +1,217 @@
+"""Trainings in real processes, killed or asked to stop, and continued to the numbers of one that was left alone."""
+
+import json
+import os
+import random
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from hidden_dynamics.runs import OUTPUTS
+
+ROOT = Path(__file__).resolve().parents[1]
+TRAIN = [sys.executable, str(ROOT / "scripts" / "train.py")]
+
+DATA = {
+    "mnist": ("digits", "digits", {}),
+    "copying_1k": (
+        "copying",
+        "copying-alphabet8-blanks20-letters5-seed0-test_size256",
+        {"blanks": 20, "letters": 5, "alphabet": 8, "seed": 0, "test_size": 256},
+    ),
+}
+RUNS = {
+    "mnist": ("momentum_lstm-n32", {"epochs": 6}),
+    "copying_1k": ("adam_lstm-n32", {"epochs": 120, "evaluate_every": 20}),
+}  # the model and its training
+
+# Trains by scripts/train.py's own main, with a checkpoint after every step and evaluation, in one child process after
+# another. The plan, in JSON, gives the deaths by SIGKILL: after some seconds, or at a place, passed so many times.
+# The last child lives. Each child's exit code, and the iteration that the checkpoint has reached by then, is printed.
+DRIVER = r"""
+import json, os, pathlib, signal, sys, time
+import torch
+import train
+from hidden_dynamics import files, networks
+from hidden_dynamics.errors import run_main
+from hidden_dynamics.training import checkpoint, loop, record
+
+checkpoint.SECONDS = checkpoint.SECONDS_AFTER_AN_EVALUATION = -1
+
+def die_in(owner, name, passes, when=lambda *arguments: True, before=lambda *arguments: None, after=False):
+    real, left = getattr(owner, name), [passes]
+    def passing(*arguments, **options):
+        mine = when(*arguments)
+        left[0] -= mine
+        if mine and left[0] == 0:
+            before(*arguments)
+            if after:
+                real(*arguments, **options)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*arguments, **options)
+    setattr(owner, name, passing)
+
+def arm(place, passes):
+    if place == "between gradients and update":
+        die_in(torch.optim.RMSprop, "step", passes)
+    elif place == "between update and record":
+        die_in(torch.optim.RMSprop, "step", passes, after=True)
+    elif place == "in an evaluation":
+        die_in(networks.RecurrentNetwork, "forward", passes, when=lambda network, x: not network.training)
+    elif place == "in the writing of a checkpoint":
+        halve = lambda descriptor: os.ftruncate(descriptor, os.fstat(descriptor).st_size // 2)
+        die_in(files.os, "fsync", passes, before=halve)
+    elif place == "between two checkpoints":
+        die_in(pathlib.Path, "replace", passes, after=True)
+    elif place == "before dropping the previous checkpoint":
+        die_in(checkpoint.Checkpoint, "drop_previous", passes)
+    else:  # an output, by name
+        die_in(files.os, "replace", passes, when=lambda source, target: pathlib.Path(target).name == place)
+
+def live(death):
+    if isinstance(death, list):
+        arm(*death)
+    try:
+        run_main(train.main)
+    except SystemExit as end:
+        sys.stdout.flush(), sys.stderr.flush()
+        os._exit(end.code)
+
+def reached(run):
+    for name in ("checkpoint.pt", "checkpoint.previous.pt"):
+        state = checkpoint._read(run / name)
+        if state is not None:
+            return state["history"]["iteration"]
+
+plan, run, sys.argv = json.loads(sys.argv[1]), pathlib.Path(sys.argv[2]), ["train.py", *sys.argv[3:]]
+for death in [*plan, None]:
+    child = os.fork()
+    if child == 0:
+        live(death)
+    if isinstance(death, float):
+        time.sleep(death)
+        os.kill(child, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    there = sorted(path.name for path in run.glob("[!.]*"))
+    print("child", json.dumps({"death": death, "code": code, "reached": reached(run), "there": there}), flush=True)
+"""
+
+
+@pytest.fixture
+def dice():
+    """Random moments; the seed is printed where a test fails."""
+    seed = secrets.randbits(32)
+    print(f"the moments are those of random.Random({seed})")
+    return random.Random(seed)
+
+
+class Workplace:
+    """One task's prepared data, and a training of it left alone."""
+
+    def __init__(self, task, root):
+        self.task, self.root = task, root
+        self.model, self.training = RUNS[task]
+        dataset, name, options = DATA[task]
+        prepare = [sys.executable, str(ROOT / "scripts/prepare.py"), "--dataset", dataset, "--raw", str(root / "raw")]
+        output = root / "data" / "prepared" / f"{name}.npz"
+        subprocess.run([*prepare, "--settings", json.dumps(options), "--output", str(output)], check=True)
+        ended = subprocess.run([*TRAIN, *self.arguments("alone")], cwd=root, check=True, capture_output=True, text=True)
+        assert "finished" in ended.stdout and ended.stderr == ""
+
+    def arguments(self, results):
+        config = {
+            "results": str(self.root / results),
+            "data": {"directory": str(self.root / "data")},
+            "overrides": {"tasks": {self.task: {"training": self.training}}},
+        }
+        run = ["--task", self.task, "--model", self.model, "--seed", "1", "--config", json.dumps(config)]
+        return [*run, "--device", "cpu", "--threads", "1"]
+
+    def run(self, results):
+        return self.root / results / "demo" / "runs" / self.task / self.model / "seed1"
+
+    def start(self, results):
+        command = [*TRAIN, *self.arguments(results)]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=self.root, stdout=pipe, stderr=pipe, text=True)
+
+    def assert_as_if_left_alone(self, results):
+        """Bit for bit, but for the seconds it took."""
+        alone, run = self.run("alone"), self.run(results)
+        for name in ("metrics.csv", "train_loss.npy"):
+            assert (run / name).read_bytes() == (alone / name).read_bytes(), name
+        expected, weights = torch.load(alone / "model.pt"), torch.load(run / "model.pt")
+        assert list(weights) == list(expected)
+        for name, weight in weights.items():
+            assert weight.numpy().tobytes() == expected[name].numpy().tobytes(), name
+        records = [json.loads((directory / "run.json").read_text()) for directory in (alone, run)]
+        assert all(record.pop("seconds")["training"] > 0 for record in records)
+        assert records[0] == records[1]
+        assert sorted(path.name for path in run.glob("[!.]*")) == sorted([*OUTPUTS, "checkpoint.pt"])
+
+
+@pytest.fixture(scope="module", params=list(RUNS))
+def workplace(request, tmp_path_factory):
+    return Workplace(request.param, tmp_path_factory.mktemp(request.param))
+
+
+@pytest.mark.slow
+def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(workplace, dice):
+    places = [
+        "between gradients and update",
+        "between update and record",
+        "in an evaluation",
+        "in the writing of a checkpoint",
+        "between two checkpoints",
+    ]
+    deaths = [[place, dice.randint(2, 7)] for place in places] + [dice.uniform(0.05, 0.6) for _ in range(4)]
+    dice.shuffle(deaths)
+    deaths += [[name, 1] for name in ("before dropping the previous checkpoint", "metrics.csv", "model.pt", "run.json")]
+    print(f"the deaths: {deaths}")
+    command = [sys.executable, "-c", DRIVER, json.dumps(deaths), str(workplace.run("killed"))]
+    ended = subprocess.run(
+        [*command, *workplace.arguments("killed")],
+        cwd=workplace.root,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "scripts")])},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == ""  # no checkpoint was found damaged
+    children = [json.loads(line.split(" ", 1)[1]) for line in ended.stdout.splitlines() if line.startswith("child ")]
+    assert [child["code"] for child in children] == [-signal.SIGKILL] * len(deaths) + [0]
+    assert all("run.json" not in child["there"] for child in children[:-1])
+    reached = [child["reached"] or 0 for child in children]
+    assert reached == sorted(reached)  # nothing that was kept is lost again
+    assert reached[len(places) + 3] > 0
+    workplace.assert_as_if_left_alone("killed")
+
+
+@pytest.mark.slow
+def test_a_training_asked_to_stop_says_so_and_continues_where_it_was(workplace, dice):
+    """First terminated, then killed, then interrupted from the keyboard, then left alone."""
+    for signum, code in ((signal.SIGTERM, 143), (signal.SIGKILL, -9), (signal.SIGINT, 130)):
+        process = workplace.start("stopped")
+        first_line = process.stdout.readline()  # comes with the first step
+        assert "iteration" in first_line, process.stderr.read()
+        time.sleep(dice.uniform(0, 0.3))
+        process.send_signal(signum)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == code, err
+        if signum != signal.SIGKILL:
+            name = signal.Signals(signum).name
+            assert err == f"stopped by {name}; the same command continues from the checkpoint\n"
+        there = {path.name for path in workplace.run("stopped").glob("[!.]*")}
+        assert "checkpoint.pt" in there and there <= {"checkpoint.pt", "checkpoint.previous.pt"}
+    process = workplace.start("stopped")
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == 0 and err == ""
+    started_at = int(out.split("iteration ")[1].split()[0])
+    assert started_at > 2  # it continues: two steps at least were done before
+    workplace.assert_as_if_left_alone("stopped")

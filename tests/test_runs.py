@@ -1,0 +1,231 @@
+"""Runs: how a specification is resolved, which readings it takes, and which runs an artifact needs."""
+
+import json
+
+import pytest
+
+from hidden_dynamics.configuration import merge
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.runs import all_runs, cells_of, data_file, find, resolve, runs_of
+
+TASKS, MODELS, READINGS = "config/tasks.yaml", "config/models.yaml", "config/readings.yaml"
+PAPER_ROWS = [
+    # task, model, size, hyperparameters (Tables 6 to 10)
+    ("mnist", "rmsprop_lstm", 128, {"s": 0.6, "beta": 0.99}),
+    ("mnist", "rmsprop_lstm", 256, {"s": 0.6, "beta": 0.9}),
+    ("mnist", "adam_lstm", 256, {"mu": 0.6, "s": 0.6, "beta": 0.1}),
+    ("mnist", "sr_lstm", 128, {"s": 1.0, "restart": 2}),
+    ("pmnist", "sr_lstm", 128, {"s": 0.01, "restart": 6}),
+    ("pmnist", "sr_lstm", 256, {"s": 0.9, "restart": 40}),
+    ("pmnist", "momentum_lstm", 256, {"mu": 0.6, "s": 1.0}),
+    ("copying_1k", "momentum_lstm", 190, {"mu": 0.6, "s": 0.9}),
+    ("copying_2k", "momentum_lstm", 190, {"mu": 0.9, "s": 2.0}),
+    ("adding", "adam_lstm", 128, {"mu": 0.6, "s": 2.0, "beta": 0.999}),
+]
+RELEASED = {
+    # reading: a run that it concerns, and what it sets there
+    "sr_cell": ("mnist", "sr_lstm", "hyperparameters", {"cell": "look_ahead"}),
+    "restart_phase": ("adding", "sr_lstm", "hyperparameters", {"phase": 0}),
+    "adam_epsilon": ("mnist", "rmsprop_lstm", "hyperparameters", {"eps": 1e-16}),
+    "forget_fill": ("mnist", "lstm", "hyperparameters", {"forget_fill": "both"}),
+    "permutation": ("pmnist", "lstm", "task_settings", {"permutation": "by_seed"}),
+}
+CELLS = [(task, model) for task, model, *_ in RELEASED.values()]
+
+
+def spec_of(configuration, task, model, seed=0):
+    entry = configuration.tasks[task]["models"][model]
+    return resolve(configuration, task, model, entry.get("sizes", [None])[0], seed).spec
+
+
+def test_hyperparameters_come_from_the_model_then_the_task_then_the_size_then_the_reading(project):
+    project.set(MODELS, "nag_lstm.hyperparameters", {"a": "model", "b": "model", "c": "model", "d": "model"})
+    joined = {
+        "sizes": [8, 9],
+        "hyperparameters": {"b": "task", "c": "task", "d": "task"},
+        "by_size": {8: {"hyperparameters": {"c": "size", "d": "size"}}},
+    }
+    project.set(MODELS, "nag_lstm.tasks", {"mnist": joined})
+    for_nag = {"about": "", "models": ["nag_lstm"], "released": {"text": ""}}
+    project.set(READINGS, "mine", for_nag | {"published": {"text": "", "hyperparameters": {"d": "reading"}}})
+    configuration = project.load(scale="paper")
+    of_size = [resolve(configuration, "mnist", "nag_lstm", size, 0).spec["hyperparameters"] for size in (8, 9)]
+    expected = {"a": "model", "b": "task", "c": "size", "d": "reading", "forget_fill": "once"}
+    assert of_size[0] == expected | {"hidden_size": 8}
+    assert of_size[1] == expected | {"hidden_size": 9, "c": "task"}
+
+
+def test_training_comes_from_the_task_then_the_model_then_the_size(project):
+    project.set(TASKS, "adding.models.lstm.training", {"epochs": 5, "batch_size": 6})
+    project.set(TASKS, "adding.models.lstm.by_size", {128: {"training": {"batch_size": 7}}})
+    configuration = project.load(scale="paper")
+    training = spec_of(configuration, "adding", "lstm")["training"]
+    assert (training["epochs"], training["batch_size"], training["iterations_per_epoch"]) == (5, 7, 100)
+    assert spec_of(configuration, "adding", "sr_lstm")["training"] == configuration.tasks["adding"]["training"]
+
+
+def test_a_scale_maps_sizes_but_hyperparameters_follow_the_papers_size(configured):
+    run = resolve(configured(scale="demo"), "mnist", "rmsprop_lstm", 128, 1)
+    assert run.paper_size == 128
+    assert run.spec["hyperparameters"]["hidden_size"] == 32
+    assert run.spec["hyperparameters"]["beta"] == 0.99
+    assert run.variant == "rmsprop_lstm-n32"
+    assert run.id == "mnist/rmsprop_lstm-n32/seed1"
+    assert run.directory == "results/demo/runs/mnist/rmsprop_lstm-n32/seed1"
+
+
+@pytest.mark.parametrize(("task", "model", "size", "published"), PAPER_ROWS)
+def test_the_paper_scale_holds_the_published_hyperparameters(configured, task, model, size, published):
+    run = resolve(configured(scale="paper"), task, model, size, 0)
+    given = {key: run.spec["hyperparameters"][key] for key in published}
+    assert given == published
+    assert run.spec["hyperparameters"]["hidden_size"] == size
+
+
+def test_the_paper_scale_holds_the_published_training(configured):
+    pixels = spec_of(configured(scale="paper"), "pmnist", "lstm")["training"]
+    assert (pixels["batch_size"], pixels["epochs"], pixels["clip_norm"]) == (128, 150, 1.0)
+    assert pixels["optimisers"]["main"] == {"name": "RMSprop", "lr": 0.001, "alpha": 0.9, "eps": 1e-8}
+    assert spec_of(configured(scale="paper"), "adding", "lstm")["training"]["optimisers"]["main"]["name"] == "Adam"
+
+
+@pytest.mark.parametrize(("scale", "count"), [("demo", 70), ("pilot", 70), ("paper", 175)])
+def test_every_run_has_a_directory_and_a_name_of_its_own(configured, scale, count):
+    runs = all_runs(configured(scale=scale))
+    assert len(runs) == count
+    assert len({run.directory for run in runs}) == len({run.id for run in runs}) == count
+
+
+def test_every_run_is_found_by_its_directory(configured):
+    configuration = configured(scale="demo")
+    for run in all_runs(configuration):
+        assert find(configuration, run.task, run.variant, run.seed) == run
+    assert find(configuration, "mnist", "lstm-n32", 99).seed == 99
+
+
+def test_a_wrong_name_lists_the_right_ones(configured):
+    configuration = configured(scale="demo")
+    with pytest.raises(UserError, match="unknown model 'lstm-n128'.*Known: lstm-n32, lstm-n48, momentum_lstm-n32"):
+        find(configuration, "mnist", "lstm-n128", 0)
+    with pytest.raises(UserError, match="unknown task 'mnits'. Did you mean 'mnist'"):
+        find(configuration, "mnits", "lstm-n32", 0)
+    with pytest.raises(UserError, match="task mnist, model lstm: no size 12. Configured: 128, 256"):
+        resolve(configuration, "mnist", "lstm", 12, 0)
+    with pytest.raises(UserError, match="unknown artifact 'momentumrnn_tabel1'. Did you mean 'momentumrnn_table1'"):
+        runs_of(configuration, "momentumrnn_tabel1")
+
+
+def test_an_artifact_that_shows_what_is_not_configured_is_named(configured):
+    configuration = configured(overrides={"tasks": {"mnist": {"models": {"lstm": {"sizes": [128]}}}}})
+    with pytest.raises(UserError, match="config/artifacts.yaml: momentumrnn_table1 .*model lstm: no size 256"):
+        runs_of(configuration, "momentumrnn_table1")
+    assert len(runs_of(configuration, "momentumrnn_table11")) == 20
+
+
+@pytest.mark.parametrize("reading", RELEASED)
+def test_published_is_the_default_reading(configured, reading):
+    task, model, place, released = RELEASED[reading]
+    configuration = configured(readings={})
+    taken = spec_of(configuration, task, model)
+    published = configuration.readings[reading]["published"]["settings" if place == "task_settings" else place]
+    assert taken["readings"][reading] == "published"
+    assert {key: taken[place][key] for key in released} == published != released
+    assert taken == spec_of(configured(readings={"default": "published"}), task, model)
+
+
+@pytest.mark.parametrize("reading", RELEASED)
+def test_a_reading_taken_by_name_sets_exactly_what_it_lists(configured, reading):
+    before, after = configured(), configured(readings={"default": "published", reading: "released"})
+    place, released = RELEASED[reading][2:]
+    entry, concerned = after.readings[reading], 0
+    for old, new in zip(all_runs(before), all_runs(after), strict=True):
+        if new.model in entry.get("models", [new.model]) and new.task in entry.get("tasks", [new.task]):
+            concerned += 1
+            assert new.spec == merge(old.spec, {place: released, "readings": {reading: "released"}}) != old.spec
+        else:
+            assert new.spec == old.spec
+            assert reading not in new.spec["readings"]
+    assert concerned > 0
+
+
+def test_every_difference_between_paper_and_code_is_tried_here(configured):
+    assert set(RELEASED) == set(configured().readings)
+
+
+@pytest.mark.parametrize("reading", RELEASED)
+def test_released_by_default_sets_what_every_reading_lists(configured, reading):
+    task, model, place, released = RELEASED[reading]
+    taken = spec_of(configured(readings={"default": "released"}), task, model)
+    assert set(taken["readings"].values()) == {"released"}
+    assert {key: taken[place][key] for key in released} == released
+
+
+def test_the_most_particular_choice_of_a_reading_wins(project):
+    """config.yaml's default, its choice by name, the task's, the model's on the task; by name goes before default."""
+
+    def taken(model="sr_lstm", reading="restart_phase", **settings):
+        return spec_of(project.load(**settings), "mnist", model)["readings"][reading]
+
+    assert taken(readings={"default": "released"}) == "released"
+    assert taken(readings={"default": "released", "restart_phase": "published"}) == "published"
+    project.set(TASKS, "mnist.readings", {"default": "released"})
+    assert taken(readings={"default": "published", "restart_phase": "published"}) == "released"
+    project.set(TASKS, "mnist.readings", {"default": "released", "restart_phase": "published"})
+    assert taken() == "published"
+    assert taken(reading="sr_cell") == "released"
+    project.set(TASKS, "mnist.models.sr_lstm.readings", {"default": "released"})
+    assert taken() == "released"
+    assert taken("lstm", "forget_fill") == "released"
+    project.set(TASKS, "mnist.models.sr_lstm.readings", {"default": "released", "restart_phase": "published"})
+    assert taken() == "published"
+
+
+def test_an_artifact_needs_its_rows_on_its_tasks_with_every_seed(configured):
+    configuration = configured(scale="paper", seeds=[4, 2])
+    runs = runs_of(configuration, "momentumrnn_table11")
+    models = ["lstm", "momentum_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm"]
+    assert [(run.model, run.task, run.paper_size, run.seed) for run in runs] == [
+        (model, task, 128, seed) for model in models for task in ("mnist", "pmnist") for seed in (4, 2)
+    ]
+
+
+def test_a_figure_with_two_panels_of_one_task_needs_each_run_once(configured):
+    runs = runs_of(configured(), "momentumrnn_figure9")
+    assert len(runs) == len({run.id for run in runs}) == 10
+    assert {(run.task, run.paper_size) for run in runs} == {("mnist", 128)}
+
+
+@pytest.mark.parametrize("artifact", ["momentumrnn_table6", "momentumrnn_figure8"])
+def test_an_artifact_made_from_the_configuration_needs_no_runs(configured, artifact):
+    assert runs_of(configured(), artifact) == []
+
+
+def test_a_model_of_ones_own_appears_wherever_its_tasks_and_sizes_are_shown(project):
+    project.set(MODELS, "nag_lstm.tasks", {"mnist": {"sizes": [128], "hyperparameters": {"s": 0.5}}})
+    configuration = project.load()
+    mine = ("mnist", "nag_lstm", 128)
+    showing = [name for name in configuration.artifacts if mine in cells_of(configuration, name)]
+    assert showing == ["momentumrnn_table1", "momentumrnn_table11", "momentumrnn_figure9"]
+    for name in showing:
+        assert cells_of(configuration, name)[-1] == mine
+        assert {run.seed for run in runs_of(configuration, name) if run.model == "nag_lstm"} == {0, 1}
+    assert resolve(configuration, *mine, 0).spec["hyperparameters"]["s"] == 0.5
+
+
+def test_a_specification_is_json_and_says_nothing_of_where_it_runs(configured):
+    here = configured(results="here", device="cpu", runs_per_gpu=1)
+    there = configured(results="there", device="cuda", runs_per_gpu=4, data={"directory": "d", "mirror": "m"})
+    for one, other in zip(all_runs(here), all_runs(there), strict=True):
+        assert json.loads(json.dumps(one.spec)) == one.spec == other.spec
+        assert one.directory == other.directory.replace("there", "here")
+
+
+def test_prepared_data_is_named_by_its_settings_in_any_order(configured):
+    configuration = configured(data={"directory": "elsewhere", "mirror": None})
+    name = data_file(configuration, "adding", {"length": 5, "seed": 0})
+    assert (
+        name
+        == data_file(configuration, "adding", {"seed": 0, "length": 5})
+        == "elsewhere/prepared/adding-length5-seed0.npz"
+    )
+    assert data_file(configuration, "digits", {}) == "elsewhere/prepared/digits.npz"

@@ -1,0 +1,493 @@
+"""The workflow as its users meet it: real Snakemake, in a copy of the repository, on runs of seconds.
+
+The copy has additions of a user: a cell, a dataset and a task, each one class or function and one entry. It is run
+once, and every test that changes something works in a copy of its own of what came out.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import ROOT
+
+from hidden_dynamics import configuration as configurations
+from hidden_dynamics.runs import all_runs, data_file, runs_of
+
+pytestmark = pytest.mark.slow
+
+PARTS = [
+    "Snakefile",
+    "config.yaml",
+    "rules",
+    "scripts",
+    "hidden_dynamics",
+    "config",
+    "profiles",
+    "envs",
+    "published",
+    "docs",
+]
+ARTIFACTS = list(yaml.safe_load((ROOT / "config/artifacts.yaml").read_text(encoding="utf-8")))
+TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 1, "batch_size": 720}}
+SETTINGS = {"results": "out", "seeds": [0], "device": "cpu", "overrides": {"tasks": {"mnist": TINY, "pmnist": TINY}}}
+PARITY = "out/demo/runs/parity/lstm-n3/seed0"
+TARGETS = ["momentumrnn_table11", "momentumrnn_figure9", "momentumrnn_table7", f"{PARITY}/run.json"]
+MOMENTUM = (
+    "v = linear_recurrence(self.s * g, self.mu, state)",
+    "v = linear_recurrence(self.s * g, self.mu / 2, state)",
+)
+
+CELL = """
+from hidden_dynamics.recurrent import LSTM
+
+
+class MyLSTM(LSTM):
+    def __init__(self, input_size, hidden_size, gain, **options):
+        super().__init__(input_size, hidden_size, **options)
+        self.gain = gain
+
+    def forward(self, x, state=None):
+        return super().forward(self.gain * x, state)
+"""
+TASK = """
+import os
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from hidden_dynamics.data.streams import generator
+
+
+def prepare(raw, settings):
+    bits = generator(0, "parity").integers(0, 2, (settings["test_size"], settings["length"]), dtype=np.uint8)
+    return {"test_bits": bits, "length": np.array(settings["length"])}
+
+
+class Parity:
+    input_size, output_size, every_step, train_size, baseline_loss = 1, 2, False, None, None
+
+    def __init__(self, arrays, settings, seed, device):
+        self.length, self.test, self.seed = int(arrays["length"]), arrays["test_bits"], seed
+
+    def batch(self, epoch, indices):
+        iteration, size = indices
+        return generator(self.seed, "train", iteration).integers(0, 2, (size, self.length), dtype=np.uint8)
+
+    def loss(self, network, bits):
+        x = torch.from_numpy(bits.T[:, :, None].astype(np.float32))
+        return functional.cross_entropy(network(x), torch.from_numpy(bits.sum(1) % 2).long())
+
+    def evaluate(self, network):
+        with open(os.environ.get("EVALUATIONS", "evaluations"), "a") as handle:  # shows how much was trained
+            handle.write(".")
+        return {"test_loss": self.loss(network, self.test).item()}
+"""
+
+
+def add_what_a_user_adds(root):
+    (root / "my_cells.py").write_text(CELL)
+    (root / "my_task.py").write_text(TASK)
+
+    def append(part, entry):
+        with open(root / "config" / f"{part}.yaml", "a", encoding="utf-8") as handle:
+            handle.write("\n" + yaml.safe_dump(entry, sort_keys=False))
+
+    network = "hidden_dynamics.networks.RecurrentNetwork"
+    mine = {"label": "MyLSTM", "colour": "magenta", "network": network, "core": "my_cells.MyLSTM"}
+    append("models", {"my_lstm": mine | {"tasks": {"mnist": {"sizes": [128], "hyperparameters": {"gain": 0.5}}}}})
+    about = {"title": "Parity", "module": "my_task", "stand_in_for": None, "licence": "generated", "citation": "none"}
+    append("datasets", {"parity": about | {"module": "my_task", "files": {}}})
+    training = {
+        "optimisers": {"main": {"name": "Adam", "lr": 0.01}},
+        "batch_size": 4,
+        "epochs": 40,
+        "evaluate_every": 20,
+        "report": {"metric": "test_loss", "rule": "min"},
+    }
+    task = {"title": "Parity", "class": "my_task.Parity", "dataset": "parity", "data": {"length": 5, "test_size": 8}}
+    append("tasks", {"parity": task | {"training": training, "models": {"lstm": {"sizes": [3]}}}})
+    scales = yaml.safe_load((root / "config/scales.yaml").read_text(encoding="utf-8"))
+    append("scales", {"separate": scales["demo"] | {"together": []}})
+
+
+class Workflow:
+    """A copy of the repository, and Snakemake in it."""
+
+    def __init__(self, root: Path):
+        self.root = root
+
+    def command(self, *arguments: str, **settings) -> list[str]:
+        given = {key: json.dumps(value) if isinstance(value, dict | list) else value for key, value in settings.items()}
+        config = [f"{key}={value}" for key, value in given.items()]
+        return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--config", *config]
+
+    def run(self, *arguments: str, code: int = 0, **settings) -> str:
+        """What snakemake prints; it must end with this exit code."""
+        command = self.command(*arguments, **(SETTINGS | settings))
+        done = subprocess.run(command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert done.returncode == code, done.stdout[-6000:]
+        return done.stdout
+
+    def jobs(self, *targets: str, **settings) -> set[str]:
+        """The messages of the jobs that a dry run lists."""
+        said = self.run("--dry-run", *(targets or TARGETS), **settings)
+        found = set(re.findall(r"^Job \d+: (.*)$", said, flags=re.MULTILINE))
+        assert found or "Nothing to be done" in said or "Job stats" in said, said
+        return found
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        path = self.root / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text, f"{file} has no {old!r} any more"
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def files(self, folder: str, pattern: str) -> dict[str, bytes]:
+        return {str(path.relative_to(self.root)): path.read_bytes() for path in (self.root / folder).glob(pattern)}
+
+
+@pytest.fixture(scope="session")
+def repository(tmp_path_factory):
+    """A copy of the repository with a user's additions, in which nothing has run."""
+    root = tmp_path_factory.mktemp("repository")
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / part, root / part)
+    add_what_a_user_adds(root)
+    return Workflow(root)
+
+
+@pytest.fixture(scope="session")
+def finished(repository, tmp_path_factory):
+    """The same, with a table, a figure, a table of hyperparameters and a run of the user's task made."""
+    root = tmp_path_factory.mktemp("finished") / "repository"
+    shutil.copytree(repository.root, root)
+    workflow = Workflow(root)
+    workflow.run(*TARGETS)
+    return workflow
+
+
+@pytest.fixture
+def workflow(finished, tmp_path):
+    """A copy of what has run, to change."""
+    shutil.copytree(finished.root, tmp_path / "repository")
+    return Workflow(tmp_path / "repository")
+
+
+def test_a_table_a_figure_and_hyperparameters_are_made_from_trained_runs(finished):
+    made = {
+        path.relative_to(finished.root / "out/demo").as_posix() for path in (finished.root / "out/demo").rglob("*.*")
+    }
+    for name in ("momentumrnn_table11", "momentumrnn_table7"):
+        assert {f"tables/{name}.{form}" for form in ("csv", "md", "tex", "html")} <= made
+    assert {"figures/momentumrnn_figure9.pdf", "figures/momentumrnn_figure9.png"} <= made
+    records = [json.loads(path.read_text()) for path in finished.root.glob("out/demo/runs/*/*/seed0/run.json")]
+    assert len(records) == 10 + 1 + 10 + 1  # mnist and the user's cell, pmnist, the user's task
+    assert {record["status"] for record in records} == {"finished"}
+    assert {record["dataset"]["stand_in_for"] for record in records} == {"mnist", None}
+    assert "demo" in (finished.root / "out/demo/tables/momentumrnn_table11.md").read_text()
+
+
+def test_a_cell_of_the_users_own_appears_in_the_table_and_a_task_of_the_users_own_is_trained(finished):
+    assert "MyLSTM" in (finished.root / "out/demo/tables/momentumrnn_table11.md").read_text()
+    record = json.loads((finished.root / "out/demo/runs/mnist/my_lstm-n4/seed0/run.json").read_text())
+    assert record["spec"]["core"] == "my_cells.MyLSTM"
+    assert record["spec"]["hyperparameters"] == {"hidden_size": 4, "gain": 0.5}
+    parity = json.loads((finished.root / PARITY / "run.json").read_text())
+    assert (parity["iterations"], parity["dataset"]["name"]) == (40, "parity")
+    assert (finished.root / "data/prepared/parity-length5-test_size8.npz").exists()
+
+
+def test_a_second_invocation_has_nothing_to_do(finished):
+    assert "Nothing to be done" in finished.run(*TARGETS)
+
+
+def test_wording_formatting_dates_and_where_it_runs_make_nothing_again(workflow):
+    for path in [*workflow.root.glob("scripts/*.py"), *workflow.root.rglob("hidden_dynamics/**/*.py")]:
+        path.touch()
+    workflow.edit(
+        "hidden_dynamics/filters.py", "class Momentum(nn.Module):", "# a comment\nclass Momentum(\n    nn.Module\n):"
+    )
+    workflow.edit("hidden_dynamics/filters.py", '"""v_t = mu v_{t-1}', '"""As the paper has it, v_t = mu v_{t-1}')
+    workflow.edit("scripts/train.py", "def main() -> int:", "def main() -> int:  # the entry\n")
+    workflow.edit("hidden_dynamics/rendering/tables.py", "import jinja2", "import jinja2  # templates")
+    workflow.edit("my_cells.py", "class MyLSTM(LSTM):", 'class MyLSTM(LSTM):\n    """Mine."""\n')
+    assert workflow.jobs(device="cuda", runs_per_gpu=3, data={"mirror": "/nowhere"}) == set()
+
+
+def test_what_is_missing_or_changed_reaches_just_the_jobs_that_it_concerns(workflow):
+    """Dry runs side by side: another seed, a deleted figure, a changed cell of the user's, a changed title."""
+
+    def changed(name):
+        shutil.copytree(workflow.root, workflow.root.with_name(name))
+        return Workflow(workflow.root.with_name(name))
+
+    deleted, cell, title = changed("deleted"), changed("cell"), changed("title")
+    (deleted.root / "out/demo/figures/momentumrnn_figure9.png").unlink()
+    cell.edit("my_cells.py", "self.gain * x", "self.gain * x * x")
+    title.edit("config/artifacts.yaml", "title: Hyperparameters of the momentum cells", "title: Of the momentum cells")
+    with ThreadPoolExecutor(2) as pool:
+        seeds = pool.submit(workflow.jobs, seeds=[0, 1])
+        after_deleting, of_cell, of_title = (pool.submit(one.jobs) for one in (deleted, cell, title))
+    trained = {job for job in seeds.result() if job.startswith("Training")}
+    assert {re.search(r"on (\w+, seed \d)", job)[1] for job in trained} == {"mnist, seed 1", "pmnist, seed 1"}
+    assert after_deleting.result() == {"Rendering momentumrnn_figure9"}
+    assert {re.search(r"on (\w+)", job)[1] for job in of_cell.result() if job.startswith("Training")} == {"mnist"}
+    assert of_title.result() == {"Rendering momentumrnn_table7"}
+
+
+def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
+    """The runs of a job's other models resume from the end that their checkpoints hold."""
+    before = {
+        name: workflow.files("out/demo/runs", f"*/*/seed0/{name}") for name in ("metrics.csv", "clock.csv", "run.json")
+    }
+    workflow.edit("hidden_dynamics/filters.py", *MOMENTUM)
+    said = workflow.run("momentumrnn_figure9")
+    assert [job for job in re.findall(r"^Job \d+: (Training.*)$", said, flags=re.MULTILINE)] != []
+    assert "on pmnist" not in said
+    fingerprints = {}
+    for name, old in before.items():
+        new = workflow.files("out/demo/runs", f"*/*/seed0/{name}")
+        assert set(new) == set(old)
+        differing = {path.split("/")[4] for path in old if new[path] != old[path] and "/mnist/" in path}
+        if name == "run.json":
+            fingerprints = {
+                path: json.loads(text)["fingerprint"] != json.loads(old[path])["fingerprint"]
+                for path, text in new.items()
+            }
+        else:
+            assert differing == {"momentum_lstm-n4", "momentum_lstm-n6"}, name
+    assert {path.split("/")[4] for path, differs in fingerprints.items() if differs} == {
+        "momentum_lstm-n4",
+        "momentum_lstm-n6",
+    }
+
+
+TRAINS_NOTHING = """
+import argparse
+from pathlib import Path
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("task", "model", "seed", "threads"):
+        parser.add_argument(f"--{name}")
+    given = parser.parse_args()
+    for name in ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", "model.pt"):
+        Path(f"out/separate/runs/{given.task}/{given.model}/seed{given.seed}/{name}").write_text("{}")
+
+
+main()
+"""
+
+
+def test_where_every_run_is_a_job_a_changed_equation_lists_exactly_its_models(repository, tmp_path):
+    shutil.copytree(repository.root, tmp_path / "repository")
+    workflow = Workflow(tmp_path / "repository")
+    (workflow.root / "scripts/train.py").write_text(TRAINS_NOTHING)
+    shipped = yaml.safe_load((workflow.root / "config.yaml").read_text(encoding="utf-8"))
+    configuration = configurations.load(shipped | SETTINGS | {"scale": "separate"}, workflow.root)
+    runs = [run for run in all_runs(configuration) if run.task in ("mnist", "adding")]
+    (workflow.root / "data/prepared").mkdir(parents=True)
+    for run in runs:
+        (workflow.root / data_file(configuration, run.spec["dataset"], run.spec["data"])).touch()
+    records = [f"{run.directory}/run.json" for run in runs]
+    workflow.run(*records, scale="separate")
+    workflow.edit("hidden_dynamics/filters.py", *MOMENTUM)
+    expected = {f"Training {run.variant} on {run.task}, seed 0" for run in runs if run.model == "momentum_lstm"}
+    assert len(expected) == 3
+    assert workflow.jobs(*records, scale="separate") == expected
+
+
+def start(workflow, *arguments, **settings):
+    """Snakemake in a process group of its own, as in a terminal."""
+    command = workflow.command(*arguments, **(SETTINGS | settings))
+    with open(workflow.root / "said", "a") as log:
+        return subprocess.Popen(command, cwd=workflow.root, stdout=log, stderr=log, start_new_session=True)
+
+
+def evaluations(workflow):
+    path = workflow.root / "evaluations"
+    return path.stat().st_size if path.exists() else 0
+
+
+def stop_after(process, workflow, count, signum):
+    """Send a signal to the whole group once so many evaluations have been made in all."""
+    deadline = time.monotonic() + 120
+    while evaluations(workflow) < count:
+        assert process.poll() is None, (workflow.root / "said").read_text()[-4000:]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, signum)
+    return process.wait(timeout=60)
+
+
+def test_an_interrupted_and_then_killed_invocation_continues_to_the_same_numbers(repository, tmp_path):
+    shutil.copytree(repository.root, tmp_path / "repository")
+    workflow = Workflow(tmp_path / "repository")
+    long = SETTINGS | {"overrides": {"tasks": {"parity": {"training": {"epochs": 1500}}}}}
+    run, total = workflow.root / PARITY, 75  # evaluations of an uninterrupted training
+
+    process = start(workflow, f"{PARITY}/run.json", **long)
+    assert stop_after(process, workflow, 15, signal.SIGINT) != 0
+    interrupted = evaluations(workflow)
+    assert interrupted < total
+    assert not (run / "run.json").exists()
+    assert (run / "checkpoint.pt").exists()
+
+    process = start(workflow, f"{PARITY}/run.json", **long)
+    assert stop_after(process, workflow, interrupted + 15, signal.SIGKILL) == -signal.SIGKILL
+    killed = evaluations(workflow)
+    assert killed < 2 * total
+    assert not (run / "run.json").exists()
+
+    # The same run by hand, never interrupted, while the workflow is continued.
+    command = [sys.executable, "scripts/train.py", "--task", "parity", "--model", "lstm-n3", "--seed", "0", "--config"]
+    given, apart = json.dumps(long | {"results": "by_hand"}), os.environ | {"EVALUATIONS": os.devnull}
+    by_hand = subprocess.Popen([*command, given], cwd=workflow.root, env=apart, stdout=subprocess.DEVNULL)
+    assert "unlock" in workflow.run(f"{PARITY}/run.json", code=1, **long)
+    workflow.run("--unlock", f"{PARITY}/run.json", **long)
+    workflow.run(f"{PARITY}/run.json", **long)
+    assert evaluations(workflow) - killed < total  # it did not begin again
+    assert by_hand.wait(timeout=60) == 0
+
+    reference = workflow.root / PARITY.replace("out", "by_hand", 1)
+    for file in ("metrics.csv", "train_loss.npy"):
+        assert (run / file).read_bytes() == (reference / file).read_bytes()
+    assert len((run / "metrics.csv").read_text().splitlines()) == 1 + total
+    assert (
+        json.loads((run / "run.json").read_text())["fingerprint"]
+        == json.loads((reference / "run.json").read_text())["fingerprint"]
+    )
+
+
+def test_a_failing_run_leaves_the_others_made_and_the_next_invocation_finishes_them(workflow):
+    data = workflow.root / "data/prepared/parity-length5-test_size8.npz"
+    whole, metrics = data.read_bytes(), (workflow.root / PARITY / "metrics.csv").read_bytes()
+    data.write_bytes(whole[: len(whole) // 2])
+    said = workflow.run(*TARGETS, "momentumrnn_table8", "--keep-going", code=1)
+    assert "parity-length5-test_size8.npz cannot be used: it is truncated or altered" in said
+    assert "Delete it and run snakemake again." in said
+    assert "Traceback" not in said
+    assert not (workflow.root / PARITY / "run.json").exists()
+    assert (workflow.root / "out/demo/tables/momentumrnn_table8.html").exists()
+    data.unlink()
+    said = workflow.run(*TARGETS, "momentumrnn_table8")
+    assert "Preparing parity" in said
+    assert data.read_bytes() == whole
+    assert (workflow.root / PARITY / "metrics.csv").read_bytes() == metrics
+
+
+def test_at_the_papers_scale_every_artifact_is_a_target_and_downloads_try_the_mirror_first(repository):
+    command = ["--dry-run", "--printshellcmds", *ARTIFACTS, "out/paper/summary/runs.csv"]
+    said = repository.run(*command, scale="paper", seeds="", overrides={}, data={"mirror": "/of mine"})
+    listed = dict(re.findall(r"^(\w+) +(\d+)$", said, flags=re.MULTILINE))
+    assert set(ARTIFACTS) <= set(listed)
+    trainings = {"mnist": 55, "pmnist": 50, "copying_1k": 25, "copying_2k": 25, "adding": 25, "parity": 5}
+    assert {rule: int(count) for rule, count in listed.items() if rule.startswith("train_")} == {
+        f"train_{task}": count for task, count in trainings.items()
+    }
+    assert (listed["fetch"], listed["prepare"]) == ("4", "5")
+    assert len(re.findall(r"fetch.py .* --mirror '/of mine' ", said)) == 4
+
+
+MISTAKES = [
+    ({"scale": "dmo"}, ["config.yaml: scale: unknown scale 'dmo'", "Did you mean 'demo'"]),
+    ({"scales": "demo"}, ["unknown key 'scales'", "Did you mean 'scale'"]),
+    ({"runs_per_gpu": "two"}, ["config.yaml: runs_per_gpu: 'two'", "a whole number, 1 or more"]),
+    ({"overrides": {"tasks": {"mnits": {}}}}, ["overrides.tasks: unknown task 'mnits'", "Did you mean 'mnist'"]),
+    ({"overrides": {"tasks": {"mnist": {"class": "my_task.Party"}}}}, ["my_task.Party is not defined: check the name"]),
+]
+
+
+def test_a_mistake_on_the_command_line_is_explained_without_a_traceback(repository):
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(lambda mistake: repository.run("--dry-run", code=1, **mistake[0]), MISTAKES))
+    for said, (_, expected) in zip(results, MISTAKES, strict=True):
+        for part in expected:
+            assert part in said
+        assert "Traceback" not in said
+        assert "hidden_dynamics/" not in said
+
+
+INSPECT = """
+import json
+from pathlib import Path
+from snakemake.api import ConfigSettings, OutputSettings, ResourceSettings, SnakemakeApi
+from snakemake.settings.enums import Quietness
+
+found = {}
+with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+    for device in ("cuda", "cpu"):
+        settings = ConfigSettings(config={"device": device})
+        made = api.workflow(ResourceSettings(cores=1), settings, snakefile=Path("Snakefile"))
+        for rule in made._workflow.rules:
+            resources = {key: getattr(value, "_value", value) for key, value in rule.resources.items()}
+            found[f"{device} {rule.name}"] = {
+                "acts": bool(rule.shellcmd),
+                "log": bool(rule.log),
+                "benchmark": bool(rule.benchmark),
+                "message": bool(rule.message),
+                "conda": Path(str(rule.conda_env)).name,
+                "resources": {key: value for key, value in resources.items() if isinstance(value, int)},
+            }
+print(json.dumps(found))
+"""
+
+
+def test_every_rule_says_what_it_needs_and_where_it_writes_its_log(repository):
+    done = subprocess.run([sys.executable, "-c", INSPECT], cwd=repository.root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    rules = json.loads(done.stdout.splitlines()[-1])
+    acting = {name: rule for name, rule in rules.items() if rule["acts"]}
+    assert {name.split()[1] for name, rule in rules.items() if not rule["acts"]} == {"all", *ARTIFACTS}
+    assert {"cpu fetch", "cpu prepare", "cpu summarise", "cpu render_table", "cpu train_parity"} <= set(acting)
+    for name, rule in acting.items():
+        assert rule["log"] and rule["benchmark"] and rule["message"], name
+        assert (repository.root / "envs" / rule["conda"]).is_file(), name
+        assert {"_cores", "mem_mb", "runtime"} <= set(rule["resources"]), name
+        assert rule["resources"]["mem_mb"] >= 500, name  # a cluster's job runs a Snakemake of its own
+        expected = int(name.startswith("cuda train_"))
+        assert rule["resources"].get("gpu", 0) == expected, name
+    assert acting["cpu train_mnist"]["resources"]["gpu"] == 0
+
+
+def test_rules_are_clean_under_lint_and_snakefmt(repository):
+    command = [sys.executable, "-m", "snakemake", "--lint"]
+    formatted = [Path(sys.executable).with_name("snakefmt"), "--check", "Snakefile", "rules"]
+    with ThreadPoolExecutor(2) as pool:
+        for done in pool.map(
+            lambda c: subprocess.run(c, cwd=ROOT, capture_output=True, text=True), [command, formatted]
+        ):
+            assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("script", sorted(path.stem for path in (ROOT / "scripts").glob("[a-z]*.py")))
+def test_a_step_refuses_to_run_in_the_wrong_python(script):
+    command = [sys.executable, str(ROOT / "scripts" / f"{script}.py"), "--help"]
+    environment = os.environ | {"HIDDEN_DYNAMICS_NOT_IN": sys.prefix}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "the conda environment of this step was not activated" in done.stderr
+    assert sys.prefix in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_the_runs_of_the_table_are_those_that_were_trained(finished):
+    shipped = yaml.safe_load((finished.root / "config.yaml").read_text(encoding="utf-8"))
+    configuration = configurations.load(shipped | SETTINGS, finished.root)
+    for run in runs_of(configuration, "momentumrnn_table11"):
+        record = json.loads((finished.root / run.directory / "run.json").read_text())
+        assert record["spec"] == json.loads(json.dumps(run.spec))
