@@ -27,7 +27,7 @@ DATA = {
     ),
 }
 RUNS = {
-    "mnist": ("momentum_lstm-n32", {"epochs": 6}),
+    "mnist": ("momentum_lstm-n32", {"epochs": 8}),
     "copying_1k": ("adam_lstm-n32", {"epochs": 120, "evaluate_every": 20}),
 }  # the model and its training
 
@@ -170,8 +170,9 @@ def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(work
         "in the writing of a checkpoint",
         "between two checkpoints",
     ]
-    deaths = [[place, dice.randint(2, 7)] for place in places] + [dice.uniform(0.05, 0.6) for _ in range(4)]
+    deaths = [[place, dice.randint(1, 2 if place == "in an evaluation" else 7)] for place in places]
     dice.shuffle(deaths)
+    deaths += [dice.uniform(0.1, 0.5) for _ in range(4)]  # on a fast machine, the last may come after the training
     deaths += [[name, 1] for name in ("before dropping the previous checkpoint", "metrics.csv", "model.pt", "run.json")]
     print(f"the deaths: {deaths}")
     command = [sys.executable, "-c", DRIVER, json.dumps(deaths), str(workplace.run("killed"))]
@@ -185,11 +186,15 @@ def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(work
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr == ""  # no checkpoint was found damaged
     children = [json.loads(line.split(" ", 1)[1]) for line in ended.stdout.splitlines() if line.startswith("child ")]
-    assert [child["code"] for child in children] == [-signal.SIGKILL] * len(deaths) + [0]
-    assert all("run.json" not in child["there"] for child in children[:-1])
+    assert len(children) == len(deaths) + 1 and children[-1]["code"] == 0
+    for child in children[:-1]:
+        if isinstance(child["death"], list):
+            assert child["code"] == -signal.SIGKILL and "run.json" not in child["there"], child
+        else:
+            assert child["code"] in (-signal.SIGKILL, 0), child
     reached = [child["reached"] or 0 for child in children]
     assert reached == sorted(reached)  # nothing that was kept is lost again
-    assert reached[len(places) + 3] > 0
+    assert reached[len(places)] > 0
     workplace.assert_as_if_left_alone("killed")
 
 
@@ -200,7 +205,7 @@ def test_a_training_asked_to_stop_says_so_and_continues_where_it_was(workplace, 
         process = workplace.start("stopped")
         first_line = process.stdout.readline()  # comes with the first step
         assert "iteration" in first_line, process.stderr.read()
-        time.sleep(dice.uniform(0, 0.3))
+        time.sleep(dice.uniform(0, 0.1))
         process.send_signal(signum)
         _, err = process.communicate(timeout=60)
         assert process.returncode == code, err
