@@ -390,7 +390,7 @@ def test_the_configured_example_is_the_first_test_sequence(scale, demo, paper):
         assert (None in shown) == (scale == "paper") == bool(with_gid(below, "ellipsis"))
     text = words(figure)
     assert "The paper's example" in text and "the first test sequence of the data as configured" in text
-    assert f"K = {letters}, L = {blanks}" in text and ("in the paper" in text) == (scale == "demo")
+    assert f"K = {letters}, L = {blanks}" in text and configuration.tasks["copying_1k"]["title"] in text
     assert_nothing_overlaps(figure)
 
 
@@ -467,7 +467,7 @@ def test_a_missing_file_is_named(tmp_path):
         (["--artifact", FIGURES[0]], "--summary and --curves"),
         (["--artifact", "momentumrnn_table1"], "not a figure"),
         (["--artifact", "momentumrnn_figure33"], "Did you mean"),
-        (["--artifact", FIGURES[0], "--config", "{"], "not JSON"),
+        (["--artifact", FIGURES[0], "--config", "{"], "not valid JSON"),
     ],
 )
 def test_what_the_program_refuses(demo, tmp_path, monkeypatch, options, message):

@@ -98,7 +98,7 @@ def load(settings, really_load=configurations.load):
 @pytest.fixture
 def summarised(monkeypatch, settings):
     """Runs the script's main in this process and returns (rows, curve rows)."""
-    monkeypatch.setattr(summarise.configurations, "load", lambda changed: load(json.dumps(changed)))
+    monkeypatch.setattr(summarise, "load", lambda changed: load(json.dumps(changed)))
 
     def run(root, artifact=FIGURE, curves=True):
         output, points = root / "summary" / "out.csv", root / "summary" / "out.curves.csv"
@@ -159,15 +159,6 @@ def test_a_diverged_run_reports_nothing(finished, summarised, configuration):
     make_run(finished, configuration, run, losses=losses_of(run, 50), diverged_at=50)
     row = summarised(finished)[0][1]
     assert (row["status"], row["diverged_at"], row["metric"], row["reported"]) == ("diverged", "50", "", "")
-
-
-def test_sizes_that_share_runs_have_rows_each(settings):
-    override = {"tasks": {"mnist": {"sizes": {128: 32, 256: 32}}}}
-    configuration = configurations.load(settings | {"overrides": override})
-    runs = summarise.runs(configuration, "momentumrnn_table1")
-    lstm = [run for run in runs if (run.task, run.model, run.seed) == ("mnist", "lstm", 0)]
-    assert [run.paper_size for run in lstm] == [128, 256]
-    assert len({run.directory for run in lstm}) == 1
 
 
 def test_a_table_without_runs_has_a_header_only(tmp_path, summarised):
@@ -286,7 +277,7 @@ def test_as_a_program(finished, settings, configuration):
     call = {"cwd": finished, "capture_output": True, "text": True}
     assert subprocess.run([*command, "--config", json.dumps(settings)], **call).returncode == 0
     assert len(rows_of(finished / "summary" / "x.csv")) == len(runs_of(configuration, FIGURE))
-    for config, message in (("{", "not JSON"), (json.dumps(settings | {"seeds": [7]}), "run snakemake again")):
+    for config, message in (("{", "not valid JSON"), (json.dumps(settings | {"seeds": [7]}), "run snakemake again")):
         failed = subprocess.run([*command, "--config", config], **call)
         assert failed.returncode == 1
         assert failed.stderr.startswith("error: ") and message in failed.stderr and failed.stderr.count("\n") == 1

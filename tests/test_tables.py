@@ -264,9 +264,11 @@ def test_at_scale_paper_nothing_differs_from_the_published_values(artifact):
 
 @pytest.mark.parametrize("artifact", HYPERPARAMETER_TABLES)
 def test_at_scale_demo_departures_are_marked(artifact):
-    table = hyperparameter_table(configuration("demo"), artifact)
+    demo = configuration("demo")
+    table = hyperparameter_table(demo, artifact)
     text = markdown(table.frame, table.title, table.notes)
-    for part in ("24 (published 150)", "32 (published 128)", "blanks 20 (published 1000)", "length 50 (published 750)"):
+    epochs = f"{demo.tasks['mnist']['training']['epochs']} (published 150)"
+    for part in (epochs, "32 (published 128)", "blanks 20 (published 1000)", "length 50 (published 750)"):
         assert part in text
     assert "scikit-learn) (published MNIST)" in text
     assert "departs" in table.title

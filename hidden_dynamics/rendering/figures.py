@@ -182,7 +182,8 @@ def draw_curves(
     for curve in panel.curves:
         style = line_style(configuration, curve.model, models)
         front = 10 + len(models) - models.index(curve.model)
-        ax.fill_between(curve.x, curve.low, curve.high, color=style["color"], alpha=0.1, linewidth=0)
+        alpha = 0.12 if np.max(curve.n) > 2 else 0.05  # the band of two seeds covers everything: let it be faint
+        ax.fill_between(curve.x, curve.low, curve.high, color=style["color"], alpha=alpha, linewidth=0)
         ax.plot(curve.x, curve.mean, **style, zorder=front, gid=f"curve {curve.model}")
         ends = divergences(curve, panel.runs)
         if ends and limits:
