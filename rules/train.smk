@@ -26,6 +26,7 @@ for task, entry in CONFIGURATION.tasks.items():
             f"{RESULTS}/logs/{job}.log",
         benchmark:
             f"{RESULTS}/logs/{job}.tsv"
+        priority: len(models_of(task))  # the longest first, so that none is left alone at the end
         conda:
             "../envs/train.yaml"
         threads: CONFIGURATION.scale["threads"]

@@ -117,9 +117,7 @@ def add_what_a_user_adds(root):
     task = {"title": "Parity", "class": "my_task.Parity", "dataset": "parity", "data": {"length": 5, "test_size": 8}}
     append("tasks", {"parity": task | {"training": training, "models": {"lstm": {"sizes": [3]}}}})
     scales = yaml.safe_load((root / "config/scales.yaml").read_text(encoding="utf-8"))
-    scales["demo"]["together"] = ["model"]  # a job per seed, so that a new seed is a new job
-    scales["separate"] = scales["demo"] | {"together": []}
-    (root / "config/scales.yaml").write_text(yaml.safe_dump(scales, sort_keys=False), encoding="utf-8")
+    append("scales", {"separate": scales["demo"] | {"together": []}})
 
 
 class Workflow:
