@@ -12,6 +12,7 @@ rule fetch:
         file="|".join(sorted({re.escape(file) for files in DATASET_FILES.values() for file in files})),
     conda:
         "../envs/data.yaml"
+    priority: 100  # trainings wait for it
     threads: 1
     resources:
         mem_mb=500,
@@ -39,6 +40,7 @@ rule prepare:
         prepared="|".join(re.escape(name) for name in PREPARED),
     conda:
         "../envs/data.yaml"
+    priority: 100  # trainings wait for it
     threads: 1
     resources:
         mem_mb=2000,
