@@ -10,9 +10,9 @@ rule fetch:
         "logs/fetch/{dataset}/{file}.tsv"
     wildcard_constraints:
         file="|".join(sorted({re.escape(file) for files in DATASET_FILES.values() for file in files})),
+    priority: 100  # trainings wait for it
     conda:
         "../envs/data.yaml"
-    priority: 100  # trainings wait for it
     threads: 1
     resources:
         mem_mb=500,
@@ -38,9 +38,9 @@ rule prepare:
         "logs/prepare/{prepared}.tsv"
     wildcard_constraints:
         prepared="|".join(re.escape(name) for name in PREPARED),
+    priority: 100  # trainings wait for it
     conda:
         "../envs/data.yaml"
-    priority: 100  # trainings wait for it
     threads: 1
     resources:
         mem_mb=2000,
