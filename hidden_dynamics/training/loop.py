@@ -1,5 +1,6 @@
 """The training loop: one run from its first iteration, or from its checkpoint, to its end."""
 
+import functools
 import math
 import time
 from collections.abc import Callable
@@ -58,11 +59,17 @@ class Schedule:
         epoch, position = divmod(iteration, self.per_epoch)
         if self.train_size is None:
             return epoch, (iteration, self.batch_size)
-        order = generator(seed, "order", epoch).permutation(self.train_size)
+        order = _order(seed, epoch, self.train_size)
         return epoch, order[position * self.batch_size : (position + 1) * self.batch_size]
 
     def evaluates(self, iteration: int) -> bool:
         return iteration > 0 and (iteration % self.evaluate_every == 0 or iteration == self.iterations)
+
+
+@functools.lru_cache(maxsize=1)  # every iteration of an epoch asks for it, and drawing it takes a millisecond on MNIST
+def _order(seed: int, epoch: int, size: int) -> np.ndarray:
+    """The order in which an epoch goes through the training set: (size,), int64."""
+    return generator(seed, "order", epoch).permutation(size)
 
 
 def train(
