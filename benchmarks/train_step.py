@@ -12,10 +12,9 @@ process held before the step: on a GPU what torch allocated, on the CPU the resi
 import argparse
 import csv
 import datetime
-import platform
+import functools
 import subprocess
 import sys
-import time
 from pathlib import Path
 from statistics import median
 
@@ -25,6 +24,13 @@ sys.path.insert(0, str(ROOT))
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
+from hidden_dynamics.measurement import (  # noqa: E402
+    allocated_beyond,
+    interleaved,
+    processor,
+    ratio_within_rounds,
+    resident_beyond,
+)
 from hidden_dynamics.recurrent import (  # noqa: E402
     LSTM,
     NAGLSTM,
@@ -91,36 +97,21 @@ def training_step(model: nn.Module, x: torch.Tensor) -> None:
     model(x)[0][-1].square().mean().backward()
 
 
-def seconds(model: nn.Module, x: torch.Tensor) -> float:
-    synchronise(x)
-    start = time.perf_counter()
-    training_step(model, x)
-    synchronise(x)
-    return time.perf_counter() - start
-
-
-def synchronise(x: torch.Tensor) -> None:
-    if x.is_cuda:
-        torch.cuda.synchronize()
-
-
 def measure(size: int, options: argparse.Namespace) -> list[dict]:
     x = torch.rand(options.steps, options.batch, 1, device=options.device)
     models = {name: make(size).to(options.device) for name, make in VARIANTS.items()}
-    for model in models.values():
-        seconds(model, x)
-    rounds = [{name: seconds(model, x) for name, model in models.items()} for _ in range(options.rounds)]
+    rounds = times({name: functools.partial(training_step, model, x) for name, model in models.items()}, options)
     memory = {name: memory_in_mib(name, size, models[name], x, options) for name in models}
     rows = []
     for name in models:
-        ratios = [times[name] / times[STOCK] for times in rounds]
+        ratio = ratio_within_rounds(rounds, name, STOCK)
         row = {
             "size": size,
             "variant": name,
-            "seconds": round(median(times[name] for times in rounds), 4),
-            "ratio_to_nn_lstm": round(median(ratios), 3),
-            "ratio_lowest": round(min(ratios), 3),
-            "ratio_highest": round(max(ratios), 3),
+            "seconds": round(median(seconds[name] for seconds in rounds), 4),
+            "ratio_to_nn_lstm": round(ratio.median, 3),
+            "ratio_lowest": round(ratio.low, 3),
+            "ratio_highest": round(ratio.high, 3),
             "times_faster_than_reference": "",
             "peak_memory_mib": round(memory[name], 1),
             "memory_ratio_to_nn_lstm": round(memory[name] / memory[STOCK], 3) if memory[STOCK] else "",
@@ -128,17 +119,20 @@ def measure(size: int, options: argparse.Namespace) -> list[dict]:
         }
         if options.reference and name != STOCK:
             reference = VARIANTS[name](size, backend="reference").to(options.device)
-            row["times_faster_than_reference"] = round(seconds(reference, x) / row["seconds"], 1)
+            (taken,) = times({name: functools.partial(training_step, reference, x)}, options, rounds=1)
+            row["times_faster_than_reference"] = round(taken[name] / row["seconds"], 1)
         rows.append(row)
     return rows
 
 
+def times(actions: dict, options: argparse.Namespace, rounds: int | None = None) -> list[dict[str, float]]:
+    wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
+    return interleaved(actions, rounds or options.rounds, wait=wait)
+
+
 def memory_in_mib(name: str, size: int, model: nn.Module, x: torch.Tensor, options: argparse.Namespace) -> float:
     if x.is_cuda:
-        before = torch.cuda.memory_allocated()
-        torch.cuda.reset_peak_memory_stats()
-        training_step(model, x)
-        return (torch.cuda.max_memory_allocated() - before) / 2**20
+        return allocated_beyond(functools.partial(training_step, model, x), x.device) / 2**20
     shape = ["--steps", options.steps, "--batch", options.batch, "--threads", options.threads]
     command = [sys.executable, __file__, "--memory-of", name, "--sizes", size, *shape]
     return float(subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout)
@@ -148,15 +142,8 @@ def peak_memory(name: str, size: int, options: argparse.Namespace) -> float:
     """MiB by which a training step raises this process's peak resident memory; for a process that did nothing else."""
     training_step(VARIANTS[name](8), torch.rand(4, 2, 1))  # what the libraries load at their first use is not counted
     model, x = VARIANTS[name](size), torch.rand(options.steps, options.batch, 1)
-    before = peak_resident_mib()
-    training_step(model, x)
-    return peak_resident_mib() - before
-
-
-def peak_resident_mib() -> float:
-    # Not getrusage: what it calls a process's peak includes that of the process it was forked from.
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
-    return int(status.split("VmHWM:")[1].split()[0]) / 2**10
+    (peak,) = resident_beyond([functools.partial(training_step, model, x)])
+    return peak / 2**20
 
 
 def circumstances(options: argparse.Namespace) -> dict:
@@ -169,15 +156,6 @@ def circumstances(options: argparse.Namespace) -> dict:
         "torch": torch.__version__,
         "date": datetime.date.today().isoformat(),
     }
-
-
-def processor() -> str:
-    information = Path("/proc/cpuinfo")
-    if information.exists():
-        for line in information.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
 
 
 def print_table(rows: list[dict]) -> None:

@@ -5,6 +5,7 @@ Nothing here imports a numerical library: Snakemake reads it before it builds it
 
 import copy
 import difflib
+import itertools
 import json
 import os
 import re
@@ -29,7 +30,11 @@ VALIDATOR = jsonschema.validators.extend(
 
 @dataclass(frozen=True)
 class Configuration:
-    """A validated configuration at one scale; `tasks` are already merged with scale, models and overrides."""
+    """A validated configuration at one scale.
+
+    `tasks` are merged with scale, models and overrides, and their grids written out as sizes; `artifacts` are merged with
+    the scale.
+    """
 
     settings: Mapping[str, Any]
     scale: Mapping[str, Any]
@@ -72,6 +77,7 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
         validate(content, name, f"config/{name}.yaml")
     scale = parts["scales"][known(settings["scale"], parts["scales"], "scale", "config.yaml: scale")]
     tasks = _merge_tasks(parts, scale, settings)
+    parts["artifacts"] = _merge_artifacts(parts["artifacts"], scale, f"config/scales.yaml: {settings['scale']}.artifacts")
     configuration = Configuration(
         settings=settings,
         scale=scale,
@@ -147,7 +153,28 @@ def _merge_tasks(parts: dict, scale: Mapping, settings: Mapping) -> dict:
             tasks[task] = merge(tasks[task], override)
         validate(tasks, "tasks", origin)
         _check_tasks(parts, tasks, origin)
+    for entry in tasks.values():
+        entry["models"] = {model: _with_grid(settings) for model, settings in entry["models"].items()}
     return tasks
+
+
+def _with_grid(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A model's entry whose grid of hyperparameters, if it has one, is written out: a size for each combination."""
+    if "grid" not in settings:
+        return settings
+    names, values = settings["grid"].keys(), settings["grid"].values()
+    points = [dict(zip(names, point, strict=True)) for point in itertools.product(*values)]
+    by_size = {"-".join(f"{k}{v}" for k, v in point.items()): {"hyperparameters": point} for point in points}
+    return {**settings, "sizes": list(by_size), "by_size": by_size}
+
+
+def _merge_artifacts(artifacts: Mapping, scale: Mapping, origin: str) -> dict:
+    changes = scale.get("artifacts", {})
+    for name in changes:
+        known(name, artifacts, "artifact", origin)
+    merged = merge(artifacts, changes)
+    validate(merged, "artifacts", origin)
+    return merged
 
 
 def _check_tasks(parts: Mapping, tasks: Mapping, origin: str) -> None:
@@ -161,6 +188,8 @@ def _check_tasks(parts: Mapping, tasks: Mapping, origin: str) -> None:
             known(model, parts["models"], "model", where)
             for reading in settings.get("readings", {}):
                 known(reading, ["default", *parts["readings"]], "reading", f"{where}.{model}.readings")
+            if "grid" in settings and ("sizes" in settings or "by_size" in settings):
+                raise UserError(f"{where}.{model}: a grid makes the sizes: leave out sizes and by_size.")
             run_as: dict[Any, Any] = {}
             for size in settings.get("sizes", [None]):
                 mapped = entry.get("sizes", {}).get(size, size)
@@ -178,6 +207,8 @@ def _check_names(configuration: Configuration) -> None:
     for dataset, entry in c.datasets.items():
         if entry["stand_in_for"] is not None:
             known(entry["stand_in_for"], c.datasets, "dataset", f"config/datasets.yaml: {dataset}.stand_in_for")
+    for dataset in c.settings["data"].get("copies", {}):
+        known(dataset, c.datasets, "dataset", "config.yaml: data.copies")
     for reading in c.settings["readings"]:
         known(reading, ["default", *c.readings], "reading", "config.yaml: readings")
     for reading, entry in c.readings.items():
@@ -187,9 +218,11 @@ def _check_names(configuration: Configuration) -> None:
             known(task, c.tasks, "task", f"config/readings.yaml: {reading}.tasks")
     for name, artifact in c.artifacts.items():
         origin = f"config/artifacts.yaml: {name}"
-        for task in artifact.get("tasks", []) + [panel["task"] for panel in artifact.get("panels", [])]:
+        panels = artifact.get("panels", [])
+        for task in artifact.get("tasks", []) + [panel["task"] for panel in panels]:
             known(task, c.tasks, "task", origin)
-        for model in artifact.get("models", []) + [row["model"] for row in artifact.get("rows", [])]:
+        shown = [*artifact.get("rows", []), *(panel for panel in panels if "model" in panel)]
+        for model in artifact.get("models", []) + [row["model"] for row in shown]:
             known(model, c.models, "model", origin)
         if "task" in artifact:
             known(artifact["task"], c.tasks, "task", origin)

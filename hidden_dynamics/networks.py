@@ -5,6 +5,8 @@ from typing import Any, Protocol
 
 from torch import Tensor, nn
 
+from hidden_dynamics.ragged import run_ragged
+
 
 class SequenceTask(Protocol):
     """What a sequence network needs to know of its task."""
@@ -32,11 +34,33 @@ class RecurrentNetwork(nn.Module):
         self.core = core(task.input_size, **hyperparameters)
         self.readout = nn.Linear(self.core.hidden_size, task.output_size)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x (T, batch, d) to (batch, output_size), or to (T, batch, output_size) if every step is read out."""
+    def forward(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """The answers of a batch.
+
+        Args:
+            x: (T, batch, d).
+            lengths: of the sequences, (batch,), int64 on the CPU, in descending order, where they differ and x is
+                padded; only where every step is read out. See `hidden_dynamics.ragged`.
+
+        Returns:
+            (batch, output_size); if every step is read out, (T, batch, output_size), or with `lengths` the valid steps,
+            (sum of lengths, output_size), in the order of time, then sequence.
+
+        Raises:
+            ValueError: lengths are not in order, or given where only the last step is read out.
+        """
+        if lengths is not None:
+            if not self.every_step:
+                raise ValueError("sequences of different lengths are for tasks in which every step is read out")
+            return self.readout(run_ragged(self.core, x, lengths))
         h, _ = self.core(x)
         return self.readout(h if self.every_step else h[-1])
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """The parameters by the name of the optimiser that trains them (`training.optimisers` of the task)."""
-        return {"main": list(self.parameters())}
+        """The parameters by the name of the optimiser that trains them (`training.optimisers` of the task).
+
+        The core's own groups, where it has `parameter_groups()`; the readout is in "main".
+        """
+        own = hasattr(self.core, "parameter_groups")
+        groups = self.core.parameter_groups() if own else {"main": list(self.core.parameters())}
+        return {**groups, "main": [*groups["main"], *self.readout.parameters()]}

@@ -12,6 +12,7 @@ from hidden_dynamics.digest import code_digest
 from hidden_dynamics.errors import UserError
 
 OUTPUTS = ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", "model.pt")
+GRADIENTS = "hidden_gradients.npz"  # of tasks that record them (training.record_gradients)
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,25 @@ class Run:
 
 def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -> list[Run]:
     """Every configured run, in the order of the configuration."""
-    seeds = configuration.seeds if seeds is None else list(seeds)
+    given = None if seeds is None else list(seeds)
     return [
         resolve(configuration, task, model, size, seed)
         for task, entry in configuration.tasks.items()
         for model, settings in entry["models"].items()
         for size in settings.get("sizes", [None])
-        for seed in seeds
+        for seed in (seeds_of(configuration, task) if given is None else given)
     ]
+
+
+def seeds_of(configuration: Configuration, task: str) -> list[int]:
+    """The seeds that a task is trained with: all of them, or the first where one is enough (`single_seed`)."""
+    return configuration.seeds[:1] if configuration.tasks[task].get("single_seed") else configuration.seeds
+
+
+def outputs_of(configuration: Configuration, task: str) -> tuple[str, ...]:
+    """The files of a run of the task."""
+    records = "record_gradients" in configuration.tasks[task]["training"]
+    return (*OUTPUTS, GRADIENTS) if records else OUTPUTS
 
 
 def resolve(configuration: Configuration, task: str, model: str, paper_size: int | str | None, seed: int) -> Run:
@@ -82,7 +94,12 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
         "task_settings": merge(entry.get("settings", {}), consequences["settings"]),
         "dataset": entry["dataset"],
         "data": entry.get("data", {}),
-        "training": merge(entry["training"], settings.get("training", {}), by_size.get("training", {})),
+        "training": merge(
+            entry["training"],
+            settings.get("training", {}),
+            by_size.get("training", {}),
+            consequences["training"],
+        ),
         "precision": configuration.settings["precision"],
         "readings": readings,
     }
@@ -99,10 +116,13 @@ def find(configuration: Configuration, task: str, variant: str, seed: int) -> Ru
 
 
 def runs_of(configuration: Configuration, artifact: str) -> list[Run]:
-    """The runs that an artifact shows: its rows or panels, and the user's own models on the same tasks and sizes."""
+    """The runs that an artifact shows: its rows or panels, and the user's own models on the same tasks and sizes.
+
+    A table of costs is measured, not trained: it shows none.
+    """
     cells = cells_of(configuration, artifact)
     try:
-        runs = [resolve(configuration, *cell, seed) for cell in cells for seed in configuration.seeds]
+        runs = [resolve(configuration, *cell, seed) for cell in cells for seed in seeds_of(configuration, cell[0])]
     except UserError as error:
         raise UserError(f"config/artifacts.yaml: {artifact} shows what is not configured: {error}") from None
     return list({run.id: run for run in runs}.values())
@@ -111,12 +131,23 @@ def runs_of(configuration: Configuration, artifact: str) -> list[Run]:
 def cells_of(configuration: Configuration, artifact: str) -> list[tuple[str, str, int | str | None]]:
     """(task, model, paper's size) of everything an artifact shows, the paper's rows first, in its order."""
     entry = configuration.artifacts[known(artifact, configuration.artifacts, "artifact", "config/artifacts.yaml")]
+    if entry["kind"] == "ablation":
+        return [cell for panel in entry["panels"] for cell in _grid_cells(configuration, panel["task"], panel["model"])]
+    if entry["kind"] in ("gradient_norms", "time_to_accuracy_table"):
+        return [(entry["task"], model, entry.get("size")) for model in entry["models"]]
     if "rows" in entry:
         shown = [(task, row["model"], row.get("size")) for row in entry["rows"] for task in entry["tasks"]]
     else:
         shown = [(p["task"], model, p.get("size")) for p in entry.get("panels", []) for model in entry["models"]]
     places = {(task, size) for task, _, size in shown}
     return [*dict.fromkeys(shown), *(cell for cell in _extra_cells(configuration) if (cell[0], cell[2]) in places)]
+
+
+def _grid_cells(configuration: Configuration, task: str, model: str) -> list[tuple[str, str, str]]:
+    settings = configuration.tasks[task]["models"].get(model, {})
+    if "grid" not in settings:
+        raise UserError(f"config/artifacts.yaml: an ablation of {model} on {task} needs a grid in config/tasks.yaml.")
+    return [(task, model, size) for size in settings["sizes"]]
 
 
 def data_file(configuration: Configuration, dataset: str, settings: dict[str, Any]) -> str:
@@ -133,7 +164,7 @@ def _extra_cells(configuration: Configuration) -> Iterator[tuple[str, str, int |
 
 
 def _readings(configuration: Configuration, task: str, model: str) -> tuple[dict[str, str], dict[str, dict]]:
-    """Which readings are taken for this model on this task, and the hyperparameters and settings they set.
+    """Which readings are taken for this model on this task, and the hyperparameters, settings and training they set.
 
     The most particular choice wins: the model's on this task, the task's, then config.yaml's by name, then its default.
     """
@@ -143,7 +174,7 @@ def _readings(configuration: Configuration, task: str, model: str) -> tuple[dict
         entry.get("readings", {}),
         configuration.settings["readings"],
     ]
-    taken, consequences = {}, {"hyperparameters": {}, "settings": {}}
+    taken, consequences = {}, {"hyperparameters": {}, "settings": {}, "training": {}}
     for name, reading in configuration.readings.items():
         if model not in reading.get("models", [model]) or task not in reading.get("tasks", [task]):
             continue

@@ -11,6 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(workflow.basedir))
 
 from hidden_dynamics import configuration as configurations
+from hidden_dynamics import costs
 from hidden_dynamics import runs as run_tables
 from hidden_dynamics.digest import code_digest
 from hidden_dynamics.errors import UserError
@@ -30,7 +31,12 @@ DATA, MIRROR = (CONFIGURATION.settings["data"][key] for key in ("directory", "mi
 TABLES = [name for name, artifact in CONFIGURATION.artifacts.items() if artifact["kind"].endswith("_table")]
 FIGURES = [name for name in CONFIGURATION.artifacts if name not in TABLES]
 CURVES = [name for name in FIGURES if CONFIGURATION.artifacts[name]["kind"] == "curves"]
-RESULTS_TABLES = [name for name in TABLES if CONFIGURATION.artifacts[name]["kind"] == "results_table"]
+SUMMARISED = [
+    name
+    for name, artifact in CONFIGURATION.artifacts.items()
+    if artifact["kind"] in ("results_table", "time_to_accuracy_table", "gradient_norms", "ablation")
+]
+MEASURED = [name for name, artifact in CONFIGURATION.artifacts.items() if artifact["kind"] in costs.KINDS]
 PREPARED = {
     Path(run_tables.data_file(CONFIGURATION, task["dataset"], task.get("data", {}))).stem: task
     for task in CONFIGURATION.tasks.values()
@@ -87,6 +93,13 @@ def raw_files(wildcards):
     return [f"{DATA}/raw/{dataset}/{file}" for file in DATASET_FILES[dataset]]
 
 
+def raw_option(wildcards):
+    """Where the raw files are. A copy of the user's own is found in the settings: where it lies is no parameter."""
+    dataset = dataset_of(wildcards)
+    own_copy = CONFIGURATION.datasets[dataset].get("own_copy", False)
+    return "" if own_copy else f"--raw {shlex.quote(f'{DATA}/raw/{dataset}')}"
+
+
 def mirror_option():
     """Where a download is looked for first. It changes nothing of what is downloaded, so it is no parameter."""
     return f"--mirror {shlex.quote(MIRROR)}".replace("{", "{{").replace("}", "}}") if MIRROR else ""
@@ -123,7 +136,7 @@ def job_of(task):
         return models_of(task) if "model" in TOGETHER else [wildcards.model]
 
     def seeds(wildcards):
-        return CONFIGURATION.seeds if "seed" in TOGETHER else [int(wildcards.seed)]
+        return run_tables.seeds_of(CONFIGURATION, task) if "seed" in TOGETHER else [int(wildcards.seed)]
 
     def identities(wildcards):
         found = [
@@ -136,16 +149,46 @@ def job_of(task):
     return models, seeds, identities
 
 
-def table_input(wildcards):
-    """A table of results is made from its summary, one of hyperparameters from the configuration alone."""
-    return [f"{RESULTS}/summary/{wildcards.artifact}.csv"] if wildcards.artifact in RESULTS_TABLES else []
+def summary_of(wildcards):
+    """The summary of the runs that an artifact shows; some are made from the configuration or a measurement alone."""
+    shown = wildcards.artifact in SUMMARISED or wildcards.artifact in CURVES
+    return [f"{RESULTS}/summary/{wildcards.artifact}.csv"] if shown else []
 
 
-def figure_input(wildcards):
-    """A figure of curves is made from its summary; the example of the copying task from the configuration alone."""
-    if wildcards.artifact not in CURVES:
+def curves_of(wildcards):
+    return [f"{RESULTS}/summary/{wildcards.artifact}.curves.csv"] if wildcards.artifact in CURVES else []
+
+
+def details_of(wildcards):
+    """Files of the runs that an artifact reads besides its summary."""
+    kind = CONFIGURATION.artifacts[wildcards.artifact]["kind"]
+    files = {"gradient_norms": [run_tables.GRADIENTS], "time_to_accuracy_table": ["metrics.csv", "clock.csv"]}
+    runs = run_tables.runs_of(CONFIGURATION, wildcards.artifact)
+    return [f"{run.directory}/{file}" for run in runs for file in files.get(kind, [])]
+
+
+def costs_of(wildcards):
+    """The measured costs that an artifact shows; artifacts of the same models on the same task share them."""
+    if wildcards.artifact not in MEASURED:
         return []
-    return expand(f"{RESULTS}/summary/{wildcards.artifact}.{{part}}", part=["csv", "curves.csv"])
+    return [f"{RESULTS}/costs/{costs.measurement_of(CONFIGURATION, wildcards.artifact)}.csv"]
+
+
+def measured(artifact):
+    return costs.measured_runs(CONFIGURATION, artifact)
+
+
+def all_cores():
+    """All cores of this machine; on a cluster, where a job has its cores to itself, those of a training."""
+    try:
+        return workflow.cores
+    except WorkflowError:
+        return CONFIGURATION.scale["threads"]
+
+
+def option(name, files):
+    """`--name file` for a shell command, or nothing where there is no such file."""
+    return f"--{name} {files}" if files else ""
 
 
 def published(wildcards):

@@ -26,32 +26,42 @@ rule fetch:
         f" {mirror_option()} > {{log:q}} 2>&1"
 
 
-rule prepare:
-    input:
-        raw_files,
-    output:
-        arrays=f"{DATA}/prepared/{{prepared}}.npz",
-        about=f"{DATA}/prepared/{{prepared}}.json",
-    log:
-        "logs/prepare/{prepared}.log",
-    benchmark:
-        "logs/prepare/{prepared}.tsv"
-    wildcard_constraints:
-        prepared="|".join(re.escape(name) for name in PREPARED),
-    priority: 100  # trainings wait for it
-    conda:
-        "../envs/data.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    params:
-        dataset=dataset_of,
-        settings=data_settings,
-        raw=lambda wildcards: f"{DATA}/raw/{dataset_of(wildcards)}",
-        code=preparing_code,
-    message:
-        "Preparing {wildcards.prepared}"
-    shell:
-        "python scripts/prepare.py --dataset {params.dataset} --settings {params.settings:q} --raw {params.raw:q}"
-        " --output {output.arrays:q} > {log:q} 2>&1"
+# One rule for each environment, so that preparing images installs nothing that only speech needs.
+for environment in sorted({entry.get("environment", "data") for entry in CONFIGURATION.datasets.values()}):
+    prepared_there = [
+        re.escape(name)
+        for name, task in PREPARED.items()
+        if CONFIGURATION.datasets[task["dataset"]].get("environment", "data") == environment
+    ]
+
+    rule:
+        name:
+            "prepare" if environment == "data" else f"prepare_{environment}"
+        input:
+            raw_files,
+        output:
+            arrays=f"{DATA}/prepared/{{prepared}}.npz",
+            about=f"{DATA}/prepared/{{prepared}}.json",
+        log:
+            "logs/prepare/{prepared}.log",
+        benchmark:
+            "logs/prepare/{prepared}.tsv"
+        wildcard_constraints:
+            prepared="|".join(prepared_there) or "(?!)",  # (?!) matches nothing
+        priority: 100  # trainings wait for it
+        conda:
+            f"../envs/{environment}.yaml"
+        threads: 1
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        params:
+            dataset=dataset_of,
+            settings=data_settings,
+            raw=raw_option,
+            code=preparing_code,
+        message:
+            "Preparing {wildcards.prepared}"
+        shell:
+            "python scripts/prepare.py --dataset {params.dataset} --settings {params.settings:q} {params.raw}"
+            " --output {output.arrays:q} > {log:q} 2>&1"

@@ -3,7 +3,8 @@
 
 rule render_table:
     input:
-        summary=table_input,
+        summary=summary_of,
+        details=details_of,
         published=published,
     output:
         expand(f"{RESULTS}/tables/{{{{artifact}}}}.{{form}}", form=["csv", "md", "tex"]),
@@ -26,7 +27,7 @@ rule render_table:
         mem_mb=1000,
         runtime=30,
     params:
-        summary=lambda wildcards, input: f"--summary {input.summary}" if input.summary else "",
+        summary=lambda wildcards, input: option("summary", input.summary),
         stem=f"{RESULTS}/tables/{{artifact}}",
         meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.render_table.main"),
     message:
@@ -38,7 +39,9 @@ rule render_table:
 
 rule render_figure:
     input:
-        summary=figure_input,
+        summary=summary_of,
+        curves=curves_of,
+        details=details_of,
         published=published,
     output:
         f"{RESULTS}/figures/{{artifact}}.pdf",
@@ -61,13 +64,15 @@ rule render_figure:
         mem_mb=1000,
         runtime=30,
     params:
-        data=lambda wildcards, input: "--summary {} --curves {}".format(*input.summary) if input.summary else "",
+        summary=lambda wildcards, input: option("summary", input.summary),
+        curves=lambda wildcards, input: option("curves", input.curves),
         stem=f"{RESULTS}/figures/{{artifact}}",
         meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.render_figure.main"),
     message:
         "Rendering {wildcards.artifact}"
     shell:
-        "python scripts/render_figure.py --artifact {wildcards.artifact} {params.data} --output {params.stem:q}"
+        "python scripts/render_figure.py --artifact {wildcards.artifact} {params.summary} {params.curves}"
+        " --output {params.stem:q}"
         " > {log:q} 2>&1"
 
 

@@ -11,7 +11,7 @@ rule summarise:
     benchmark:
         f"{RESULTS}/logs/summarise-{{artifact}}.tsv"
     wildcard_constraints:
-        artifact="|".join(RESULTS_TABLES),
+        artifact="|".join(SUMMARISED),
     conda:
         "../envs/summarise.yaml"
     threads: 1

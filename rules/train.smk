@@ -5,7 +5,7 @@
 # again when its job is: its checkpoint holds its end.
 
 for task, entry in CONFIGURATION.tasks.items():
-    together = {"model": models_of(task), "seed": CONFIGURATION.seeds}
+    together = {"model": models_of(task), "seed": run_tables.seeds_of(CONFIGURATION, task)}
     shared = {key: values for key, values in together.items() if key in TOGETHER}
     job = "-".join(["train", task, *(f"{{{key}}}" for key in together if key not in TOGETHER)])
     models, seeds, identities = job_of(task)
@@ -18,7 +18,7 @@ for task, entry in CONFIGURATION.tasks.items():
         output:
             expand(
                 f"{RESULTS}/runs/{task}/{{model}}/seed{{seed}}/{{file}}",
-                file=run_tables.OUTPUTS,
+                file=run_tables.outputs_of(CONFIGURATION, task),
                 allow_missing=True,
                 **shared,
             ),

@@ -7,8 +7,9 @@ import _bootstrap  # noqa: F401, I001
 import argparse
 from pathlib import Path
 
+from hidden_dynamics.configuration import known
 from hidden_dynamics.data.fetch import fetch
-from hidden_dynamics.data.registry import Dataset, load_registry, lookup
+from hidden_dynamics.data.registry import Dataset, load_registry
 from hidden_dynamics.errors import UserError, run_main
 
 REGISTRY = Path(__file__).resolve().parents[1] / "config" / "datasets.yaml"
@@ -23,8 +24,8 @@ def main() -> None:
         return
     if not (arguments.dataset and arguments.file and arguments.output):
         raise UserError("give --dataset, --file and --output, or --list")
-    dataset = lookup(registry, arguments.dataset, "dataset")
-    file = lookup(dataset.files, arguments.file, f"file of {dataset.name}:")
+    dataset = registry[known(arguments.dataset, registry, "dataset", "--dataset")]
+    file = dataset.files[known(arguments.file, dataset.files, f"file of {dataset.name}", "--file")]
     fetch(dataset.name, file, arguments.output, arguments.mirror, retries=arguments.retries)
 
 
@@ -36,8 +37,16 @@ def describe(dataset: Dataset) -> str:
         f"  cite: {dataset.citation}",
     ]
     for file in dataset.files.values():
-        lines += [f"  {file.name}  {file.size:,} bytes  sha256 {file.sha256}", *(f"    {url}" for url in file.urls)]
-    return "\n".join(lines if dataset.files else [*lines, "  nothing to download"])
+        about = f"{file.count:,} members {file.members}, " if file.archive else ""
+        lines.append(f"  {file.name}  {about}{file.size:,} bytes  sha256 {file.sha256}")
+        lines += [f"    {url}" for url in file.urls]
+    if dataset.own_copy:
+        lines.append(
+            f"  not to be downloaded: name the directory of your copy in config.yaml, data.copies.{dataset.name}"
+        )
+    elif not dataset.files:
+        lines.append("  nothing to download")
+    return "\n".join(lines)
 
 
 def parse() -> argparse.Namespace:

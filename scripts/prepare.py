@@ -8,29 +8,37 @@ import argparse
 import importlib
 import json
 import platform
+import sys
+from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 
+from hidden_dynamics import configuration
+from hidden_dynamics.configuration import known
 from hidden_dynamics.data import prepared
 from hidden_dynamics.data.fetch import verify
-from hidden_dynamics.data.registry import Dataset, load_registry, lookup
+from hidden_dynamics.data.registry import Dataset, load_registry
 from hidden_dynamics.errors import UserError, run_main
 
 REGISTRY = Path(__file__).resolve().parents[1] / "config" / "datasets.yaml"
+LIBRARIES = ("numpy", "scikit-learn", "soundfile", "torch", "torchaudio")  # what determines arrays, where it is used
 
 
 def main() -> None:
     arguments = parse()
     if arguments.output.suffix != ".npz":
         raise UserError(f"--output must end in .npz, found {arguments.output}")
-    dataset = lookup(load_registry(arguments.registry), arguments.dataset, "dataset")
+    registry = load_registry(arguments.registry)
+    dataset = registry[known(arguments.dataset, registry, "dataset", "--dataset")]
     settings = read_settings(arguments.settings)
+    raw = arguments.raw or raw_directory(dataset, registry)
     for file in dataset.files.values():
-        verify(arguments.raw / file.name, file)
-    arrays = module_of(dataset).prepare(arguments.raw, settings)
-    prepared.save(arguments.output, arrays, provenance(dataset, settings))
+        verify(raw / file.name, file)
+    arrays = module_of(dataset).prepare(raw, settings)
+    prepared.save(arguments.output, arrays, provenance(dataset, settings, arrays))
 
 
 def read_settings(text: str) -> dict:
@@ -43,6 +51,28 @@ def read_settings(text: str) -> dict:
     return settings
 
 
+def raw_directory(dataset: Dataset, registry: Mapping[str, Dataset]) -> Path:
+    """Where the raw files are, as config.yaml or the workflow's command line says: data.copies or data.directory.
+
+    Raises:
+        UserError: the dataset has to be the user's own copy, and no directory is named.
+    """
+    configured = configuration.load(configuration.parse_settings(None))
+    data = configured.settings["data"]
+    if not dataset.own_copy:
+        return Path(data["directory"], "raw", dataset.name)
+    if dataset.name in data.get("copies", {}):
+        return Path(data["copies"][dataset.name]).expanduser()
+    instead = [name for name, other in registry.items() if other.stand_in_for == dataset.name and other.files]
+    tasks = [task for task, entry in configured.tasks.items() if entry["dataset"] == dataset.name]
+    changes = ", ".join(f"{task}: {{dataset: {instead[0]}}}" for task in tasks) if instead else ""
+    raise UserError(
+        f"{dataset.title} is licensed ({dataset.licence}) and cannot be downloaded. Name the directory of your copy "
+        f"with --config data='{{copies: {{{dataset.name}: /path}}}}', or in config.yaml"
+        + (f"; or train on an open stand-in with --config overrides='{{tasks: {{{changes}}}}}'." if changes else ".")
+    )
+
+
 def module_of(dataset: Dataset) -> ModuleType:
     try:
         return importlib.import_module(dataset.module)
@@ -52,7 +82,9 @@ def module_of(dataset: Dataset) -> ModuleType:
         raise UserError(f"the registry's {dataset.name}.module: there is no module {dataset.module!r}") from None
 
 
-def provenance(dataset: Dataset, settings: dict) -> dict:
+def provenance(dataset: Dataset, settings: dict, arrays: Mapping[str, np.ndarray]) -> dict:
+    """What is known of the arrays' origin; of an own copy, which no checksum describes, how much was found."""
+    counts = {name: array.shape[0] for name, array in arrays.items() if array.ndim}
     return {
         "dataset": dataset.name,
         "title": dataset.title,
@@ -60,8 +92,12 @@ def provenance(dataset: Dataset, settings: dict) -> dict:
         "licence": dataset.licence,
         "citation": dataset.citation,
         "files": {file.name: file.sha256 for file in dataset.files.values()},
+        **({"own_copy": counts} if dataset.own_copy else {}),
         "settings": settings,
-        "versions": {"python": platform.python_version(), "numpy": np.__version__},
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in LIBRARIES if name.replace("scikit-learn", "sklearn") in sys.modules},
+        },
     }
 
 
@@ -74,7 +110,10 @@ def parse() -> argparse.Namespace:
         help="JSON object that the dataset's module understands, e.g. '{\"length\": 750, ...}'",
     )
     parser.add_argument(
-        "--raw", required=True, type=Path, help="directory of the downloaded files, e.g. data/raw/mnist"
+        "--raw",
+        type=Path,
+        help="directory of the raw files, e.g. data/raw/mnist; default: as config.yaml says (data.directory or, "
+        "for what cannot be downloaded, data.copies)",
     )
     parser.add_argument("--output", required=True, type=Path, help="the .npz file to write")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Draw one figure from its summary, as PDF and PNG.
+"""Draw one figure as PDF and PNG, from its summary where it shows runs.
 
     python scripts/render_figure.py --artifact momentumrnn_figure3 --output results/demo/figures/momentumrnn_figure3 \
         --summary results/demo/summary/momentumrnn_figure3.csv \
@@ -14,30 +14,36 @@ from hidden_dynamics.configuration import known, load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.rendering import figures
 
+# By kind: what draws it, and the options that name the files it is drawn from.
+KINDS = {
+    "curves": (figures.curves_figure, ("summary", "curves")),
+    "gradient_norms": (figures.gradient_norms_figure, ("summary",)),
+    "ablation": (figures.ablation_figure, ("summary",)),
+    "copying_example": (figures.copying_figure, ()),
+}
+
 
 def main() -> None:
     arguments = parse_arguments()
     configuration = load(parse_settings(arguments.config))
     name = arguments.artifact
     kind = configuration.artifacts[known(name, configuration.artifacts, "artifact", "config/artifacts.yaml")]["kind"]
-    if kind == "curves":
-        if not (arguments.summary and arguments.curves):
-            raise UserError(
-                f"{name} is a figure of curves: give --summary and --curves, which scripts/summarise.py writes."
-            )
-        summary, curves = figures.read_rows(arguments.summary), figures.read_rows(arguments.curves)
-        figure = figures.curves_figure(configuration, name, summary, curves)
-    elif kind == "copying_example":
-        figure = figures.copying_figure(configuration, name)
-    else:
+    if kind not in KINDS:
         raise UserError(f"{name} is not a figure but a {kind.replace('_', ' ')}.")
-    figures.save(figure, arguments.output)
+    draw, options = KINDS[kind]
+    if not all(getattr(arguments, option) for option in options):
+        raise UserError(
+            f"{name} is drawn from runs: give {' and '.join(f'--{option}' for option in options)}, "
+            "which scripts/summarise.py writes."
+        )
+    files = [figures.read_rows(getattr(arguments, option)) for option in options]
+    figures.save(draw(configuration, name, *files), arguments.output)
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--artifact", required=True, help="name of a figure")
-    parser.add_argument("--summary", type=Path, help="CSV with a row per run (figures of curves)")
+    parser.add_argument("--summary", type=Path, help="CSV with a row per run (every figure of runs)")
     parser.add_argument("--curves", type=Path, help="CSV with a row per point (figures of curves)")
     parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
     parser.add_argument("--output", required=True, type=Path, help="where to write, without .pdf and .png")

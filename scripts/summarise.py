@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.files import atomic
-from hidden_dynamics.runs import Run, all_runs, cells_of, resolve
+from hidden_dynamics.runs import Run, all_runs, cells_of, resolve, seeds_of
 from hidden_dynamics.statistics import mean_band, thin, triangular_moving_average
 
 COLUMNS = (
     *("artifact", "scale", "task", "task_title", "model", "label", "variant", "size", "paper_size", "extra", "seed"),
     *("dataset", "dataset_title", "stand_in_for", "parameters", "status", "diverged_at"),
-    *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "iterations"),
+    *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured", "iterations"),
     *("readings", "device", "precision", "threads", "training_seconds", "directory", "fingerprint"),
 )
 CURVE_COLUMNS = ("panel", "task", "model", "label", "variant", "x", "mean", "low", "high", "n", "baseline")
@@ -72,7 +72,7 @@ def runs(configuration: Configuration, artifact: str) -> list[Run]:
     return [
         resolve(configuration, *cell, seed)
         for cell in cells_of(configuration, artifact)
-        for seed in configuration.seeds
+        for seed in seeds_of(configuration, cell[0])
     ]
 
 
@@ -108,6 +108,7 @@ def row_of(configuration: Configuration, artifact: str, run: Run, root: Path) ->
             "reported": reported.get("value"),
             "reported_iteration": reported.get("iteration"),
             "reported_epoch": reported.get("epoch"),
+            "measured": json.dumps(reported["metrics"]) if reported else None,
             "iterations": record["iterations"],
             "readings": json.dumps(record["spec"]["readings"], sort_keys=True),
             "device": record["device"],
@@ -131,7 +132,7 @@ def curves_of(configuration: Configuration, artifact: str, root: Path) -> Iterat
     for index, panel in enumerate(panels):
         for task, model, paper_size in cells_of(configuration, artifact):
             if (task, paper_size) == (panel["task"], panel.get("size")):
-                seeds = [resolve(configuration, task, model, paper_size, seed) for seed in configuration.seeds]
+                seeds = [resolve(configuration, task, model, paper_size, seed) for seed in seeds_of(configuration, task)]
                 yield from points_of(index, panel, seeds, root)
 
 

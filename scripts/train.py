@@ -16,18 +16,16 @@ import _bootstrap  # noqa: F401  isort: skip
 
 import argparse
 import hashlib
-import importlib
-import json
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 import torch
 
+from hidden_dynamics.building import build
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.data import prepared
-from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.errors import run_main
 from hidden_dynamics.runs import Run, code_of, data_file, find, identity
 from hidden_dynamics.training import devices, loop, optimisers, record
 from hidden_dynamics.training.checkpoint import Checkpoint
@@ -56,9 +54,7 @@ def main() -> int:
 def train_run(configuration: Configuration, run: Run, device: torch.device) -> None:
     data = prepared.load(data_file(configuration, run.spec["dataset"], run.spec["data"]))
     fingerprint = hashlib.sha256((identity(run) + data.digest).encode()).hexdigest()
-    torch.manual_seed(run.spec["seed"])
-    task = imported(run.spec["task_class"])(data.arrays, run.spec["task_settings"], run.spec["seed"], device)
-    network = build_network(run, task).to(device)
+    task, network = build(run, data.arrays, device)
     progress = Progress(run.id)
     history = loop.train(
         run.spec,
@@ -94,28 +90,6 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
         f"{run.id}: {outcome} after {history.iteration} iterations, {history.training_seconds:.1f} s of training",
         flush=True,
     )
-
-
-def build_network(run: Run, task: Any) -> torch.nn.Module:
-    core = {"core": imported(run.spec["core"])} if run.spec["core"] else {}
-    try:
-        return imported(run.spec["network"])(task, **core, **run.spec["hyperparameters"])
-    except (TypeError, ValueError) as error:
-        problem = " ".join(str(error).split())  # torch's errors have several lines
-        name = run.spec["core"] or run.spec["network"]
-        given = json.dumps(run.spec["hyperparameters"])
-        raise UserError(
-            f"{run.id}: {name} cannot be built: {problem}. Check its hyperparameters in config/tasks.yaml: {given}."
-        ) from error
-
-
-def imported(name: str) -> Any:
-    """The object of a dotted name, such as hidden_dynamics.recurrent.LSTM."""
-    module, _, attribute = name.rpartition(".")
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise UserError(f"{name} cannot be imported: {error}. Check the name in config/.") from None
 
 
 def parse_arguments() -> argparse.Namespace:

@@ -287,3 +287,30 @@ def test_the_argument_goes_before_the_environment_and_that_before_the_file(proje
 def test_an_argument_that_is_no_json_object_is_refused(text, said):
     with pytest.raises(UserError, match=f"--config.*{said}"):
         parse_settings(text)
+
+
+def test_a_grid_makes_the_sizes_and_cannot_stand_beside_them(project):
+    models = project.load().tasks["mnist_ablation"]["models"]["momentum_lstm"]
+    assert models["sizes"] == list(models["by_size"]) and len(models["sizes"]) == 9
+    project.set(TASKS, "mnist_ablation.models.momentum_lstm.sizes", [4])
+    with pytest.raises(UserError, match="mnist_ablation.models.momentum_lstm: a grid makes the sizes"):
+        project.load()
+
+
+def test_a_scale_refines_artifacts(project):
+    project.set(SCALES, "demo.artifacts", {"momentumrnn_table16": {"target": 0.25}})
+    assert project.load().artifacts["momentumrnn_table16"]["target"] == 0.25
+    assert project.load(scale="paper").artifacts["momentumrnn_table16"]["target"] == 0.9229
+    project.set(SCALES, "demo.artifacts", {"momentumrnn_table61": {"target": 0.25}})
+    with pytest.raises(UserError, match="demo.artifacts: unknown artifact 'momentumrnn_table61'. Did you mean"):
+        project.load()
+    project.set(SCALES, "demo.artifacts", {"momentumrnn_table16": {"traget": 0.25}})
+    with pytest.raises(UserError, match="demo.artifacts: momentumrnn_table16: unknown key 'traget'. Did you mean 'target'"):
+        project.load()
+
+
+def test_a_copy_of_data_that_is_not_configured_is_refused(configured):
+    data = {"directory": "data", "mirror": None}
+    assert configured(data=data | {"copies": {"timit": "/copy"}}).settings["data"]["copies"] == {"timit": "/copy"}
+    with pytest.raises(UserError, match="data.copies: unknown dataset 'tmit'. Did you mean 'timit'"):
+        configured(data=data | {"copies": {"tmit": "/copy"}})

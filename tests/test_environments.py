@@ -98,8 +98,10 @@ def test_an_environment_holds_all_that_its_packages_need(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_only_training_needs_torch(name):
-    assert ("torch" in {requirement.name for requirement in requirements(name)}) == (name == "train")
+def test_only_training_and_speech_need_torch(name):
+    held = {requirement.name for requirement in requirements(name)}
+    assert ("torch" in held) == (name in ("train", "speech"))
+    assert ({"soundfile", "torchaudio"} <= held) == (name == "speech")
 
 
 @pytest.mark.parametrize("name", NAMES)

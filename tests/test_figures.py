@@ -11,12 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from PIL import Image
 
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.data import copying
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering import figures
+from hidden_dynamics.rendering.figures import copying_example
+from hidden_dynamics.rendering.figures.curves import Curve, robust_limits
+from hidden_dynamics.rendering.figures.page import plain_numbers
 from hidden_dynamics.runs import cells_of, resolve
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -85,7 +89,7 @@ def curves_of(configuration, artifact, points=200, seeds=2):
                     "low": low,
                     "high": high,
                 }
-                point |= {"n": seeds, "baseline": "" if "mnist" in task else 0.17}
+                point |= {"n": seeds, "baseline": 0.17 if panel.get("baseline") else ""}
                 rows.append({key: str(value) for key, value in point.items()})
     return rows
 
@@ -117,7 +121,7 @@ def words(figure):
     return " ".join(" ".join(text.get_text() for text in texts).split())
 
 
-FIGURES = ["momentumrnn_figure3", "momentumrnn_figure4", "momentumrnn_figure10"]
+FIGURES = [f"momentumrnn_figure{number}" for number in (3, 4, 6, 10)]
 
 # -------------------------------------------------------------------------------------------------------------- content
 
@@ -168,16 +172,16 @@ def test_a_spike_at_the_start_does_not_flatten_the_rest(demo):
 def test_limits_show_the_middle_of_every_curve_and_every_mark(x_scale, y_scale):
     x = np.arange(1.0, 101.0)
     means = [np.full(100, 0.1), np.full(100, 0.1) + 1e-3 * x, np.full(100, 50.0), np.where(x < 4, 1e4, 0.2)]
-    curves = [figures.Curve(0, "m", x, y, y, y, np.ones(100), 0.0) for y in means]
-    low, high = figures.robust_limits(curves, [60.0], x_scale, y_scale)
+    curves = [Curve(0, "m", x, y, y, y, np.ones(100), 0.0) for y in means]
+    low, high = robust_limits(curves, [60.0], x_scale, y_scale)
     assert low < 0.1 and 60 < high < 100
 
 
 def test_limits_of_degenerate_curves():
     def limits(*y, scale="linear"):
         y = np.array(y)
-        curves = [figures.Curve(0, "m", np.arange(y.size) + 1.0, y, y, y, y, 0.0)]
-        return figures.robust_limits(curves, [], "linear", scale)
+        curves = [Curve(0, "m", np.arange(y.size) + 1.0, y, y, y, y, 0.0)]
+        return robust_limits(curves, [], "linear", scale)
 
     assert limits() is None
     for low, high in (
@@ -197,10 +201,38 @@ def test_configured_limits_hold_for_the_papers_data_only(demo, paper):
     assert panels_of(drawn("demo", FIGURES[0]))[0].get_ylim() != configured
 
 
+def test_a_logarithmic_axis_has_plain_numbers():
+    ax = Figure().subplots()
+    ax.set_yscale("log")
+    ax.set_ylim(4, 150)
+    plain_numbers(ax.yaxis)
+    labels = [label.get_text() for kind in (False, True) for label in ax.get_yticklabels(minor=kind)]
+    assert {"6", "10", "20", "60", "100"} <= set(labels) and "".join(labels).isdecimal()
+
+
+def test_both_readings_of_speech_have_panels_of_their_own(demo):
+    figure = drawn("demo", FIGURES[0])
+    titles = [ax.get_title().splitlines()[0] for ax in panels_of(figure)]
+    assert titles[2:] == [
+        f"TIMIT in the paper, {which} frame: {split} loss, N = 40 (paper: 158)"
+        for which in ("next", "previous")
+        for split in ("train", "test")
+    ]
+    assert [ax.get_yscale() for ax in panels_of(figure)[2:]] == ["log"] * 4
+    assert "published and released (speech_target)" in words(figure)
+
+
+def test_a_part_of_the_data_may_stand_in():
+    configuration = configuration_at("paper", overrides={"tasks": {"timit": {"dataset": "fsdd"}}})
+    text = words(draw(configuration, FIGURES[0]))
+    assert "scale: paper, stand-in data in some panels" in text and "MNIST in the paper" not in text
+    assert text.count("TIMIT in the paper, next frame") == 2 and "TIMIT in the paper, previous frame" not in text
+
+
 def test_an_empty_panel_says_so(demo):
     curves = [row for row in curves_of(demo, FIGURES[0]) if row["panel"] == "0"]
     assert "no run got as far" in words(draw(demo, FIGURES[0], curves))
-    assert words(draw(demo, FIGURES[0], [])).count("no run got as far") == 2
+    assert words(draw(demo, FIGURES[0], [])).count("no run got as far") == 6
 
 
 def test_a_light_colour_has_an_outline(demo):
@@ -240,8 +272,8 @@ def test_diverged_runs_are_marked(demo):
 
 
 def test_one_tasks_diverged_runs_need_no_name(demo):
-    figure = draw(demo, FIGURES[0], diverged=[("mnist", "lstm", 0), ("mnist", "lstm", 1)])
-    assert "LSTM (2 of 2 seeds diverged)" in words(figure)
+    figure = draw(demo, "momentumrnn_figure11", diverged=[("pmnist_dtriv", "dtriv", seed) for seed in (0, 1)])
+    assert "DTRIV (2 of 2 seeds diverged)" in words(figure)
 
 
 # ----------------------------------------------------------------------------------------------- what it says of itself
@@ -269,13 +301,19 @@ def test_the_face_of_a_figure(paper):
         "N = 256",
         "2 seeds",
         "95 %",
-        "30 points (train)",
+        "30 points (train, mnist), 10 points (train, timit and timit_recall)",
+        "10 points (test, mnist), none (test, timit and timit_recall)",
         "Readings",
         "cpu",
     ):
         assert said in text
     for unsaid in ("stand-in", "(paper:", "instead of", "in the paper"):
         assert unsaid not in text
+
+
+def test_one_smoothing_of_a_split_names_no_task(paper):
+    text = words(drawn("paper", "momentumrnn_figure11"))
+    assert "triangular moving average of 10 points (train), none (test)." in text
 
 
 def test_readings_are_named():
@@ -395,9 +433,9 @@ def test_the_configured_example_is_the_first_test_sequence(scale, demo, paper):
 
 
 def test_shown_steps():
-    assert figures.shown_steps(5, 20) == list(range(30))
-    assert figures.shown_steps(2, 100) == [0, 1, 2, 3, 4, None, 99, 100, 101, 102, 103]
-    assert figures.shown_steps(30, 7) == list(range(67))
+    assert copying_example.shown_steps(5, 20) == list(range(30))
+    assert copying_example.shown_steps(2, 100) == [0, 1, 2, 3, 4, None, 99, 100, 101, 102, 103]
+    assert copying_example.shown_steps(30, 7) == list(range(67))
 
 
 def test_the_copying_example_needs_a_copying_task(demo, monkeypatch):
@@ -412,16 +450,26 @@ def test_the_copying_example_needs_a_copying_task(demo, monkeypatch):
 
 
 def test_files_are_valid_and_the_same_from_another_process(demo, tmp_path):
-    for name, rows in (("s.csv", summary_of(demo, FIGURES[0])), ("c.csv", curves_of(demo, FIGURES[0]))):
+    for name, rows in (
+        ("s.csv", summary_of(demo, "momentumrnn_figure11")),
+        ("c.csv", curves_of(demo, "momentumrnn_figure11")),
+    ):
         with (tmp_path / name).open("w", newline="") as handle:
             writer = csv.DictWriter(handle, list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
-    command = [sys.executable, str(ROOT / "scripts/render_figure.py"), "--artifact", FIGURES[0], "--summary", "s.csv"]
+    command = [
+        sys.executable,
+        str(ROOT / "scripts/render_figure.py"),
+        "--artifact",
+        "momentumrnn_figure11",
+        "--summary",
+        "s.csv",
+    ]
     command += ["--curves", "c.csv", "--config", json.dumps(demo.settings), "--output", "there/x"]
     subprocess.run(command, cwd=tmp_path, check=True)
     summary, curves = (figures.read_rows(tmp_path / name) for name in ("s.csv", "c.csv"))
-    figures.save(figures.curves_figure(demo, FIGURES[0], summary, curves), tmp_path / "here/x")
+    figures.save(figures.curves_figure(demo, "momentumrnn_figure11", summary, curves), tmp_path / "here/x")
     for place in ("here", "there"):
         assert sorted(path.name for path in (tmp_path / place).iterdir()) == ["x.pdf", "x.png"]
     for kind in ("pdf", "png"):
@@ -436,7 +484,7 @@ def test_files_are_valid_and_the_same_from_another_process(demo, tmp_path):
 
 def test_a_figure_that_cannot_be_written_leaves_the_old_one(demo, tmp_path, monkeypatch):
     (tmp_path / "x.pdf").write_text("old")
-    figure = drawn("demo", FIGURES[0])
+    figure = drawn("demo", "momentumrnn_figure11")
 
     def fail(handle, **_):
         handle.write(b"half")

@@ -167,7 +167,7 @@ def test_script_reports_a_disk_that_refuses(tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--dataset", "copyng"), "error: there is no dataset 'copyng'. Did you mean 'copying'?"),
+        (("--dataset", "copyng"), "error: --dataset: unknown dataset 'copyng'. Did you mean 'copying'?"),
         (("--settings", "{blanks: 3}"), "error: --settings is not valid JSON"),
         (("--settings", "[3]"), "error: --settings must be a JSON object"),
         (("--settings", "{}"), "error: copying: the setting 'blanks' is missing"),

@@ -10,7 +10,7 @@ from hidden_dynamics.configuration import load
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering.published import PUBLISHED, load_published, load_tasks, row_of
 
-RESULTS = ("1", "11")
+RESULTS = ("1", "2", "4", "5", "11", "12", "13")
 HYPERPARAMETERS = ("6", "7", "8", "9", "10")
 FILES = sorted(str(path.relative_to(PUBLISHED)) for path in PUBLISHED.glob("*/*.yaml"))
 MODELS = {
@@ -59,24 +59,119 @@ def test_files_are_those_that_artifacts_name():
 
 
 @pytest.mark.parametrize("number", RESULTS)
-def test_a_result_is_own_or_literature(number):
+def test_a_result_is_there_for_every_task_and_metric(number):
     content = table(number)
     for row in content["rows"]:
-        given = row["literature"] if row.get("literature_only") else row["values"]
-        assert set(given) == set(content["tasks"])
-        assert ("literature" in row) == bool(row.get("literature_only")) == (row["model"] == content["baseline"])
+        only = row.get("literature_only", False)
+        assert only == (row["values"] == {}) and (not only or "literature" in row)
+        assert ("literature" in row) == (row["model"] == content["baseline"])
+        for given in filter(None, (row["values"], row.get("literature"))):
+            assert set(given) == set(content["tasks"])
+            assert all(list(numbers) == list(content["metrics"]) for numbers in given.values())
 
 
-def test_tables_1_and_11_agree_where_they_overlap():
-    for model in ("lstm", "momentum_lstm"):
-        assert row_of(table("1"), model, 128) == row_of(table("11"), model, 128)
+@pytest.mark.parametrize("number", RESULTS)
+def test_every_reference_is_named_and_used(number):
+    content = table(number)
+    quoted = [
+        item
+        for row in content["rows"]
+        for by_metric in row.get("literature", {}).values()
+        for items in by_metric.values()
+        for item in items
+    ]
+    assert {key for item in quoted for key in item["keys"]} == set(content["references"])
+
+
+def test_tables_agree_where_they_overlap():
+    for one, other in (("1", "11"), ("2", "12"), ("4", "13")):
+        rows = {(row["model"], row["size"]): row for row in table(one)["rows"]}
+        shared = [(row, rows[row["model"], row["size"]]) for row in table(other)["rows"] if row_key(row) in rows]
+        assert len(shared) >= 2
+        assert all(left == right for left, right in shared)
+
+
+def row_key(row: dict) -> tuple:
+    return row["model"], row["size"]
 
 
 def test_results_by_hand():
-    assert row_of(table("1"), "sr_lstm", 256)["values"]["pmnist"] == {"mean": 93.82, "std": 1.85}
-    assert row_of(table("1"), "lstm", 256)["literature"]["mnist"][1]["value"] == 98.50
-    assert row_of(table("11"), "rmsprop_lstm", 128)["values"]["mnist"] == {"mean": 99.09, "std": 0.05}
+    assert row_of(table("1"), "sr_lstm", 256)["values"]["pmnist"]["test_accuracy"] == {"mean": 93.82, "std": 1.85}
+    assert row_of(table("1"), "lstm", 256)["literature"]["mnist"]["test_accuracy"][1] == {"value": 98.50, "keys": [62]}
+    assert row_of(table("11"), "rmsprop_lstm", 128)["values"]["mnist"]["test_accuracy"] == {"mean": 99.09, "std": 0.05}
     assert row_of(table("1"), "sr_lstm", 128) is None
+    lstm = row_of(table("2"), "lstm", 158)
+    assert lstm["values"]["timit"]["test_loss"] == {"mean": 9.37, "std": 0.14}
+    assert lstm["literature"]["timit"]["validation_loss"] == [{"value": 13.66, "keys": [22, 34]}]
+    assert row_of(table("5"), "momentum_dtriv", 322)["values"]["timit_dtriv"] == {
+        "validation_loss": {"mean": 1.21, "std": 0.05},
+        "test_loss": {"mean": 1.17, "std": 0.05},
+    }
+    assert row_of(table("12"), "sr_lstm", 120)["values"]["timit"]["validation_loss"] == {"mean": 8.15, "std": 0.26}
+    assert row_of(table("4"), "dtriv", 360)["literature"]["pmnist_dtriv"]["test_accuracy"][0]["value"] == 96.50
+    assert row_of(table("13"), "sr_dtriv", 512)["values"]["pmnist_dtriv"]["test_accuracy"]["mean"] == 97.02
+
+
+def test_the_note_on_speech_says_the_range_of_the_tables():
+    values = [
+        value["mean"]
+        for number in ("2", "5", "12")
+        for row in table(number)["rows"]
+        for by_metric in row["values"].values()
+        for value in by_metric.values()
+    ]
+    tasks = load_tasks("momentumrnn/table2.yaml")
+    assert f"lie between {min(values)} and {max(values)}" in tasks["timit"]["notes"][0]
+    assert tasks["timit"]["notes"] == tasks["timit_dtriv"]["notes"]
+
+
+# Figure 7
+
+
+def grid(task: str) -> dict:
+    return {row["task"]: row for row in load_published("momentumrnn/figure7.yaml")["rows"]}[task]
+
+
+def at(task: str, mu: float, s: float) -> float:
+    content = grid(task)
+    return content["values"][content["rows"]["mu"].index(mu)][content["columns"]["s"].index(s)]
+
+
+@pytest.mark.parametrize("task", ["mnist_ablation", "timit_ablation", "ptb_ablation"])
+def test_a_grid_has_a_number_for_each_pair(task):
+    content = grid(task)
+    assert content["rows"] == {"mu": [0.9, 0.6, 0.3, 0.1, 0.0]}
+    assert content["columns"] == {"s": [0.1, 0.3, 0.6, 0.9, 1.0]}
+    assert [len(row) for row in content["values"]] == [5] * 5
+    flat = [value for row in content["values"] for value in row]
+    best = max(flat) if content["better"] == "higher" else min(flat)
+    assert best == {"mnist_ablation": 99.08, "timit_ablation": 5.86, "ptb_ablation": 58.62}[task]
+
+
+def test_grids_by_hand():
+    assert [at("mnist_ablation", 0.0, s) for s in (0.1, 0.3, 0.6, 0.9)] == [37.39, 83.58, 83.49, 81.54]
+    assert [at("timit_ablation", 0.9, s) for s in (0.1, 0.3, 0.6, 0.9, 1.0)] == [121.07, 38.92, 45.47, 51.19, 51.66]
+    assert [at("ptb_ablation", mu, 0.3) for mu in (0.9, 0.6, 0.3, 0.1, 0.0)] == [585.13, 212.99, 64.60, 82.96, 89.88]
+    assert [at("timit_ablation", mu, 0.1) for mu in (0.6, 0.3, 0.1, 0.0)] == [7.24, 5.87, 5.86, 6.00]
+
+
+def test_grids_agree_with_the_tables():
+    """Where the figure repeats a table's number, by the same settings."""
+    best = row_of(table("1"), "momentum_lstm", 256)["values"]["mnist"]["test_accuracy"]["mean"]
+    assert at("mnist_ablation", 0.6, 0.6) == best
+    quoted = row_of(table("1"), "lstm", 256)["literature"]["mnist"]["test_accuracy"]
+    assert at("mnist_ablation", 0.0, 1.0) == quoted[0]["value"]
+    momentum, lstm = (row_of(table("2"), model, 158)["values"]["timit"] for model in ("momentum_lstm", "lstm"))
+    assert at("timit_ablation", 0.3, 0.1) == momentum["test_loss"]["mean"]
+    assert at("timit_ablation", 0.0, 1.0) == lstm["validation_loss"]["mean"] != lstm["test_loss"]["mean"]
+
+
+def test_grids_hold_what_is_configured_at_scale_paper(configured):
+    tasks = configured(scale="paper").tasks
+    for task in ("mnist_ablation", "timit_ablation"):
+        content, settings = grid(task), tasks[task]["models"]["momentum_lstm"]
+        assert settings["grid"] == {**content["rows"], **content["columns"]}
+        assert settings["hyperparameters"]["hidden_size"] == content["size"]
 
 
 def test_hyperparameters_by_hand():
@@ -86,7 +181,9 @@ def test_hyperparameters_by_hand():
     assert settings("7", "momentum_lstm", 190, "copying_2k")["s"] == 2.0
     assert settings("6", "dtriv", 360, "pmnist_dtriv")["orthogonal_learning_rate"] == 5e-5
     assert settings("6", "lstm", 1150, "ptb")["learning_rate"] == 30
-    assert load_tasks("momentumrnn/table6.yaml")["mnist"]["settings"] == {"clip_norm": 1, "alpha": 0.9}
+    tasks = load_tasks("momentumrnn/table6.yaml")
+    assert tasks["mnist"]["settings"] == {"clip_norm": 1, "alpha": 0.9}
+    assert tasks["timit"]["settings"] == {"clip_norm": None, "forget_bias": -4}
 
 
 TASKS = {
@@ -123,34 +220,94 @@ def papers() -> Path:
 
 def printed_lines(papers: Path, number: str) -> list[list[str]]:
     """The lines below a table's caption, split into cells, up to the next caption or running text."""
-    name = "momentumrnn.txt" if number == "1" else "momentumrnn-appendix.txt"
+    name = "momentumrnn.txt" if int(number) <= 5 else "momentumrnn-appendix.txt"
     text = (papers / name).read_text(encoding="utf-8")
     lines = iter(text[text.index(f"\nTable {number}: ") + 1 :].splitlines()[1:])
     rows = []
     for line in lines:
-        if line.startswith("Table ") or re.match(r"[A-Z] [A-Z]|\d ", line) or len(line) > 300:
+        if line.startswith(("Table ", "Figure ")) or re.match(r"[A-Z] [A-Z]|\d ", line) or len(line) > 300:
             break
         if line.strip() and not line.startswith("|--"):
             rows.append([cell.strip() for cell in re.split(r"\t|\|", line.strip("| \n"))])
     return rows
 
 
-@pytest.mark.parametrize("number", RESULTS)
+PIXELS = {"MNIST": ("mnist", "test_accuracy"), "PMNIST": ("pmnist", "test_accuracy")}
+SPEECH = {"VAL. MSE": ("timit", "validation_loss"), "TEST MSE": ("timit", "test_loss")}
+ORTHOGONAL_SPEECH = {name: ("timit_dtriv", metric) for name, (_, metric) in SPEECH.items()}
+ORTHOGONAL_PIXELS = {"PMNIST": ("pmnist_dtriv", "test_accuracy")}
+PRINTED_COLUMNS = {
+    "1": PIXELS,
+    "2": SPEECH,
+    "5": ORTHOGONAL_SPEECH,
+    "11": PIXELS,
+    "12": SPEECH,
+    "13": ORTHOGONAL_PIXELS,
+}
+
+
+@pytest.mark.parametrize("number", PRINTED_COLUMNS)
 def test_every_result_is_as_printed(papers, number):
     content = table(number)
     header, *printed = printed_lines(papers, number)
-    assert header == ["MODEL", "N", "# PARAMS", "MNIST", "PMNIST"]
+    columns = PRINTED_COLUMNS[number]
+    assert header == ["MODEL", "N", "# PARAMS", *columns]
+    assert {place for row in content["rows"] for place in numbers_of(row)} == set(columns.values())
     assert len(printed) == len(content["rows"])
     for (model, size, parameters, *cells), row in zip(printed, content["rows"], strict=True):
-        assert (MODELS[model.lower()], int(size)) == (row["model"], row["size"])
-        assert re.sub(r"\$|\\approx|\s", "", parameters) == row["parameters"].removeprefix("≈")
-        for task, cell in zip(content["tasks"], cells, strict=True):
-            if row.get("literature_only"):
-                found = [(float(v), int(k)) for v, k in re.findall(r"([\d.]+)\s*\[(\d+)\]", cell)]
-                assert found == [(item["value"], item["key"]) for item in row["literature"][task]]
-            else:
-                mean, std = map(float, cell.split(r"\pm"))
-                assert row["values"][task] == {"mean": mean, "std": std}
+        assert (MODELS[model.lower()], int(size)) == row_key(row)
+        assert parameters_of(parameters) == row["parameters"]
+        assert dict(zip(columns.values(), map(printed_numbers, cells), strict=True)) == numbers_of(row)
+
+
+def test_table_4_is_as_printed(papers):
+    header, *printed = printed_lines(papers, "4")
+    assert header == ["N", "# PARAMS", "PMNIST (DTRIV)", "PMNIST (MOMENTUMDTRIV)"]
+    found = {
+        (model, int(size)): (parameters_of(parameters), {ORTHOGONAL_PIXELS["PMNIST"]: printed_numbers(cell)})
+        for size, parameters, *cells in printed
+        for model, cell in zip(("dtriv", "momentum_dtriv"), cells, strict=True)
+    }
+    assert found == {row_key(row): (row["parameters"], numbers_of(row)) for row in table("4")["rows"]}
+
+
+def parameters_of(cell: str) -> str:
+    return "≈" + re.sub(r"\$|\\approx|\s", "", cell)
+
+
+def printed_numbers(cell: str) -> tuple:
+    """((mean, std) or None, what is quoted: [(value, keys), ...]) of "14.87 ± 0.15 (15.42 [22, 34])"."""
+    own = re.match(r"([\d.]+) (?:±|\\pm) ([\d.]+)", cell)
+    quoted = re.findall(r"([\d.]+)\s*\[([\d, ]+)\]", cell)
+    numbers = [(float(value), [int(key) for key in keys.split(",")]) for value, keys in quoted]
+    return tuple(map(float, own.groups())) if own else None, numbers
+
+
+def numbers_of(row: dict) -> dict:
+    """{(task, metric): what `printed_numbers` gives} of a row of ours."""
+    own = {(task, metric): v for task, values in row["values"].items() for metric, v in values.items()}
+    quoted = {(task, metric): v for task, items in row.get("literature", {}).items() for metric, v in items.items()}
+    return {
+        place: (
+            (own[place]["mean"], own[place]["std"]) if place in own else None,
+            [(item["value"], item["keys"]) for item in quoted.get(place, [])],
+        )
+        for place in own.keys() | quoted.keys()
+    }
+
+
+@pytest.mark.parametrize("number", RESULTS)
+def test_every_reference_is_the_paper_s(papers, number):
+    text = (papers / "momentumrnn.txt").read_text(encoding="utf-8")
+    for key, name in table(number)["references"].items():
+        entry = re.search(rf"^- \[{key}\] (.*)$", text, re.MULTILINE).group(1)
+        assert all(word in entry for word in re.split(r", | and | (?=\d)", name)), name
+
+
+def test_the_language_grid_agrees_with_table_3(papers):
+    rows = {cells[0]: cells for cells in printed_lines(papers, "3") if cells[0] in ("LSTM", "MOMENTUMLSTM")}
+    assert rows["LSTM"][-1].startswith(str(at("ptb_ablation", 0.0, 1.0)))
+    assert rows["MOMENTUMLSTM"][-1].startswith(str(at("ptb_ablation", 0.0, 0.6)))
 
 
 @pytest.mark.parametrize("number", HYPERPARAMETERS)

@@ -1,12 +1,13 @@
 """Runs: how a specification is resolved, which readings it takes, and which runs an artifact needs."""
 
+import dataclasses
 import json
 
 import pytest
 
 from hidden_dynamics.configuration import merge
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.runs import all_runs, cells_of, data_file, find, resolve, runs_of
+from hidden_dynamics.runs import GRADIENTS, all_runs, cells_of, data_file, find, outputs_of, resolve, runs_of, seeds_of
 
 TASKS, MODELS, READINGS = "config/tasks.yaml", "config/models.yaml", "config/readings.yaml"
 PAPER_ROWS = [
@@ -21,6 +22,12 @@ PAPER_ROWS = [
     ("copying_1k", "momentum_lstm", 190, {"mu": 0.6, "s": 0.9}),
     ("copying_2k", "momentum_lstm", 190, {"mu": 0.9, "s": 2.0}),
     ("adding", "adam_lstm", 128, {"mu": 0.6, "s": 2.0, "beta": 0.999}),
+    ("timit", "momentum_lstm", 84, {"mu": 0.3, "s": 0.1, "forget_bias": -4.0}),
+    ("timit_recall", "adam_lstm", 158, {"mu": 0.3, "s": 0.1, "beta": 0.999, "forget_bias": -4.0}),
+    ("pmnist_dtriv", "momentum_dtriv", 170, {"mu": 0.6, "s": 0.9, "K": 1}),
+    ("pmnist_dtriv", "momentum_dtriv", 512, {"mu": 0.3, "s": 0.3, "K": "∞"}),
+    ("pmnist_dtriv", "sr_dtriv", 512, {"s": 0.3, "restart": 2, "K": "∞"}),
+    ("timit_dtriv", "dtriv", 322, {"K": "∞", "initialisation": "henaff"}),
 ]
 RELEASED = {
     # reading: a run that it concerns, and what it sets there
@@ -29,7 +36,11 @@ RELEASED = {
     "adam_epsilon": ("mnist", "rmsprop_lstm", "hyperparameters", {"eps": 1e-16}),
     "forget_fill": ("mnist", "lstm", "hyperparameters", {"forget_fill": "both"}),
     "permutation": ("pmnist", "lstm", "task_settings", {"permutation": "by_seed"}),
+    "orthogonal_speech_clipping": ("timit_dtriv", "dtriv", "training", {"clip_norm": 1.0}),
+    "gradient_momentum": ("pmnist_gradients", "momentum_dtriv", "hyperparameters", {"mu": 0.999, "s": 0.6}),
 }
+FIXED = {"speech_target"}  # by the tasks themselves: there is a task for either
+SPEECH = {"timit": 84, "timit_dtriv": 224}
 CELLS = [(task, model) for task, model, *_ in RELEASED.values()]
 
 
@@ -89,7 +100,14 @@ def test_the_paper_scale_holds_the_published_training(configured):
     assert spec_of(configured(scale="paper"), "adding", "lstm")["training"]["optimisers"]["main"]["name"] == "Adam"
 
 
-@pytest.mark.parametrize(("scale", "count"), [("demo", 70), ("pilot", 70), ("paper", 175)])
+def test_orthogonal_networks_are_trained_as_table_6_says_size_by_size(configured):
+    rates = {170: (0.0007, 0.0002), 360: (0.0007, 0.00005), 512: (0.0003, 0.00007)}
+    for size, expected in rates.items():
+        optimisers = resolve(configured(scale="paper"), "pmnist_dtriv", "dtriv", size, 0).spec["training"]["optimisers"]
+        assert (optimisers["main"]["lr"], optimisers["orthogonal"]["lr"]) == expected
+
+
+@pytest.mark.parametrize(("scale", "count"), [("demo", 190), ("pilot", 254), ("paper", 632)])
 def test_every_run_has_a_directory_and_a_name_of_its_own(configured, scale, count):
     runs = all_runs(configured(scale=scale))
     assert len(runs) == count
@@ -149,14 +167,23 @@ def test_a_reading_taken_by_name_sets_exactly_what_it_lists(configured, reading)
 
 
 def test_every_difference_between_paper_and_code_is_tried_here(configured):
-    assert set(RELEASED) == set(configured().readings)
+    assert set(RELEASED) | FIXED == set(configured().readings)
+
+
+@pytest.mark.parametrize("default", ["published", "released"])
+def test_speech_is_there_in_both_readings_whatever_is_taken_elsewhere(configured, default):
+    configuration = configured(readings={"default": default})
+    for task in ("timit", "timit_dtriv"):
+        for name, reading, target in ((task, "published", "next"), (f"{task}_recall", "released", "previous")):
+            spec = resolve(configuration, name, next(iter(configuration.tasks[name]["models"])), SPEECH[task], 0).spec
+            assert (spec["readings"]["speech_target"], spec["task_settings"]["target"]) == (reading, target)
 
 
 @pytest.mark.parametrize("reading", RELEASED)
 def test_released_by_default_sets_what_every_reading_lists(configured, reading):
     task, model, place, released = RELEASED[reading]
     taken = spec_of(configured(readings={"default": "released"}), task, model)
-    assert set(taken["readings"].values()) == {"released"}
+    assert {value for name, value in taken["readings"].items() if name not in FIXED} == {"released"}
     assert {key: taken[place][key] for key in released} == released
 
 
@@ -191,12 +218,49 @@ def test_an_artifact_needs_its_rows_on_its_tasks_with_every_seed(configured):
 
 def test_a_figure_with_two_panels_of_one_task_needs_each_run_once(configured):
     runs = runs_of(configured(), "momentumrnn_figure9")
-    assert len(runs) == len({run.id for run in runs}) == 10
-    assert {(run.task, run.paper_size) for run in runs} == {("mnist", 128)}
+    assert len(runs) == len({run.id for run in runs}) == 30
+    assert {(run.task, run.paper_size) for run in runs} == {("mnist", 128), ("timit", 120), ("timit_recall", 120)}
 
 
-@pytest.mark.parametrize("artifact", ["momentumrnn_table6", "momentumrnn_figure8"])
-def test_an_artifact_made_from_the_configuration_needs_no_runs(configured, artifact):
+def test_a_grid_makes_a_run_of_every_combination(configured):
+    grid = {"mu": [0.5, 0.0], "s": [1.0, 0.25, 2]}
+    changes = {"mnist_ablation": {"models": {"momentum_lstm": {"grid": grid}}}}
+    configuration = configured(overrides={"tasks": changes}, seeds=[4])
+    cells = cells_of(configuration, "momentumrnn_figure7")
+    of_mnist = [cell for cell in cells if cell[0] == "mnist_ablation"]
+    assert [size for *_, size in of_mnist] == [f"mu{mu}-s{s}" for mu in (0.5, 0.0) for s in (1.0, 0.25, 2)]
+    run = resolve(configuration, *of_mnist[1], 4)
+    assert (run.variant, run.directory) == (
+        "momentum_lstm-mu0.5-s0.25",
+        "results/demo/runs/mnist_ablation/momentum_lstm-mu0.5-s0.25/seed4",
+    )
+    assert run.spec["hyperparameters"] == {"hidden_size": 32, "mu": 0.5, "s": 0.25, "forget_fill": "once"}
+    assert find(configuration, "mnist_ablation", run.variant, 4) == run
+
+
+def test_an_ablation_without_a_grid_is_refused(configured):
+    model = {"sizes": [8]}
+    configuration = configured()
+    tasks = merge(configuration.tasks, {})
+    tasks["mnist_ablation"]["models"]["momentum_lstm"] = model
+    with pytest.raises(UserError, match="an ablation of momentum_lstm on mnist_ablation needs a grid"):
+        cells_of(dataclasses.replace(configuration, tasks=tasks), "momentumrnn_figure7")
+
+
+def test_one_seed_is_enough_where_the_task_says_so(configured):
+    configuration = configured(seeds=[5, 2])
+    assert {run.seed for run in all_runs(configuration) if run.task == "pmnist_gradients"} == {5}
+    assert [run.seed for run in runs_of(configuration, "momentumrnn_figure2")] == [5, 5]
+    assert seeds_of(configuration, "pmnist") == [5, 2]
+
+
+def test_only_a_task_that_records_gradients_has_a_file_of_them(configured):
+    configuration = configured()
+    assert {task for task in configuration.tasks if GRADIENTS in outputs_of(configuration, task)} == {"pmnist_gradients"}
+
+
+@pytest.mark.parametrize("artifact", ["momentumrnn_table6", "momentumrnn_figure8", "momentumrnn_table14"])
+def test_an_artifact_made_from_the_configuration_or_a_measurement_needs_no_runs(configured, artifact):
     assert runs_of(configured(), artifact) == []
 
 

@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import summarise  # noqa: E402
 
 FIGURE, POINTS = "momentumrnn_figure3", 120
+MEASURED = {"iteration": 10, "epoch": 1.0, "train_loss": 1.0, "test_loss": 1.5, "test_accuracy": 0.5}
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def make_run(root, configuration, run, losses=None, diverged_at=None):
         "diverged_at": diverged_at,
         "reported": None
         if diverged_at
-        else {"metric": "test_accuracy", "rule": "max", "value": 0.5, "iteration": 10, "epoch": 1},
+        else {"metric": "test_accuracy", "rule": "max", "value": 0.5, "iteration": 10, "epoch": 1, "metrics": MEASURED},
         "iterations": losses.size,
         "dataset": {
             "name": run.spec["dataset"],
@@ -142,6 +143,7 @@ def test_one_row_per_run(finished, summarised, configuration):
     assert (row["status"], row["diverged_at"], row["extra"]) == ("finished", "", "false")
     assert (row["metric"], row["rule"], float(row["reported"])) == ("test_accuracy", "max", 0.5)
     assert (row["reported_iteration"], row["reported_epoch"], row["iterations"]) == ("10", "1", str(POINTS))
+    assert json.loads(row["measured"]) == MEASURED
     assert (row["parameters"], row["precision"], row["device"], row["threads"]) == ("4321", "fp32", "cpu", "1")
     assert json.loads(row["readings"]) == run.spec["readings"]
     assert (float(row["training_seconds"]), row["fingerprint"]) == (1.25, "f" * 64)
@@ -159,6 +161,7 @@ def test_a_diverged_run_reports_nothing(finished, summarised, configuration):
     make_run(finished, configuration, run, losses=losses_of(run, 50), diverged_at=50)
     row = summarised(finished)[0][1]
     assert (row["status"], row["diverged_at"], row["metric"], row["reported"]) == ("diverged", "50", "", "")
+    assert row["measured"] == ""
 
 
 def test_a_table_without_runs_has_a_header_only(tmp_path, summarised):

@@ -1,5 +1,6 @@
 """Tables: what they say of made-up runs, computed here by hand, and that every format can be read."""
 
+import functools
 import json
 import math
 import re
@@ -16,21 +17,29 @@ from hypothesis import strategies as st
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.configuration import ROOT, read_yaml
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.rendering.face import readings_note
 from hidden_dynamics.rendering.hyperparameter_table import hyperparameter_table
 from hidden_dynamics.rendering.results_table import read_summary, results_table
 from hidden_dynamics.rendering.tables import latex_text, markdown, write_table
 
-HYPERPARAMETER_TABLES = [f"momentumrnn_table{k}" for k in (6, 7, 8, 9, 10)]
+HYPERPARAMETER_ROWS = {6: 21, 7: 21, 8: 12, 9: 12, 10: 12}  # by table: models on their tasks and sizes
+HYPERPARAMETER_TABLES = [f"momentumrnn_table{k}" for k in HYPERPARAMETER_ROWS]
 ENDINGS = ("csv", "md", "tex", "html")
 
 
 def configuration(scale: str, **changes):
-    return configurations.load({**read_yaml(ROOT / "config.yaml"), "scale": scale, **changes})
+    return configured_as(json.dumps({"scale": scale, **changes}))
 
 
-def run(model="lstm", task="mnist", reported=0.9, seed=0, **changes) -> dict:
+@functools.cache
+def configured_as(changes: str):
+    return configurations.load(configurations.with_number_keys(read_yaml(ROOT / "config.yaml") | json.loads(changes)))
+
+
+def run(model="lstm", task="mnist", reported=0.9, seed=0, metric="test_accuracy", rule="max", **changes) -> dict:
     """A row of a summary: a finished run on MNIST at the paper's N = 128."""
     diverged = reported is None
+    measured = {"epoch": 3, metric: reported, **changes.pop("also_measured", {})}
     return {
         "artifact": "momentumrnn_table11",
         "scale": "paper",
@@ -47,9 +56,10 @@ def run(model="lstm", task="mnist", reported=0.9, seed=0, **changes) -> dict:
         "stand_in_for": "",
         "parameters": 68362,
         "status": "diverged" if diverged else "finished",
-        "metric": "" if diverged else "test_accuracy",
-        "rule": "" if diverged else "max",
+        "metric": "" if diverged else metric,
+        "rule": "" if diverged else rule,
         "reported": "" if diverged else reported,
+        "measured": "" if diverged else json.dumps(measured),
         "readings": json.dumps({"forget_fill": "published"}),
         "device": "cpu",
         "precision": "fp32",
@@ -116,6 +126,12 @@ def test_only_diverged_runs(rendered):
     assert cell(table, "SR_LSTM", "ours") == "diverged 2 of 2"
     assert cell(table, "SR_LSTM", "difference") == "–"
     assert cell(table, "SR_LSTM", "rank (published)") == "–"
+
+
+def test_nothing_but_diverged_runs(rendered):
+    table = rendered([run(reported=None)])
+    assert cell(table, "LSTM", "ours") == "diverged 1 of 1"
+    assert any(note.endswith("over n seeds of what a run reports.") for note in table.notes)
 
 
 def test_difference_is_to_the_published_mean_or_the_best_of_the_literature(rendered):
@@ -228,8 +244,12 @@ def test_the_face_says_scale_data_seeds_readings_device_and_overrides(rendered):
     [
         ({"artifact": "momentumrnn_table1"}, "artifact"),
         ({"scale": "demo"}, "scale"),
-        ({"metric": "train_loss"}, "metric"),
-        ({"reported": ""}, "without a result"),
+        ({"metric": "train_loss"}, "metric is train_loss, and test_accuracy was expected"),
+        ({"measured": ""}, "without a result .test_accuracy.: mnist/lstm/seed0"),
+        ({"measured": '{"test_accuracy": null}'}, "without a result"),
+        ({"measured": '{"test_accuracy": NaN}'}, "without a result"),
+        ({"measured": "0.9 at epoch 3"}, "is not a summary"),
+        ({"measured": "0.9"}, "measured is not a mapping"),
     ],
 )
 def test_a_summary_of_something_else_is_refused(rendered, change, message):
@@ -250,16 +270,218 @@ def test_files_that_are_not_summaries_are_refused(tmp_path):
             read_summary(tmp_path / name)
 
 
+# Several metrics, and two tasks for one of the paper's: speech
+
+
+def speech(model="lstm", target="next frame", validation=30.0, test=31.0, size=84, seed=0, **changes) -> dict:
+    """A finished run on TIMIT; the numbers of recalling are a tenth of those of predicting."""
+    recall = target == "previous frame"
+    factor = 0.1 if recall else 1
+    return run(
+        model,
+        "timit_recall" if recall else "timit",
+        validation * factor,
+        seed,
+        "validation_loss",
+        "min",
+        **{
+            "also_measured": {"test_loss": test * factor},
+            "artifact": "momentumrnn_table2",
+            "task_title": f"TIMIT, {target}",
+            "size": size,
+            "paper_size": size,
+            "dataset": "timit",
+            "dataset_title": "TIMIT",
+            "readings": json.dumps(
+                {"forget_fill": "published", "speech_target": "released" if recall else "published"}
+            ),
+            **changes,
+        },
+    )
+
+
+SPEECH = [
+    speech(target=target, model=model, validation=validation + seed, test=validation + 2 * seed, seed=seed)
+    for model, validation in (("lstm", 30.0), ("momentum_lstm", 20.0))
+    for target in ("next frame", "previous frame")
+    for seed in (0, 1)
+]
+VALIDATION, TEST = "TIMIT: Validation MSE", "TIMIT: Test MSE"
+
+
+def speech_row(table, label: str, size: int = 84) -> pandas.Series:
+    rows = table.frame[(table.frame[("", "Model")] == label) & (table.frame[("", "N")] == str(size))]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def test_both_tasks_stand_beside_the_published_number_of_each_metric(rendered):
+    row = speech_row(rendered(SPEECH, artifact="momentumrnn_table2"), "LSTM")
+    # validation 30, 31; test 30, 32; recalling: a tenth. Published: 14.87 and 14.94
+    assert row[VALIDATION].to_dict() == {
+        "ours, next frame": "30.50 ± 0.71 (n = 2)",
+        "ours, previous frame": "3.05 ± 0.07 (n = 2)",
+        "published": "14.87 ± 0.15 (15.42 [22, 34])",
+        "difference, next frame": "+15.63",
+        "difference, previous frame": "−11.82",
+        "against LSTM, next frame": "–",
+        "against LSTM, previous frame": "–",
+    }
+    assert row[(TEST, "ours, next frame")] == "31.00 ± 1.41 (n = 2)"
+    assert row[(TEST, "published")] == "14.94 ± 0.15 (14.30 [22, 34])"
+    assert row[(TEST, "difference, previous frame")] == "−11.84"
+
+
+def test_lower_is_better_where_the_paper_says_so(rendered):
+    table = rendered(SPEECH, artifact="momentumrnn_table2")
+    row = speech_row(table, "MOMENTUM_LSTM")
+    assert row[(VALIDATION, "against LSTM, next frame")] == "holds −10.00 (−3.97)"  # 10.90 - 14.87
+    assert row[(TEST, "against LSTM, previous frame")] == "holds −1.00 (−3.96)"
+    assert not [name for _, name in table.frame.columns if "rank" in name]
+    ranks = table.data[(table.data["task"] == "timit") & (table.data["paper_size"] == 84)]
+    assert list(ranks["metric"]) == ["validation_loss", "test_loss"] * 2
+    assert list(ranks["rank"]) == list(ranks["published_rank"]) == [2, 2, 1, 1]
+
+
+def test_the_csv_names_task_metric_and_where_the_published_number_is(rendered):
+    data = rendered(SPEECH, artifact="momentumrnn_table2").data
+    assert len(data) == 9 * 2 * 2  # the paper's rows, tasks, metrics
+    recalled = data[(data["task"] == "timit_recall") & (data["model"] == "momentum_lstm") & (data["paper_size"] == 84)]
+    assert list(recalled["published_task"]) == ["timit"] * 2
+    assert list(recalled["mean"]) == pytest.approx([2.05, 2.1])
+    assert list(recalled["published_mean"]) == [10.90, 10.98]
+
+
+def test_the_face_says_why_there_are_two_tasks_and_which_reading_is_whose(rendered):
+    notes = rendered(SPEECH, artifact="momentumrnn_table2").notes
+    assert sum("only recalling can give them" in note for note in notes) == 1
+    text = " ".join(notes)
+    for part in (
+        "published (forget_fill); speech_target: published in “TIMIT, next frame”, released in “TIMIT, previous frame”",
+        "(validation_loss, the lowest of the run; test_loss of the same evaluation)",
+        "[34] Lezcano-Casado and Martínez-Rubio 2019). Where the paper has a number of its own, that one is compared.",
+    ):
+        assert part in text
+    assert "Rank" not in text and "several, the" not in text
+
+
+def test_a_reading_that_differs_within_a_task_says_so():
+    taken = [{"sr_cell": "published"}, {"sr_cell": "released"}, {"sr_cell": "published"}, {}]
+    assert readings_note(taken) == "Readings taken: published and released (sr_cell)."
+    assert readings_note(taken, ["A", "A", "B", "C"]) == (
+        "Readings taken: sr_cell: published and released in “A”, published in “B”."
+    )
+    assert readings_note([{}], ["A"]) == "Readings taken: none apply."
+
+
+def test_stand_in_speech_has_no_columns_of_differences(rendered):
+    synthetic = {"scale": "demo", "stand_in_for": "timit", "dataset": "synthetic_speech", "dataset_title": "Synthetic"}
+    table = rendered([{**each, **synthetic} for each in SPEECH], scale="demo", artifact="momentumrnn_table2")
+    groups = list(dict.fromkeys(table.frame.columns.get_level_values(0)))
+    assert groups == ["", *(f"Synthetic, standing in for TIMIT (task TIMIT): {m} MSE" for m in ("Validation", "Test"))]
+    assert not [name for _, name in table.frame.columns if "difference" in name]
+    assert table.data["difference"].isna().all()
+    assert table.frame[groups[1], "published"].iloc[0] == "14.87 ± 0.15 (15.42 [22, 34])"
+
+
+def test_two_tasks_on_different_data_stand_apart(rendered):
+    digits = {"stand_in_for": "timit", "dataset": "fsdd", "dataset_title": "Digits"}
+    runs = [{**each, **(digits if each["task"] == "timit_recall" else {})} for each in SPEECH]
+    table = rendered(runs, artifact="momentumrnn_table2")
+    own, other = "TIMIT, next frame: ", "Digits, standing in for TIMIT (task TIMIT, previous frame): "
+    assert list(dict.fromkeys(table.frame.columns.get_level_values(0))) == [
+        "",
+        *(f"{own}Validation MSE", f"{own}Test MSE"),
+        *(f"{other}Validation MSE", f"{other}Test MSE"),
+    ]
+    assert speech_row(table, "LSTM")[(f"{own}Validation MSE", "difference")] == "+15.63"
+    assert "some columns" in table.title
+
+
+def test_tasks_that_cannot_be_told_apart_are_refused(rendered):
+    same = {"tasks": {"timit_recall": {"title": "TIMIT, next frame"}}}
+    with pytest.raises(UserError, match="timit, timit_recall.*titles that differ"):
+        rendered(SPEECH, artifact="momentumrnn_table2", overrides=same)
+
+
+def test_titles_that_share_nothing_are_given_in_full(rendered):
+    table = rendered(
+        SPEECH, artifact="momentumrnn_table2", overrides={"tasks": {"timit_recall": {"title": "Recall of TIMIT"}}}
+    )
+    row = speech_row(table, "LSTM")["TIMIT, next frame / Recall of TIMIT: Test MSE"]
+    assert row["ours, Recall of TIMIT"] == "3.10 ± 0.14 (n = 2)"
+
+
+def test_a_finished_run_needs_every_metric(rendered):
+    with pytest.raises(UserError, match="without a result .validation_loss, test_loss.: timit/lstm/seed0"):
+        rendered([speech(also_measured={})], artifact="momentumrnn_table2")
+
+
+def orthogonal(model="dtriv", reported=0.95, **changes) -> dict:
+    about = {"artifact": "momentumrnn_table4", "task_title": "PMNIST", "size": 512, "paper_size": 512}
+    return run(model, "pmnist_dtriv", reported, **{**about, **changes})
+
+
+def test_orthogonal_rows_are_held_to_the_paper_s_own_run_of_dtriv(rendered):
+    table = rendered([orthogonal(), orthogonal("momentum_dtriv", 0.96)], artifact="momentumrnn_table4")
+    row = table.frame[(table.frame[("", "Model")] == "MOMENTUM_DTRIV")].iloc[0]
+    # published: 96.89 against 96.62 of its own run, not the 96.80 that it quotes
+    assert row[("PMNIST", "against DTRIV")] == "holds +1.00 (+0.27)"
+    assert row[("PMNIST", "rank (published)")] == "1 (1) of 2"
+    row = table.frame[(table.frame[("", "Model")] == "DTRIV") & (table.frame[("", "N")] == "512")].iloc[0]
+    assert row[("PMNIST", "published")] == "96.62 ± 0.12 (96.80 [6])"
+    assert row[("PMNIST", "difference")] == "−1.62"
+    assert any("one row per N" in note for note in table.notes)
+
+
 # Hyperparameters
 
 
-@pytest.mark.parametrize("artifact", HYPERPARAMETER_TABLES)
-def test_at_scale_paper_nothing_differs_from_the_published_values(artifact):
-    table = hyperparameter_table(configuration("paper"), artifact)
-    assert list(table.data["differs"]) == [""] * 7
+@pytest.mark.parametrize("number", HYPERPARAMETER_ROWS)
+def test_at_scale_paper_nothing_differs_from_the_published_values(number):
+    table = hyperparameter_table(configuration("paper"), f"momentumrnn_table{number}")
+    assert list(table.data["differs"]) == [""] * HYPERPARAMETER_ROWS[number]
     assert "(published" not in table.frame.to_string()
     for name in ("optimiser", "learning_rate", "batch_size", "epochs"):
         assert table.data[f"published_{name}"].notna().all()
+    orthogonal_rows = table.data[table.data["model"].str.endswith("dtriv")]
+    assert len(orthogonal_rows) > 0
+    for name in ("K", "initialisation", "orthogonal_optimiser", "orthogonal_learning_rate"):
+        assert orthogonal_rows[f"published_{name}"].notna().all()
+
+
+def test_sizes_have_their_own_values():
+    data = hyperparameter_table(configuration("paper"), "momentumrnn_table7").data
+    rows = data[data["task"] == "pmnist_dtriv"].set_index("size")
+    assert rows["K"].to_dict() == {170: 1, 360: "∞", 512: "∞"}
+    assert rows["mu"].to_dict() == {170: 0.6, 360: 0.3, 512: 0.3}
+    assert rows["learning_rate"].to_dict() == {170: 7e-4, 360: 7e-4, 512: 3e-4}
+    assert rows["orthogonal_learning_rate"].to_dict() == {170: 2e-4, 360: 5e-5, 512: 7e-5}
+
+
+def test_an_ablation_s_grid_is_not_in_the_tables():
+    paper = configuration("paper")
+    assert "grid" in paper.tasks["mnist_ablation"]["models"]["momentum_lstm"]
+    assert not set(hyperparameter_table(paper, "momentumrnn_table7").data["task"]) & {
+        "mnist_ablation",
+        "timit_ablation",
+    }
+
+
+def test_tasks_that_stand_for_one_are_held_to_the_same_rows():
+    overrides = {"tasks": {"timit_recall": {"models": {"momentum_lstm": {"hyperparameters": {"s": 0.2}}}}}}
+    data = hyperparameter_table(configuration("paper", overrides=overrides), "momentumrnn_table7").data
+    assert list(data[data["task"] == "timit_recall"]["differs"]) == ["s"] * 3
+    assert list(data[data["task"] == "timit"]["differs"]) == [""] * 3
+
+
+def test_a_released_reading_of_the_paper_s_values_is_marked():
+    table = hyperparameter_table(
+        configuration("paper", readings={"gradient_momentum": "released"}), "momentumrnn_table7"
+    )
+    assert dict(zip(table.data["task"], table.data["differs"], strict=True))["pmnist_gradients"] == "mu s"
+    assert {"0.999 (published 0.6)"} <= set(table.frame["μ"])
+    assert {"0.6 (published 0.9)"} <= set(table.frame["s"])
 
 
 @pytest.mark.parametrize("artifact", HYPERPARAMETER_TABLES)
@@ -275,15 +497,15 @@ def test_at_scale_demo_departures_are_marked(artifact):
 
 
 def test_published_rows_that_are_not_configured_are_named():
-    notes = " ".join(hyperparameter_table(configuration("paper"), "momentumrnn_table7").notes)
-    assert "not configured yet: MomentumLSTM on TIMIT / PTB; momentum_dtriv on PMNIST, N = 170" in notes
+    notes = " ".join(hyperparameter_table(configuration("paper"), "momentumrnn_table6").notes)
+    assert "not configured yet: LSTM on PTB; DTRIV on MNIST, N = 170 / MNIST, N = 360 / MNIST, N = 512." in notes
 
 
 def test_a_changed_value_is_found_wherever_it_is():
     overrides = {"tasks": {"pmnist": {"training": {"clip_norm": None}, "models": {"sr_lstm": {"by_size": {128: {}}}}}}}
     overrides["tasks"]["pmnist"]["models"]["sr_lstm"]["by_size"][128] = {"hyperparameters": {"restart": 7}}
     table = hyperparameter_table(configuration("paper", overrides=overrides), "momentumrnn_table10")
-    assert list(table.data["differs"]) == ["", "", "restart clip_norm", "clip_norm", "", "", ""]
+    assert list(table.data["differs"]) == ["", "", "restart clip_norm", "clip_norm"] + [""] * 8
     assert "7 (published 6)" in set(table.frame["F"])
     assert "none (published 1)" in set(table.frame["Clip norm"])
 
@@ -365,10 +587,11 @@ def test_latex_text_leaves_nothing_that_acts(text):
     assert plain.count("{") == plain.count("}")
 
 
-def test_latex_compiles(table, tmp_path):
+def test_latex_compiles(table, rendered, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed")
-    tables = [table, *(hyperparameter_table(configuration("demo"), name) for name in HYPERPARAMETER_TABLES)]
+    spoken = rendered(SPEECH, artifact="momentumrnn_table2")
+    tables = [table, spoken, *(hyperparameter_table(configuration("demo"), name) for name in HYPERPARAMETER_TABLES)]
     inputs = []
     for index, each in enumerate(tables):
         write_table(each.frame, tmp_path / f"t{index}", each.title, each.notes, each.data)

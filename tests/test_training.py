@@ -18,7 +18,7 @@ from torch import nn
 
 from hidden_dynamics.data import adding, prepared
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.runs import OUTPUTS
+from hidden_dynamics.runs import GRADIENTS, OUTPUTS
 from hidden_dynamics.tasks.pixels import PixelClassification
 from hidden_dynamics.training import devices, loop, optimisers, record
 from hidden_dynamics.training.checkpoint import DIGEST_LENGTH, Checkpoint
@@ -288,8 +288,9 @@ ROWS = [
 @pytest.mark.parametrize(("rule", "value", "iteration"), [("max", 3.0, 1), ("min", 1.0, 2), ("last", 2.0, 5)])
 def test_the_reported_number_is_the_first_of_the_best_or_the_last(rule, value, iteration):
     chosen = record.chosen(ROWS, {"metric": "test_loss", "rule": rule})
-    epoch = ROWS[iteration - 1]["epoch"]
-    assert chosen == {"metric": "test_loss", "rule": rule, "value": value, "iteration": iteration, "epoch": epoch}
+    row = ROWS[iteration - 1]
+    about = {"metric": "test_loss", "rule": rule, "value": value}
+    assert chosen == {**about, "iteration": iteration, "epoch": row["epoch"], "metrics": row}
 
 
 @pytest.mark.parametrize("rule", ["max", "min", "last"])
@@ -312,6 +313,50 @@ def test_the_train_loss_of_an_evaluation_is_the_mean_over_the_steps_since_the_on
     for start, end, row in zip([0, *ends], ends, history.metrics, strict=False):
         assert row["train_loss"] == pytest.approx(sum(history.losses[start:end]) / (end - start), rel=1e-12)
         assert row["epoch"] == pytest.approx(end / 3)
+
+
+class Recording(Linear):
+    """Its core's norms are known: the gradient of the weight, row by row."""
+
+    class Core(nn.Module):
+        record_gradients, gradient_norms = False, None
+
+    def __init__(self):
+        super().__init__()
+        self.core = self.Core()
+        self.weight.register_hook(self.note)
+
+    def note(self, gradient):
+        self.core.gradient_norms = gradient.norm(dim=1) if self.core.record_gradients else None
+
+
+@pytest.mark.parametrize("every", [1, 2, 4, 100])
+def test_gradients_are_recorded_every_so_many_iterations_and_through_an_interruption(tmp_path, every):
+    spec = spec_of(epochs=4, record_gradients=every)  # 12 iterations
+    whole, _ = run_loop(tmp_path / "whole", spec, network=Recording())
+    assert len(whole.gradient_norms) == math.ceil(12 / every)
+    assert all(norms.shape == (4,) and (norms > 0).all() for norms in whole.gradient_norms)
+    with pytest.raises(Interrupted):
+        run_loop(tmp_path / "parts", spec, stopped(Regression(), 5), Recording())
+    parts, _ = run_loop(tmp_path / "parts", spec, network=Recording())
+    assert torch.equal(torch.stack(parts.gradient_norms), torch.stack(whole.gradient_norms))
+
+
+def test_a_network_that_cannot_record_is_refused(tmp_path):
+    spec = spec_of(record_gradients=2) | {"core": "my.Core", "network": "my.Network"}
+    with pytest.raises(UserError, match="task regression: training.record_gradients: my.Core cannot record"):
+        run_loop(tmp_path, spec)
+
+
+@pytest.mark.parametrize("recorded", [0, 3])
+def test_recorded_gradients_are_written_with_their_iterations(tmp_path, recorded):
+    history = loop.History(gradient_norms=[torch.full((5,), float(k)) for k in range(recorded)])
+    about = {"spec": {"training": {"record_gradients": 4}}}
+    record.write(tmp_path, about, history, Linear(), {"metric": "test_loss", "rule": "min"})
+    with np.load(tmp_path / GRADIENTS) as written:
+        assert written["iterations"].tolist() == [4 * k for k in range(recorded)]
+        assert written["norms"].tolist() == [[float(k)] * 5 for k in range(recorded)]
+        assert written["norms"].dtype == np.float32 and written["norms"].ndim == 2
 
 
 # Checkpoints

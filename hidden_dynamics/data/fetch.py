@@ -1,16 +1,15 @@
 """Bring one file of a dataset from a local mirror or the network, and check its content.
 
-What is checked is the content (size and SHA-256 once gzip is undone), not the archive that carries it: mirrors compress
-the same bytes differently. A download that is broken off leaves `<destination>.part`, which the next attempt continues.
+What is checked is the content (size and SHA-256 once gzip is undone), not what carries it: mirrors compress the same
+bytes differently. For the same reason a tar archive is known by its members. A download that is broken off leaves
+`<destination>.part`, which the next attempt continues.
 """
 
 import contextlib
-import gzip
 import hashlib
 import re
 import sys
 import time
-import zlib
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -19,12 +18,12 @@ import pooch
 import requests
 
 from hidden_dynamics import files
+from hidden_dynamics.data import archives
 from hidden_dynamics.data.registry import RemoteFile
 from hidden_dynamics.errors import UserError
 
 CHUNK = 1 << 18  # bytes of a local file held in memory at a time
 PIECE = 1 << 14  # bytes of a download at a time; what a broken connection had sent of the last one is lost
-GZIP_MAGIC = b"\x1f\x8b"
 WORTH_RETRYING = {408, 425, 429}  # the client errors (4xx) that may pass by themselves
 
 
@@ -45,7 +44,7 @@ def fetch(
 
     Args:
         dataset: the dataset's name: the directory within the mirror.
-        file: what to bring, with the size and SHA-256 of its decompressed content.
+        file: what to bring, with the size and SHA-256 of its decompressed content or, for an archive, of its members.
         destination: the file's final name. Nothing is there before the content is verified.
         mirror: a directory laid out `<dataset>/<file>`, or None.
         progress: whether to draw a progress bar; None: only on a terminal.
@@ -102,7 +101,7 @@ def verify(path: str | Path, file: RemoteFile) -> None:
         UserError: it is missing, unreadable, truncated or altered; the message names it and says what was expected.
     """
     try:
-        for _ in _checked(_content(Path(path)), file):
+        for _ in _verified(Path(path), file):
             pass
     except _Refused as refusal:
         raise UserError(f"{path}: {refusal}. Delete it and fetch it again.") from None
@@ -180,23 +179,59 @@ def _download(url: str, part: Path, progress: bool, timeout: float) -> None:
 
 def _unpack(source: Path, file: RemoteFile, destination: Path) -> None:
     with files.atomic(destination, "wb") as out:
-        for chunk in _checked(_content(source), file):
+        for chunk in _verified(source, file):
             out.write(chunk)
+
+
+def _verified(source: Path, file: RemoteFile) -> Iterator[bytes]:
+    """The bytes of `source`, decompressed; refused where they are not the content of `file`."""
+    if file.archive:
+        _check_members(source, file)
+        return _content(source)
+    return _checked(_content(source), file)
 
 
 def _content(source: Path) -> Iterator[bytes]:
     """The bytes of `source`, decompressed if they are gzip."""
     try:
-        with open(source, "rb") as raw:
-            packed = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-            raw.seek(0)
-            with gzip.open(raw) if packed else contextlib.nullcontext(raw) as stream:
-                while chunk := stream.read(CHUNK):
-                    yield chunk
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        with archives.decompressed(source) as stream:
+            while chunk := stream.read(CHUNK):
+                yield chunk
+    except archives.DAMAGE as error:
         raise _Refused(f"the gzip archive is broken off or damaged ({error})") from error
     except OSError as error:
         raise _Refused(f"cannot be read: {error.strerror or error}") from error
+
+
+def _check_members(source: Path, file: RemoteFile) -> None:
+    """Refuse an archive whose members are not those of `file`, whatever else it holds and however it is packed."""
+    sums: dict[str, str] = {}
+    size = 0
+    try:
+        for name, content in archives.members(source, file.members):
+            size += len(content)
+            if name in sums:
+                raise _Refused(f"the archive has two members {name}")
+            if size > file.size:  # no need to read the rest
+                raise _Refused(
+                    f"with {name}, the archive's members {file.members!r} are longer than the {file.size:,} bytes "
+                    "expected"
+                )
+            sums[name] = hashlib.sha256(content).hexdigest()
+    except archives.DAMAGE as error:
+        where = f"after the member {list(sums)[-1]}" if sums else f"before the first member {file.members!r}"
+        raise _Refused(f"the archive is broken off or damaged {where} ({error})") from error
+    except OSError as error:
+        raise _Refused(f"cannot be read: {error.strerror or error}") from error
+    if (len(sums), size) != (file.count, file.size):
+        last = f", the last of them {list(sums)[-1]}" if sums else ""
+        raise _Refused(
+            f"the archive has {len(sums):,} members {file.members!r} with {size:,} bytes{last}; "
+            f"expected {file.count:,} with {file.size:,}"
+        )
+    digest = hashlib.sha256("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()).hexdigest()
+    if digest != file.sha256:
+        raise _Refused(f"the archive's members {file.members!r} have SHA-256 {digest}, expected {file.sha256}")
 
 
 def _checked(chunks: Iterable[bytes], file: RemoteFile) -> Iterator[bytes]:
@@ -227,10 +262,19 @@ def _nothing_worked(dataset: str, file: RemoteFile, tried: list[tuple[str, str]]
     sources = "\n".join(f"  - {source}: {reason}" for source, reason in tried)
     return (
         f"{dataset}/{file.name} could not be fetched:\n{sources}\n"
-        f"Expected: {file.size:,} bytes with SHA-256 {file.sha256} (once decompressed).\n"
+        f"Expected: {_expected(file)}.\n"
         f"Check the network and run again; or put the file at <directory>/{dataset}/{file.name} (or .gz) "
         "and set data.mirror in config.yaml to that <directory>."
     )
+
+
+def _expected(file: RemoteFile) -> str:
+    if file.archive:
+        return (
+            f"a {file.archive} archive with {file.count:,} members {file.members!r} of {file.size:,} bytes together, "
+            f"whose list of SHA-256 sums has SHA-256 {file.sha256}"
+        )
+    return f"{file.size:,} bytes with SHA-256 {file.sha256} (once decompressed)"
 
 
 def _say(message: str) -> None:

@@ -2,5 +2,30 @@
 
 from hidden_dynamics.recurrent.look_ahead import SRLSTM, LookAheadLSTM
 from hidden_dynamics.recurrent.lstm import LSTM, NAGLSTM, AdamLSTM, LSTMState, MomentumLSTM, RMSPropLSTM
+from hidden_dynamics.recurrent.orthogonal import (
+    DTRIV,
+    SRDTRIV,
+    AdamDTRIV,
+    MomentumDTRIV,
+    OrthogonalRNN,
+    OrthogonalState,
+    RMSPropDTRIV,
+)
 
-__all__ = ["LSTM", "AdamLSTM", "LSTMState", "LookAheadLSTM", "MomentumLSTM", "NAGLSTM", "RMSPropLSTM", "SRLSTM"]
+__all__ = [
+    "DTRIV",
+    "LSTM",
+    "SRDTRIV",
+    "AdamDTRIV",
+    "AdamLSTM",
+    "LSTMState",
+    "LookAheadLSTM",
+    "MomentumDTRIV",
+    "MomentumLSTM",
+    "NAGLSTM",
+    "OrthogonalRNN",
+    "OrthogonalState",
+    "RMSPropDTRIV",
+    "RMSPropLSTM",
+    "SRLSTM",
+]

@@ -41,6 +41,11 @@ class LSTMState(tuple):
         h, c = self
         return LSTMState(h.detach(), c.detach(), _map_tensors(torch.Tensor.detach, self.filter))
 
+    def first(self, count: int) -> "LSTMState":
+        """The state of the first `count` sequences of the batch, which is part of the same graph."""
+        h, c = self
+        return LSTMState(h[:, :count], c[:, :count], _map_tensors(lambda tensor: tensor[:count], self.filter))
+
 
 class LSTM(nn.Module):
     """An LSTM whose input passes through a filter; in the place of a one-layer, one-directional `nn.LSTM`.

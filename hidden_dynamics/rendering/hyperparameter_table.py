@@ -9,7 +9,7 @@ import pandas
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.rendering.face import readings_note, scale_notes
-from hidden_dynamics.rendering.published import load_published, load_tasks, row_of
+from hidden_dynamics.rendering.published import load_published, load_tasks, published_task, row_of
 from hidden_dynamics.rendering.tables import ABSENT, Table
 from hidden_dynamics.runs import resolve
 
@@ -19,6 +19,8 @@ COLUMNS = {
     "beta": "β",
     "restart": "F",
     "K": "K",
+    "initialisation": "Initialisation",
+    "forget_bias": "Forget bias",
     "optimiser": "Optimiser",
     "learning_rate": "Learning rate",
     "alpha": "α",
@@ -64,7 +66,10 @@ def hyperparameter_table(configuration: Configuration, artifact: str) -> Table:
     for task, model, size in _configured(configuration, entry["models"]):
         spec = resolve(configuration, task, model, size, configuration.seeds[0]).spec
         readings.append(spec["readings"])
-        rows.append({"task": task, "model": model, "paper_size": size, "cells": _cells(spec, size, published, tasks)})
+        theirs = published_task(configuration, task)
+        row = row_of(published, model, size, theirs)
+        cells = _cells(spec, size, row or {}, tasks.get(theirs, {}), published.get("by_definition", {}))
+        rows.append({"task": task, "model": model, "paper_size": size, "published": row, "cells": cells})
     departs = any(cell.differs for row in rows for cell in row["cells"].values())
     return Table(
         title=f"{entry['title']} ({entry['source']}): {configuration.scale_name} scale"
@@ -76,20 +81,20 @@ def hyperparameter_table(configuration: Configuration, artifact: str) -> Table:
 
 
 def _configured(configuration: Configuration, models: list[str]) -> list[tuple[str, str, int | str | None]]:
+    """(task, model, paper's size) of every row; an ablation's grid is not in the paper's tables."""
     return [
         (task, model, size)
         for model in models
         for task, entry in configuration.tasks.items()
-        if model in entry["models"]
+        if model in entry["models"] and "grid" not in entry["models"][model]
         for size in entry["models"][model].get("sizes", [None])
     ]
 
 
-def _cells(spec: Mapping, paper_size: Any, published: Mapping, tasks: Mapping) -> dict[str, Cell]:
-    task = tasks.get(spec["task"], {})
-    row = row_of(published, spec["model"], paper_size, spec["task"])
-    theirs = {**task.get("settings", {}), **(row or {}).get("settings", {})}
-    ours = {**published.get("by_definition", {}), **_settings(spec)}
+def _cells(spec: Mapping, paper_size: Any, row: Mapping, task: Mapping, by_definition: Mapping) -> dict[str, Cell]:
+    """What is configured for one run beside what the row of a table and the text about the task say."""
+    theirs = {**task.get("settings", {}), **row.get("settings", {})}
+    ours = {**by_definition, **_settings(spec)}
     size = {"value": spec["hyperparameters"].get("hidden_size", paper_size), "published": paper_size}
     cells = {
         "dataset": Cell(spec["dataset"], task.get("dataset", _MISSING)),
@@ -162,7 +167,7 @@ def _notes(configuration: Configuration, published: Mapping, rows: list[dict], r
         *scale_notes(configuration),
         f"Seeds: {', '.join(map(str, configuration.seeds))}. Device: {configuration.settings['device']}. "
         f"Precision: {configuration.settings['precision']}. This table is made from the configuration, not from runs.",
-        readings_note(readings),
+        readings_note(readings, [configuration.tasks[row["task"]]["title"] for row in rows]),
         f"{count} values differ from the published ones, which stand beside them."
         if count
         else "No value differs from a published one.",
@@ -180,7 +185,7 @@ def _notes(configuration: Configuration, published: Mapping, rows: list[dict], r
         *notes,
         *published["notes"],
         *_not_configured(configuration, published, rows),
-        *_not_published(published, rows),
+        *_not_published(rows),
     ]
 
 
@@ -196,7 +201,7 @@ def _unstated(rows: list[dict]) -> list[str]:
 
 
 def _not_configured(configuration: Configuration, published: Mapping, rows: list[dict]) -> list[str]:
-    shown = [row_of(published, row["model"], row["paper_size"], row["task"]) for row in rows]
+    shown = [row["published"] for row in rows]
     names: dict[str, list[str]] = {}
     for row in published["rows"]:
         if row not in shown:
@@ -207,12 +212,8 @@ def _not_configured(configuration: Configuration, published: Mapping, rows: list
     return [f"Published, and not configured yet: {listed}."] if names else []
 
 
-def _not_published(published: Mapping, rows: list[dict]) -> list[str]:
-    names = [
-        f"{row['model']} on {row['task']} (N = {row['paper_size']})"
-        for row in rows
-        if row_of(published, row["model"], row["paper_size"], row["task"]) is None
-    ]
+def _not_published(rows: list[dict]) -> list[str]:
+    names = [f"{row['model']} on {row['task']} (N = {row['paper_size']})" for row in rows if row["published"] is None]
     return [f"Configured, and not in the paper's table: {'; '.join(names)}."] if names else []
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from hidden_dynamics.configuration import ROOT, read_yaml, validate
+from hidden_dynamics.configuration import ROOT, Configuration, read_yaml, validate
 
 PUBLISHED = ROOT / "published"
 
@@ -20,9 +20,14 @@ def load_published(name: str, directory: Path = PUBLISHED) -> dict[str, Any]:
 
 
 def load_tasks(name: str, directory: Path = PUBLISHED) -> dict[str, dict[str, Any]]:
-    """What the text of the paper of file `name` says about each task: {task: {dataset, sizes, data, settings}}."""
+    """What is said about each task of the paper of file `name`: {task: {dataset, sizes, data, settings, notes}}."""
     rows = load_published(f"{Path(name).parent}/tasks.yaml", directory)["rows"]
     return {row["task"]: row for row in rows}
+
+
+def published_task(configuration: Configuration, task: str) -> str:
+    """The name under which published/ has the numbers of a configured task: `published_as`, or its own."""
+    return configuration.tasks[task].get("published_as", task)
 
 
 def row_of(

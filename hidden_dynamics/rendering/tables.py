@@ -248,7 +248,7 @@ h1 { font-size: 1.15rem; max-width: 60rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .35rem .7rem; text-align: left; white-space: nowrap; border-bottom: 1px solid #d8dee4; }
-thead th { border-bottom: 2px solid #57606a; vertical-align: bottom; }
+thead th { border-bottom: 2px solid #57606a; vertical-align: bottom; white-space: normal; }
 th.group { white-space: normal; border-bottom-width: 1px; border-left: 1px solid #d8dee4; }
 th:first-child { position: sticky; left: 0; background: #fff; }
 ul { font-size: .875rem; padding-left: 1.2rem; max-width: 60rem; overflow-wrap: anywhere; }

@@ -11,6 +11,7 @@ A task is a class with
     loss(network, batch)                    a scalar tensor
     evaluate(network)                       {"test_loss": ..., ...} over the whole test set
 
-The batch is whatever `loss` understands. Everything random is drawn from hidden_dynamics.data.streams by seed and
-counter, so that a resumed training sees the same batches.
+The batch is whatever `loss` understands. Where sequences differ in length, a batch is sorted, the longest first, and
+`loss` calls network(x, lengths), which answers the valid steps alone (hidden_dynamics.ragged). Everything random is
+drawn from hidden_dynamics.data.streams by seed and counter, so that a resumed training sees the same batches.
 """

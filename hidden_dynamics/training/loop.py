@@ -13,6 +13,7 @@ from torch import nn
 
 from hidden_dynamics.configuration import known
 from hidden_dynamics.data.streams import generator
+from hidden_dynamics.errors import UserError
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption
 
@@ -27,6 +28,7 @@ class History:
         metrics: one entry per evaluation.
         clock: training and evaluation seconds at each evaluation.
         diverged_at: the iteration whose loss was not finite, counted from 1, or None.
+        gradient_norms: ||dL/dh_t|| for every t, (T,) each, at iterations 0, n, 2n, ... where `record_gradients` is n.
     """
 
     iteration: int = 0
@@ -34,6 +36,7 @@ class History:
     metrics: list[dict[str, float]] = field(default_factory=list)
     clock: list[dict[str, float]] = field(default_factory=list)
     diverged_at: int | None = None
+    gradient_norms: list[torch.Tensor] = field(default_factory=list)
     training_seconds: float = 0.0
     evaluation_seconds: float = 0.0
 
@@ -122,6 +125,7 @@ def _step(
     start = time.perf_counter()
     network.train()
     batch = task.batch(*schedule.indices(spec["seed"], history.iteration))
+    recording = _set_recording(history, spec, network)
     for optimiser in optimisers.values():
         optimiser.zero_grad()
     loss = task.loss(network, batch)
@@ -130,6 +134,8 @@ def _step(
         history.diverged_at = history.iteration + 1
         return
     loss.backward()
+    if recording:
+        history.gradient_norms.append(network.core.gradient_norms.detach().float().cpu())
     clip_norm = spec["training"].get("clip_norm")
     if clip_norm is not None:
         nn.utils.clip_grad_norm_(network.parameters(), clip_norm)
@@ -138,6 +144,18 @@ def _step(
     history.losses.append(value)
     history.iteration += 1
     history.training_seconds += time.perf_counter() - start
+
+
+def _set_recording(history: History, spec: dict[str, Any], network: nn.Module) -> bool:
+    """Whether this iteration's gradients with respect to the hidden states are recorded; the core is told so."""
+    every = spec["training"].get("record_gradients")
+    if every is None:
+        return False
+    if not hasattr(getattr(network, "core", None), "record_gradients"):
+        name = spec["core"] or spec["network"]
+        raise UserError(f"task {spec['task']}: training.record_gradients: {name} cannot record its gradients.")
+    network.core.record_gradients = history.iteration % every == 0
+    return network.core.record_gradients
 
 
 def _evaluate(
@@ -190,7 +208,7 @@ def _resume(
     torch.set_rng_state(state["rng"])
     if device.type == "cuda" and state["cuda_rng"] is not None:  # None: so far it ran on a CPU
         torch.cuda.set_rng_state(state["cuda_rng"], device)
-    history = dict(state["history"], losses=state["losses"].tolist())
+    history = dict(state["history"], losses=state["losses"].tolist(), gradient_norms=list(state["gradient_norms"]))
     return History(**history)
 
 
@@ -205,8 +223,9 @@ def _save(
         {
             "network": network.state_dict(),
             "optimisers": {name: optimiser.state_dict() for name, optimiser in optimisers.items()},
-            "history": {key: value for key, value in vars(history).items() if key != "losses"},
+            "history": {k: value for k, value in vars(history).items() if k not in ("losses", "gradient_norms")},
             "losses": torch.tensor(history.losses, dtype=torch.float64),
+            "gradient_norms": torch.stack(history.gradient_norms) if history.gradient_norms else torch.empty(0),
             "rng": torch.get_rng_state(),
             "cuda_rng": torch.cuda.get_rng_state(device) if device.type == "cuda" else None,
         }

@@ -1,4 +1,5 @@
-"""What a finished run leaves behind: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt."""
+"""What a finished run leaves behind: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt, and where it recorded
+gradients, hidden_gradients.npz."""
 
 import csv
 import json
@@ -12,6 +13,7 @@ import torch
 from torch import nn
 
 from hidden_dynamics.files import atomic
+from hidden_dynamics.runs import GRADIENTS
 from hidden_dynamics.training.loop import History
 
 
@@ -30,6 +32,9 @@ def write(
     _write_csv(directory / "clock.csv", history.clock)
     with atomic(directory / "train_loss.npy", "wb") as handle:
         np.save(handle, np.array(history.losses, dtype=np.float64))
+    every = about["spec"]["training"].get("record_gradients")
+    if every is not None:
+        _write_gradients(directory / GRADIENTS, history, every)
     with atomic(directory / "model.pt", "wb") as handle:
         torch.save({name: tensor.cpu() for name, tensor in network.state_dict().items()}, handle)
     record = {
@@ -48,13 +53,30 @@ def write(
 
 
 def chosen(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) -> dict[str, Any] | None:
-    """The reported number and when it was reached, the first time where several are equal; None without any."""
+    """The reported number, when it was reached (the first time where several are equal), and all that was measured then.
+
+    None without any evaluation.
+    """
     name, rule = report["metric"], report["rule"]
     if not metrics:
         return None
     pick = {"max": max, "min": min}.get(rule)
     row = metrics[-1] if pick is None else pick(metrics, key=lambda entry: entry[name])
-    return {"metric": name, "rule": rule, "value": row[name], "iteration": row["iteration"], "epoch": row["epoch"]}
+    return {
+        "metric": name,
+        "rule": rule,
+        "value": row[name],
+        "iteration": row["iteration"],
+        "epoch": row["epoch"],
+        "metrics": dict(row),
+    }
+
+
+def _write_gradients(path: Path, history: History, every: int) -> None:
+    """`iterations` (k,), counted from 0, and `norms` (k, T): ||dL/dh_t||_2 at each of them."""
+    norms = torch.stack(history.gradient_norms).numpy() if history.gradient_norms else np.empty((0, 0), np.float32)
+    with atomic(path, "wb") as handle:
+        np.savez(handle, iterations=np.arange(len(norms), dtype=np.int64) * every, norms=norms)
 
 
 def _write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:

@@ -1,0 +1,57 @@
+"""The Free Spoken Digit Dataset: six speakers say the digits 0 to 9, 50 times each. A stand-in for TIMIT.
+
+Recordings 0 to 4 of each digit and speaker are the test set, as the dataset's own README has it; 5 to 9 are the
+validation set and the other 40 the training set.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from hidden_dynamics.data import archives, speech
+from hidden_dynamics.data.settings import whole_numbers
+from hidden_dynamics.errors import UserError
+
+ARCHIVE = "recordings.tar"
+COUNTS = {"train": 2400, "validation": 300, "test": 300}
+
+
+def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
+    """Turn the recordings into frames.
+
+    Args:
+        raw: the directory of the archive.
+        settings: none are known.
+
+    Returns:
+        What `speech.pack` gives for train (2,400 utterances), validation (300) and test (300), each in the order of
+        digits, speakers and numbers.
+
+    Raises:
+        UserError: the archive is missing or damaged, its recordings are not those expected, or one cannot be used.
+    """
+    whole_numbers("fsdd", settings, {})
+    path = Path(raw, ARCHIVE)
+    splits: dict[str, list[np.ndarray]] = {split: [] for split in COUNTS}
+    for (_, _, index), content, name in sorted(_recordings(path)):
+        split = "test" if index < 5 else "validation" if index < 10 else "train"
+        splits[split].append(speech.frames(speech.read(content, name, speech.RATE), name))
+    found = {split: len(utterances) for split, utterances in splits.items()}
+    if found != COUNTS:
+        raise UserError(f"{path}: expected {COUNTS} recordings, found {found}")
+    return speech.pack(splits)
+
+
+def _recordings(path: Path) -> Iterator[tuple[tuple[int, str, int], bytes, str]]:
+    """(digit, speaker, number), content and name of each recording."""
+    try:
+        for name, content in archives.members(path, "*.wav"):
+            parts = re.fullmatch(r"(\d)_([a-z]+)_(\d+)\.wav", name)
+            if parts:
+                yield (int(parts[1]), parts[2], int(parts[3])), content, f"{path}: {name}"
+    except archives.DAMAGE as error:
+        raise UserError(f"{path}: the archive is broken off or damaged ({error}); fetch it again") from None
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such file; fetch it first (scripts/fetch.py)") from None

@@ -1,0 +1,145 @@
+"""From recorded speech to frames of a spectrogram in dB (MomentumRNN, Section 3.2 and Appendix A.2).
+
+The paper names its features and refers to Wisdom et al. (Full-Capacity Unitary Recurrent Neural Networks, NeurIPS 2016)
+for how they are made; this is their definition. Speech at 8 kHz with n samples, as numbers in [-1, 1), is padded with
+zeros to a multiple of 128 and then with 256 zeros at both ends. A Hann window of 256 samples (periodic) moves over it
+in steps of 128, S is the discrete Fourier transform under it, and a frame is 10 log10(1e-5 + |S|^2) in its 129 bins,
+without any normalisation. There are T = ceil(n / 128) + 3 frames, of which the first and the last are silent.
+"""
+
+import io
+import math
+import re
+import wave
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from hidden_dynamics.errors import UserError
+
+RATE = 8000  # samples per second
+WINDOW = 256  # samples
+HOP = 128  # samples from one frame to the next
+BINS = WINDOW // 2 + 1
+FLOOR = 1e-5  # power that is added before the logarithm: silence has 10 log10(FLOOR) = -50 dB
+
+# torch, torchaudio and soundfile are imported where they are used: reading prepared frames takes none of them.
+
+
+def read(content: bytes, name: str, rate: int) -> np.ndarray:
+    """The samples of a recording: NIST SPHERE or WAV, one channel of 16-bit PCM.
+
+    Args:
+        content: of the audio file.
+        name: the file's, for messages.
+        rate: samples per second that it must have.
+
+    Returns:
+        (n,), int16.
+
+    Raises:
+        UserError: it is empty, damaged, broken off or another kind of recording; the message names it.
+    """
+    import soundfile
+
+    if not content:
+        raise UserError(f"{name}: the file is empty")
+    try:
+        with soundfile.SoundFile(io.BytesIO(content)) as sound:
+            found = (sound.channels, sound.samplerate, sound.subtype)
+            samples = sound.read(dtype="int16", always_2d=True)
+    except soundfile.LibsndfileError as error:
+        raise UserError(f"{name}: cannot be read as NIST SPHERE or WAV: {error.error_string}") from None
+    if found != (1, rate, "PCM_16"):
+        raise UserError(
+            f"{name}: expected one channel of 16-bit PCM at {rate:,} Hz, "
+            f"found {found[0]} of {found[2]} at {found[1]:,} Hz"
+        )
+    if len(samples) == 0:
+        raise UserError(f"{name}: the recording has no samples")
+    announced = _announced(content, name)
+    if len(samples) != announced:
+        raise UserError(f"{name}: the header announces {announced:,} samples, found {len(samples):,}: broken off?")
+    return samples[:, 0]
+
+
+def halve_rate(samples: np.ndarray) -> np.ndarray:
+    """Resample from 16 kHz to 8 kHz: (n,), int16 -> (ceil(n / 2),), int16.
+
+    A sinc with 10 zero crossings on each side under a Kaiser window with beta = 5: the filter that MATLAB's `resample`
+    has by default, which the preprocessing of Wisdom et al. calls before it stores 16 bits again.
+    """
+    import torch
+    from torchaudio.functional import resample
+
+    waveform = torch.from_numpy(samples.astype(np.float32) / 32768)
+    kaiser = {"lowpass_filter_width": 10, "rolloff": 1.0, "resampling_method": "sinc_interp_kaiser", "beta": 5.0}
+    halved = resample(waveform, 2 * RATE, RATE, **kaiser).numpy()
+    return np.clip(np.rint(halved * 32768), -32768, 32767).astype(np.int16)
+
+
+def frames(samples: np.ndarray, name: str) -> np.ndarray:
+    """The spectrogram of an utterance in dB.
+
+    Args:
+        samples: (n,), int16, at 8 kHz.
+        name: the utterance's, for messages.
+
+    Returns:
+        (T, 129), float32, with T = ceil(n / 128) + 3.
+
+    Raises:
+        UserError: the utterance is shorter than one window.
+    """
+    import torch
+    from torchaudio.functional import spectrogram
+
+    if len(samples) < WINDOW:
+        raise UserError(
+            f"{name}: {len(samples)} samples at {RATE:,} Hz are shorter than one window of {WINDOW} samples"
+        )
+    padded = np.zeros(math.ceil(len(samples) / HOP) * HOP + 2 * WINDOW, np.float32)
+    padded[WINDOW : WINDOW + len(samples)] = samples / 32768
+    power = spectrogram(
+        torch.from_numpy(padded),
+        pad=0,
+        window=torch.hann_window(WINDOW, periodic=True),
+        n_fft=WINDOW,
+        hop_length=HOP,
+        win_length=WINDOW,
+        power=2.0,
+        normalized=False,
+        center=False,
+    )
+    return (10 * torch.log10(FLOOR + power)).T.contiguous().numpy()
+
+
+def pack(splits: Mapping[str, Iterable[np.ndarray]]) -> dict[str, np.ndarray]:
+    """The utterances of each split, one after another.
+
+    Args:
+        splits: by split ("train", "validation", "test"), the frames of its utterances, each (T, 129), at least one.
+
+    Returns:
+        For each split `<split>_frames` (sum of T, 129), float32, and `<split>_lengths` (utterances,), int64, the T.
+    """
+    arrays = {}
+    for split, given in splits.items():
+        utterances = list(given)
+        arrays[f"{split}_frames"] = np.concatenate(utterances)
+        arrays[f"{split}_lengths"] = np.array([len(utterance) for utterance in utterances], np.int64)
+    return arrays
+
+
+def _announced(content: bytes, name: str) -> int:
+    """How many samples the header of a recording with one channel speaks of; reading stops at the file's end anyway."""
+    if content.startswith(b"NIST"):
+        field = re.search(rb"^sample_count -i (\d+)$", content[:1024], flags=re.MULTILINE)
+        if field is None:
+            raise UserError(f"{name}: the SPHERE header has no sample_count")
+        return int(field[1])
+    try:
+        with wave.open(io.BytesIO(content)) as header:
+            return header.getnframes()
+    except (wave.Error, EOFError) as error:
+        raise UserError(f"{name}: cannot be read as NIST SPHERE or WAV: {error}") from None

@@ -1,0 +1,199 @@
+"""Orthogonal matrices as a trainable parameter: dynamic trivialisation of SO(N).
+
+    Q = B exp(A),   A skew-symmetric, B orthogonal,
+
+with A trained by any optimiser, unconstrained, and B constant but for this: every K-th optimiser step, B := Q, A := 0.
+K = 1 moves from tangent space to tangent space (Riemannian gradient descent where the optimiser is SGD), K = infinity
+stays in one (Lezcano-Casado, "Trivializations for Gradient-Based Optimization on Manifolds", NeurIPS 2019).
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+PROJECTION_INTERVAL = 100  # rebases; what rounding has done to the base until then is undone
+
+
+class DynamicTrivialisation(nn.Module):
+    """Q = base exp(A), an N x N orthogonal matrix.
+
+    Args:
+        size: N.
+        K: optimiser steps after which the base moves to Q: an integer, or infinity as math.inf, "inf" or "∞".
+        initialisation: "cayley" or "henaff", the angles of the N // 2 plane rotations that Q starts as; see `angles`.
+
+    Parameter `skew`, (N (N - 1) / 2,): the entries of A above the diagonal, row by row; 0 at first. Its optimiser's
+    state is not reset when the base moves.
+
+    Buffers: `base`; `steps`, how many different values of `skew` training has used; `used`, the last one of them. They
+    make a training that continues from a state_dict the same as one that was never interrupted.
+
+    Source: facts of the released code, Section 3; it differs in that the first base is Q itself and A starts at 0.
+    """
+
+    def __init__(self, size: int, K: int | float | str = 1, initialisation: str = "cayley"):
+        super().__init__()
+        self.size, self.K, self.initialisation = size, rebase_interval(K), initialisation
+        rows, columns = torch.triu_indices(size, size, 1)
+        self.skew = nn.Parameter(torch.zeros(rows.shape[0]))
+        self.register_buffer("above", rows * size + columns, persistent=False)
+        self.register_buffer("base", torch.empty(size, size))
+        self.register_buffer("used", torch.zeros(rows.shape[0]))
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """A = 0, and base = exp of the initial skew-symmetric matrix, computed in float64."""
+        with torch.no_grad():
+            self.base.copy_(rotations(angles(self.initialisation, self.size // 2), self.size))
+            self.skew.zero_()
+            self.used.zero_()
+            self.steps.zero_()
+
+    def forward(self) -> Tensor:
+        """Q, (N, N), differentiable once with respect to `skew`. In training mode, the base moves when it is due."""
+        if self.training and math.isfinite(self.K) and not torch.equal(self.skew, self.used):
+            self._count_step()
+        if not self.skew.any():
+            return _Rotation.apply(self.skew, self.above, self.base, None)
+        return _Rotation.apply(self.skew, self.above, self.base, self.skew_matrix().double())
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """Two calls of `forward` between which this has not changed give the same matrix."""
+        return self.skew._version, self.base._version, self.skew.data_ptr()
+
+    @torch.no_grad()
+    def skew_matrix(self) -> Tensor:
+        """A, (N, N)."""
+        upper = self.skew.new_zeros(self.size * self.size).scatter_(0, self.above, self.skew).view(self.size, self.size)
+        return upper - upper.t()
+
+    @torch.no_grad()
+    def _count_step(self) -> None:
+        self.steps += 1
+        if self.steps.item() % self.K == 0:
+            base = self.base.double() @ exponentials(self.skew_matrix().double())[-1]
+            if self.steps.item() // self.K % PROJECTION_INTERVAL == 0:
+                base = nearest_orthogonal(base)
+            self.base.copy_(base)
+            self.skew.zero_()
+        self.used.copy_(self.skew)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, K={self.K}, initialisation={self.initialisation!r}"
+
+
+class _Rotation(torch.autograd.Function):
+    """Q = base exp(A), computed in float64 and rounded: in float32 it would be off from orthogonal by up to 1e-4.
+
+    With ad_A X = A X - X A, the differential of exp at A is exp(A) psi(ad_A), psi(z) = (1 - e^-z) / z. It takes
+    skew-symmetric matrices to skew-symmetric ones, so of Q^T G, where G = dL/dQ, only the skew-symmetric part counts:
+    with S = Q^T G - G^T Q, the gradient with respect to the entries of A above the diagonal is that part of
+
+        phi(ad_A) S,   phi(z) = (e^z - 1) / z
+
+    which at A = 0 is S. It is computed as a Taylor series at A / 2^k, and then k times
+    phi(2z) = (phi(z) + e^z phi(z)) / 2, where e^(ad_A) X = exp(A) X exp(A)^T. All products are N x N; general methods
+    for the derivative of exp need those of 2N x 2N matrices.
+    """
+
+    @staticmethod
+    def forward(ctx, skew: Tensor, above: Tensor, base: Tensor, a: Tensor | None) -> Tensor:
+        """a: the skew-symmetric matrix of `skew` in float64; None where it is 0."""
+        ctx.above, kept = above, []
+        if a is None:
+            q = base.clone()
+        else:
+            *powers, exponential = exponentials(a)
+            q = (base.double() @ exponential).to(base.dtype)
+            kept = [tensor.to(base.dtype) for tensor in (a / 2 ** len(powers), *powers)]
+        ctx.save_for_backward(q, *kept)
+        return q
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, dq: Tensor):
+        q, *kept = ctx.saved_tensors
+        s = q.t() @ dq
+        s = s - s.t()
+        if kept:
+            a, *powers = kept
+            s = _phi(a, s)
+            for power in powers:
+                s = (s + power @ s @ power.t()) / 2
+        return s.flatten()[ctx.above], None, None, None
+
+
+def exponentials(a: Tensor) -> list[Tensor]:
+    """exp(A / 2^k), exp(A / 2^(k-1)), ..., exp(A) of a skew-symmetric matrix in float64, k such that |A / 2^k| <= 1/2.
+
+    The first is a Taylor polynomial of degree 15 (the remainder is below 1e-18) in six products (Paterson, Stockmeyer,
+    1973), the others are squares. torch.matrix_exp is off by up to 5e-12 where the norm is between 0.02 and 0.05.
+    """
+    norm = torch.linalg.matrix_norm(a, 1).item()  # no less than the spectral norm of a skew-symmetric matrix
+    doublings = math.ceil(math.log2(2 * norm)) if 0.5 < norm < math.inf else 0
+    a = a / 2**doublings
+    a2 = a @ a
+    powers = torch.eye(a.shape[0], dtype=a.dtype, device=a.device), a, a2, a2 @ a
+    a4, result = a2 @ a2, 0
+    for k in (12, 8, 4, 0):
+        block = sum(power / math.factorial(k + i) for i, power in enumerate(powers))
+        result = block if k == 12 else torch.addmm(block, a4, result)
+    results = [result]
+    for _ in range(doublings):
+        results.append(results[-1] @ results[-1])
+    return results
+
+
+def _phi(a: Tensor, s: Tensor) -> Tensor:
+    """phi(ad_a) s = s + [a, s] / 2! + [a, [a, s]] / 3! + ..., where the norm of ad_a is at most 1 (that of a, 1/2)."""
+    total, term, k = s, s, 1
+    while math.factorial(k) * torch.finfo(s.dtype).eps < 1:
+        k += 1
+        product = a @ term
+        term = (product - product.t()) / k  # both are skew-symmetric: term a = (a term)^T
+        total = total + term
+    return total
+
+
+def rebase_interval(K: int | float | str) -> int | float:
+    """K as an integer, at least 1, or math.inf.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if K in (math.inf, "inf", "∞"):
+        return math.inf
+    if isinstance(K, bool) or not isinstance(K, int) or K < 1:
+        raise ValueError(f"K must be a whole number of optimiser steps, at least 1, or infinity ('∞'), not {K!r}")
+    return K
+
+
+def angles(initialisation: str, count: int) -> Tensor:
+    """Initial angles, (count,), float64, drawn from torch's generator.
+
+    "henaff": uniform on (-pi, pi) (Henaff, Szlam, LeCun, 2016). "cayley": -tan(theta / 2) with theta uniform on
+    (0, pi / 2), so within (-1, 0) (Helfrich, Willmott, Ye, 2018). Facts of the released code, Section 3.
+    """
+    uniform = torch.rand(count, dtype=torch.float64)
+    if initialisation == "henaff":
+        return math.pi * (2 * uniform - 1)
+    if initialisation == "cayley":
+        return -torch.tan(uniform * math.pi / 4)
+    raise ValueError(f"initialisation must be 'cayley' or 'henaff', not {initialisation!r}")
+
+
+def rotations(angle: Tensor, size: int) -> Tensor:
+    """exp of the block-diagonal matrix of [[0, d], [-d, 0]], d in `angle`: plane rotations; (size, size), float64."""
+    block = torch.zeros(size, size, dtype=torch.float64)
+    first = 2 * torch.arange(angle.shape[0])
+    block[first, first + 1], block[first + 1, first] = angle, -angle
+    return torch.matrix_exp(block)
+
+
+def nearest_orthogonal(matrix: Tensor) -> Tensor:
+    """The orthogonal matrix next to `matrix` in the Frobenius norm: its polar factor."""
+    u, _, v_t = torch.linalg.svd(matrix)
+    return u @ v_t

@@ -1,0 +1,262 @@
+"""A table of the time that each model trains until it reaches an accuracy, beside the published times.
+
+By the runs' own clocks, and because those are noisy where runs were made side by side, by the epochs that it took times
+the time per sample that was measured with all models interleaved.
+"""
+
+import csv
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pandas
+
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.rendering.cost_table import (
+    check_costs,
+    cost_of,
+    machine_notes,
+    published_ratio,
+    significant,
+    size_text,
+    text_or_dash,
+    what_differs,
+)
+from hidden_dynamics.rendering.face import readings_note, scale_notes
+from hidden_dynamics.rendering.published import load_published, published_task
+from hidden_dynamics.rendering.tables import Table, number
+
+AGAIN = "remove its run.json and run snakemake again"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far one run got.
+
+    Attributes:
+        epochs, minutes: of training until the first evaluation at the target or above; None where there was none.
+        best: the highest value of the metric; None without an evaluation.
+    """
+
+    epochs: float | None
+    minutes: float | None
+    best: float | None
+
+
+def time_to_accuracy_table(
+    configuration: Configuration, artifact: str, summary: pandas.DataFrame, costs: pandas.DataFrame, root: Path = Path()
+) -> Table:
+    """The table of `artifact`, one row per model.
+
+    Args:
+        summary: one row per run, as `results_table.read_summary` gives it.
+        costs: as `cost_table.read_costs` gives it.
+        root: where the runs' directories are.
+
+    Raises:
+        UserError: the summary or the costs belong to something else, or a run's metrics.csv or clock.csv is missing or
+            cannot be read.
+    """
+    entry = configuration.artifacts[artifact]
+    published = load_published(entry["published"])
+    check_costs(configuration, artifact, costs)
+    _check_summary(configuration, artifact, summary)
+    data = _collect(configuration, artifact, published, summary, costs, root)
+    return Table(
+        title=f"{entry['title']}: {percent(entry['target'])} {_metric(entry)} ({entry['source']}): "
+        f"{configuration.scale_name} scale{what_differs(costs)}",
+        notes=_notes(configuration, entry, published, summary, costs, data),
+        frame=_readable(configuration, published, data),
+        data=data,
+    )
+
+
+def progress_of(directory: Path, metric: str, target: float) -> Progress:
+    """What a run's metrics.csv and clock.csv say of its way to the target.
+
+    Raises:
+        UserError: a file is missing or cannot be read, or they do not belong together.
+    """
+    metrics = _read(directory / "metrics.csv", ("iteration", "epoch", metric))
+    clock = _read(directory / "clock.csv", ("iteration", "training_seconds"))
+    seconds = {row["iteration"]: row["training_seconds"] for row in clock}
+    for row in metrics:
+        if row[metric] >= target:
+            if row["iteration"] not in seconds:
+                raise UserError(f"{directory / 'clock.csv'} lacks iteration {row['iteration']:.0f}: {AGAIN}.")
+            best = max(row[metric] for row in metrics)
+            return Progress(row["epoch"], seconds[row["iteration"]] / 60, best)
+    return Progress(None, None, max((row[metric] for row in metrics), default=None))
+
+
+def _read(path: Path, columns: Sequence[str]) -> list[dict[str, float]]:
+    """Rows of numbers; none where the run diverged before its first evaluation."""
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            return [{column: float(row[column]) for column in columns} for row in csv.DictReader(handle)]
+    except FileNotFoundError:
+        raise UserError(f"{path} is missing: {AGAIN}.") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{path} cannot be read ({type(error).__name__}: {error}): {AGAIN}.") from None
+
+
+def _check_summary(configuration: Configuration, artifact: str, summary: pandas.DataFrame) -> None:
+    entry = configuration.artifacts[artifact]
+    if "directory" not in summary:
+        raise UserError("the summary lacks the column directory: make it again, with scripts/summarise.py.")
+    expected = {"artifact": artifact, "scale": configuration.scale_name, "task": entry["task"]}
+    for column, value in expected.items():
+        other = sorted(set(summary[column]) - {value})
+        if other:
+            raise UserError(f"the summary's {column} is {', '.join(other)}, and {value} was expected.")
+    missing = [model for model in entry["models"] if model not in set(summary["model"])]
+    if missing:
+        raise UserError(f"the summary of {artifact} has no runs of {', '.join(missing)}.")
+
+
+def _collect(
+    configuration: Configuration,
+    artifact: str,
+    published: Mapping,
+    summary: pandas.DataFrame,
+    costs: pandas.DataFrame,
+    root: Path,
+) -> pandas.DataFrame:
+    """One record per model: ours by both ways of counting, and what is published."""
+    entry = configuration.artifacts[artifact]
+    comparable = published_task(configuration, entry["task"]) == published["task"]
+    records = []
+    for model, runs in summary.groupby("model", sort=False):
+        cost = cost_of(costs, model, "training_time")
+        theirs, ratio = published_ratio(published, model, entry.get("size"), "time_to_accuracy")
+        ways = [progress_of(root / directory, entry["metric"], entry["target"]) for directory in runs["directory"]]
+        records.append(
+            {
+                "artifact": artifact,
+                "scale": configuration.scale_name,
+                "task": entry["task"],
+                "model": model,
+                "label": configuration.models[model]["label"],
+                "extra": model not in entry["models"],
+                "size": cost["size"],
+                "paper_size": cost["paper_size"],
+                "metric": entry["metric"],
+                "target": entry["target"],
+                **_ours(ways, cost["value"] * cost["samples_per_epoch"] / 1e3 / 60),
+                "diverged": int((runs["status"] == "diverged").sum()),
+                "published_minutes": theirs if comparable else math.nan,
+                "published_ratio": ratio if comparable else math.nan,
+            }
+        )
+    return _with_ratios(pandas.DataFrame(records), published["baseline"])
+
+
+def _ours(ways: Sequence[Progress], minutes_per_epoch: float) -> dict[str, Any]:
+    """Over a model's seeds: means over those that reached the target."""
+    reached = [way for way in ways if way.epochs is not None]
+    epochs = fmean(way.epochs for way in reached) if reached else math.nan
+    return {
+        "runs": len(ways),
+        "reached": len(reached),
+        "best": max((way.best for way in ways if way.best is not None), default=math.nan),
+        "epochs": epochs,
+        "clock_minutes": fmean(way.minutes for way in reached) if reached else math.nan,
+        "computed_minutes": epochs * minutes_per_epoch,
+    }
+
+
+def _with_ratios(data: pandas.DataFrame, baseline: str) -> pandas.DataFrame:
+    """Add the ratios to the baseline, and whether the computed one is on the published side of 1."""
+    first = data[data["model"] == baseline].iloc[0]
+    for way in ("epochs", "clock_minutes", "computed_minutes"):
+        data[f"{way}_ratio"] = data[way] / first[way]
+    data["ordering"] = [
+        None if record.model == baseline else _ordering(record.computed_minutes_ratio, record.published_ratio)
+        for record in data.itertuples()
+    ]
+    return data
+
+
+def _ordering(ratio: float, theirs: float) -> str | None:
+    if math.isnan(ratio) or math.isnan(theirs):
+        return None
+    return "holds" if (ratio < 1) == (theirs < 1) else "fails"
+
+
+def _readable(configuration: Configuration, published: Mapping, data: pandas.DataFrame) -> pandas.DataFrame:
+    baseline = configuration.models[published["baseline"]]["label"]
+    rows = [
+        {
+            "Model": record["label"],
+            "N": size_text(record),
+            "Reached by": _reached_text(record),
+            "Epochs": significant(record["epochs"]),
+            f"÷ {baseline}’s epochs": number(record["epochs_ratio"], 2),
+            "Own clocks, min": significant(record["clock_minutes"]),
+            f"÷ {baseline}’s clocks": number(record["clock_minutes_ratio"], 2),
+            "Epochs × time per sample, min": significant(record["computed_minutes"]),
+            f"÷ {baseline}’s": number(record["computed_minutes_ratio"], 2),
+            "Published, min": number(
+                record["published_minutes"], published["quantities"]["time_to_accuracy"]["decimals"]
+            ),
+            f"Published ÷ {baseline}’s": number(record["published_ratio"], 2),
+            f"Faster or slower than {baseline}, as published": text_or_dash(record["ordering"]),
+        }
+        for record in data.to_dict("records")
+    ]
+    return pandas.DataFrame(rows)
+
+
+def _reached_text(record: Mapping[str, Any]) -> str:
+    diverged = f"; {record['diverged']} diverged" if record["diverged"] else ""
+    if record["reached"]:
+        return f"{record['reached']} of {record['runs']}{diverged}"
+    best = "no evaluation" if pandas.isna(record["best"]) else f"best {percent(record['best'])}"
+    return f"not reached by any of {record['runs']} ({best}{diverged})"
+
+
+def percent(fraction: float) -> str:
+    """As exactly as the paper prints accuracies, without zeros at the end."""
+    return f"{fraction * 100:.2f}".rstrip("0").rstrip(".") + " %"
+
+
+def _metric(entry: Mapping) -> str:
+    return entry["metric"].replace("_", " ")
+
+
+def _notes(
+    configuration: Configuration,
+    entry: Mapping,
+    published: Mapping,
+    summary: pandas.DataFrame,
+    costs: pandas.DataFrame,
+    data: pandas.DataFrame,
+) -> list[str]:
+    baseline = configuration.models[published["baseline"]]["label"]
+    seeds = ", ".join(sorted(set(summary["seed"]), key=int))
+    extras = list(data[data["extra"]]["label"])
+    return [
+        *scale_notes(configuration),
+        *(f"Time per sample: {note[0].lower()}{note[1:]}" for note in machine_notes(configuration, costs)[:1]),
+        *machine_notes(configuration, costs)[1:],
+        f"Runs: seeds {seeds}, on {'; '.join(sorted(set(summary['device'])))}.",
+        readings_note(map(json.loads, summary["readings"])),
+        f"Ours: from the start of the training to the first evaluation with a {_metric(entry)} of "
+        f"{percent(entry['target'])} or more, without the evaluations; the mean over the seeds that reached it, which "
+        "is too low where others did not. Own clocks are those of the runs, which may have run side by side; beside "
+        "them stands the number of epochs times the samples of an epoch times the training time per sample, measured "
+        "with all models interleaved.",
+        f"Compared are the ratios to {baseline} alone: the minutes are those of this machine.",
+        *([f"There is no ratio, because {baseline} did not reach the target."] if _unreached(data, published) else []),
+        *published["notes"],
+        *([f"Not in the paper's table: {', '.join(extras)}."] if extras else []),
+    ]
+
+
+def _unreached(data: pandas.DataFrame, published: Mapping) -> bool:
+    return not data[data["model"] == published["baseline"]]["reached"].iloc[0]

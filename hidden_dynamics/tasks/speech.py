@@ -1,0 +1,118 @@
+"""Speech: an utterance's spectrogram, frame by frame, to predict or to recall (MomentumRNN, Section 3.2)."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from hidden_dynamics.data.speech import BINS, FLOOR
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.ragged import valid_steps
+
+SILENCE = 10 * math.log10(FLOOR)  # dB, in all bins: -50
+SHIFTS = {"next": (0, 1), "previous": (1, 0)}  # frames by which the input and the target are shifted
+TEST_BATCH = 128
+
+Batch = tuple[Tensor, Tensor, Tensor]
+
+
+class SpeechPrediction:
+    """TIMIT and its stand-ins: the frame next to the one that is heard.
+
+    An utterance of T frames X_0, ..., X_{T-1} is followed by a silent one, X_T. With "next" the input is X_0, ...,
+    X_{T-1} and the target X_1, ..., X_T: prediction, the paper's text. With "previous" the input is X_1, ..., X_T and
+    the target X_0, ..., X_{T-1}: the network recalls what it heard one step before, as the released code has it.
+
+    Args:
+        arrays: for each split of train, validation and test, <split>_frames (sum of lengths, 129) in dB, one utterance
+            after another, and <split>_lengths (utterances,) int64.
+        settings: `target`: "next" or "previous".
+        seed: not used.
+        device: where the frames are kept.
+
+    Raises:
+        UserError: settings.target is neither.
+    """
+
+    input_size, output_size, every_step = BINS, BINS, True
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+        if settings["target"] not in SHIFTS:
+            raise UserError(f"the task's settings.target must be next or previous, not {settings['target']!r}")
+        shifts = SHIFTS[settings["target"]]
+        self.train, self.validation, self.test = (
+            Utterances(arrays[f"{split}_frames"], arrays[f"{split}_lengths"], shifts, device)
+            for split in ("train", "validation", "test")
+        )
+        self.train_size = len(self.train.lengths)
+        # On the test set, of the best constant answer that the training set knows: its mean target.
+        self.baseline_loss = (self.test.targets() - self.train.targets().mean(0)).square().mean().item()
+
+    def batch(self, epoch: int, indices: np.ndarray) -> Batch:
+        """These utterances, the longest first.
+
+        Returns:
+            inputs (T, batch, 129), padded with silence; lengths (batch,), on the CPU, in descending order; targets of
+            the valid steps, (sum of lengths, 129), in the order of time, then utterance.
+        """
+        return self.train.batch(indices)
+
+    def loss(self, network: nn.Module, batch: Batch) -> Tensor:
+        """Mean squared error over all frames and bins, in dB^2 (per bin, not summed over bins)."""
+        x, lengths, targets = batch
+        return functional.mse_loss(network(x, lengths), targets)
+
+    def evaluate(self, network: nn.Module) -> dict[str, float]:
+        """The loss over the whole validation set and over the whole test set."""
+        return {
+            "validation_loss": self._mean_loss(network, self.validation),
+            "test_loss": self._mean_loss(network, self.test),
+        }
+
+    def _mean_loss(self, network: nn.Module, utterances: "Utterances") -> float:
+        """The loss of all utterances as one batch, computed on batches of similar length."""
+        by_length = np.argsort(-utterances.lengths, kind="stable")
+        total = 0.0
+        for start in range(0, len(by_length), TEST_BATCH):
+            chosen = by_length[start : start + TEST_BATCH]
+            total += self.loss(network, utterances.batch(chosen)).item() * utterances.lengths[chosen].sum()
+        return float(total / utterances.lengths.sum())
+
+
+class Utterances:
+    """One split, each utterance followed by its silent frame, and the batches made of it.
+
+    Args:
+        frames: (sum of lengths, 129).
+        lengths: (utterances,).
+        shifts: by which input and target are shifted, in frames.
+        device: where the frames are kept.
+    """
+
+    def __init__(self, frames: np.ndarray, lengths: np.ndarray, shifts: tuple[int, int], device: torch.device):
+        ends = lengths.cumsum()
+        self.lengths, self.starts = lengths, ends - lengths + np.arange(len(lengths))
+        self.input_shift, self.target_shift = shifts
+        self.frames = torch.from_numpy(np.insert(frames, ends, SILENCE, axis=0)).to(device)
+
+    def batch(self, indices: np.ndarray) -> Batch:
+        """See `SpeechPrediction.batch`. Utterances of the same length stay in the order of `indices`."""
+        indices = indices[np.argsort(-self.lengths[indices], kind="stable")]
+        starts, lengths = torch.from_numpy(self.starts[indices]), torch.from_numpy(self.lengths[indices])
+        times = torch.arange(lengths[0]).unsqueeze(1)
+        inputs = starts + torch.minimum(times + self.input_shift, lengths)  # past its end, the silent frame
+        targets = valid_steps(starts + times + self.target_shift, lengths)
+        return self._gather(inputs.flatten()).view(*inputs.shape, BINS), lengths, self._gather(targets)
+
+    def targets(self) -> Tensor:
+        """Every target of the split, utterance by utterance: (sum of lengths, 129)."""
+        kept = torch.ones(len(self.frames), dtype=torch.bool)
+        kept[self.starts + self.input_shift * self.lengths] = False  # the first or the last frame is input alone
+        return self._gather(kept.nonzero().squeeze(1))
+
+    def _gather(self, rows: Tensor) -> Tensor:
+        return self.frames.index_select(0, rows.to(self.frames.device))

@@ -1,0 +1,849 @@
+"""The orthogonal matrix and the orthogonal RNN: closed forms, and the fused backend against the loop that reads as the
+equations do."""
+
+import copy
+import math
+import os
+import pickle
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+import scipy.linalg
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from hidden_dynamics.configuration import ROOT
+from hidden_dynamics.digest import reachable
+from hidden_dynamics.networks import RecurrentNetwork
+from hidden_dynamics.orthogonal import DynamicTrivialisation, angles, exponentials, nearest_orthogonal
+from hidden_dynamics.recurrent import (
+    DTRIV,
+    SRDTRIV,
+    AdamDTRIV,
+    MomentumDTRIV,
+    OrthogonalRNN,
+    OrthogonalState,
+    RMSPropDTRIV,
+)
+from hidden_dynamics.recurrent import modrelu as recurrence
+from hidden_dynamics.recurrent.modrelu import modrelu, modrelu_rnn
+
+unhurried = settings(deadline=None, max_examples=25)
+D, N, BATCH, STEPS = 3, 6, 4, 23
+
+VARIANTS = {
+    "DTRIV": (DTRIV, {}),
+    "Momentum": (MomentumDTRIV, {"mu": 0.6, "s": 0.9}),
+    "SR": (SRDTRIV, {"s": 0.3, "restart": 6}),
+    "SR, phase 1": (SRDTRIV, {"s": 0.3, "restart": 6, "phase": 1}),
+    "Adam": (AdamDTRIV, {"mu": 0.3, "s": 0.3, "beta": 0.8}),
+    "RMSProp": (RMSPropDTRIV, {"s": 0.3, "beta": 0.9, "eps": 1e-16}),
+}
+variants = pytest.mark.parametrize("name", VARIANTS)
+backends = pytest.mark.parametrize("backend", ["fused", "reference"])
+
+
+def noise(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def orthogonal(size, K="inf", scale=0.0, seed=0, dtype=torch.float64):
+    """A trivialisation in training mode with a random A of that scale."""
+    torch.manual_seed(seed)
+    module = DynamicTrivialisation(size, K).to(dtype)
+    module.reset_parameters()
+    with torch.no_grad():
+        module.skew.copy_(scale * noise(module.skew.shape[0], seed=seed + 1))
+    return module
+
+
+def make(name, backend="fused", **options):
+    """A model whose every parameter is random, b of both signs."""
+    cls, arguments = VARIANTS[name]
+    torch.manual_seed(1)
+    model = cls(D, N, **arguments, **{"K": "inf", **options}, backend=backend).double()
+    model.reset_parameters()
+    with torch.no_grad():
+        model.bias.copy_(0.2 * noise(N, seed=2))
+        model.orthogonal.skew.copy_(noise(model.orthogonal.skew.shape[0], seed=3))
+    return model
+
+
+def pair(name, **options):
+    return [make(name, backend, **options) for backend in ("fused", "reference")]
+
+
+def assert_close(actual, expected, tolerance=1e-12):
+    """To `tolerance` of the largest entry, or of 1."""
+    assert actual.shape == expected.shape
+    assert (actual - expected).abs().max() <= tolerance * max(expected.abs().max(), 1)
+
+
+def assert_all_close(actual, expected, tolerance=1e-12):
+    for one, other in zip(actual, expected, strict=True):
+        assert_close(one, other, tolerance)
+
+
+def off_orthogonal(matrix):
+    """||Q^T Q - I|| in the Frobenius norm."""
+    matrix = matrix.detach().double()
+    return torch.linalg.matrix_norm(matrix.T @ matrix - torch.eye(matrix.shape[0], dtype=torch.float64)).item()
+
+
+def skew_of(vector, size):
+    """A as the docstring says, by another way than the module's."""
+    upper = torch.zeros(size, size, dtype=vector.dtype)
+    row = 0
+    rows = []
+    for i in range(size):
+        entries = vector[row : row + size - 1 - i]
+        rows.append(torch.cat([upper[i, : i + 1], entries]))
+        row += size - 1 - i
+    upper = torch.stack(rows)
+    return upper - upper.T
+
+
+# ---- the orthogonal matrix
+
+
+def test_two_dimensions_are_rotations():
+    """exp([[0, a], [-a, 0]]) = [[cos a, sin a], [-sin a, cos a]], and angles add up."""
+    module = orthogonal(2)
+    with torch.no_grad():
+        module.base.copy_(torch.eye(2))
+        module.skew.fill_(0.7)
+    matrix = module()
+    c, s = math.cos(0.7), math.sin(0.7)
+    assert_close(matrix, torch.tensor([[c, s], [-s, c]], dtype=torch.float64), 1e-15)
+    (slope,) = torch.autograd.grad(matrix[0, 1], module.skew)
+    assert_close(slope, torch.tensor([c], dtype=torch.float64), 1e-15)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 12])
+@pytest.mark.parametrize("scale", [0.0, 1e-9, 1e-4, 0.3, 3.0, 50.0])
+def test_value_and_gradient_are_those_of_matrix_exp(size, scale):
+    module, weight = orthogonal(size, scale=scale), noise(size, size, seed=8)
+    vector = module.skew.detach().clone().requires_grad_()
+    expected = module.base @ torch.matrix_exp(skew_of(vector, size))
+    assert_close(module(), expected)
+    (grad,) = torch.autograd.grad((module() * weight).sum(), module.skew)
+    (expected_grad,) = torch.autograd.grad((expected * weight).sum(), vector)
+    if size > 1:
+        assert_close(grad, expected_grad)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 3e-3, 0.01, 0.02, 0.05, 0.1, 1.0, 10.0])
+def test_exponentials_and_their_derivative_are_scipys(scale):
+    """torch.matrix_exp is not exact enough where the norm is about 0.03."""
+    module, weight, size = orthogonal(5, scale=scale), noise(5, 5, seed=8), 5
+    a = module.skew_matrix()
+    halves = exponentials(a)
+    for k, power in enumerate(reversed(halves)):
+        assert_close(power, torch.from_numpy(scipy.linalg.expm((a / 2**k).numpy())), 1e-13)
+    (grad,) = torch.autograd.grad((module() * weight).sum(), module.skew)
+    slopes = []
+    for vector in torch.eye(module.skew.shape[0], dtype=torch.float64):
+        slope = scipy.linalg.expm_frechet(a.numpy(), skew_of(vector, size).numpy(), compute_expm=False)
+        slopes.append((module.base @ torch.from_numpy(slope) * weight).sum())
+    assert_close(grad.detach(), torch.stack(slopes).detach(), 1e-13)
+
+
+@unhurried
+@given(st.integers(2, 9), st.floats(0, 30), st.integers(0, 1000))
+def test_always_orthogonal(size, scale, seed):
+    assert off_orthogonal(orthogonal(size, scale=scale, seed=seed)()) < 1e-13
+    assert off_orthogonal(orthogonal(size, scale=scale, seed=seed, dtype=torch.float32)()) < 1e-6
+
+
+def test_single_precision_is_orthogonal_where_its_own_exponential_is_not():
+    module = orthogonal(100, scale=0.2, dtype=torch.float32)
+    assert off_orthogonal(torch.matrix_exp(module.skew_matrix())) > 1e-5
+    assert off_orthogonal(module()) < 1e-6
+
+
+def test_single_precision_gradient():
+    double, weight = orthogonal(20, scale=0.3), noise(20, 20, seed=8)
+    single = copy.deepcopy(double).float()
+    grads = [torch.autograd.grad((m() * weight.to(m.base.dtype)).sum(), m.skew)[0] for m in (single, double)]
+    assert_close(grads[0].double(), grads[1], 1e-5)
+
+
+def test_gradient_at_zero_needs_no_exponential():
+    """d (B exp A) = B dA at A = 0: the gradient of <G, Q> is the part above the diagonal of B^T G - G^T B."""
+    module, weight = orthogonal(5, K=1), noise(5, 5, seed=8)
+
+    class NoExponential(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+            assert str(function) != "aten.linalg_matrix_norm.default" and "addmm" not in str(function)
+            return function(*arguments, **(keywords or {}))
+
+    with NoExponential():
+        (grad,) = torch.autograd.grad((module() * weight).sum(), module.skew)
+    slope = module.base.T @ weight - weight.T @ module.base
+    assert_close(grad, slope[torch.triu_indices(5, 5, 1).unbind()])
+
+
+def test_second_derivative_is_refused():
+    module = orthogonal(3, scale=1.0)
+    (grad,) = torch.autograd.grad(module().square().sum(), module.skew, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        grad.sum().backward()
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_diverged_stays_visible(value):
+    module = orthogonal(4)
+    with torch.no_grad():
+        module.skew[0] = value
+    assert not module().isfinite().all()
+
+
+@pytest.mark.parametrize("size", [6, 7])
+@pytest.mark.parametrize(("initialisation", "low", "high"), [("cayley", -1, 0), ("henaff", -math.pi, math.pi)])
+def test_initial_matrix_is_plane_rotations(size, initialisation, low, high):
+    torch.manual_seed(3)
+    d = angles(initialisation, size // 2)
+    assert ((low < d) & (d < high)).all()
+    torch.manual_seed(3)
+    module = DynamicTrivialisation(size, initialisation=initialisation)
+    blocks = [torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in d]
+    expected = torch.block_diag(*blocks, *[torch.ones(1, 1)] * (size % 2))
+    torch.testing.assert_close(module.base, expected.float(), atol=1e-7, rtol=0)
+    assert torch.equal(module(), module.base)
+    assert not module.skew.any()
+
+
+def test_distribution_of_the_initial_angles():
+    """Of -tan(theta / 2), theta uniform on (0, pi / 2), the mean is -(2 / pi) log 2; of a henaff angle, 0."""
+    torch.manual_seed(0)
+    assert angles("cayley", 100_000).mean().item() == pytest.approx(-2 * math.log(2) / math.pi, abs=4e-3)
+    henaff = angles("henaff", 100_000)
+    assert henaff.mean().item() == pytest.approx(0, abs=0.03)
+    assert henaff.var().item() == pytest.approx(math.pi**2 / 3, rel=0.02)
+
+
+@pytest.mark.parametrize("K", [0, -1, 1.5, True, "many", None])
+def test_bad_intervals(K):
+    with pytest.raises(ValueError, match="K must be"):
+        DynamicTrivialisation(3, K)
+
+
+@pytest.mark.parametrize("K", [math.inf, "inf", "∞"])
+def test_infinity_has_many_names(K):
+    assert math.isinf(DynamicTrivialisation(3, K).K)
+
+
+def test_bad_initialisation():
+    with pytest.raises(ValueError, match="initialisation must be"):
+        DynamicTrivialisation(3, initialisation="identity")
+
+
+# ---- the base
+
+
+def test_a_step_at_interval_1_is_riemannian_descent():
+    """B := B exp(-lr S), S the gradient in the tangent space at B, by SGD."""
+    module, weight, lr = orthogonal(5, K=1), noise(5, 5, seed=8), 0.1
+    optimiser = torch.optim.SGD([module.skew], lr=lr)
+    base = module.base.clone()
+    for _ in range(5):
+        optimiser.zero_grad()
+        (module() * weight).sum().backward()
+        optimiser.step()
+        base = base @ torch.matrix_exp(-lr * (base.T @ weight - weight.T @ base))
+    assert_close(module(), base)
+    assert_close(module.base, base)
+    assert not module.skew.any()
+
+
+@pytest.mark.parametrize("K", [1, 3, "inf"])
+def test_moving_the_base_changes_no_value(K):
+    """Training sees the matrix that evaluation saw after the step, and the base moves at every K-th step."""
+    module = orthogonal(5, K=K)
+    optimiser, bases = torch.optim.SGD([module.skew], lr=0.1), []
+    for _ in range(7):
+        optimiser.zero_grad()
+        (module() * noise(5, 5, seed=8)).sum().backward()
+        optimiser.step()
+        with torch.no_grad():
+            evaluated = module.eval()()
+        assert_close(module.train()(), evaluated)
+        bases.append(module.base.clone())
+    moved = [not torch.equal(a, b) for a, b in zip(bases, bases[1:], strict=False)]
+    assert moved == {1: [True] * 6, 3: [False, True, False, False, True, False], "inf": [False] * 6}[K]
+
+
+def test_the_optimisers_state_is_not_reset():
+    module = orthogonal(4, K=1)
+    optimiser = torch.optim.RMSprop([module.skew], lr=0.1)
+    for _ in range(3):
+        optimiser.zero_grad()
+        (module() * noise(4, 4, seed=8)).sum().backward()
+        optimiser.step()
+    assert optimiser.state[module.skew]["step"] == 3
+    assert optimiser.state[module.skew]["square_avg"].all()
+
+
+@pytest.mark.parametrize("K", [1, 2])
+def test_every_hundredth_base_is_projected(K):
+    """The base is put off the orthogonal matrices: it stays off until the hundredth move."""
+    module = orthogonal(4, K=K)
+    with torch.no_grad():
+        module.base.mul_(1.001)
+    errors = []
+    for i in range(102 * K):
+        with torch.no_grad():
+            module.skew.add_(0.01 * noise(6, seed=i))
+        module()
+        errors.append(off_orthogonal(module.base))
+    assert min(errors[: 100 * K - 1]) > 1e-3
+    assert max(errors[100 * K - 1 :]) < 1e-12
+
+
+def test_nearest_orthogonal():
+    """Of Q S with S symmetric positive definite, it is Q."""
+    q, s = torch.linalg.qr(noise(5, 5))[0], noise(5, 5, seed=1)
+    assert_close(nearest_orthogonal(q @ (s @ s.T + torch.eye(5))), q)
+
+
+def network(K, seed=0, **options):
+    torch.manual_seed(seed)
+    task = SimpleNamespace(input_size=2, output_size=3, every_step=False)
+    return RecurrentNetwork(task, MomentumDTRIV, hidden_size=7, mu=0.6, s=0.9, K=K, **options)
+
+
+def optimisers(model):
+    groups = model.parameter_groups()
+    return {
+        "main": torch.optim.RMSprop(groups["main"], lr=1e-3),
+        "orthogonal": torch.optim.RMSprop(groups["orthogonal"], lr=1e-2),
+    }
+
+
+def train(model, steps, first=0, evaluations=(), trainers=None):
+    trainers = trainers or optimisers(model)
+    for i in range(first, first + steps):
+        x = noise(9, 5, 2, seed=i).float()
+        model.train()
+        for trainer in trainers.values():
+            trainer.zero_grad()
+        (model(x) - x[0, :, :1]).square().mean().backward()
+        for trainer in trainers.values():
+            trainer.step()
+        if i in evaluations:
+            model.eval()
+            with torch.no_grad():
+                model(x), model(x)
+    return trainers
+
+
+@pytest.mark.parametrize("K", [1, 3, "∞"])
+@pytest.mark.parametrize("evaluations", [(), (6,), (2, 6, 7, 11)])
+@pytest.mark.parametrize("cut", [0, 6, 7, 9])
+def test_an_interrupted_training_ends_with_the_same_bits(K, evaluations, cut, tmp_path):
+    whole = network(K)
+    train(whole, 20)
+    part = network(K)
+    trainers = train(part, cut, evaluations=evaluations)
+    torch.save([part.state_dict(), {name: t.state_dict() for name, t in trainers.items()}], tmp_path / "saved")
+    rest = network(K, seed=1)
+    saved, saved_trainers = torch.load(tmp_path / "saved", weights_only=True)
+    rest.load_state_dict(saved)
+    trainers = optimisers(rest)
+    for name, trainer in trainers.items():
+        trainer.load_state_dict(saved_trainers[name])
+    train(rest, 20 - cut, first=cut, evaluations=evaluations, trainers=trainers)
+    for (name, one), other in zip(whole.state_dict().items(), rest.state_dict().values(), strict=True):
+        assert torch.equal(one, other), name
+    x = noise(9, 5, 2, seed=99).float()
+    assert torch.equal(whole.eval()(x), rest.eval()(x))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("K", [1, "∞"])
+def test_single_precision_stays_orthogonal_in_training(K):
+    torch.manual_seed(0)
+    model = MomentumDTRIV(1, 32, mu=0.6, s=0.9, K=K)
+    trainers = {
+        "main": torch.optim.RMSprop(model.parameter_groups()["main"], lr=7e-4),
+        "orthogonal": torch.optim.RMSprop(model.parameter_groups()["orthogonal"], lr=2e-3),
+    }
+    start, largest = model.orthogonal().detach(), 0.0
+    for i in range(250):
+        for trainer in trainers.values():
+            trainer.zero_grad()
+        x = noise(6, 8, 1, seed=i).float()
+        (model(x)[0][-1].sum(1) - x[0, :, 0]).square().mean().backward()
+        for trainer in trainers.values():
+            trainer.step()
+        largest = max(largest, off_orthogonal(model.orthogonal()), off_orthogonal(model.orthogonal.base))
+    assert largest < 1e-5
+    assert torch.linalg.matrix_norm(model.orthogonal() - start) > 0.5
+
+
+# ---- modrelu
+
+
+def test_modrelu_by_hand():
+    z = torch.tensor([[-2.0, -0.5, 0.0, 0.5, 2.0]] * 2).T
+    b = torch.tensor([-1.0, 0.25])
+    expected = torch.tensor([[-1.0, 0.0, 0.0, 0.0, 1.0], [-2.25, -0.75, 0.0, 0.75, 2.25]]).T
+    assert torch.equal(modrelu(z, b), expected)
+    h, _ = modrelu_rnn(z.unsqueeze(0).clone(), torch.zeros(2, 2), b, torch.zeros(5, 2))
+    assert torch.equal(h[0], expected)
+
+
+def test_zero_has_no_sign():
+    """A black image: z = 0 at every step, so h = 0 and nothing but the readout learns, whatever b is."""
+    model = make("DTRIV")
+    h, _ = model(torch.zeros(5, BATCH, D, dtype=torch.float64))
+    assert not h.any()
+    h.sum().backward()
+    assert not any(parameter.grad.any() for parameter in model.parameters())
+
+
+def test_recurrence_gradcheck():
+    """Away from the kinks (at the seed given), by finite differences."""
+    inputs = [0.7 * noise(4, 2, 3), noise(3, 3, seed=1), torch.tensor([-0.1, 0.1, 0.3]).double(), noise(2, 3, seed=2)]
+    leaves = [tensor.requires_grad_() for tensor in inputs]
+    assert torch.autograd.gradcheck(lambda y, q, b, h: modrelu_rnn(1 * y, q, b, h), leaves)
+
+
+# ---- fused against reference
+
+
+def tensors(state):
+    inner = state.filter if isinstance(state.filter, tuple) else (state.filter,)
+    return [state.h, *(item for item in inner if isinstance(item, torch.Tensor))]
+
+
+def run(model, x, h0=None, cut=None):
+    """h, the last state's h, and the gradients of a random function of both: of x, the parameters, and h0."""
+    x = x.detach().requires_grad_()
+    leaves = [x, *model.parameters()]
+    if h0 is not None:
+        h0 = h0.detach().requires_grad_()
+        leaves.append(h0)
+    if cut is None:
+        h, end = model(x, h0)
+    else:
+        first, middle = model(x[:cut], h0)
+        second, end = model(x[cut:], middle)
+        h = torch.cat([first, second])
+    value = (h * noise(*h.shape)).sum() + (end.h * noise(*end.h.shape, seed=1)).sum()
+    return [h, end.h], torch.autograd.grad(value, leaves)
+
+
+@variants
+@pytest.mark.parametrize("steps", [1, 2, STEPS])
+@pytest.mark.parametrize("with_h0", [False, True])
+def test_fused_is_reference(name, steps, with_h0):
+    x = noise(steps, BATCH, D, seed=7)
+    x[0] = 0  # z = 0 where h0 is 0
+    h0 = noise(1, BATCH, N, seed=5) if with_h0 else None
+    (results, grads), (expected, expected_grads) = (run(model, x, h0) for model in pair(name))
+    assert_all_close(results, expected)
+    assert_all_close(grads, expected_grads)
+    assert steps == 1 or expected[0].eq(0).any()  # modrelu cuts some off
+
+
+@variants
+@backends
+@pytest.mark.parametrize("cut", [1, 10])
+def test_segments_are_the_whole(name, backend, cut):
+    model, x = make(name, backend), noise(STEPS, BATCH, D, seed=7)
+    (results, grads), (expected, expected_grads) = run(model, x, cut=cut), run(model, x)
+    assert_all_close(results, expected)
+    assert_all_close(grads, expected_grads)
+
+
+@unhurried
+@given(st.integers(1, 20), st.integers(1, 5), st.integers(1, 4), st.integers(2, 6), st.integers(0, 1000))
+def test_fused_is_reference_whatever_the_sizes(steps, batch, d, n, seed):
+    torch.manual_seed(seed)
+    fused = MomentumDTRIV(d, n, mu=0.5, s=0.7, K=1).double()
+    reference = copy.deepcopy(fused)
+    reference.backend = "reference"
+    x = noise(steps, batch, d, seed=seed)
+    (results, grads), (expected, expected_grads) = run(fused, x), run(reference, x)
+    assert_all_close(results, expected)
+    assert_all_close(grads, expected_grads)
+
+
+@pytest.mark.parametrize("name", ["DTRIV", "Momentum"])
+def test_gradient_through_the_last_state_alone(name):
+    """Without a gradient for the h of all steps, the backward takes another way."""
+    x = noise(STEPS, BATCH, D, seed=7)
+    grads = []
+    for model, last in zip(pair(name), (lambda h, end: end.h[0], lambda h, end: h[-1]), strict=True):
+        grads.append(torch.autograd.grad(last(*model(x)).square().sum(), list(model.parameters())))
+    assert_all_close(*grads)
+
+
+@backends
+def test_momentum_is_the_equation(backend):
+    """v = mu v + s W x; h = modrelu(v + h Q), written out."""
+    model, x = make("Momentum", backend), noise(STEPS, BATCH, D, seed=7)
+    h, v = torch.zeros(BATCH, N, dtype=torch.float64), torch.zeros(BATCH, N, dtype=torch.float64)
+    q, b, outputs = model.orthogonal(), model.bias, []
+    for x_t in x:
+        v = 0.6 * v + 0.9 * nn.functional.linear(x_t, model.weight_ih)
+        z = v + (q.T @ h.T).T
+        h = torch.where(z.abs() + b > 0, z + b * z.sign(), 0.0)
+        outputs.append(h)
+    actual, end = model(x)
+    assert_all_close([actual, end.h[0]], [torch.stack(outputs), h])
+
+
+def test_without_bias_the_norm_is_kept():
+    """b = 0 and no input: h_t = Q^T h_{t-1}, forward and backward."""
+    model = make("DTRIV")
+    with torch.no_grad():
+        model.bias.zero_()
+    model.record_gradients = True
+    h, end = model(torch.zeros(STEPS, BATCH, D, dtype=torch.float64), noise(1, BATCH, N))
+    end.h.square().sum().backward()
+    assert_close(h.norm(dim=-1), noise(BATCH, N).norm(dim=-1).expand(STEPS, -1))
+    assert_close(model.gradient_norms, (2 * end.h.norm()).detach().expand(STEPS))
+
+
+@variants
+def test_batch_first_and_no_batch(name):
+    model, x = make(name), noise(STEPS, BATCH, D, seed=7)
+    h, end = model(x)
+    swapped = copy.deepcopy(model)
+    swapped.batch_first = True
+    h_swapped, end_swapped = swapped(x.transpose(0, 1))
+    assert_close(h_swapped.transpose(0, 1), h)
+    assert_all_close(tensors(end_swapped), tensors(end))
+    for layer in (model, swapped):
+        h_first, middle = layer(x[:20, 0])
+        h_second, single = layer(x[20:, 0], middle)
+        assert_close(torch.cat([h_first, h_second]), h[:, 0])
+        assert single.h.shape == (1, N)
+        assert_all_close(tensors(single), [part[..., 0, :] for part in tensors(end)])
+
+
+@variants
+@backends
+def test_the_first_sequences_go_on(name, backend):
+    model, x = make(name, backend), noise(STEPS, BATCH, D, seed=7)
+    expected, _ = model(x[:, :2])
+    first, state = model(x[:10])
+    second, end = model(x[10:, :2], state.first(2))
+    assert_close(torch.cat([first[:, :2], second]), expected)
+    assert end.h.shape == (1, 2, N)
+    grads = [torch.autograd.grad(h[-1].square().sum(), list(model.parameters())) for h in (second, model(x[:, :2])[0])]
+    assert_all_close(*grads)
+
+
+@variants
+@backends
+def test_detached_state_cuts_the_graph(name, backend):
+    model, x = make(name, backend), noise(10, BATCH, D).requires_grad_()
+    _, state = model(x[:5])
+    cut = state.detach()
+    assert all(torch.equal(a, b) and not a.requires_grad for a, b in zip(tensors(cut), tensors(state), strict=True))
+    (grad,) = torch.autograd.grad(model(x[5:], cut)[0].sum(), x)
+    assert not grad[:5].any()
+    assert grad[5:].any()
+
+
+def test_segments_share_the_matrix_until_it_changes():
+    """One exponential for a sequence in segments; another one after an optimiser step, or for training."""
+    model, x = make("DTRIV"), noise(9, BATCH, D)
+    _, first = model(x[:4])
+    _, second = model(x[4:], first)
+    assert second.matrix[0] is first.matrix[0]
+    with torch.no_grad():
+        _, evaluated = model(x[:4])
+        assert not evaluated.matrix[0].requires_grad
+    assert model(x[4:], evaluated)[1].matrix[0].requires_grad
+    with torch.no_grad():
+        model.orthogonal.skew.add_(0.1)
+    h, after = model(x[4:], second)
+    assert not torch.equal(after.matrix[0], second.matrix[0])
+    assert_close(h, model(x[4:], second.detach())[0])
+
+
+# ---- recording
+
+
+@pytest.mark.parametrize("name", ["Momentum", "Adam"])
+@pytest.mark.parametrize("last_only", [False, True])
+def test_recorded_norms_are_those_of_retained_gradients(name, last_only):
+    fused, reference = pair(name)
+    x = noise(STEPS, BATCH, D, seed=7)
+    kept, y_state, h = [], None, torch.zeros(BATCH, N, dtype=torch.float64)
+    q = reference.orthogonal()
+    for x_t in x:
+        y, y_state = reference.filter.step(x_t @ reference.weight_ih.T, y_state)
+        h = modrelu(y + h @ q, reference.bias)
+        h.retain_grad()
+        kept.append(h)
+    weight = noise(STEPS, BATCH, N, seed=4)
+    if last_only:
+        weight[:-1] = 0
+    (torch.stack(kept) * weight).sum().backward()
+    expected = torch.stack([h.grad.norm() for h in kept])
+    for model in (fused, reference):
+        assert model.gradient_norms is None
+        model(x)[0].sum().backward()
+        assert model.gradient_norms is None
+        model.record_gradients = True
+        (model(x)[0] * weight).sum().backward()
+        assert_close(model.gradient_norms, expected)
+        with torch.no_grad():
+            model(x)  # an evaluation leaves it alone
+        assert_close(model.gradient_norms, expected)
+
+
+# ---- the kernel
+
+
+def recurrence_inputs(steps, batch, n, device):
+    """In single precision; the first step all 0, and some of the second."""
+    y, bias = noise(steps, batch, n), 0.3 * noise(n, seed=1)
+    y[0], y[1:2, :1] = 0, 0
+    matrix = torch.linalg.qr(noise(n, n, seed=2))[0]
+    return [tensor.float().to(device).contiguous() for tensor in (y, matrix, bias, torch.zeros(batch, n))]
+
+
+def hold_kernel_to_loop(sizes, device):
+    """Forward, and backward with a gradient at every step and with one at the last alone."""
+    from hidden_dynamics.recurrent import modrelu_kernel
+
+    for steps, batch, n in sizes:
+        y, matrix, bias, h0 = recurrence_inputs(steps, batch, n, device)
+        expected, actual = y.clone(), y.clone()
+        recurrence._loop(expected, matrix, bias, h0)
+        recurrence._loop(actual[:1], matrix, bias, h0)
+        modrelu_kernel.run(actual, matrix, bias)
+        assert_close(actual, expected, 1e-5)
+        assert not actual[0].any()
+        for dh in (noise(steps, batch, n, seed=3).float().to(device), None):
+            end = noise(batch, n, seed=4).float().to(device)
+            dz, _, _ = recurrence._loop_back(expected, matrix, dh, end.clone(), None)
+            actual_dz = torch.full_like(dz, math.nan)
+            actual_dz[-1] = torch.where(expected[-1] != 0, end, 0)
+            modrelu_kernel.run_back(expected, matrix, dh, actual_dz)
+            assert_close(actual_dz, dz, 1e-5)
+
+
+def in_a_new_process(code, **environment):
+    """Triton decides when it is imported whether it interprets."""
+    pytest.importorskip("triton")
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    environment = {**os.environ, "PYTHONPATH": path, **environment}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_interpreted_kernel_is_the_loop():
+    """Blocks that are full and not, in the batch and in the units; one step alone."""
+    sizes = [(4, 3, 7), (3, 18, 40), (3, 16, 140), (1, 2, 3)]
+    in_a_new_process(f"import test_orthogonal as t; t.hold_kernel_to_loop({sizes}, 'cpu')", TRITON_INTERPRET="1")
+
+
+COMPILE = """
+from hidden_dynamics.recurrent import modrelu_kernel as kernel
+from triton import compile
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+blocks = {"BLOCK_BATCH": kernel.BLOCK_BATCH, "BLOCK_OUT": kernel.BLOCK_OUT, "BLOCK_IN": kernel.BLOCK_IN}
+for function, constants in [(kernel._forward, {}), (kernel._backward, {"HAS_DH": True})]:
+    constants = {"N": 170, **blocks, **constants}
+    kinds = {n: "constexpr" if n in constants else "*fp32" if "pointer" in n else "i32" for n in function.arg_names}
+    source = ASTSource(function, kinds, {(function.arg_names.index(n),): value for n, value in constants.items()})
+    compiled = compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 8, "num_stages": 4})
+    assert compiled.asm["cubin"]
+    assert compiled.metadata.shared < 99 * 1024  # what a block may have on every GPU from Ampere on
+"""
+
+
+@pytest.mark.slow
+def test_kernel_compiles_without_a_gpu():
+    in_a_new_process(COMPILE)
+
+
+@pytest.mark.gpu
+def test_kernel_is_the_loop_on_a_gpu():
+    hold_kernel_to_loop([(4, 3, 7), (50, 128, 170), (20, 128, 512), (30, 96, 322), (5, 1, 1000), (1, 2, 3)], "cuda")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@variants
+def test_fused_on_a_gpu_is_reference(name, dtype):
+    fused, reference = pair(name)
+    x = noise(STEPS, BATCH, D, seed=7)
+    expected, expected_grads = run(reference, x)
+    results, grads = run_on_gpu(fused, x, dtype)
+    tolerance = 1e-12 if dtype == torch.float64 else 1e-3  # of single precision: the filters amplify rounding
+    assert_all_close(results, expected, tolerance)
+    assert_all_close(grads, expected_grads, tolerance)
+
+
+def run_on_gpu(model, x, dtype):
+    """`run` with everything but the random function on the GPU."""
+    model, x = model.to("cuda", dtype), x.to("cuda", dtype).requires_grad_()
+    h, end = model(x)
+    on_cpu = [h.cpu().double(), end.h.cpu().double()]
+    value = (on_cpu[0] * noise(*h.shape)).sum() + (on_cpu[1] * noise(*end.h.shape, seed=1)).sum()
+    grads = torch.autograd.grad(value, [x, *model.parameters()])
+    return on_cpu, [grad.cpu().double() for grad in grads]
+
+
+@pytest.mark.gpu
+def test_training_on_a_gpu_from_h_of_the_last_step():
+    model, x = MomentumDTRIV(1, 170, mu=0.6, s=0.9).cuda(), torch.rand(30, 128, 1, device="cuda")
+    by_kernel = torch.autograd.grad(model(x)[0][-1].square().sum(), list(model.parameters()))
+    model.record_gradients = True  # the loop records
+    by_loop = torch.autograd.grad(model(x)[0][-1].square().sum(), list(model.parameters()))
+    assert_all_close(by_kernel, by_loop, 1e-3)
+    assert model.gradient_norms.all()
+
+
+# ---- making, copying, parameters
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "outputs", "every_step", "count"),
+    [
+        (1, 170, 10, False, 16_415),
+        (1, 360, 10, False, 68_950),
+        (1, 512, 10, False, 136_970),
+        (129, 224, 129, True, 83_121),
+        (129, 322, 129, True, 135_208),
+    ],
+)
+def test_parameter_counts(d, n, outputs, every_step, count):
+    """Of the facts, Section 5."""
+    task = SimpleNamespace(input_size=d, output_size=outputs, every_step=every_step)
+    for cls, arguments in VARIANTS.values():
+        model = RecurrentNetwork(task, cls, hidden_size=n, **arguments)
+        assert sum(parameter.numel() for parameter in model.parameters()) == count
+
+
+def test_parameter_groups():
+    model = network(1)
+    groups = model.parameter_groups()
+    assert groups["orthogonal"] == [model.core.orthogonal.skew]
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    assert {names[id(p)] for p in groups["main"]} == {"core.weight_ih", "core.bias", "readout.weight", "readout.bias"}
+
+
+def test_initialisation():
+    """W: Kaiming normal, fan in, for a relu: std sqrt(2 / d)."""
+    torch.manual_seed(0)
+    model = OrthogonalRNN(129, 400)
+    assert model.weight_ih.std().item() == pytest.approx(math.sqrt(2 / 129), rel=0.02)
+    assert model.bias.abs().max() < 0.01
+    assert model.bias.min() < -0.009 and model.bias.max() > 0.009
+
+
+@variants
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_copies(name, copied):
+    model, x = make(name), noise(9, BATCH, D)
+    model.record_gradients = True
+    model(x)[0].sum().backward()
+    other = copied(model)
+    assert type(other) is type(model)
+    assert torch.equal(other(x)[0], model(x)[0])
+
+
+def test_black_input_stays_finite():
+    """Single precision, at the initial parameters, eps = 1e-16."""
+    for cls, arguments in ((AdamDTRIV, {"mu": 0.3}), (RMSPropDTRIV, {})):
+        model = cls(1, 8, s=0.3, beta=0.9, eps=1e-16, **arguments)
+        x = torch.zeros(50, 2, 1)
+        x[20:, 1] = 1
+        h, _ = model(x)
+        h[-1].square().mean().backward()
+        assert h.isfinite().all()
+        assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+# ---- errors
+
+
+def test_bad_backend():
+    with pytest.raises(ValueError, match="backend"):
+        DTRIV(D, N, backend="fast")
+
+
+@pytest.mark.parametrize("shape", [(5,), (5, 4, D + 1), (1, 5, 4, D), (0, 4, D)])
+@backends
+def test_bad_inputs(shape, backend):
+    with pytest.raises(ValueError, match="input must be|at least one step"):
+        make("Momentum", backend)(torch.zeros(shape, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("name", ["Momentum", "SR"])
+@pytest.mark.parametrize("kinds", [("fused", "reference"), ("reference", "fused")])
+def test_the_other_backends_state_is_refused(name, kinds):
+    maker, taker = (make(name, backend) for backend in kinds)
+    x = noise(5, BATCH, D)
+    with pytest.raises(ValueError, match="made by another backend"):
+        taker(x, maker(x)[1])
+
+
+@backends
+def test_a_state_given_as_h_alone(backend):
+    model, x, h0 = make("Momentum", backend), noise(5, BATCH, D), noise(1, BATCH, N)
+    assert torch.equal(model(x, h0)[0], model(x, OrthogonalState(h0))[0])
+
+
+def test_backward_twice_is_backward_twice():
+    """What backward needs is not overwritten."""
+    model, x = make("Momentum"), noise(5, BATCH, D)
+    h, _ = model(x)
+    value = h.square().sum()
+    first = torch.autograd.grad(value, list(model.parameters()), retain_graph=True)
+    assert all(map(torch.equal, first, torch.autograd.grad(value, list(model.parameters()))))
+
+
+def test_a_changed_output_is_noticed():
+    """Backward reads h: writing over it would give wrong gradients."""
+    h, _ = make("DTRIV")(noise(5, BATCH, D))
+    value = h.square().sum()
+    with torch.no_grad():
+        h.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        value.backward()
+
+
+def test_memory_of_a_step():
+    """The recurrence keeps one tensor of h's size, and backward makes one more."""
+    model, x = MomentumDTRIV(1, 16, mu=0.6, s=0.6), torch.rand(50, 8, 1)
+    large = []
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+            result = function(*arguments, **(keywords or {}))
+            for tensor in result if isinstance(result, tuple | list) else [result]:
+                if isinstance(tensor, torch.Tensor) and tensor.untyped_storage().nbytes() >= 50 * 8 * 16 * 4:
+                    large.append(tensor.untyped_storage())
+            return result
+
+    with Watch():
+        _, state = model(x)
+        assert len({storage.data_ptr() for storage in large}) == 1
+        state.h.sum().backward()
+    assert len({storage.data_ptr() for storage in large}) == 2
+
+
+def test_the_digest_follows_the_cell():
+    """A run of MomentumDTRIV depends on the recurrence and the trivialisation, not on the LSTM."""
+    modules = {key.split(":")[0] for key in reachable(["hidden_dynamics.recurrent.MomentumDTRIV"])}
+    assert {"hidden_dynamics.orthogonal", "hidden_dynamics.recurrent.modrelu"} <= modules
+    assert "hidden_dynamics.recurrent.lstm" not in modules
+    assert ROOT.is_dir()

@@ -1,0 +1,329 @@
+"""Sequences of different lengths: what is run, and that it gives what the padded batch gives, gradients included."""
+
+import itertools
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from hidden_dynamics import ragged
+from hidden_dynamics.filters import Momentum
+from hidden_dynamics.networks import RecurrentNetwork
+from hidden_dynamics.ragged import run_ragged, segments, valid_steps
+from hidden_dynamics.recurrent import (
+    DTRIV,
+    LSTM,
+    NAGLSTM,
+    SRDTRIV,
+    SRLSTM,
+    AdamDTRIV,
+    AdamLSTM,
+    MomentumDTRIV,
+    MomentumLSTM,
+    RMSPropDTRIV,
+    RMSPropLSTM,
+)
+
+unhurried = settings(deadline=None, max_examples=60)
+descending = st.lists(st.integers(1, 12), min_size=1, max_size=7).map(lambda lengths: sorted(lengths, reverse=True))
+D, N = 3, 5
+LENGTHS = [23, 19, 19, 18, 7, 6, 1, 1]
+
+MODELS = {
+    "LSTM": (LSTM, {}),
+    "Momentum": (MomentumLSTM, {"mu": 0.6, "s": 0.9}),
+    "NAG": (NAGLSTM, {"s": 0.7}),
+    "SR": (SRLSTM, {"s": 0.7, "restart": 6, "phase": 1}),
+    "Adam": (AdamLSTM, {"mu": 0.6, "s": 0.9, "beta": 0.1}),
+    "RMSProp": (RMSPropLSTM, {"s": 0.6, "beta": 0.9}),
+    "DTRIV": (DTRIV, {}),
+    "Momentum, orthogonal": (MomentumDTRIV, {"mu": 0.6, "s": 0.9}),
+    "SR, orthogonal": (SRDTRIV, {"s": 0.7, "restart": 6}),
+    "Adam, orthogonal": (AdamDTRIV, {"mu": 0.6, "s": 0.9, "beta": 0.1}),
+    "RMSProp, orthogonal": (RMSPropDTRIV, {"s": 0.6, "beta": 0.9}),
+}
+VARIANTS = [(*MODELS[name], backend) for name in MODELS for backend in ("fused", "reference")]
+VARIANTS.append((SRLSTM, {"s": 0.7, "restart": 6, "cell": "look_ahead"}, "reference"))
+
+
+class HalvingFilter(nn.Module):
+    """A filter of a user's own that does not commute with the linear map: u_t = u_{t-1} / 2 + tanh(g_t)."""
+
+    linear = False
+
+    def forward(self, g, state=None):
+        outputs = []
+        for g_t in g:
+            y, state = self.step(g_t, state)
+            outputs.append(y)
+        return torch.stack(outputs), state
+
+    def step(self, g, state=None):
+        u = torch.tanh(g) if state is None else 0.5 * state[0] + torch.tanh(g)
+        return u, (u,)
+
+
+VARIANTS += [(LSTM, {"filter": HalvingFilter()}, backend) for backend in ("fused", "reference")]
+
+
+def noise(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def randomised(model, seed=0):
+    """The parameters drawn at random: the initial ones are mostly 0 and would hide mistakes."""
+    with torch.no_grad():
+        for i, parameter in enumerate(model.parameters()):
+            parameter.copy_(0.5 * noise(*parameter.shape, seed=100 * seed + i))
+    return model
+
+
+def mask(lengths, steps):
+    return torch.arange(steps).unsqueeze(1) < torch.tensor(lengths)
+
+
+def padded(core, x, lengths):
+    """What run_ragged is held to: everything computed, the valid steps taken out."""
+    return core(x)[0][mask(lengths, len(x))]
+
+
+def with_gradients(run, core, x, lengths):
+    """The outputs of `run`, and the gradients of a random function of them."""
+    x = x.clone().requires_grad_()
+    h = run(core, x, lengths)
+    return [h, *torch.autograd.grad((h * noise(*h.shape, seed=5)).sum(), [x, *core.parameters()])]
+
+
+def assert_all_close(actual, expected, tolerance=1e-12):
+    for one, other in zip(actual, expected, strict=True):
+        assert one.shape == other.shape
+        assert (one - other).abs().max() <= tolerance * other.abs().max()
+
+
+class Counting(nn.Module):
+    """A core that remembers the shapes it was run on."""
+
+    def __init__(self, core):
+        super().__init__()
+        self.core, self.seen = core, []
+
+    def forward(self, x, state=None):
+        self.seen.append(tuple(x.shape[:2]))
+        return self.core(x, state)
+
+
+# ---- against the padded computation
+
+
+@pytest.mark.parametrize(("cls", "options", "backend"), VARIANTS)
+@pytest.mark.parametrize("segment_rows", [0, 12])
+def test_ragged_is_padded(cls, options, backend, segment_rows, monkeypatch):
+    monkeypatch.setattr(ragged, "CPU_SEGMENT", segment_rows)
+    core = randomised(cls(D, N, **options, backend=backend).double())
+    x, counting = noise(LENGTHS[0], len(LENGTHS), D), Counting(core)
+    actual = with_gradients(run_ragged, counting, x, torch.tensor(LENGTHS))
+    assert len(counting.seen) == (6 if segment_rows == 0 else 2)  # else nothing is carried over
+    assert_all_close(actual, with_gradients(padded, core, x, LENGTHS))
+
+
+@unhurried
+@given(descending, st.integers(0, 3), st.sampled_from([0, 4, 20]), st.sampled_from(list(MODELS)))
+def test_ragged_is_padded_whatever_the_lengths(lengths, more_padding, segment_rows, name):
+    cls, options = MODELS[name]
+    core = randomised(cls(D, 2, **options).double())
+    x = noise(lengths[0] + more_padding, len(lengths), D)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ragged, "CPU_SEGMENT", segment_rows)
+        actual = with_gradients(run_ragged, core, x, torch.tensor(lengths))
+    assert_all_close(actual, with_gradients(padded, core, x, lengths))
+
+
+def test_what_the_padding_holds_has_no_influence():
+    core = randomised(MomentumLSTM(D, N, mu=0.6, s=0.9).double())
+    x = noise(LENGTHS[0], len(LENGTHS), D)
+    filled = torch.where(mask(LENGTHS, len(x)).unsqueeze(2), x, 1e3)
+    assert not torch.equal(x, filled)
+    run = [run_ragged(core, each, torch.tensor(LENGTHS)) for each in (x, filled)]
+    assert torch.equal(*run)
+
+
+def test_sequences_of_one_length_are_one_segment():
+    core = Counting(randomised(LSTM(D, N).double()))
+    x = noise(9, 4, D)
+    h = run_ragged(core, x, torch.tensor([9] * 4))
+    assert core.seen == [(9, 4)]
+    assert_all_close([h], [core.core(x)[0].flatten(0, 1)])
+
+
+def test_nothing_is_padded_where_segments_cost_nothing(monkeypatch):
+    monkeypatch.setattr(ragged, "CPU_SEGMENT", 0)
+    core = Counting(randomised(LSTM(D, N).double()))
+    run_ragged(core, noise(40, len(LENGTHS), D), torch.tensor(LENGTHS))
+    assert sum(steps * count for steps, count in core.seen) == sum(LENGTHS)
+
+
+class PlainState(nn.Module):
+    """torch's LSTM, whose state is a pair of tensors."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(D, N)
+
+    def forward(self, x, state=None):
+        return self.lstm(x, state)
+
+
+class NoState(nn.Module):
+    """A core that can only be run over whole sequences."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(D, N)
+
+    def forward(self, x, state=None):
+        return torch.cumsum(self.linear(x), dim=0), None
+
+
+@pytest.mark.parametrize("cls", [PlainState, NoState])
+def test_a_core_whose_state_cannot_be_cut_is_run_over_the_padded_batch(cls, monkeypatch):
+    monkeypatch.setattr(ragged, "CPU_SEGMENT", 0)
+    core = randomised(cls().double())
+    x = noise(LENGTHS[0] + 2, len(LENGTHS), D)
+    actual = with_gradients(run_ragged, core, x, torch.tensor(LENGTHS))
+    assert_all_close(actual, with_gradients(padded, core, x, LENGTHS))
+
+
+# ---- segments
+
+
+@unhurried
+@given(descending, st.integers(0, 40))
+def test_segments_cover_every_valid_step_in_order(lengths, segment_rows):
+    found = segments(torch.tensor(lengths), segment_rows)
+    assert found[0][0] == 0 and found[-1][1] == lengths[0]
+    assert all(one[1] == other[0] for one, other in itertools.pairwise(found))
+    for start, end, count in found:
+        assert start < end
+        assert count == sum(length > start for length in lengths)
+
+
+@unhurried
+@given(descending, st.integers(0, 40))
+def test_no_other_cuts_are_cheaper(lengths, segment_rows):
+    def cost(cuts):
+        pieces = list(itertools.pairwise([0, *cuts, lengths[0]]))
+        return sum((end - start) * sum(n > start for n in lengths) + segment_rows for start, end in pieces)
+
+    inner = range(1, lengths[0])
+    cheapest = min(cost(cuts) for k in range(len(inner) + 1) for cuts in itertools.combinations(inner, k))
+    found = segments(torch.tensor(lengths), segment_rows)
+    assert cost([end for _, end, _ in found[:-1]]) == cheapest
+
+
+def test_a_segment_dearer_than_all_padding_is_not_made():
+    assert segments(torch.tensor([5, 3, 1]), 6) == [(0, 5, 3)]
+    assert segments(torch.tensor([5, 3, 1]), 0) == [(0, 1, 3), (1, 3, 2), (3, 5, 1)]
+
+
+@pytest.mark.parametrize("trailing", [(), (4,), (2, 3)])
+def test_valid_steps_are_those_of_the_mask(trailing):
+    x = noise(LENGTHS[0], len(LENGTHS), *trailing)
+    assert torch.equal(valid_steps(x, torch.tensor(LENGTHS)), x[mask(LENGTHS, len(x))])
+
+
+# ---- lengths that cannot be
+
+
+@pytest.mark.parametrize(
+    ("lengths", "message"),
+    [
+        ([4, 5, 3], "descending"),
+        ([9, 5, 3], "between 1 and the 8 steps given, not between 3 and 9"),
+        ([8, 5, 0], "not between 0 and 8"),
+        ([8, 5], r"must be \(3,\) int64"),
+        ([8.0, 5.0, 3.0], "int64 on the CPU, not .* torch.float32"),
+    ],
+)
+def test_impossible_lengths_are_refused(lengths, message):
+    with pytest.raises(ValueError, match=message):
+        run_ragged(LSTM(D, N).double(), noise(8, 3, D), torch.tensor(lengths))
+
+
+# ---- the state of the first sequences
+
+
+def parts(state):
+    """What a state consists of: of the core, and of the filter."""
+    return [
+        *(state if isinstance(state, tuple) else [state.h]),
+        *(state.filter if isinstance(state.filter, tuple) else [state.filter]),
+    ]
+
+
+@pytest.mark.parametrize(("cls", "options", "backend"), VARIANTS)
+def test_the_state_of_the_first_sequences(cls, options, backend):
+    """As if the others had never been in the batch; and it is part of the graph."""
+    core = randomised(cls(D, N, **options, backend=backend).double())
+    x = noise(7, 4, D).requires_grad_()
+    first, alone = core(x)[1].first(2), core(x[:, :2])[1]
+    for one, other in zip(parts(first), parts(alone), strict=True):
+        if isinstance(one, torch.Tensor):
+            assert_all_close([one], [other])
+        else:
+            assert one == other  # the steps done, or no state at all
+    (gradient,) = torch.autograd.grad(core(x[:3, :2], first)[0].sum(), x)
+    assert gradient[:, :2].any() and not gradient[:, 2:].any()
+
+
+# ---- networks
+
+
+class EveryStep:
+    input_size, output_size, every_step = D, 4, True
+
+
+class LastStep:
+    input_size, output_size, every_step = D, 4, False
+
+
+def test_a_network_answers_the_valid_steps():
+    network = randomised(RecurrentNetwork(EveryStep, MomentumLSTM, hidden_size=N, mu=0.6, s=0.9).double())
+    x = noise(LENGTHS[0], len(LENGTHS), D)
+    answers = network(x, torch.tensor(LENGTHS))
+    assert answers.shape == (sum(LENGTHS), 4)
+    assert_all_close([answers], [network(x)[mask(LENGTHS, len(x))]])
+
+
+def test_a_network_of_the_last_step_takes_no_lengths():
+    network = RecurrentNetwork(LastStep, LSTM, hidden_size=N).double()
+    assert network(noise(8, 3, D)).shape == (3, 4)
+    with pytest.raises(ValueError, match="every step"):
+        network(noise(8, 3, D), torch.tensor([8, 5, 3]))
+
+
+def names(network, parameters):
+    known = {id(parameter): name for name, parameter in network.named_parameters()}
+    return [known[id(parameter)] for parameter in parameters]
+
+
+def test_without_groups_of_the_core_all_parameters_are_in_one():
+    network = RecurrentNetwork(EveryStep, LSTM, hidden_size=N)
+    groups = network.parameter_groups()
+    assert list(groups) == ["main"]
+    assert names(network, groups["main"]) == [name for name, _ in network.named_parameters()]
+
+
+class Grouped(LSTM):
+    def parameter_groups(self):
+        return {"main": [self.weight_ih, self.bias_ih], "orthogonal": [self.weight_hh, self.bias_hh]}
+
+
+def test_groups_of_the_core_are_kept_and_the_readout_joins_the_main_one():
+    network = RecurrentNetwork(EveryStep, Grouped, hidden_size=N, filter=Momentum(0.6, 0.9))
+    groups = {name: names(network, group) for name, group in network.parameter_groups().items()}
+    assert groups == {
+        "main": ["core.weight_ih", "core.bias_ih", "readout.weight", "readout.bias"],
+        "orthogonal": ["core.weight_hh", "core.bias_hh"],
+    }

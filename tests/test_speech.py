@@ -1,0 +1,605 @@
+"""Speech: recordings to frames, the corpora TIMIT and FSDD in their formats, and the generated stand-in."""
+
+import io
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.signal
+import soundfile
+from conftest import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hidden_dynamics.data import fsdd, prepared, speech, synthetic_speech, timit
+from hidden_dynamics.data.fetch import fetch, verify
+from hidden_dynamics.data.registry import load_registry
+from hidden_dynamics.data.streams import generator
+from hidden_dynamics.digest import reachable
+from hidden_dynamics.errors import UserError
+
+unhurried = settings(max_examples=30, deadline=None)
+seeds = st.integers(0, 2**32)
+
+
+def noise(seed: int, length: int, peak: int = 32767) -> np.ndarray:
+    return generator(seed, "noise").integers(-peak - 1, peak + 1, length, dtype=np.int16)
+
+
+def audio(samples: np.ndarray, rate: int = 16000, kind: str = "NIST", subtype: str = "PCM_16") -> bytes:
+    content = io.BytesIO()
+    soundfile.write(content, samples, rate, format=kind, subtype=subtype)
+    return content.getvalue()
+
+
+# --------------------------------------------------------------------------------------------------------------- frames
+
+
+def frames_by_the_book(samples: np.ndarray) -> np.ndarray:
+    """The definition, in float64 and without a library for spectrograms."""
+    x = np.concatenate([np.zeros(256), samples / 32768, np.zeros(-len(samples) % 128), np.zeros(256)])
+    window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(256) / 256)
+    rows = [x[start : start + 256] * window for start in range(0, len(x) - 255, 128)]
+    basis = np.exp(-2j * np.pi * np.outer(np.arange(256), np.arange(129)) / 256)
+    return 10 * np.log10(1e-5 + np.abs(np.array(rows) @ basis) ** 2)
+
+
+@unhurried
+@given(seeds, st.integers(256, 3000), st.sampled_from([1, 30, 1000, 32767]))
+def test_frames_are_the_definition(seed: int, length: int, peak: int):
+    samples = noise(seed, length, peak)
+    found = speech.frames(samples, "x")
+    assert found.shape == (math.ceil(length / 128) + 3, 129) and found.dtype == np.float32
+    np.testing.assert_allclose(found, frames_by_the_book(samples), atol=2e-3, rtol=0)
+    assert found[0] == pytest.approx(-50, abs=1e-5) and found[-1] == pytest.approx(-50, abs=1e-5)
+
+
+@pytest.mark.parametrize("length", [256, 257, 384, 1000])
+def test_silence_is_at_minus_50_db(length: int):
+    np.testing.assert_allclose(speech.frames(np.zeros(length, np.int16), "x"), -50, atol=1e-5)
+
+
+@pytest.mark.parametrize("bin_", [3, 32, 100])
+def test_a_sine_fills_its_bin_and_half_as_much_the_two_beside_it(bin_: int):
+    amplitude = 16384 / 32768
+    samples = np.rint(16384 * np.sin(2 * np.pi * bin_ * np.arange(1024) / 256)).astype(np.int16)
+    inside = speech.frames(samples, "x")[3:9]
+    peak = 20 * math.log10(amplitude * 128 / 2)  # the window sums to 128, and a sine has half of it at +f
+    np.testing.assert_allclose(inside[:, bin_], peak, atol=1e-2)
+    np.testing.assert_allclose(inside[:, [bin_ - 1, bin_ + 1]], peak - 20 * math.log10(2), atol=1e-2)
+    assert np.delete(inside, [bin_ - 1, bin_, bin_ + 1], axis=1).max() < -45  # what rounding to 16 bits leaves
+
+
+def test_an_impulse_is_flat_and_weighted_by_the_window():
+    samples = np.zeros(256, np.int16)
+    samples[100] = 8192
+    found = speech.frames(samples, "x")
+    for frame, place in ((1, 228), (2, 100)):  # windows start at 128 and at 256 of the padded signal
+        weight = 0.5 - 0.5 * math.cos(2 * math.pi * place / 256)
+        np.testing.assert_allclose(found[frame], 10 * math.log10(1e-5 + (0.25 * weight) ** 2), atol=1e-4)
+
+
+def test_an_utterance_shorter_than_a_window_is_refused():
+    with pytest.raises(UserError, match="a.wav: 255 samples at 8,000 Hz are shorter than one window of 256 samples"):
+        speech.frames(np.zeros(255, np.int16), "a.wav")
+
+
+def test_packing():
+    first, second = speech.frames(noise(0, 300), "x"), speech.frames(noise(1, 700), "x")
+    arrays = speech.pack({"train": iter([first, second]), "test": [second]})
+    assert sorted(arrays) == ["test_frames", "test_lengths", "train_frames", "train_lengths"]
+    assert arrays["train_lengths"].tolist() == [6, 9] and arrays["train_lengths"].dtype == np.int64
+    assert np.array_equal(arrays["train_frames"][:6], first) and np.array_equal(arrays["train_frames"][6:], second)
+    assert arrays["train_frames"].dtype == np.float32
+
+
+# ----------------------------------------------------------------------------------------------------------- resampling
+
+
+@unhurried
+@given(seeds, st.integers(1, 2000))
+def test_halving_the_rate_is_a_sinc_under_a_kaiser_window(seed: int, length: int):
+    samples = noise(seed, length, 8000)
+    halved = speech.halve_rate(samples)
+    assert halved.shape == (math.ceil(length / 2),) and halved.dtype == np.int16
+    # scipy scales its filter to gain 1 at 0 Hz, which this one has to 0.1 %.
+    expected = scipy.signal.resample_poly(samples.astype(np.float64), 1, 2, window=("kaiser", 5.0))
+    np.testing.assert_allclose(halved, expected, rtol=2e-3, atol=1)
+
+
+@pytest.mark.parametrize(("frequency", "gain"), [(300, 1), (3000, 1), (5000, 0), (7000, 0)])
+def test_halving_the_rate_keeps_what_8_khz_can_hold_and_drops_the_rest(frequency: int, gain: int):
+    sine = np.sin(2 * np.pi * frequency * np.arange(4000) / 16000)
+    halved = speech.halve_rate(np.rint(20000 * sine).astype(np.int16))
+    np.testing.assert_allclose(halved[50:-50], gain * 20000 * sine[::2][50:-50], atol=100)
+
+
+def test_what_overshoots_is_clipped_and_does_not_wrap():
+    square = np.where(np.arange(4000) // 200 % 2, 32767, -32768).astype(np.int16)
+    halved = speech.halve_rate(square)
+    assert halved.max() == 32767 and halved.min() == -32768
+    settled = np.arange(2000) % 100 > 20
+    assert (np.sign(halved[settled]) == np.sign(square[::2][settled])).all()
+
+
+# -------------------------------------------------------------------------------------------------------------- reading
+
+
+@pytest.mark.parametrize("kind", ["NIST", "WAV"])
+def test_recordings_come_back_as_written(kind: str):
+    samples = noise(0, 777)
+    assert np.array_equal(speech.read(audio(samples, kind=kind), "a.wav", 16000), samples)
+    assert np.array_equal(speech.read(audio(samples, 8000, kind), "a.wav", 8000), samples)
+
+
+@pytest.mark.parametrize(("order", "mark"), [("<", b"01"), (">", b"10")])
+def test_sphere_with_the_header_of_timit(order: str, mark: bytes):
+    samples = noise(0, 777)
+    header = (
+        b"NIST_1A\n   1024\ndatabase_id -s5 TIMIT\ndatabase_version -s3 1.0\nutterance_id -s8 cjf0_sa1\n"
+        b"channel_count -i 1\nsample_count -i 777\nsample_rate -i 16000\nsample_min -i -2191\nsample_max -i 2790\n"
+        b"sample_n_bytes -i 2\nsample_byte_format -s2 " + mark + b"\nsample_sig_bits -i 16\nend_head\n"
+    ).ljust(1024)
+    content = header + samples.astype(f"{order}i2").tobytes()
+    assert np.array_equal(speech.read(content, "a.wav", 16000), samples)
+
+
+GOOD = {kind: audio(noise(0, 500), kind=kind) for kind in ("NIST", "WAV")}
+UNUSABLE = {
+    "empty": (b"", "the file is empty"),
+    "not audio": (b"<html>not found</html>" * 100, "cannot be read as NIST SPHERE or WAV"),
+    "broken off in the header": (GOOD["NIST"][:500], "cannot be read as|has no samples|no sample_count"),
+    "broken off after the header": (GOOD["NIST"][:1024], "the recording has no samples"),
+    "broken off": (GOOD["NIST"][:-100], "the header announces 500 samples, found 450"),
+    "broken off WAV": (GOOD["WAV"][:-100], "the header announces 500 samples, found 450"),
+    "without a count": (GOOD["NIST"].replace(b"sample_count", b"sample_cxxxx"), "no sample_count"),
+    "zero samples": (audio(np.zeros(0, np.int16)), "the recording has no samples"),
+    "zero samples WAV": (audio(np.zeros(0, np.int16), kind="WAV"), "the recording has no samples"),
+    "stereo": (
+        audio(np.zeros((500, 2), np.int16)),
+        "one channel of 16-bit PCM at 16,000 Hz, found 2 of PCM_16 at 16,000",
+    ),
+    "8 kHz": (audio(noise(0, 500), 8000), "at 16,000 Hz, found 1 of PCM_16 at 8,000 Hz"),
+    "24 bits": (audio(noise(0, 500), subtype="PCM_24"), "found 1 of PCM_24"),
+    "compressed": (audio(noise(0, 500), subtype="ULAW"), "found 1 of ULAW"),
+    "numbers with a fraction": (audio(noise(0, 500), kind="WAV", subtype="FLOAT"), "found 1 of FLOAT"),
+    "another format": (audio(noise(0, 500), kind="FLAC"), "cannot be read as NIST SPHERE or WAV"),
+}
+
+
+@pytest.mark.parametrize("case", UNUSABLE)
+def test_an_unusable_recording_is_named(case: str):
+    content, message = UNUSABLE[case]
+    with pytest.raises(UserError, match=rf"^dr1/spk0/sx1\.wav: .*({message})"):
+        speech.read(content, "dr1/spk0/sx1.wav", 16000)
+
+
+# ---------------------------------------------------------------------------------------------------------------- TIMIT
+
+
+TRAIN = ["fcjf0", "mdac0", "mkls0"]
+CORE, DEV = ["mdab0", "felc0"], ["mwbt9", "faks0"]
+SENTENCES = ["sa1", "sa2", "si1027", "si1657", "si648", "sx117", "sx127", "sx207", "sx27", "sx387"]
+
+
+def write_corpus(directory: Path, case: Callable[[str], str] = str.upper, train=TRAIN, test=(*CORE, *DEV, "mzzz0")):
+    """A corpus in the layout of LDC93S1 whose recordings have all different lengths; the samples of each, by path."""
+    written = {}
+    for part, speakers in (("train", train), ("test", test)):
+        for number, speaker in enumerate(speakers):
+            place = directory / case(part) / case(f"dr{1 + number % 8}") / case(speaker)
+            place.mkdir(parents=True)
+            for sentence in SENTENCES:
+                length = 2 * (256 + 128 * (len(written) % 40))
+                samples = noise(len(written), length, 3000)
+                (place / case(f"{sentence}.wav")).write_bytes(audio(samples))
+                (place / case(f"{sentence}.phn")).write_text("0 3050 h#\n")
+                written[f"{part}/{speaker}/{sentence}"] = samples
+    (directory / case("doc")).mkdir()
+    return written
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module told to expect few speakers."""
+    monkeypatch.setattr(timit, "TRAIN_SPEAKERS", len(TRAIN))
+    monkeypatch.setattr(timit, "CORE_TEST", " ".join(CORE))
+    monkeypatch.setattr(timit, "DEVELOPMENT", " ".join(DEV))
+
+
+@pytest.mark.parametrize("case", [str.upper, str.lower, str.title])
+@pytest.mark.parametrize("inside", ["", "TIMIT", "timit/Timit"])
+def test_timit_is_found_in_any_case_and_split_as_published(tmp_path: Path, small, case, inside: str):
+    # "sa" in the user's own directories must not matter, in a speaker's name and in a sentence's it must.
+    raw = tmp_path / "sara" / "samples"
+    written = write_corpus(raw / inside, case, train=["fsah0", *reversed(TRAIN), "mesa0"])
+    arrays = timit.prepare(raw, {})
+    for split, part, speakers in (("train", "train", TRAIN), ("validation", "test", CORE), ("test", "test", DEV)):
+        names = [f"{part}/{speaker}/{sentence}" for speaker in sorted(speakers) for sentence in SENTENCES[2:]]
+        expected = [speech.frames(speech.halve_rate(written[name]), name) for name in names]
+        assert arrays[f"{split}_lengths"].tolist() == [len(utterance) for utterance in expected]
+        assert np.array_equal(arrays[f"{split}_frames"], np.concatenate(expected))
+
+
+def test_the_lists_of_speakers():
+    core, dev = timit.CORE_TEST.split(), timit.DEVELOPMENT.split()
+    assert (len(core), len(dev)) == (24, 50) and len({*core, *dev}) == 74
+    assert sum(name.startswith("m") for name in core) == 16  # two men and one woman of each of the 8 regions
+    assert sum(name.startswith("m") for name in dev) == 32
+    assert all("sa" not in name for name in core + dev)
+    assert timit.TRAIN_SPEAKERS * timit.SENTENCES == 462 * 8 - 56 == 3640
+
+
+def test_a_whole_corpus_has_the_published_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # One frame for each recording, whatever it holds: what is in them is tested above, on a small corpus.
+    frame = np.zeros((1, 129), np.float32)
+    monkeypatch.setattr(timit, "_frames", lambda speakers: [frame for found in speakers.values() for _ in found])
+    train = [f"m{number:03}0" for number in range(455)] + [f"fsa{letter}0" for letter in "bcdefgh"]
+    others = [f"m{number:03}9" for number in range(94)]
+    parts = {"TRAIN": train, "TEST": [*timit.CORE_TEST.split(), *timit.DEVELOPMENT.split(), *others]}
+    for part, speakers in parts.items():
+        for number, speaker in enumerate(speakers):
+            place = tmp_path / part / f"DR{1 + number % 8}" / speaker.upper()
+            place.mkdir(parents=True)
+            for sentence in SENTENCES:
+                (place / f"{sentence.upper()}.WAV").touch()
+    arrays = timit.prepare(tmp_path, {})
+    assert [len(arrays[f"{split}_lengths"]) for split in ("train", "validation", "test")] == [3640, 192, 400]
+    shutil.rmtree(tmp_path / "TRAIN" / "DR3")
+    with pytest.raises(UserError, match="TRAIN is not complete: expected 3,640 .* of 455 speakers, found 3,184 of 398"):
+        timit.prepare(tmp_path, {})
+
+
+def remove_speaker(corpus: Path) -> None:
+    shutil.rmtree(corpus / "TRAIN/DR2/MDAC0")
+
+
+def remove_core_speakers(corpus: Path) -> None:
+    shutil.rmtree(corpus / "TEST/DR1")
+    shutil.rmtree(corpus / "TEST/DR2")
+
+
+def remove_sentence(corpus: Path) -> None:
+    (corpus / "TEST/DR3/MWBT9/SI1027.WAV").unlink()
+
+
+def remove_many(corpus: Path) -> None:
+    for path in corpus.glob("TRAIN/*/*/SX387.WAV"):
+        path.unlink()
+
+
+def add_speaker(corpus: Path) -> None:
+    shutil.copytree(corpus / "TRAIN/DR2/MDAC0", corpus / "TRAIN/DR2/MDAC9")
+
+
+def add_the_same(corpus: Path) -> None:
+    shutil.copy(corpus / "TRAIN/DR2/MDAC0/SX117.WAV", corpus / "TRAIN/DR2/MDAC0/sx117.wav")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            remove_speaker,
+            "TRAIN is not complete: expected 24 recordings without SA1 and SA2 of 3 speakers, found 16 of 2",
+        ),
+        (
+            remove_core_speakers,
+            "TEST .* found 0 of 0; speaker FELC0 is missing; speaker MDAB0 is missing. Copy what is",
+        ),
+        (
+            remove_sentence,
+            "TEST .* found 15 of 2; speaker MWBT9 has 7 of 8 sentences "
+            r"\(SI1657, SI648, SX117, SX127, SX207, SX27, SX387\)",
+        ),
+        (remove_many, "found 21 of 3; speaker FCJF0 has 7 .*; speaker MDAC0 has 7 .*; speaker MKLS0 has 7 "),
+        (add_speaker, "TRAIN .*: expected 24 .* found 32 of 4"),
+        (add_the_same, "sx117.wav: the same recording as .*SX117.WAV"),
+    ],
+)
+def test_an_incomplete_corpus_is_described(tmp_path: Path, small, change, message: str):
+    write_corpus(tmp_path)
+    change(tmp_path)
+    with pytest.raises(UserError, match=f"^{tmp_path}.*{message}"):
+        timit.prepare(tmp_path, {})
+
+
+def test_a_few_problems_are_named_and_the_rest_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_corpus(tmp_path)
+    monkeypatch.setattr(timit, "TRAIN_SPEAKERS", len(TRAIN))
+    with pytest.raises(UserError) as caught:
+        timit.prepare(tmp_path, {})
+    assert str(caught.value).count("speaker F") == 5
+    assert "; and 17 more. Copy" in str(caught.value)  # of the 24, felc0 and mdab0 are there
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: None, "it is not a directory"),
+        (lambda path: path.write_text("a file"), "it is not a directory"),
+        (lambda path: path.mkdir(), "it holds nothing"),
+        (lambda path: (path / "TRAIN").mkdir(parents=True), "it holds TRAIN"),
+        (lambda path: (path / "TIMIT").mkdir(parents=True), "it holds TIMIT"),
+        (lambda path: [(path / name).mkdir(parents=True) for name in "abcdefg"], "it holds a, b, c, d, e"),
+    ],
+)
+def test_a_wrong_directory_is_described(tmp_path: Path, make, message: str):
+    make(tmp_path / "corpus")
+    with pytest.raises(UserError, match=f"corpus: expected a copy of TIMIT, .*; {message}.* Set data.copies.timit"):
+        timit.prepare(tmp_path / "corpus", {})
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (GOOD["NIST"][:-100], "the header announces 500 samples, found 450"),
+        (audio(np.zeros((600, 2), np.int16)), "found 2 of PCM_16"),
+        (audio(noise(0, 600), 8000), "at 8,000 Hz"),
+        (GOOD["NIST"], "250 samples at 8,000 Hz are shorter than one window of 256 samples"),
+    ],
+)
+def test_a_bad_recording_of_a_corpus_is_named(tmp_path: Path, small, content: bytes, message: str):
+    write_corpus(tmp_path)
+    bad = tmp_path / "TEST/DR2/FELC0/SX207.WAV"
+    bad.write_bytes(content)
+    with pytest.raises(UserError, match=f"^{bad}: .*{message}"):
+        timit.prepare(tmp_path, {})
+
+
+def test_copies_that_some_distributions_add_are_passed_over(tmp_path: Path, small):
+    write_corpus(tmp_path)
+    before = prepared.digest(timit.prepare(tmp_path, {}))
+    for path in list(tmp_path.glob("TRAIN/*/*/*.WAV")):
+        path.with_name(f"{path.name}.wav").write_bytes(b"another form of the same")
+    (tmp_path / "TRAIN/DR1/README").write_text("a file among the speakers")
+    assert prepared.digest(timit.prepare(tmp_path, {})) == before
+
+
+def test_timit_has_no_settings(tmp_path: Path):
+    with pytest.raises(UserError, match="timit: unknown setting 'split'"):
+        timit.prepare(tmp_path, {"split": 1})
+
+
+# ------------------------------------------------------------------------------------------ a dataset of the user's own
+
+
+def script(*arguments, **settings) -> subprocess.CompletedProcess:
+    command = [sys.executable, str(ROOT / "scripts" / "prepare.py"), *map(str, arguments)]
+    environment = {name: value for name, value in os.environ.items() if name != "HIDDEN_DYNAMICS_CONFIG"}
+    if settings:
+        environment["HIDDEN_DYNAMICS_CONFIG"] = json.dumps(settings)
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment)
+
+
+def workflow_settings(copies: dict) -> dict:
+    """What the workflow hands over to its jobs."""
+    return {
+        "scale": "paper",
+        "seeds": None,
+        "device": "auto",
+        "precision": "fp32",
+        "runs_per_gpu": 1,
+        "data": {"directory": "data", "mirror": None, "copies": copies},
+        "results": "results",
+        "readings": {"default": "published"},
+        "overrides": {},
+    }
+
+
+def test_without_a_copy_the_script_says_what_to_do(tmp_path: Path):
+    done = script("--dataset", "timit", "--output", tmp_path / "timit.npz", **workflow_settings({}))
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    for part in ("TIMIT is licensed (LDC93S1", "--config data='{copies: {timit: /path}}'", "dataset: fsdd"):
+        assert part in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_script_finds_the_copy_in_the_settings_and_names_what_is_wrong_with_it(tmp_path: Path):
+    given = workflow_settings({"timit": str(tmp_path / "corpus")})
+    done = script("--dataset", "timit", "--output", tmp_path / "timit.npz", **given)
+    assert done.returncode == 1
+    assert f"error: {tmp_path}/corpus: expected a copy of TIMIT" in done.stderr
+
+
+def test_of_an_own_copy_the_counts_are_recorded(tmp_path: Path):
+    (tmp_path / "own.py").write_text("import numpy as np\ndef prepare(raw, settings): return {'a': np.zeros((3, 2))}\n")
+    entry = {"title": "Own", "module": "own", "stand_in_for": None, "licence": "none", "citation": "none", "files": {}}
+    (tmp_path / "datasets.yaml").write_text(json.dumps({"own": entry | {"own_copy": True}}))
+    command = ["--dataset", "own", "--registry", tmp_path / "datasets.yaml", "--raw", tmp_path]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/prepare.py", *command, "--output", tmp_path / "own.npz"], env=environment
+    )
+    assert done.returncode == 0
+    assert prepared.load(tmp_path / "own.npz").provenance["own_copy"] == {"a": 3}
+
+
+# ----------------------------------------------------------------------------------------------------------------- FSDD
+
+
+def write_archive(path: Path, speakers=("theo", "george"), digits=range(2), indices=range(12), change=None) -> dict:
+    """An archive of recordings with different lengths, not in order; the samples of each, by name."""
+    written = {}
+    with tarfile.open(path, "w") as archive:
+        for index in reversed(indices):
+            for digit in digits:
+                for speaker in speakers:
+                    name = f"{digit}_{speaker}_{index}.wav"
+                    written[name] = noise(len(written), 256 + 128 * (len(written) % 50), 3000)
+                    content = (change or {}).get(name, audio(written[name], 8000, "WAV"))
+                    member = tarfile.TarInfo(f"fsdd-1.0/recordings/{name}")
+                    member.size = len(content)
+                    archive.addfile(member, io.BytesIO(content))
+    return written
+
+
+@pytest.fixture
+def few_recordings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fsdd, "COUNTS", {"train": 8, "validation": 20, "test": 20})
+
+
+def test_fsdd_is_split_by_number_and_in_order(tmp_path: Path, few_recordings):
+    written = write_archive(tmp_path / "recordings.tar")
+    arrays = fsdd.prepare(tmp_path, {})
+    for split, indices in (("test", range(5)), ("validation", range(5, 10)), ("train", range(10, 12))):
+        names = [
+            f"{digit}_{speaker}_{index}.wav"
+            for digit in range(2)
+            for speaker in ("george", "theo")
+            for index in indices
+        ]
+        expected = [speech.frames(written[name], name) for name in names]
+        assert arrays[f"{split}_lengths"].tolist() == [len(utterance) for utterance in expected]
+        assert np.array_equal(arrays[f"{split}_frames"], np.concatenate(expected))
+    assert [path.name for path in tmp_path.iterdir()] == ["recordings.tar"], "nothing is unpacked to the disk"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (audio(np.zeros(0, np.int16), 8000, "WAV"), "the recording has no samples"),
+        (audio(np.zeros(255, np.int16), 8000, "WAV"), "255 samples at 8,000 Hz are shorter than one window"),
+        (audio(np.zeros((600, 2), np.int16), 8000, "WAV"), "found 2 of PCM_16"),
+        (audio(noise(0, 600), 16000, "WAV"), "found 1 of PCM_16 at 16,000 Hz"),
+    ],
+)
+def test_a_bad_recording_of_an_archive_is_named(tmp_path: Path, few_recordings, content: bytes, message: str):
+    write_archive(tmp_path / "recordings.tar", change={"1_theo_7.wav": content})
+    with pytest.raises(UserError, match=f"^{tmp_path}/recordings.tar: 1_theo_7.wav: .*{message}"):
+        fsdd.prepare(tmp_path, {})
+
+
+def test_a_damaged_incomplete_or_missing_archive(tmp_path: Path, few_recordings):
+    path = tmp_path / "recordings.tar"
+    with pytest.raises(UserError, match="recordings.tar: there is no such file; fetch it first"):
+        fsdd.prepare(tmp_path, {})
+    write_archive(path, indices=range(11))
+    with pytest.raises(UserError, match="recordings.tar: expected .*'train': 8.* recordings, found .*'train': 4"):
+        fsdd.prepare(tmp_path, {})
+    write_archive(path)
+    path.write_bytes(path.read_bytes()[:50_000])
+    with pytest.raises(UserError, match="recordings.tar: the archive is broken off or damaged"):
+        fsdd.prepare(tmp_path, {})
+
+
+@pytest.mark.mirror
+def test_fsdd_from_a_mirror(tmp_path: Path):
+    mirror = os.environ.get("HIDDEN_DYNAMICS_MIRROR")
+    if not mirror:
+        pytest.skip("HIDDEN_DYNAMICS_MIRROR names no mirror with the real Free Spoken Digit Dataset")
+    file = load_registry(ROOT / "config" / "datasets.yaml")["fsdd"].files[fsdd.ARCHIVE]
+    fetch("fsdd", file, tmp_path / file.name, mirror)
+    verify(tmp_path / file.name, file)
+    arrays = fsdd.prepare(tmp_path, {})
+    assert [len(arrays[f"{split}_lengths"]) for split in ("train", "validation", "test")] == [2400, 300, 300]
+    assert len(arrays["train_frames"]) == arrays["train_lengths"].sum() == 74_074
+    assert np.square(arrays["train_frames"], dtype=np.float64).mean() == pytest.approx(1334.9, abs=0.1)  # dB^2
+
+
+# ----------------------------------------------------------------------------------------------------- generated speech
+
+
+ASKED = {"train": 6, "validation": 2, "test": 3, "shortest": 300, "longest": 700, "seed": 0}
+
+
+def test_generated_speech_is_the_same_every_time_and_each_utterance_another():
+    arrays = synthetic_speech.prepare(Path("nowhere"), ASKED)
+    assert prepared.digest(synthetic_speech.prepare(Path("nowhere"), ASKED)) == prepared.digest(arrays)
+    assert [len(arrays[f"{split}_lengths"]) for split in ("train", "validation", "test")] == [6, 2, 3]
+    other = synthetic_speech.prepare(Path("nowhere"), ASKED | {"seed": 1})
+    assert other["train_lengths"].tolist() != arrays["train_lengths"].tolist()
+    # Asking for more leaves those that were there as they are.
+    more = synthetic_speech.prepare(Path("nowhere"), ASKED | {"train": 8})
+    assert np.array_equal(more["train_frames"][: len(arrays["train_frames"])], arrays["train_frames"])
+    assert np.array_equal(more["test_frames"], arrays["test_frames"])
+    ends = np.cumsum(arrays["train_lengths"])
+    beginnings = [arrays["train_frames"][start : start + 20] for start in (0, *ends[:-1])]
+    assert len({beginning.tobytes() for beginning in beginnings}) == 6
+
+
+@unhurried
+@given(seeds, st.integers(100, 500), st.integers(0, 500))
+def test_generated_durations(seed: int, shortest: int, more: int):
+    asked = {"train": 2, "validation": 1, "test": 1, "shortest": shortest, "longest": shortest + more, "seed": seed}
+    lengths = synthetic_speech.prepare(Path("nowhere"), asked)["train_lengths"]
+    assert (
+        math.ceil(8 * shortest / 128) + 3
+        <= lengths.min()
+        <= lengths.max()
+        <= math.ceil(8 * (shortest + more) / 128) + 3
+    )
+
+
+def test_generated_speech_has_the_levels_of_speech():
+    # Of the Free Spoken Digit Dataset: mean square 1335 dB^2, standard deviation 15.2 dB.
+    arrays = synthetic_speech.prepare(Path("nowhere"), ASKED | {"train": 30, "longest": 1200})
+    frames = arrays["train_frames"].astype(np.float64)
+    assert 1200 < np.square(frames).mean() < 1500
+    assert 13 < frames.std() < 17
+    assert frames.mean(axis=0)[2:12].mean() > frames.mean(axis=0)[60:].mean() + 5, "voices are strongest at the bottom"
+
+
+def test_a_generated_vowel_has_its_pitch_and_formants():
+    steps, pitch = 200, 125.0
+    controls = synthetic_speech.Controls(
+        voicing=np.ones(steps),
+        noise=np.zeros(steps),
+        place=np.full(steps, 2500.0),
+        formants=np.tile([700.0, 1200.0, 2500.0, 3400.0], (steps, 1)),
+        pitch=np.full(steps, pitch),
+    )
+    source = synthetic_speech._pulses(generator(0), controls)
+    assert np.flatnonzero(source > 0.2) == pytest.approx(64 * np.arange(1, 125) - 1, abs=1)  # 8000 / 125 samples apart
+    responses = synthetic_speech._resonances(controls.formants, synthetic_speech.BANDWIDTHS)
+    found = synthetic_speech._filtered(source, responses)
+    expected = source
+    for centre, width in zip(controls.formants[0], synthetic_speech.BANDWIDTHS, strict=True):
+        radius = np.exp(-np.pi * width / 8000)
+        denominator = [1, -2 * radius * np.cos(2 * np.pi * centre / 8000), radius**2]
+        expected = scipy.signal.lfilter([sum(denominator)], denominator, expected)
+    np.testing.assert_allclose(found[400:-400], expected[400:-400], atol=0.01 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"train": 0}, "'train' must be a whole number >= 1, found 0"),
+        ({"shortest": 99}, "'shortest' must be a whole number >= 100, found 99"),
+        ({"longest": 299}, "'longest' must be at least 'shortest', 300: 299"),
+        ({"longest": 1.5}, "'longest' must be a whole number"),
+        ({"speakers": 3}, "unknown setting 'speakers'"),
+    ],
+)
+def test_settings_of_generated_speech_are_checked(change: dict, message: str):
+    with pytest.raises(UserError, match=f"synthetic_speech: .*{message}"):
+        synthetic_speech.prepare(Path("nowhere"), ASKED | change)
+
+
+# --------------------------------------------------------------------------------------------------------- the registry
+
+
+def test_stand_ins_say_what_they_are():
+    registry = load_registry(ROOT / "config" / "datasets.yaml")
+    assert registry["timit"].own_copy and registry["timit"].files == {}
+    assert [name for name, dataset in registry.items() if dataset.stand_in_for == "timit"] == [
+        "fsdd",
+        "synthetic_speech",
+    ]
+    assert registry["synthetic_speech"].title == "Synthetic speech (generated)"
+
+
+def test_only_what_is_prepared_in_the_speech_environment_needs_torch():
+    for name, dataset in load_registry(ROOT / "config" / "datasets.yaml").items():
+        packages = {key.split(":")[0].split(".")[0] for key in reachable([f"{dataset.module}.prepare"])}
+        assert bool(packages & {"torch", "torchaudio", "soundfile"}) == (dataset.environment == "speech"), name

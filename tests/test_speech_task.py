@@ -1,0 +1,240 @@
+"""The speech task: what a batch holds for either target, its loss, and that an evaluation covers the whole splits."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from hidden_dynamics.data import speech as data
+from hidden_dynamics.data.speech import BINS
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.networks import RecurrentNetwork
+from hidden_dynamics.recurrent import LSTM, MomentumLSTM
+from hidden_dynamics.tasks import speech
+from hidden_dynamics.tasks.speech import SILENCE, SpeechPrediction
+from hidden_dynamics.training.loop import Schedule
+
+CPU = torch.device("cpu")
+LENGTHS = {"train": [5, 9, 4, 9, 7, 4, 6], "validation": [4, 8, 6, 6, 11], "test": [10, 4, 5]}
+TARGETS = ["next", "previous"]
+targets = pytest.mark.parametrize("target", TARGETS)
+
+
+def arrays(dtype=np.float64, lengths=LENGTHS):
+    """Random frames between silent ones, as an utterance's first and last are."""
+    rng, made = np.random.default_rng(3), {}
+    for split, each in lengths.items():
+        utterances = [rng.uniform(-50, 60, (length, BINS)) for length in each]
+        for utterance in utterances:
+            utterance[[0, -1]] = SILENCE
+        made[f"{split}_frames"] = np.concatenate(utterances).astype(dtype)
+        made[f"{split}_lengths"] = np.array(each)
+    return made
+
+
+def make(target, given=None, **options):
+    return SpeechPrediction(given or arrays(**options), {"target": target}, 0, CPU)
+
+
+def utterances(given, split):
+    return np.split(given[f"{split}_frames"], given[f"{split}_lengths"].cumsum()[:-1])
+
+
+def pair(frames, target):
+    """Input and target of one utterance, by hand."""
+    extended = np.concatenate([frames, np.full((1, BINS), -50.0)])
+    return (extended[:-1], extended[1:]) if target == "next" else (extended[1:], extended[:-1])
+
+
+def network_of(task, core=MomentumLSTM, **options):
+    options = options or {"mu": 0.3, "s": 0.1}
+    torch.manual_seed(0)
+    return RecurrentNetwork(task, core, hidden_size=6, **options).double()
+
+
+def padded_loss(network, given, split, target, chosen):
+    """Every utterance padded to the longest with silence, a mask, and the loop that reads as the equations do."""
+    pairs = [pair(utterances(given, split)[i], target) for i in chosen]
+    steps = max(len(x) for x, _ in pairs)
+    x, y = (np.full((steps, len(pairs), BINS), SILENCE) for _ in range(2))
+    mask = np.zeros((steps, len(pairs)), dtype=bool)
+    for i, (inputs, outputs) in enumerate(pairs):
+        x[: len(inputs), i], y[: len(inputs), i], mask[: len(inputs), i] = inputs, outputs, True
+    core = network.core
+    reference = type(core)(BINS, 6, mu=0.3, s=0.1, backend="reference").double()
+    reference.load_state_dict(core.state_dict())
+    answers = network.readout(reference(torch.from_numpy(x))[0])
+    chosen_errors = (answers - torch.from_numpy(y))[torch.from_numpy(mask)]
+    return chosen_errors.square().mean(), reference
+
+
+# ---- batches
+
+
+@targets
+def test_a_batch_is_inputs_and_targets_sorted_by_length(target):
+    given = arrays()
+    x, lengths, y = make(target, given).batch(0, np.array([4, 1, 2, 3]))
+    assert lengths.tolist() == [9, 9, 7, 4]
+    assert x.shape == (9, 4, BINS)
+    order, expected = [1, 3, 4, 2], []
+    for b, i in enumerate(order):
+        inputs, outputs = pair(utterances(given, "train")[i], target)
+        assert np.array_equal(x[: len(inputs), b], inputs)
+        assert (x[len(inputs) :, b] == SILENCE).all()
+        expected.append(outputs)
+    in_time = [outputs[t] for t in range(9) for outputs in expected if t < len(outputs)]
+    assert np.array_equal(y, np.stack(in_time))
+
+
+def test_the_targets_of_three_frames_by_hand():
+    """Frames with one value each: 0 dB, 1 dB and 2 dB."""
+    frames = np.repeat(np.arange(3.0)[:, None], BINS, axis=1)
+    given = arrays() | {"train_frames": frames, "train_lengths": np.array([3])}
+    values = {}
+    for target in TARGETS:
+        x, lengths, y = make(target, given).batch(0, np.array([0]))
+        assert lengths.tolist() == [3]
+        values[target] = x[:, 0, 0].tolist(), y[:, 128].tolist()
+    assert values == {"next": ([0, 1, 2], [1, 2, -50]), "previous": ([1, 2, -50], [0, 1, 2])}
+
+
+def test_the_frames_keep_their_precision():
+    x, lengths, y = make("next", dtype=np.float32).batch(0, np.array([0, 1]))
+    assert x.dtype == y.dtype == torch.float32 and lengths.dtype == torch.int64
+
+
+def test_an_unknown_target_is_refused_by_name():
+    with pytest.raises(UserError, match="settings.target must be next or previous, not 'current'"):
+        make("current")
+
+
+@targets
+def test_an_epoch_holds_every_frame_once_and_its_last_batch_may_be_smaller(target):
+    given = arrays()
+    task = make(target, given)
+    schedule = Schedule({"epochs": 2, "batch_size": 3}, task.train_size)
+    assert schedule.per_epoch == 3
+    batches = [task.batch(*schedule.indices(1, iteration)) for iteration in range(3)]
+    assert [len(lengths) for _, lengths, _ in batches] == [3, 3, 1]
+    seen = torch.cat([y for _, _, y in batches]).numpy()
+    expected = np.concatenate([pair(frames, target)[1] for frames in utterances(given, "train")])
+    assert np.array_equal(np.sort(seen, axis=0), np.sort(expected, axis=0))
+
+
+def test_a_batch_depends_on_its_indices_alone():
+    """So a training that is resumed sees the batches it would have seen; what came before has no influence."""
+    fresh, used = make("next"), make("next")
+    for indices in ([0, 1], [6, 5, 4, 3]):
+        used.batch(0, np.array(indices))
+    np.random.seed(0)
+    torch.manual_seed(0)
+    for one, other in zip(fresh.batch(1, np.array([3, 0, 1])), used.batch(7, np.array([3, 0, 1])), strict=True):
+        assert torch.equal(one, other)
+    x, _, _ = fresh.batch(0, np.array([3, 1]))
+    swapped, _, _ = fresh.batch(0, np.array([1, 3]))
+    assert not torch.equal(x, swapped) and torch.equal(x.flip(1), swapped)  # of the same length
+
+
+def test_silence_is_what_the_prepared_frames_of_silence_hold():
+    frames = data.frames(np.zeros(data.WINDOW, np.int16), "silence")
+    assert frames.shape == (5, BINS) and (frames == SILENCE).all()
+
+
+# ---- loss
+
+
+@targets
+@pytest.mark.parametrize("chosen", [[4, 1, 2, 3], [6], [0, 1, 2, 3, 4, 5, 6]])
+def test_the_loss_is_the_padded_masked_one_of_the_reference_cell(target, chosen, monkeypatch):
+    monkeypatch.setattr("hidden_dynamics.ragged.CPU_SEGMENT", 2)  # so that some segments are made, some padding kept
+    given = arrays()
+    task = make(target, given)
+    network = network_of(task)
+    loss = task.loss(network, task.batch(0, np.array(chosen)))
+    expected, reference = padded_loss(network, given, "train", target, chosen)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-12)
+    gradients = torch.autograd.grad(loss, network.parameters())
+    expected_gradients = torch.autograd.grad(expected, [*reference.parameters(), *network.readout.parameters()])
+    for one, other in zip(gradients, expected_gradients, strict=True):
+        assert (one - other).abs().max() <= 1e-12 * other.abs().max()
+
+
+class Recalling(nn.Module):
+    """Answers with the input of `delay` steps before, with silence before the first."""
+
+    def __init__(self, delay):
+        super().__init__()
+        self.delay = delay
+
+    def forward(self, x, lengths):
+        silent = torch.full_like(x[: self.delay], SILENCE)
+        mask = torch.arange(len(x)).unsqueeze(1) < lengths
+        return torch.cat([silent, x])[: len(x)][mask]
+
+
+def test_recalling_the_input_before_is_all_there_is_to_the_previous_frame():
+    recall, prediction = make("previous"), make("next")
+    assert recall.evaluate(Recalling(delay=1)) == {"validation_loss": 0.0, "test_loss": 0.0}
+    assert recall.evaluate(Recalling(delay=0))["test_loss"] > 100
+    assert prediction.evaluate(Recalling(delay=0))["test_loss"] > 100
+    assert prediction.evaluate(Recalling(delay=1))["test_loss"] > 100
+
+
+# ---- evaluation
+
+
+@targets
+@pytest.mark.parametrize("size", [1, 2, 128])
+def test_an_evaluation_is_over_the_whole_splits_at_once(target, size, monkeypatch):
+    monkeypatch.setattr(speech, "TEST_BATCH", size)
+    given = arrays()
+    task = make(target, given)
+    network = network_of(task)
+    measured = task.evaluate(network)
+    assert list(measured) == ["validation_loss", "test_loss"]
+    for split in ("validation", "test"):
+        expected, _ = padded_loss(network, given, split, target, range(len(LENGTHS[split])))
+        assert measured[f"{split}_loss"] == pytest.approx(expected.item(), rel=1e-12)
+        assert type(measured[f"{split}_loss"]) is float
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.integers(4, 15), min_size=1, max_size=9), st.integers(1, 9), st.sampled_from(TARGETS))
+def test_the_mean_over_an_epochs_batches_weighted_by_frames_is_the_split_at_once(lengths, batch_size, target):
+    task = make(target, lengths={split: lengths for split in LENGTHS})
+    network = network_of(task, LSTM, forget_bias=-4.0)
+    schedule = Schedule({"epochs": 1, "batch_size": batch_size}, task.train_size)
+    total = 0.0
+    for iteration in range(schedule.iterations):
+        batch = task.batch(*schedule.indices(0, iteration))
+        total += task.loss(network, batch).item() * batch[1].sum().item()
+    at_once = task.loss(network, task.batch(0, np.arange(len(lengths)))).item()
+    assert total / sum(lengths) == pytest.approx(at_once, rel=1e-12)
+
+
+# ---- the best answer that ignores the input
+
+
+class Always(nn.Module):
+    def __init__(self, answer):
+        super().__init__()
+        self.answer = answer
+
+    def forward(self, x, lengths):
+        return self.answer.expand(lengths.sum(), -1)
+
+
+@targets
+def test_the_baseline_is_the_test_loss_of_the_training_sets_mean_target(target):
+    given = arrays()
+    task = make(target, given)
+    by_hand = np.concatenate([pair(frames, target)[1] for frames in utterances(given, "train")]).mean(0)
+    constant = Always(torch.from_numpy(by_hand))
+    assert task.evaluate(constant)["test_loss"] == pytest.approx(task.baseline_loss, rel=1e-12)
+    everything = task.batch(0, np.arange(task.train_size))
+    best = task.loss(constant, everything)
+    for change in (-1.0, 0.5):
+        assert task.loss(Always(torch.from_numpy(by_hand + change)), everything) > best
