@@ -23,6 +23,7 @@ wildcard_constraints:
 
 include: "rules/data.smk"
 include: "rules/train.smk"
+include: "rules/measure.smk"
 include: "rules/summarise.smk"
 include: "rules/render.smk"
 

@@ -32,8 +32,8 @@ VALIDATOR = jsonschema.validators.extend(
 class Configuration:
     """A validated configuration at one scale.
 
-    `tasks` are merged with scale, models and overrides, and their grids written out as sizes; `artifacts` are merged with
-    the scale.
+    `tasks` are merged with scale, models and overrides, and their grids written out as sizes; `artifacts` are merged
+    with the scale.
     """
 
     settings: Mapping[str, Any]
@@ -77,7 +77,7 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
         validate(content, name, f"config/{name}.yaml")
     scale = parts["scales"][known(settings["scale"], parts["scales"], "scale", "config.yaml: scale")]
     tasks = _merge_tasks(parts, scale, settings)
-    parts["artifacts"] = _merge_artifacts(parts["artifacts"], scale, f"config/scales.yaml: {settings['scale']}.artifacts")
+    parts["artifacts"] = _merge_artifacts(parts["artifacts"], scale, settings["scale"])
     configuration = Configuration(
         settings=settings,
         scale=scale,
@@ -168,7 +168,8 @@ def _with_grid(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**settings, "sizes": list(by_size), "by_size": by_size}
 
 
-def _merge_artifacts(artifacts: Mapping, scale: Mapping, origin: str) -> dict:
+def _merge_artifacts(artifacts: Mapping, scale: Mapping, scale_name: str) -> dict:
+    origin = f"config/scales.yaml: {scale_name}.artifacts"
     changes = scale.get("artifacts", {})
     for name in changes:
         known(name, artifacts, "artifact", origin)

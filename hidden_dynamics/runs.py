@@ -134,8 +134,8 @@ def cells_of(configuration: Configuration, artifact: str) -> list[tuple[str, str
     if entry["kind"] == "ablation":
         return [cell for panel in entry["panels"] for cell in _grid_cells(configuration, panel["task"], panel["model"])]
     if entry["kind"] in ("gradient_norms", "time_to_accuracy_table"):
-        return [(entry["task"], model, entry.get("size")) for model in entry["models"]]
-    if "rows" in entry:
+        shown = [(entry["task"], model, entry.get("size")) for model in entry["models"]]
+    elif "rows" in entry:
         shown = [(task, row["model"], row.get("size")) for row in entry["rows"] for task in entry["tasks"]]
     else:
         shown = [(p["task"], model, p.get("size")) for p in entry.get("panels", []) for model in entry["models"]]

@@ -4,6 +4,7 @@
 rule render_table:
     input:
         summary=summary_of,
+        costs=costs_of,
         details=details_of,
         published=published,
     output:
@@ -28,13 +29,14 @@ rule render_table:
         runtime=30,
     params:
         summary=lambda wildcards, input: option("summary", input.summary),
+        costs=lambda wildcards, input: option("costs", input.costs),
         stem=f"{RESULTS}/tables/{{artifact}}",
         meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.render_table.main"),
     message:
         "Rendering {wildcards.artifact}"
     shell:
-        "python scripts/render_table.py --artifact {wildcards.artifact} {params.summary} --output {params.stem:q}"
-        " > {log:q} 2>&1"
+        "python scripts/render_table.py --artifact {wildcards.artifact} {params.summary} {params.costs}"
+        " --output {params.stem:q} > {log:q} 2>&1"
 
 
 rule render_figure:
@@ -72,8 +74,7 @@ rule render_figure:
         "Rendering {wildcards.artifact}"
     shell:
         "python scripts/render_figure.py --artifact {wildcards.artifact} {params.summary} {params.curves}"
-        " --output {params.stem:q}"
-        " > {log:q} 2>&1"
+        " --output {params.stem:q} > {log:q} 2>&1"
 
 
 for name in CONFIGURATION.artifacts:

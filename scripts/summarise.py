@@ -132,8 +132,9 @@ def curves_of(configuration: Configuration, artifact: str, root: Path) -> Iterat
     for index, panel in enumerate(panels):
         for task, model, paper_size in cells_of(configuration, artifact):
             if (task, paper_size) == (panel["task"], panel.get("size")):
-                seeds = [resolve(configuration, task, model, paper_size, seed) for seed in seeds_of(configuration, task)]
-                yield from points_of(index, panel, seeds, root)
+                seeds = seeds_of(configuration, task)
+                runs = [resolve(configuration, task, model, paper_size, seed) for seed in seeds]
+                yield from points_of(index, panel, runs, root)
 
 
 def points_of(index: int, panel: Mapping[str, Any], runs: Sequence[Run], root: Path) -> Iterator[dict[str, Any]]:

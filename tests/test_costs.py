@@ -133,7 +133,7 @@ def test_a_training_step_leaves_the_network_that_the_training_loop_leaves(config
     save_digits(tmp_path, 16)
     arrays = prepared.load(tmp_path / "prepared/digits.npz").arrays
     run = next(run for run in measured_runs(configured(scale="demo"), "momentumrnn_table14") if run.model == model)
-    measured, trained = (subject_of(run, arrays, torch.device("cpu"), 8) for _ in range(2))
+    measured, trained = (subject_of(run, arrays, torch.device("cpu"), 20) for _ in range(2))
     schedule = loop.Schedule(run.spec["training"], trained.task.train_size)
     history = loop.History()
     loop._step(history, schedule, run.spec, trained.task, trained.network, trained.optimisers)
@@ -144,7 +144,7 @@ def test_a_training_step_leaves_the_network_that_the_training_loop_leaves(config
     assert not any(torch.equal(*pair) for pair in zip(before, measured.network.parameters(), strict=True))
     for ours, theirs in zip(measured.network.parameters(), trained.network.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
-    assert (measured.steps, measured.samples, measured.samples_per_epoch) == (16, 8, 20)
+    assert (measured.steps, measured.samples, measured.samples_per_epoch) == (16, 20, 20)
     assert set(measured.optimisers) == set(optimisers.build(measured.network, run.spec["training"]["optimisers"]))
 
 

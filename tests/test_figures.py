@@ -219,7 +219,7 @@ def test_both_readings_of_speech_have_panels_of_their_own(demo):
         for split in ("train", "test")
     ]
     assert [ax.get_yscale() for ax in panels_of(figure)[2:]] == ["log"] * 4
-    assert "published and released (speech_target)" in words(figure)
+    assert "speech_target: published in “TIMIT, next frame”, released in “TIMIT, previous frame”" in words(figure)
 
 
 def test_a_part_of_the_data_may_stand_in():

@@ -42,6 +42,7 @@ def summary_of(configuration, artifact):
             report = run.spec["training"]["report"]
             row = {
                 "task": task,
+                "task_title": configuration.tasks[task]["title"],
                 "model": model,
                 "label": configuration.models[model]["label"],
                 "size": run.spec["hyperparameters"]["hidden_size"],

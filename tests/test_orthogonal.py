@@ -45,6 +45,7 @@ VARIANTS = {
     "RMSProp": (RMSPropDTRIV, {"s": 0.3, "beta": 0.9, "eps": 1e-16}),
 }
 variants = pytest.mark.parametrize("name", VARIANTS)
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 backends = pytest.mark.parametrize("backend", ["fused", "reference"])
 
 
@@ -635,6 +636,19 @@ def hold_kernel_to_loop(sizes, device):
             assert_close(actual_dz, dz, 1e-5)
 
 
+def hold_model_with_kernel_to_reference(steps):
+    """A whole model in single precision, wherever its tensors are."""
+    from hidden_dynamics.recurrent import modrelu_kernel
+
+    fused, reference = pair("Momentum")
+    x = noise(steps, BATCH, D, seed=7)
+    expected, expected_grads = run(reference, x)
+    recurrence._kernel = lambda h: modrelu_kernel
+    results, grads = run(fused.float(), x.float())
+    assert_all_close([tensor.double() for tensor in results], expected, 1e-5)
+    assert_all_close([tensor.double() for tensor in grads], expected_grads, 1e-5)
+
+
 def in_a_new_process(code, **environment):
     """Triton decides when it is imported whether it interprets."""
     pytest.importorskip("triton")
@@ -648,7 +662,10 @@ def in_a_new_process(code, **environment):
 def test_interpreted_kernel_is_the_loop():
     """Blocks that are full and not, in the batch and in the units; one step alone."""
     sizes = [(4, 3, 7), (3, 18, 40), (3, 16, 140), (1, 2, 3)]
-    in_a_new_process(f"import test_orthogonal as t; t.hold_kernel_to_loop({sizes}, 'cpu')", TRITON_INTERPRET="1")
+    in_a_new_process(
+        f"import test_orthogonal as t; t.hold_kernel_to_loop({sizes}, 'cpu'); t.hold_model_with_kernel_to_reference(4)",
+        TRITON_INTERPRET="1",
+    )
 
 
 COMPILE = """
@@ -674,11 +691,13 @@ def test_kernel_compiles_without_a_gpu():
 
 
 @pytest.mark.gpu
+@needs_gpu
 def test_kernel_is_the_loop_on_a_gpu():
     hold_kernel_to_loop([(4, 3, 7), (50, 128, 170), (20, 128, 512), (30, 96, 322), (5, 1, 1000), (1, 2, 3)], "cuda")
 
 
 @pytest.mark.gpu
+@needs_gpu
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @variants
 def test_fused_on_a_gpu_is_reference(name, dtype):
@@ -702,6 +721,7 @@ def run_on_gpu(model, x, dtype):
 
 
 @pytest.mark.gpu
+@needs_gpu
 def test_training_on_a_gpu_from_h_of_the_last_step():
     model, x = MomentumDTRIV(1, 170, mu=0.6, s=0.9).cuda(), torch.rand(30, 128, 1, device="cuda")
     by_kernel = torch.autograd.grad(model(x)[0][-1].square().sum(), list(model.parameters()))

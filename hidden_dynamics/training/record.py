@@ -53,7 +53,7 @@ def write(
 
 
 def chosen(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) -> dict[str, Any] | None:
-    """The reported number, when it was reached (the first time where several are equal), and all that was measured then.
+    """The reported number, when it was reached (the first of several equal ones), and all that was measured then.
 
     None without any evaluation.
     """

@@ -27,7 +27,7 @@ from hidden_dynamics.rendering.figures.provenance import (
     subtitle_of,
     task_title,
 )
-from hidden_dynamics.rendering.published import load_published
+from hidden_dynamics.rendering.published import load_published, published_task
 
 UNITS = {"percent": 100.0, "one": 1.0}  # what a measured fraction is multiplied by
 NAMES = {"mu": "momentum μ", "s": "step size s"}
@@ -149,7 +149,7 @@ def published_row(
     configuration: Configuration, published: Mapping[str, Any], panel: Mapping[str, str], origin: str
 ) -> Mapping[str, Any]:
     """The row of a published file that holds the panel's grid."""
-    task = configuration.tasks[panel["task"]].get("published_as", panel["task"])
+    task = published_task(configuration, panel["task"])
     for row in published["rows"]:
         if (row["task"], row["model"], row["metric"]) == (task, panel["model"], panel["metric"]):
             return row

@@ -27,7 +27,7 @@ from hidden_dynamics.rendering.figures.provenance import (
     subtitle_of,
     task_title,
 )
-from hidden_dynamics.rendering.published import PUBLISHED, load_published
+from hidden_dynamics.rendering.published import PUBLISHED, load_published, published_task
 
 DASHES = ["solid", (0, (7, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1)), (0, (8, 1, 1, 1, 1, 1))]
 
@@ -174,7 +174,7 @@ def published_values(
     content = load_published(name, PUBLISHED) if theirs and (PUBLISHED / name).exists() else {}
     if content.get("metric") != f"{panel['split']}_loss":
         return {}
-    task = configuration.tasks[panel["task"]].get("published_as", panel["task"])
+    task = published_task(configuration, panel["task"])
     shown = {run["model"] for run in runs}
     return {row["model"]: row["value"] for row in content["rows"] if row["task"] == task and row["model"] in shown}
 

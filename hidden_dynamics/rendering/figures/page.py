@@ -86,5 +86,7 @@ def settle(figure: Figure) -> None:
     """Lay the figure out for good, with rounded places: the solver's last digits depend on addresses in memory."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
+    for band in figure.subfigs:
+        band.bbox_relative.set_points(band.bbox_relative.get_points().round(6) + 0.0)  # no -0.0
     for ax in figure.axes:
-        ax.set_position([round(float(number), 6) for number in ax.get_position().bounds])
+        ax.set_position([round(float(number), 6) for number in ax.get_position(original=True).bounds])

@@ -48,7 +48,8 @@ def papers_size(run: Mapping[str, str]) -> str:
 def made_note(runs: Sequence[Mapping]) -> str:
     """For a caption: the readings of the paper that the runs took, and the devices and precisions that they ran on."""
     made_on = sorted({f"{run['device']}, {run['precision']}" for run in runs})
-    return f"{readings_note(json.loads(run['readings']) for run in runs)} Device: {'; '.join(made_on)}."
+    readings = readings_note((json.loads(run["readings"]) for run in runs), [run["task_title"] for run in runs])
+    return f"{readings} Device: {'; '.join(made_on)}."
 
 
 def task_title(configuration: Configuration, task: str, runs: Sequence[Mapping]) -> str:
