@@ -190,7 +190,7 @@ def rotations(angle: Tensor, size: int) -> Tensor:
     block = torch.zeros(size, size, dtype=torch.float64)
     first = 2 * torch.arange(angle.shape[0])
     block[first, first + 1], block[first + 1, first] = angle, -angle
-    return torch.matrix_exp(block)
+    return exponentials(block)[-1]
 
 
 def nearest_orthogonal(matrix: Tensor) -> Tensor:

@@ -157,7 +157,7 @@ def test_exponentials_and_their_derivative_are_scipys(scale):
 @unhurried
 @given(st.integers(2, 9), st.floats(0, 30), st.integers(0, 1000))
 def test_always_orthogonal(size, scale, seed):
-    assert off_orthogonal(orthogonal(size, scale=scale, seed=seed)()) < 1e-13
+    assert off_orthogonal(orthogonal(size, scale=scale, seed=seed)()) < 1e-12
     assert off_orthogonal(orthogonal(size, scale=scale, seed=seed, dtype=torch.float32)()) < 1e-6
 
 
@@ -705,7 +705,7 @@ def test_fused_on_a_gpu_is_reference(name, dtype):
     x = noise(STEPS, BATCH, D, seed=7)
     expected, expected_grads = run(reference, x)
     results, grads = run_on_gpu(fused, x, dtype)
-    tolerance = 1e-12 if dtype == torch.float64 else 1e-3  # of single precision: the filters amplify rounding
+    tolerance = 1e-12 if dtype == torch.float64 else 2e-5
     assert_all_close(results, expected, tolerance)
     assert_all_close(grads, expected_grads, tolerance)
 

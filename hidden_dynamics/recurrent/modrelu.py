@@ -30,7 +30,7 @@ def modrelu_rnn(
     """h_t = modrelu(y_t + h_{t-1} Q) for all steps.
 
     Args:
-        y: (T, batch, N). It is overwritten with h.
+        y: (T, batch, N), no view of another tensor. It is overwritten with h.
         matrix: Q, (N, N).
         bias: b, (N,).
         h0: (batch, N).

@@ -6,6 +6,7 @@ from typing import Any
 from hidden_dynamics.configuration import ROOT, Configuration, read_yaml, validate
 
 PUBLISHED = ROOT / "published"
+UNITS = {"percent": 100.0, "one": 1.0}  # what a measured fraction is multiplied by
 
 
 def load_published(name: str, directory: Path = PUBLISHED) -> dict[str, Any]:

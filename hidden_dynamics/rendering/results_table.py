@@ -9,11 +9,10 @@ import pandas
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.rendering.published import load_published, load_tasks, published_task, row_of
+from hidden_dynamics.rendering.published import UNITS, load_published, load_tasks, published_task, row_of
 from hidden_dynamics.rendering.results_layout import notes, readable, title
 from hidden_dynamics.rendering.tables import Table
 
-UNITS = {"percent": 100.0, "one": 1.0}  # what a reported fraction is multiplied by
 
 
 def read_summary(path: Any) -> pandas.DataFrame:

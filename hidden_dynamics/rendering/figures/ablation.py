@@ -27,9 +27,8 @@ from hidden_dynamics.rendering.figures.provenance import (
     subtitle_of,
     task_title,
 )
-from hidden_dynamics.rendering.published import load_published, published_task
+from hidden_dynamics.rendering.published import UNITS, load_published, published_task
 
-UNITS = {"percent": 100.0, "one": 1.0}  # what a measured fraction is multiplied by
 NAMES = {"mu": "momentum μ", "s": "step size s"}
 RULES = {"max": "highest", "min": "lowest"}
 GRID_HEIGHT, GRID_WIDTH = 2.5, 3.9  # inches
