@@ -18,6 +18,7 @@ from hidden_dynamics.filters import Adam, Identity, Momentum, Nesterov, RMSProp
 from hidden_dynamics.recurrent import preactivation
 from hidden_dynamics.recurrent.adam_input import adam_lstm
 from hidden_dynamics.recurrent.projection import filtered_projection
+from hidden_dynamics.recurrent.states import map_tensors
 
 
 class LSTMState(tuple):
@@ -39,12 +40,12 @@ class LSTMState(tuple):
     def detach(self) -> "LSTMState":
         """The same values, cut off from the graph: truncated backpropagation through time."""
         h, c = self
-        return LSTMState(h.detach(), c.detach(), _map_tensors(torch.Tensor.detach, self.filter))
+        return LSTMState(h.detach(), c.detach(), map_tensors(torch.Tensor.detach, self.filter))
 
     def first(self, count: int) -> "LSTMState":
         """The state of the first `count` sequences of the batch, which is part of the same graph."""
         h, c = self
-        return LSTMState(h[:, :count], c[:, :count], _map_tensors(lambda tensor: tensor[:count], self.filter))
+        return LSTMState(h[:, :count], c[:, :count], map_tensors(lambda tensor: tensor[:count], self.filter))
 
 
 class LSTM(nn.Module):
@@ -159,20 +160,20 @@ class LSTM(nn.Module):
             return self._fused_linear(x, hidden, filter_state)
         if x.device.type == "cpu":
             return self._fused_cpu(x, hidden, filter_state)
-        state = _map_tensors(torch.Tensor.t, filter_state)
+        state = map_tensors(torch.Tensor.t, filter_state)
         y, end = filtered_projection(x.transpose(1, 2), self.weight_ih, self.bias_ih, self.filter, state)
         identity = torch.eye(4 * self.hidden_size, dtype=x.dtype, device=x.device)
         h, hidden = torch_lstm(y.transpose(1, 2).contiguous(), hidden, identity, self.weight_hh, self.bias_hh)
-        return h, hidden, _map_tensors(torch.Tensor.t, end)
+        return h, hidden, map_tensors(torch.Tensor.t, end)
 
     def _fused_cpu(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
         """torch's LSTM would spend three quarters of its time multiplying its input by the identity: ours takes it as
         it is, features before the batch and the gates in another order."""
-        state = _map_tensors(lambda tensor: _swap_last_gates(tensor.t()), filter_state)
+        state = map_tensors(lambda tensor: _swap_last_gates(tensor.t()), filter_state)
         w, b, u, b_u = map(_swap_last_gates, (self.weight_ih, self.bias_ih, self.weight_hh, self.bias_hh))
         h, c, end = self._filter_and_run(x.transpose(1, 2), w, b, state, u, b_u, hidden[0].t(), hidden[1].t())
         h = h.transpose(1, 2)
-        return h, (h[-1], c.t()), _map_tensors(lambda tensor: _swap_last_gates(tensor).t(), end)
+        return h, (h[-1], c.t()), map_tensors(lambda tensor: _swap_last_gates(tensor).t(), end)
 
     def _filter_and_run(
         self, x: Tensor, weight: Tensor, bias: Tensor, state: Any, *core: Tensor
@@ -262,12 +263,6 @@ def _swap_last_gates(tensor: Tensor) -> Tensor:
     return torch.cat([i, f, o, g])
 
 
-def _map_tensors(function: Any, value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_map_tensors(function, item) for item in value)
-    return function(value) if isinstance(value, Tensor) else value
-
-
 def _map_state(function: Any, state: Any) -> LSTMState:
     h, c = state
-    return LSTMState(function(h), function(c), _map_tensors(function, getattr(state, "filter", None)))
+    return LSTMState(function(h), function(c), map_tensors(function, getattr(state, "filter", None)))

@@ -18,6 +18,7 @@ from hidden_dynamics.filters import Adam, Identity, Momentum, Nesterov, RMSProp
 from hidden_dynamics.orthogonal import DynamicTrivialisation
 from hidden_dynamics.recurrent.modrelu import modrelu, modrelu_rnn
 from hidden_dynamics.recurrent.projection import filtered_projection
+from hidden_dynamics.recurrent.states import map_tensors
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +39,14 @@ class OrthogonalState:
 
     def detach(self) -> "OrthogonalState":
         """The same values, cut off from the graph: truncated backpropagation through time."""
-        return OrthogonalState(self.h.detach(), _map_tensors(torch.Tensor.detach, self.filter))
+        return OrthogonalState(self.h.detach(), map_tensors(torch.Tensor.detach, self.filter))
 
     def first(self, count: int) -> "OrthogonalState":
         """The state of the first `count` sequences of the batch, which is part of the same graph."""
         return self._map(lambda tensor: tensor[..., :count, :])
 
     def _map(self, function: Any) -> "OrthogonalState":
-        return OrthogonalState(function(self.h), _map_tensors(function, self.filter), self.matrix)
+        return OrthogonalState(function(self.h), map_tensors(function, self.filter), self.matrix)
 
 
 class OrthogonalRNN(nn.Module):
@@ -179,10 +180,10 @@ class OrthogonalRNN(nn.Module):
             x, end = self.filter(x, filter_state)
             y = x @ self.weight_ih.t()
         else:
-            state = _map_tensors(torch.Tensor.t, filter_state)
+            state = map_tensors(torch.Tensor.t, filter_state)
             no_bias = self.bias.new_zeros(self.hidden_size)
             y, end = filtered_projection(x.transpose(1, 2), self.weight_ih, no_bias, self.filter, state)
-            y, end = y.transpose(1, 2).clone(memory_format=torch.contiguous_format), _map_tensors(torch.Tensor.t, end)
+            y, end = y.transpose(1, 2).clone(memory_format=torch.contiguous_format), map_tensors(torch.Tensor.t, end)
         h, h_end = modrelu_rnn(y, matrix, self.bias, h, norms)
         return h, h_end, end
 
@@ -238,9 +239,3 @@ def _record_norm(h: Tensor, norm: Tensor) -> None:
 
     if h.requires_grad:
         h.register_hook(write)
-
-
-def _map_tensors(function: Any, value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_map_tensors(function, item) for item in value)
-    return function(value) if isinstance(value, Tensor) else value

@@ -14,7 +14,6 @@ from hidden_dynamics.rendering.results_layout import notes, readable, title
 from hidden_dynamics.rendering.tables import Table
 
 
-
 def read_summary(path: Any) -> pandas.DataFrame:
     """The summary of an artifact's runs, one row per run; sizes as numbers where they are numbers, empty text as "".
 
