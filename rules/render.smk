@@ -21,6 +21,7 @@ rule render_table:
         f"{RESULTS}/logs/render-{{artifact}}.tsv"
     wildcard_constraints:
         artifact="|".join(TABLES),
+    priority: 50  # as soon as it can be made: jobs that are ready and wait cost the scheduler time
     conda:
         "../envs/render.yaml"
     threads: 1
@@ -59,6 +60,7 @@ rule render_figure:
         f"{RESULTS}/logs/render-{{artifact}}.tsv"
     wildcard_constraints:
         artifact="|".join(FIGURES),
+    priority: 50  # as soon as it can be made: jobs that are ready and wait cost the scheduler time
     conda:
         "../envs/render.yaml"
     threads: 1

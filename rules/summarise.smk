@@ -12,6 +12,7 @@ rule summarise:
         f"{RESULTS}/logs/summarise-{{artifact}}.tsv"
     wildcard_constraints:
         artifact="|".join(SUMMARISED),
+    priority: 50  # as soon as it can be made: jobs that are ready and wait cost the scheduler time
     conda:
         "../envs/summarise.yaml"
     threads: 1
@@ -38,6 +39,7 @@ rule summarise_curves:
         f"{RESULTS}/logs/summarise-{{artifact}}.tsv"
     wildcard_constraints:
         artifact="|".join(CURVES),
+    priority: 50  # as soon as it can be made: jobs that are ready and wait cost the scheduler time
     conda:
         "../envs/summarise.yaml"
     threads: 1
@@ -62,6 +64,7 @@ rule summarise_all:
         f"{RESULTS}/logs/summarise-all.log",
     benchmark:
         f"{RESULTS}/logs/summarise-all.tsv"
+    priority: 50  # as soon as it can be made: jobs that are ready and wait cost the scheduler time
     conda:
         "../envs/summarise.yaml"
     threads: 1
