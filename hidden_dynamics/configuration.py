@@ -77,7 +77,7 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
         validate(content, name, f"config/{name}.yaml")
     scale = parts["scales"][known(settings["scale"], parts["scales"], "scale", "config.yaml: scale")]
     tasks = _merge_tasks(parts, scale, settings)
-    parts["artifacts"] = _merge_artifacts(parts["artifacts"], scale, settings["scale"])
+    parts["artifacts"] = _merge_artifacts(parts["artifacts"], scale, settings)
     configuration = Configuration(
         settings=settings,
         scale=scale,
@@ -91,11 +91,26 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
 def read_yaml(path: Path) -> Any:
     """The content of a YAML file; a `UserError` that names the file and line where it cannot be read."""
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except FileNotFoundError:
         raise UserError(f"{path} is missing: it belongs to the project; restore it with git.") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """Refuses a key that stands twice in one mapping, of which YAML would keep the last without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        seen = set()
+        for key, _ in node.value:
+            name = (key.tag, key.value)
+            if isinstance(key, yaml.ScalarNode) and name in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key '{key.value}' stands twice", key.start_mark
+                )
+            seen.add(name if isinstance(key, yaml.ScalarNode) else id(key))
+        return super().construct_mapping(node, deep)
 
 
 def validate(content: Any, schema: str, origin: str) -> None:
@@ -168,14 +183,16 @@ def _with_grid(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**settings, "sizes": list(by_size), "by_size": by_size}
 
 
-def _merge_artifacts(artifacts: Mapping, scale: Mapping, scale_name: str) -> dict:
-    origin = f"config/scales.yaml: {scale_name}.artifacts"
-    changes = scale.get("artifacts", {})
-    for name in changes:
-        known(name, artifacts, "artifact", origin)
-    merged = merge(artifacts, changes)
-    validate(merged, "artifacts", origin)
-    return merged
+def _merge_artifacts(artifacts: Mapping, scale: Mapping, settings: Mapping) -> Mapping:
+    for changes, origin in (
+        (scale.get("artifacts", {}), f"config/scales.yaml: {settings['scale']}.artifacts"),
+        (settings["overrides"].get("artifacts", {}), "config.yaml: overrides.artifacts"),
+    ):
+        for name in changes:
+            known(name, artifacts, "artifact", origin)
+        artifacts = merge(artifacts, changes)
+        validate(artifacts, "artifacts", origin)
+    return artifacts
 
 
 def _check_tasks(parts: Mapping, tasks: Mapping, origin: str) -> None:

@@ -22,7 +22,7 @@ from torch import nn
 from hidden_dynamics.building import build
 from hidden_dynamics.runs import Run
 from hidden_dynamics.training import optimisers
-from hidden_dynamics.training.loop import Schedule
+from hidden_dynamics.training.loop import Schedule, update
 
 WARM_UP = 2  # calls of each before any is timed: libraries load, kernels are chosen, optimisers make their state
 Name = TypeVar("Name", bound=Hashable)
@@ -81,14 +81,8 @@ def first_batch(run: Run, task: Any, batch_size: int) -> Any:
 def training_step(subject: Subject, batch: Any) -> None:
     """What a training does with a batch: forward, loss, backward, clipping, one step of every optimiser."""
     subject.network.train()
-    for optimiser in subject.optimisers.values():
-        optimiser.zero_grad()
-    subject.task.loss(subject.network, batch).backward()
-    clip_norm = subject.run.spec["training"].get("clip_norm")
-    if clip_norm is not None:
-        nn.utils.clip_grad_norm_(subject.network.parameters(), clip_norm)
-    for optimiser in subject.optimisers.values():
-        optimiser.step()
+    loss = subject.task.loss(subject.network, batch)
+    update(loss, subject.network, subject.optimisers, subject.run.spec["training"].get("clip_norm"))
 
 
 def evaluation_step(subject: Subject, batch: Any) -> None:

@@ -53,8 +53,11 @@ class RecurrentNetwork(nn.Module):
             if not self.every_step:
                 raise ValueError("sequences of different lengths are for tasks in which every step is read out")
             return self.readout(run_ragged(self.core, x, lengths))
-        h, _ = self.core(x)
-        return self.readout(h if self.every_step else h[-1])
+        h, state = self.core(x)
+        if self.every_step:
+            return self.readout(h)
+        # The orthogonal cores give the last state by itself, so that no gradient of the size of h is made for it.
+        return self.readout(state.h[0] if hasattr(state, "h") else h[-1])
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
         """The parameters by the name of the optimiser that trains them (`training.optimisers` of the task).

@@ -129,12 +129,17 @@ def runs_of(configuration: Configuration, artifact: str) -> list[Run]:
 
 
 def cells_of(configuration: Configuration, artifact: str) -> list[tuple[str, str, int | str | None]]:
-    """(task, model, paper's size) of everything an artifact shows, the paper's rows first, in its order."""
+    """(task, model, paper's size) of everything an artifact shows: the paper's rows in its order, then the user's own.
+
+    The grids of Figure 7 and the heat maps of Figure 2 are of the paper's models alone.
+    """
     entry = configuration.artifacts[known(artifact, configuration.artifacts, "artifact", "config/artifacts.yaml")]
     if entry["kind"] == "ablation":
         return [cell for panel in entry["panels"] for cell in _grid_cells(configuration, panel["task"], panel["model"])]
     if entry["kind"] in ("gradient_norms", "time_to_accuracy_table"):
         shown = [(entry["task"], model, entry.get("size")) for model in entry["models"]]
+        if entry["kind"] == "gradient_norms":
+            return shown
     elif "rows" in entry:
         shown = [(task, row["model"], row.get("size")) for row in entry["rows"] for task in entry["tasks"]]
     else:
@@ -191,6 +196,11 @@ def identity(run: Run) -> str:
 
 
 def code_of(run: Run) -> str:
-    """Digest (hidden_dynamics.digest) of the code of a run: its network, core, task and the training loop."""
-    roots = ["hidden_dynamics.training.loop.train", "hidden_dynamics.training.optimisers.build"]
+    """Digest (hidden_dynamics.digest) of the code of a run: network, core, task, training and how they are set up."""
+    roots = [
+        "hidden_dynamics.building.build",
+        "hidden_dynamics.training.devices.set_arithmetic",
+        "hidden_dynamics.training.loop.train",
+        "hidden_dynamics.training.optimisers.build",
+    ]
     return code_digest([*roots, *filter(None, (run.spec["network"], run.spec["core"], run.spec["task_class"]))])

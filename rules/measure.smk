@@ -1,12 +1,14 @@
 # What a training and an evaluation of each model cost on this machine. Tables that show the same models on the same task share one
-# measurement. It takes all cores, so that nothing runs beside it, and waits until everything else is done.
+# measurement. It takes all the cores that Snakemake has, so that no other job of this workflow runs beside it, and waits until
+# everything else is done. On a cluster, where that would not keep other jobs off the node, profiles/slurm asks for a node to itself.
 
 
 rule measure_cost:
     input:
-        lambda wildcards: run_tables.data_file(
+        data=lambda wildcards: run_tables.data_file(
             CONFIGURATION, *(measured(wildcards.artifact)[0].spec[key] for key in ("dataset", "data"))
         ),
+        published=published,  # names the baseline
     output:
         f"{RESULTS}/costs/{{artifact}}.csv",
     log:
@@ -24,11 +26,12 @@ rule measure_cost:
         runtime=60,
         gpu=gpus(),
     params:
-        threads=CONFIGURATION.scale["threads"],  # those of a training
+        threads=CONFIGURATION.scale["threads"],  # those of a training, where the job has as many
+        device="cuda" if gpus() else "cpu",  # on another one, it is measured again
         identities=lambda wildcards: [run_tables.identity(run) for run in measured(wildcards.artifact)],
         measuring=code_digest(["scripts.measure_cost.main"]),
     message:
         "Measuring the costs that {wildcards.artifact} shows"
     shell:
-        "python scripts/measure_cost.py --artifact {wildcards.artifact} --threads {params.threads} --output {output:q}"
-        " > {log:q} 2>&1"
+        "python scripts/measure_cost.py --artifact {wildcards.artifact}"
+        " --threads $(( {threads} < {params.threads} ? {threads} : {params.threads} )) --output {output:q} > {log:q} 2>&1"

@@ -28,6 +28,7 @@ from typing import Any
 
 import torch
 
+from hidden_dynamics.arguments import positive
 from hidden_dynamics.configuration import Configuration, known, load, parse_settings
 from hidden_dynamics.costs import COLUMNS, MEMORIES, TIMES, UNITS, measured_runs
 from hidden_dynamics.data import prepared
@@ -205,13 +206,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in config.yaml")
     parser.add_argument("--threads", type=positive, help="CPU threads; default: the scale's, as in training")
     return parser.parse_args()
-
-
-def positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is less than 1")
-    return number
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import torch
 
+from hidden_dynamics.arguments import positive, seed
 from hidden_dynamics.building import build
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.data import prepared
@@ -101,20 +102,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in config.yaml")
     parser.add_argument("--threads", type=positive, help="CPU threads; default: the scale's")
     return parser.parse_args()
-
-
-def seed(text: str) -> int:
-    return within(int(text), 0, 2**32 - 1)
-
-
-def positive(text: str) -> int:
-    return within(int(text), 1, 2**31 - 1)
-
-
-def within(number: int, least: int, most: int) -> int:
-    if not least <= number <= most:
-        raise argparse.ArgumentTypeError(f"{number} is not within {least} and {most}")
-    return number
 
 
 if __name__ == "__main__":

@@ -314,3 +314,19 @@ def test_a_copy_of_data_that_is_not_configured_is_refused(configured):
     assert configured(data=data | {"copies": {"timit": "/copy"}}).settings["data"]["copies"] == {"timit": "/copy"}
     with pytest.raises(UserError, match="data.copies: unknown dataset 'tmit'. Did you mean 'timit'"):
         configured(data=data | {"copies": {"tmit": "/copy"}})
+
+
+def test_overrides_refine_artifacts_after_the_scale(configured):
+    changes = {"artifacts": {"momentumrnn_table16": {"target": 0.75}}}
+    assert configured(overrides=changes).artifacts["momentumrnn_table16"]["target"] == 0.75
+    with pytest.raises(UserError, match="overrides.artifacts: unknown artifact 'momentumrnn_table61'"):
+        configured(overrides={"artifacts": {"momentumrnn_table61": {}}})
+
+
+def test_a_key_that_stands_twice_is_refused_and_merging_is_not(tmp_path):
+    file = tmp_path / "x.yaml"
+    file.write_text("a: &a {b: 1}\nc: {<<: *a, b: 2}\nd: {<<: *a}\n")
+    assert configurations.read_yaml(file) == {"a": {"b": 1}, "c": {"b": 2}, "d": {"b": 1}}
+    file.write_text("a: 1\nb: 2\na: 3\n")
+    with pytest.raises(UserError, match="x.yaml is not valid YAML: the key 'a' stands twice.*line 3"):
+        configurations.read_yaml(file)

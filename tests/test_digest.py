@@ -270,13 +270,17 @@ def test_a_package_beside_the_working_directory_is_followed(sources, tmp_path_fa
 # The project's own code, in a copy.
 
 
+def copy_the_library(root):
+    for path in (ROOT / "hidden_dynamics").rglob("*.py"):
+        target = root / path.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
+
+
 @pytest.fixture
 def copied(sources, configured):
     """A function that changes a file in a copy of the library and tells the models and tasks of the runs it touches."""
-    for path in (ROOT / "hidden_dynamics").rglob("*.py"):
-        target = sources / path.relative_to(ROOT)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, target)
+    copy_the_library(sources)
     runs = all_runs(configured(seeds=[0], overrides=JOINED))
     before = {run.id: code_of(run) for run in runs}
 
@@ -294,34 +298,64 @@ def copied(sources, configured):
 
 
 JOINED = {"tasks": {"mnist": {"models": {"nag_lstm": {"sizes": [128], "hyperparameters": {"s": 0.6}}}}}}
-MODELS = {"lstm", "momentum_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm", "nag_lstm"}
-TASKS = {"mnist", "pmnist", "copying_1k", "copying_2k", "adding"}
+LSTMS = {"lstm", "momentum_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm", "nag_lstm"}
+ORTHOGONAL = {"dtriv", "momentum_dtriv", "adam_dtriv", "rmsprop_dtriv", "sr_dtriv"}
+GENERATED = {"copying_1k", "copying_2k", "adding"}
+PIXELS = {"mnist", "pmnist", "mnist_ablation", "pmnist_dtriv", "pmnist_gradients"}
+SPEECH = {"timit", "timit_recall", "timit_ablation", "timit_dtriv", "timit_dtriv_recall"}
+OF_ORTHOGONAL = {"pmnist_dtriv", "pmnist_gradients", "timit_dtriv", "timit_dtriv_recall"}
+ALL = (LSTMS | ORTHOGONAL, GENERATED | PIXELS | SPEECH)
 
 
 def test_the_momentum_filter_touches_momentum_alone(copied):
-    changed = copied("filters.py", "self.s * g if state is None else self.mu * state + self.s * g", "self.s * g")
-    assert changed == ({"momentum_lstm"}, TASKS)
+    models, tasks = copied("filters.py", "self.s * g if state is None else self.mu * state + self.s * g", "self.s * g")
+    assert (models, tasks) == ({"momentum_lstm", "momentum_dtriv"}, ALL[1])
 
 
 def test_the_nesterov_filter_touches_restarts_and_nesterov_alone(copied):
-    assert copied("filters.py", "return j / (j + 3)", "return j / (j + 4)") == ({"sr_lstm", "nag_lstm"}, TASKS)
+    models, tasks = copied("filters.py", "return j / (j + 3)", "return j / (j + 4)")
+    assert models == {"sr_lstm", "nag_lstm", "sr_dtriv"}
+    assert tasks == GENERATED | {"mnist", "pmnist", "pmnist_dtriv", "timit", "timit_recall"}
 
 
 def test_the_adam_filter_touches_the_adam_cells_alone(copied):
-    assert copied("filters.py", "torch.rsqrt(m + self.eps)", "torch.rsqrt(m)") == ({"adam_lstm", "rmsprop_lstm"}, TASKS)
+    models, _ = copied("filters.py", "torch.rsqrt(m + self.eps)", "torch.rsqrt(m)")
+    assert models == {"adam_lstm", "rmsprop_lstm", "adam_dtriv", "rmsprop_dtriv"}
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
         ("recurrent/lstm.py", "class LSTM(nn.Module):", "class LSTM(nn.Module):\n    changed = True\n"),
+    ],
+)
+def test_what_the_lstms_share_touches_them_alone(copied, file, old, new):
+    assert copied(file, old, new) == (LSTMS, ALL[1] - OF_ORTHOGONAL)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("recurrent/modrelu.py", "torch.addmm(z, h, matrix, out=z)", "torch.addmm(z, h, matrix.t(), out=z)"),
+        ("orthogonal.py", "PROJECTION_INTERVAL = 100", "PROJECTION_INTERVAL = 50"),
+    ],
+)
+def test_the_orthogonal_core_touches_its_own_runs_alone(copied, file, old, new):
+    assert copied(file, old, new) == (ORTHOGONAL, OF_ORTHOGONAL)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
         ("networks.py", "self.readout = nn.Linear(", "self.readout = nn.Bilinear("),
+        ("building.py", 'torch.manual_seed(run.spec["seed"])', 'torch.manual_seed(1 + run.spec["seed"])'),
+        ("training/devices.py", "torch.set_flush_denormal(True)", "torch.set_flush_denormal(False)"),
         ("training/loop.py", "loss.backward()", "(2 * loss).backward()"),
         ("data/streams.py", "np.random.PCG64(", "np.random.Philox("),
     ],
 )
 def test_what_all_share_touches_all(copied, file, old, new):
-    assert copied(file, old, new) == (MODELS, TASKS)
+    assert copied(file, old, new) == ALL
 
 
 def test_a_task_touches_its_own_runs_alone(copied):
@@ -330,7 +364,8 @@ def test_a_task_touches_its_own_runs_alone(copied):
         "copying_2k",
     }
     assert copied("data/adding.py", "BASELINE_LOSS = ", "BASELINE_LOSS = 2 * ")[1] == {"adding"}
-    assert copied("tasks/pixels.py", "FIXED_PERMUTATION = 92916", "FIXED_PERMUTATION = 1")[1] == {"mnist", "pmnist"}
+    assert copied("tasks/pixels.py", "FIXED_PERMUTATION = 92916", "FIXED_PERMUTATION = 1")[1] == PIXELS
+    assert copied("tasks/speech.py", "SHIFTS = ", "SHIFTS = SHIFTS = ")[1] == SPEECH
 
 
 @pytest.mark.parametrize(
@@ -347,3 +382,23 @@ def test_a_task_touches_its_own_runs_alone(copied):
 )
 def test_wording_keeping_of_states_and_rendering_touch_no_run(copied, file, old, new):
     assert copied(file, old, new) == (set(), set())
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("size = tl.maximum(tl.abs(z) + bias[None, :], 0.0)", "size = tl.abs(z)"),  # forward
+        ("tl.where(h != 0, total, 0.0)", "total"),  # backward
+        ('input_precision="tf32x3"', 'input_precision="tf32"'),  # both
+        ("BLOCK_IN = 16, 128, 32", "BLOCK_IN = 16, 128, 64"),
+    ],
+)
+def test_the_kernel_of_the_orthogonal_cells_touches_these_alone(sources, old, new):
+    copy_the_library(sources)
+    cells = [f"hidden_dynamics.recurrent.{name}" for name in ("DTRIV", "MomentumDTRIV", "LSTM")]
+    before = [code(cell) for cell in cells]
+    file = "hidden_dynamics/recurrent/modrelu_kernel.py"
+    text = (sources / file).read_text(encoding="utf-8")
+    assert old in text
+    write(sources, {file: text.replace(old, new)})
+    assert [code(cell) != was for cell, was in zip(cells, before, strict=True)] == [True, True, False]

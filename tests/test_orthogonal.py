@@ -19,6 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from hidden_dynamics.configuration import ROOT
 from hidden_dynamics.digest import reachable
+from hidden_dynamics.errors import UserError
 from hidden_dynamics.networks import RecurrentNetwork
 from hidden_dynamics.orthogonal import DynamicTrivialisation, angles, exponentials, nearest_orthogonal
 from hidden_dynamics.recurrent import (
@@ -643,7 +644,7 @@ def hold_model_with_kernel_to_reference(steps):
     fused, reference = pair("Momentum")
     x = noise(steps, BATCH, D, seed=7)
     expected, expected_grads = run(reference, x)
-    recurrence._kernel = lambda h: modrelu_kernel
+    recurrence._kernel = lambda h: (modrelu_kernel.run, modrelu_kernel.run_back)
     results, grads = run(fused.float(), x.float())
     assert_all_close([tensor.double() for tensor in results], expected, 1e-5)
     assert_all_close([tensor.double() for tensor in grads], expected_grads, 1e-5)
@@ -688,6 +689,44 @@ for function, constants in [(kernel._forward, {}), (kernel._backward, {"HAS_DH":
 @pytest.mark.slow
 def test_kernel_compiles_without_a_gpu():
     in_a_new_process(COMPILE)
+
+
+@pytest.fixture
+def tools(tmp_path, monkeypatch):
+    """A directory that is all there is on PATH, and no CC; the check forgets what it has found."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    recurrence._need_c_compiler.cache_clear()
+    yield tmp_path
+    recurrence._need_c_compiler.cache_clear()
+
+
+def test_a_missing_compiler_is_named_with_the_remedy(tools, monkeypatch):
+    with pytest.raises(UserError, match="C compiler.*neither gcc nor clang is on PATH. Install one, such as gcc.* CC "):
+        recurrence._need_c_compiler()
+    (tools / "gcc").touch(mode=0o755)
+    for named in ("nosuch", ""):  # Triton takes CC even where there is a gcc
+        monkeypatch.setenv("CC", named)
+        with pytest.raises(UserError, match=f"CC='{named}' is no program"):
+            recurrence._need_c_compiler()
+
+
+@pytest.mark.parametrize(("program", "named"), [("gcc", False), ("clang", False), ("mycc", True)])
+def test_a_compiler_that_triton_finds_will_do(tools, monkeypatch, program, named):
+    (tools / program).touch(mode=0o755)
+    if named:
+        monkeypatch.setenv("CC", str(tools / program))
+    recurrence._need_c_compiler()
+
+
+def test_the_kernel_is_refused_without_a_compiler_and_not_asked_for_on_the_cpu(tools, monkeypatch):
+    """A tensor of a GPU is played by an object with its attributes."""
+    assert recurrence._kernel(torch.zeros(2)) is None
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
+    monkeypatch.setattr(recurrence.util, "find_spec", lambda name: object())
+    on_gpu = SimpleNamespace(is_cuda=True, dtype=torch.float32, device="cuda")
+    with pytest.raises(UserError, match="needs a C compiler"):
+        recurrence._kernel(on_gpu)
 
 
 @pytest.mark.gpu
@@ -864,6 +903,7 @@ def test_memory_of_a_step():
 def test_the_digest_follows_the_cell():
     """A run of MomentumDTRIV depends on the recurrence and the trivialisation, not on the LSTM."""
     modules = {key.split(":")[0] for key in reachable(["hidden_dynamics.recurrent.MomentumDTRIV"])}
-    assert {"hidden_dynamics.orthogonal", "hidden_dynamics.recurrent.modrelu"} <= modules
+    own = {"orthogonal", "recurrent.modrelu", "recurrent.modrelu_kernel"}
+    assert {f"hidden_dynamics.{name}" for name in own} <= modules
     assert "hidden_dynamics.recurrent.lstm" not in modules
     assert ROOT.is_dir()

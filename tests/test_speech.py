@@ -4,6 +4,7 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -254,8 +255,27 @@ def test_a_whole_corpus_has_the_published_counts(tmp_path: Path, monkeypatch: py
     arrays = timit.prepare(tmp_path, {})
     assert [len(arrays[f"{split}_lengths"]) for split in ("train", "validation", "test")] == [3640, 192, 400]
     shutil.rmtree(tmp_path / "TRAIN" / "DR3")
-    with pytest.raises(UserError, match="TRAIN is not complete: expected 3,640 .* of 455 speakers, found 3,184 of 398"):
+    message = (
+        "TRAIN is not complete: expected 3,640 .* of 455 speakers .the 462 of TRAIN but for .*, found 3,184 of 398"
+    )
+    with pytest.raises(UserError, match=message):
         timit.prepare(tmp_path, {})
+
+
+def write_lists(directory: Path, info: bool = True) -> None:
+    """SPKRSENT.TXT and SPKRINFO.TXT, in the form of the corpus."""
+    speakers = [("TRN", name) for name in [*TRAIN, "fsah0"]] + [("TST", name) for name in [*CORE, *DEV, "mzzz0"]]
+    numbers = [re.sub(r"\D", "", sentence) for sentence in [*SENTENCES[:2], *SENTENCES[5:], *SENTENCES[2:5]]]
+    directory.mkdir(parents=True, exist_ok=True)
+    rows = [f"{name[1:].upper()}   {'    '.join(numbers)}" for _, name in speakers]
+    header = ";; speaker and sentences\n;;ID      SA        SX           SI\n;;\n"
+    (directory / "SPKRSENT.TXT").write_bytes((header + "\r\n".join(rows) + "\r\n").encode("latin-1"))
+    rows = [
+        f"{name[1:].upper()}  {name[0].upper()}  {4 + number}  {part}  03/03/86  06/17/60  5'11\"  WHT  BS  caf\xe9"
+        for number, (part, name) in enumerate(speakers)
+    ]
+    if info:
+        (directory / "SPKRINFO.TXT").write_bytes((";ID Sex DR Use ...\n" + "\n".join(rows)).encode("latin-1"))
 
 
 def remove_speaker(corpus: Path) -> None:
@@ -271,44 +291,124 @@ def remove_sentence(corpus: Path) -> None:
     (corpus / "TEST/DR3/MWBT9/SI1027.WAV").unlink()
 
 
+def remove_sentences(corpus: Path) -> None:
+    for name in ("SI1027", "SX27"):
+        (corpus / f"TRAIN/DR1/FCJF0/{name}.WAV").unlink()
+
+
+def remove_all_but_sa(corpus: Path) -> None:
+    for path in corpus.glob("TRAIN/*/MDAC0/S[IX]*.WAV"):
+        path.unlink()
+
+
 def remove_many(corpus: Path) -> None:
     for path in corpus.glob("TRAIN/*/*/SX387.WAV"):
         path.unlink()
+
+
+def empty_train(corpus: Path) -> None:
+    shutil.rmtree(corpus / "TRAIN")
+    (corpus / "TRAIN").mkdir()
+
+
+def rename_all(corpus: Path) -> None:
+    for path in corpus.glob("TEST/*/*/*.WAV"):
+        path.rename(f"{path}.wav")
 
 
 def add_speaker(corpus: Path) -> None:
     shutil.copytree(corpus / "TRAIN/DR2/MDAC0", corpus / "TRAIN/DR2/MDAC9")
 
 
+def add_sentence(corpus: Path) -> None:
+    shutil.copy(corpus / "TRAIN/DR2/MDAC0/SX117.WAV", corpus / "TRAIN/DR2/MDAC0/SX118.WAV")
+
+
 def add_the_same(corpus: Path) -> None:
     shutil.copy(corpus / "TRAIN/DR2/MDAC0/SX117.WAV", corpus / "TRAIN/DR2/MDAC0/sx117.wav")
 
 
+ALL = "SX27.WAV, SX117.WAV, SX127.WAV, SX207.WAV, SX387.WAV, SI648.WAV, SI1027.WAV, SI1657.WAV"
+NO_LIST = "the copy has no DOC/SPKRSENT.TXT, from which speakers that are missing could be named"
+COPY, KEEP = "Copy what is missing from LDC93S1.", "Keep just what is on LDC93S1."
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "message", "by_name"),
     [
-        (
-            remove_speaker,
-            "TRAIN is not complete: expected 24 recordings without SA1 and SA2 of 3 speakers, found 16 of 2",
-        ),
+        (remove_speaker, f"found 16 of 2; {NO_LIST}. {COPY}", f"found 16 of 2; TRAIN/DR5/MDAC0: {ALL}. {COPY}"),
         (
             remove_core_speakers,
-            "TEST .* found 0 of 0; speaker FELC0 is missing; speaker MDAB0 is missing. Copy what is",
+            "found 0 of 0; TEST/DR?/FELC0 with all 8 sentences; TEST/DR?/MDAB0 with all 8 sentences. Copy",
+            f"found 0 of 0; TEST/DR9/FELC0: {ALL}; TEST/DR8/MDAB0: {ALL}. {COPY}",
         ),
         (
             remove_sentence,
-            "TEST .* found 15 of 2; speaker MWBT9 has 7 of 8 sentences "
-            r"\(SI1657, SI648, SX117, SX127, SX207, SX27, SX387\)",
+            f"found 15 of 2; TEST/DR3/MWBT9 has 7 of 8 sentences (5 of 5 SX, 2 of 3 SI). {COPY}",
+            f"found 15 of 2; TEST/DR3/MWBT9: SI1027.WAV. {COPY}",
         ),
-        (remove_many, "found 21 of 3; speaker FCJF0 has 7 .*; speaker MDAC0 has 7 .*; speaker MKLS0 has 7 "),
-        (add_speaker, "TRAIN .*: expected 24 .* found 32 of 4"),
-        (add_the_same, "sx117.wav: the same recording as .*SX117.WAV"),
+        (
+            remove_sentences,
+            f"found 22 of 3; TRAIN/DR1/FCJF0 has 6 of 8 sentences (4 of 5 SX, 2 of 3 SI). {COPY}",
+            f"found 22 of 3; TRAIN/DR1/FCJF0: SX27.WAV, SI1027.WAV. {COPY}",
+        ),
+        (
+            remove_all_but_sa,
+            "TRAIN/DR?/MDAC0 has 0 of 8 sentences (0 of 5 SX, 0 of 3 SI). Copy",
+            f"found 16 of 3; TRAIN/DR5/MDAC0: {ALL}. {COPY}",
+        ),
+        (
+            remove_many,
+            "found 21 of 3; TRAIN/DR1/FCJF0 has 7 of 8 sentences (4 of 5 SX, 3 of 3 SI); TRAIN/DR2/MDAC0 has 7 ",
+            "found 21 of 3; TRAIN/DR1/FCJF0: SX387.WAV; TRAIN/DR2/MDAC0: SX387.WAV; TRAIN/DR3/MKLS0: SX387.WAV. Copy",
+        ),
+        (empty_train, "/TRAIN: there are no recordings; expected <dialect", "/TRAIN: there are no recordings; "),
+        (rename_all, "/TEST: there are no recordings; expected <dialect", "/TEST: there are no recordings; "),
+        (add_speaker, f"found 32 of 4. {KEEP}", "4; TRAIN/DR2/MDAC9 is no speaker of SPKRSENT.TXT. Keep"),
+        (
+            add_sentence,
+            f"TRAIN/DR2/MDAC0 has 9 of 8 sentences (6 of 5 SX, 3 of 3 SI). {KEEP}",
+            f"found 25 of 3; TRAIN/DR2/MDAC0 should not have SX118.WAV. {KEEP}",
+        ),
+        (add_the_same, "sx117.wav: the same recording as ", "sx117.wav: the same recording as "),
     ],
 )
-def test_an_incomplete_corpus_is_described(tmp_path: Path, small, change, message: str):
+def test_an_incomplete_corpus_is_described(tmp_path: Path, small, change, message: str, by_name: str):
     write_corpus(tmp_path)
     change(tmp_path)
-    with pytest.raises(UserError, match=f"^{tmp_path}.*{message}"):
+    for expected in (message, by_name):
+        with pytest.raises(UserError, match=f"^{tmp_path}.*{re.escape(expected)}"):
+            timit.prepare(tmp_path, {})
+        write_lists(tmp_path / "DOC")
+
+
+def test_an_incomplete_train_says_what_was_expected(tmp_path: Path, small):
+    write_corpus(tmp_path)
+    remove_speaker(tmp_path)
+    with pytest.raises(UserError, match="TRAIN is not complete: expected 24 .* without SA1 and SA2 of 3 speakers"):
+        timit.prepare(tmp_path, {})
+
+
+@pytest.mark.parametrize("place", ["doc", "Doc", "", ".."])
+def test_the_lists_are_found_in_and_beside_the_copy(tmp_path: Path, small, place: str):
+    write_corpus(tmp_path / "data", str.lower)
+    shutil.rmtree(tmp_path / "data/train/dr2/mdac0")
+    (tmp_path / "data/doc").rmdir()
+    write_lists(tmp_path / "data" / place)
+    for name in ("SPKRSENT.TXT", "SPKRINFO.TXT"):
+        (tmp_path / "data" / place / name).rename(tmp_path / "data" / place / name.lower())
+    with pytest.raises(UserError, match=re.escape(f"; TRAIN/DR5/MDAC0: {ALL}. Copy")):
+        timit.prepare(tmp_path / "data", {})
+
+
+def test_sentences_alone_name_a_speaker_as_far_as_known(tmp_path: Path, small):
+    write_corpus(tmp_path)
+    remove_speaker(tmp_path)
+    write_lists(tmp_path / "DOC", info=False)
+    with pytest.raises(UserError, match=re.escape(f"found 16 of 2; TRAIN/DR?/?DAC0: {ALL}. Copy")):
+        timit.prepare(tmp_path, {})
+    (tmp_path / "DOC/SPKRSENT.TXT").write_text("<html>not found</html>\n\nDAC0 1 2 3\nDAC0 one 2 3 4 5 6 7 8 9 10\n")
+    with pytest.raises(UserError, match=re.escape(f"found 16 of 2; {NO_LIST}. Copy")):
         timit.prepare(tmp_path, {})
 
 
@@ -317,7 +417,7 @@ def test_a_few_problems_are_named_and_the_rest_counted(tmp_path: Path, monkeypat
     monkeypatch.setattr(timit, "TRAIN_SPEAKERS", len(TRAIN))
     with pytest.raises(UserError) as caught:
         timit.prepare(tmp_path, {})
-    assert str(caught.value).count("speaker F") == 5
+    assert str(caught.value).count("; TEST/DR?/F") == 5
     assert "; and 17 more. Copy" in str(caught.value)  # of the 24, felc0 and mdab0 are there
 
 

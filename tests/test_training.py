@@ -294,6 +294,15 @@ def test_the_reported_number_is_the_first_of_the_best_or_the_last(rule, value, i
 
 
 @pytest.mark.parametrize("rule", ["max", "min", "last"])
+@pytest.mark.parametrize("place", [0, 2, 4])
+def test_a_value_that_is_not_finite_is_not_reported(rule, place):
+    rows = [{**row, "test_loss": math.nan} if k == place else row for k, row in enumerate(ROWS)]
+    others = [row["test_loss"] for k, row in enumerate(ROWS) if k != place]
+    best = {"max": max(others), "min": min(others), "last": others[-1]}[rule]
+    assert record.chosen(rows, {"metric": "test_loss", "rule": rule})["value"] == best
+
+
+@pytest.mark.parametrize("rule", ["max", "min", "last"])
 def test_nothing_is_reported_of_a_run_that_was_never_evaluated(rule):
     assert record.chosen([], {"metric": "test_loss", "rule": rule}) is None
 
@@ -346,6 +355,13 @@ def test_a_network_that_cannot_record_is_refused(tmp_path):
     spec = spec_of(record_gradients=2) | {"core": "my.Core", "network": "my.Network"}
     with pytest.raises(UserError, match="task regression: training.record_gradients: my.Core cannot record"):
         run_loop(tmp_path, spec)
+
+
+def test_gradients_of_sequences_of_different_lengths_are_not_recorded(tmp_path):
+    task = Regression()
+    task.ragged = True
+    with pytest.raises(UserError, match="task regression: training.record_gradients: its sequences differ in length"):
+        run_loop(tmp_path, spec_of(record_gradients=2), task, Recording())
 
 
 @pytest.mark.parametrize("recorded", [0, 3])

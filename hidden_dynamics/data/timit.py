@@ -7,13 +7,14 @@ the 7 speakers whose names contain "sa". The usual roles of the other two sets a
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from hidden_dynamics.data import speech
 from hidden_dynamics.data.settings import whole_numbers
+from hidden_dynamics.data.timit_lists import describe_missing
 from hidden_dynamics.errors import UserError
 
 RATE = 16000
@@ -57,8 +58,9 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         for name, sentences in _without_sa(_speakers(_child(corpus, "train"))).items()
         if "sa" not in name
     }
-    _check(corpus, "TRAIN", train, TRAIN_SPEAKERS)
     others = _without_sa(_speakers(_child(corpus, "test")))
+    outside = {*others, *CORE_TEST.split(), *DEVELOPMENT.split()}
+    _check(corpus, "TRAIN", train, TRAIN_SPEAKERS, None, outside)
     splits = {"train": train}
     for split, names in (("validation", CORE_TEST), ("test", DEVELOPMENT)):
         wanted = sorted(names.split())
@@ -108,6 +110,11 @@ def _speakers(part: Path) -> Speakers:
             if sentence in sentences:
                 raise UserError(f"{path}: the same recording as {sentences[sentence]}; keep one of them")
             sentences[sentence] = path
+    if not speakers:
+        raise UserError(
+            f"{part}: there are no recordings; expected <dialect region>/<speaker>/<sentence>.WAV, such as "
+            "DR1/FCJF0/SX127.WAV. Copy the directory from LDC93S1."
+        )
     return dict(sorted(speakers.items()))
 
 
@@ -118,21 +125,23 @@ def _without_sa(speakers: Speakers) -> Speakers:
     }
 
 
-def _check(corpus: Path, part: str, speakers: Speakers, expected: int, missing: list[str] | None = None) -> None:
+def _check(
+    corpus: Path, part: str, speakers: Speakers, expected: int, absent: list[str] | None, others: Iterable[str] = ()
+) -> None:
     """Refuse a copy that has not just the speakers and sentences that it must have; say which."""
-    problems = [f"speaker {name.upper()} is missing" for name in missing or []]
-    for name, sentences in speakers.items():
-        if len(sentences) != SENTENCES:
-            found = ", ".join(sorted(sentences)).upper() or "none"
-            problems.append(f"speaker {name.upper()} has {len(sentences)} of {SENTENCES} sentences ({found})")
-    count = sum(map(len, speakers.values()))
-    if len(speakers) == expected and not problems:
+    if len(speakers) == expected and all(len(sentences) == SENTENCES for sentences in speakers.values()):
         return
+    problems = describe_missing(corpus, part, speakers, expected, absent, set(others))
     more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
     details = "".join(f"; {problem}" for problem in problems[:5]) + more
+    count = sum(map(len, speakers.values()))
+    unused = ' (the 462 of TRAIN but for the 7 with "sa" in the name, which are not used)' if part == "TRAIN" else ""
+    state, remedy = "is not complete", "Copy what is missing from LDC93S1."
+    if count >= expected * SENTENCES:
+        state, remedy = "is not as published", "Keep just what is on LDC93S1."
     raise UserError(
-        f"{corpus}: {part} is not complete: expected {expected * SENTENCES:,} recordings without SA1 and SA2 of "
-        f"{expected} speakers, found {count:,} of {len(speakers)}{details}. Copy what is missing from LDC93S1."
+        f"{corpus}: {part} {state}: expected {expected * SENTENCES:,} recordings without SA1 and SA2 of "
+        f"{expected} speakers{unused}, found {count:,} of {len(speakers)}{details}. {remedy}"
     )
 
 

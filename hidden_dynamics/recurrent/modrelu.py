@@ -10,11 +10,16 @@ elsewhere both are 0. So h is all that has to be kept. With dh_t the gradient th
 In memory, states are rows: (batch, N), and Q^T h is h Q.
 """
 
+import functools
+import os
+import shutil
+from collections.abc import Callable
 from importlib import util
-from types import ModuleType
 
 import torch
 from torch import Tensor
+
+from hidden_dynamics.errors import UserError
 
 where_nonzero = torch.ops.aten.hardshrink_backward.grad_input  # of (gradient, h, 0): the gradient where h is not 0
 
@@ -71,7 +76,8 @@ def run(y: Tensor, matrix: Tensor, bias: Tensor, h0: Tensor) -> None:
         _loop(y, matrix, bias, h0)
     else:
         _loop(y[:1], matrix, bias, h0)
-        kernel.run(y, matrix, bias)
+        forward, _ = kernel
+        forward(y, matrix, bias)
 
 
 def run_back(
@@ -87,19 +93,38 @@ def run_back(
         return _loop_back(h, matrix, dh, end, norms)
     dz = torch.empty_like(h)
     where_nonzero(end, h[-1], 0, grad_input=dz[-1])
-    kernel.run_back(h, matrix, dh, dz)
+    _, backward = kernel
+    backward(h, matrix, dh, dz)
     return dz, (dz * h.sign()).sum((0, 1)), dz[0] @ matrix.t()
 
 
-def _kernel(h: Tensor) -> ModuleType | None:
-    """The kernel for all steps at once, where there is one."""
+def _kernel(h: Tensor) -> tuple[Callable, Callable] | None:
+    """`run` and `run_back` of the kernel for all steps at once, where there is one."""
     if not h.is_cuda or h.dtype != torch.float32 or torch.cuda.get_device_capability(h.device) < (8, 0):
         return None
     if util.find_spec("triton") is None:  # it comes with torch on Linux alone
         return None
-    from hidden_dynamics.recurrent import modrelu_kernel
+    _need_c_compiler()
+    from hidden_dynamics.recurrent.modrelu_kernel import run, run_back  # by name, which a run's code digest follows
 
-    return modrelu_kernel
+    return run, run_back
+
+
+@functools.cache
+def _need_c_compiler() -> None:
+    """Refuse a machine without the C compiler with which Triton builds what launches a kernel.
+
+    Raises:
+        UserError: the environment variable CC names no program, or it is not set and there is neither gcc nor clang.
+    """
+    named = os.environ.get("CC")
+    if not any(map(shutil.which, ("gcc", "clang") if named is None else (named,))):
+        found = "neither gcc nor clang is on PATH" if named is None else f"CC={named!r} is no program"
+        raise UserError(
+            "an orthogonal RNN on a GPU needs a C compiler, with which Triton builds what launches its kernel: "
+            f"{found}. Install one, such as gcc (in a conda environment: the package c-compiler, from conda-forge), or "
+            "set the environment variable CC to one."
+        )
 
 
 def _loop(y: Tensor, matrix: Tensor, bias: Tensor, h0: Tensor) -> None:

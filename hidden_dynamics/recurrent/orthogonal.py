@@ -67,7 +67,8 @@ class OrthogonalRNN(nn.Module):
     Attributes:
         record_gradients: whether the next forward's backward is to fill `gradient_norms`.
         gradient_norms: (T,), the norm over batch and hidden units of dL/dh_t, the total derivative, through later steps
-            too; None before the first recording.
+            too; None before the first recording. They belong to the last recording call of `forward`: of a sequence, or
+            a batch of unequal lengths, that runs in segments, to its last segment alone.
     """
 
     def __init__(

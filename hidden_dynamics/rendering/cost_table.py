@@ -1,11 +1,12 @@
 """A table of costs: time or memory per sample, measured here, beside the published ones.
 
-Another machine's milliseconds say nothing about this one: what is compared is each model's ratio to the baseline.
+Another machine's milliseconds say nothing about this one: what is compared is each model's ratio to the baseline, where
+both were measured on the paper's data and at the paper's size.
 """
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.costs import COLUMNS, MEMORIES, TIMES, measured_runs
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering.face import readings_note, scale_notes
-from hidden_dynamics.rendering.published import load_published, published_task, row_of
+from hidden_dynamics.rendering.published import load_published, load_tasks, published_task, row_of
 from hidden_dynamics.rendering.tables import ABSENT, Table, number
 
 _NUMBERS = ("value", "ratio", "ratio_low", "ratio_high", "rounds", "batch", "steps", "samples_per_epoch")
@@ -100,18 +101,50 @@ def published_ratio(published: Mapping, model: str, size: Any, quantity: str) ->
     return value, value / baseline
 
 
+def paper_dataset(entry: Mapping, published: Mapping) -> str | None:
+    """The dataset of the published numbers of an artifact, where published/ names it."""
+    return load_tasks(entry["published"]).get(published["task"], {}).get("dataset")
+
+
+def other_than_published(frame: pandas.DataFrame, models: Sequence[str], dataset: str | None) -> list[str]:
+    """Why the costs or the runs of `models` cannot be held to published ones; [] where they can.
+
+    Args:
+        frame: its rows have model, dataset, stand_in_for, size and paper_size.
+        dataset: the paper's.
+    """
+    rows = frame[frame["model"].isin(models)]
+    data = (rows["stand_in_for"] != "") | (dataset is not None and rows["dataset"] != dataset)
+    size = rows["size"].astype(str) != rows["paper_size"].astype(str)
+    reasons = {"the data are not the paper's": data, "the networks' sizes are not the paper's": size}
+    return [reason for reason, differs in reasons.items() if differs.any()]
+
+
+def not_compared_notes(data: pandas.DataFrame) -> list[str]:
+    """Which rows are not held to the published numbers, and why: `data` has label, published_ratio and not_compared."""
+    beside = data[data["published_ratio"].notna()]
+    without = beside[beside["not_compared"].notna()]
+    notes = []
+    for reasons, rows in without.groupby("not_compared", sort=False):
+        models = "Ours" if len(rows) == len(beside) else ", ".join(dict.fromkeys(rows["label"]))
+        notes.append(f"Not held to the published numbers beside: {models}, because {reasons}.")
+    return notes
+
+
 def _collect(
     configuration: Configuration, artifact: str, published: Mapping, costs: pandas.DataFrame
 ) -> pandas.DataFrame:
     """One record per model and quantity: ours, what is published, and how the ratios compare."""
     entry = configuration.artifacts[artifact]
     comparable = published_task(configuration, entry["task"]) == published["task"]
+    dataset, baseline = paper_dataset(entry, published), published["baseline"]
     records = []
     for run in measured_runs(configuration, artifact):
+        reasons = other_than_published(costs, [run.model, baseline], dataset)
         for quantity in QUANTITIES[entry["quantity"]]:
             ours = cost_of(costs, run.model, quantity)
             value, ratio = published_ratio(published, run.model, entry.get("size"), quantity)
-            is_baseline = run.model == published["baseline"]
+            hold = comparable and not reasons and run.model != baseline
             records.append(
                 {
                     "artifact": artifact,
@@ -121,7 +154,8 @@ def _collect(
                     "published": value if comparable else math.nan,
                     "published_unit": published["quantities"][quantity]["unit"],
                     "published_ratio": ratio if comparable else math.nan,
-                    "comparison": None if is_baseline or not comparable else compared(ours, ratio),
+                    "comparison": compared(ours, ratio) if hold else None,
+                    "not_compared": " and ".join(reasons) or None,
                 }
             )
     return pandas.DataFrame(records)
@@ -205,6 +239,7 @@ def _notes(
         *machine_notes(configuration, costs),
         readings_note(map(json.loads, costs["readings"])),
         f"Compared are the ratios to {baseline} alone: time and memory are those of this machine and of this program.",
+        *not_compared_notes(data),
         *([_about_time(data)] if entry["quantity"] == "time" else [_about_memory(data)]),
         *published["notes"],
         *([f"Not in the paper's table: {', '.join(extras)}."] if extras else []),

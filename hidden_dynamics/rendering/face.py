@@ -11,7 +11,7 @@ def scale_notes(configuration: Configuration) -> list[str]:
     """The scale in words and, where the user overrode the configuration, how."""
     notes = [f"Scale: {configuration.scale_name} ({configuration.scale['about']})."]
     overrides = configuration.settings["overrides"]
-    if overrides.get("tasks"):
+    if any(overrides.values()):
         notes.append(f"Changed by the user (overrides): {json.dumps(overrides, sort_keys=True)}.")
     return notes
 

@@ -81,12 +81,13 @@ def hyperparameter_table(configuration: Configuration, artifact: str) -> Table:
 
 
 def _configured(configuration: Configuration, models: list[str]) -> list[tuple[str, str, int | str | None]]:
-    """(task, model, paper's size) of every row; an ablation's grid is not in the paper's tables."""
+    """(task, model, paper's size) of every row; grids and runs repeated for their gradients are not the paper's."""
     return [
         (task, model, size)
         for model in models
         for task, entry in configuration.tasks.items()
         if model in entry["models"] and "grid" not in entry["models"][model]
+        if "record_gradients" not in entry["training"]
         for size in entry["models"][model].get("sizes", [None])
     ]
 

@@ -1,7 +1,7 @@
 """A table of the time that each model trains until it reaches an accuracy, beside the published times.
 
-By the runs' own clocks, and because those are noisy where runs were made side by side, by the epochs that it took times
-the time per sample that was measured with all models interleaved.
+By the runs' own clocks, which are what is held to the published times; and because those are noisy where runs were made
+side by side, also by the epochs that it took times the time per sample that was measured with all models interleaved.
 """
 
 import csv
@@ -21,6 +21,9 @@ from hidden_dynamics.rendering.cost_table import (
     check_costs,
     cost_of,
     machine_notes,
+    not_compared_notes,
+    other_than_published,
+    paper_dataset,
     published_ratio,
     significant,
     size_text,
@@ -130,11 +133,17 @@ def _collect(
     """One record per model: ours by both ways of counting, and what is published."""
     entry = configuration.artifacts[artifact]
     comparable = published_task(configuration, entry["task"]) == published["task"]
+    dataset, target = paper_dataset(entry, published), _other_target(entry, published)
     records = []
     for model, runs in summary.groupby("model", sort=False):
         cost = cost_of(costs, model, "training_time")
         theirs, ratio = published_ratio(published, model, entry.get("size"), "time_to_accuracy")
         ways = [progress_of(root / directory, entry["metric"], entry["target"]) for directory in runs["directory"]]
+        reasons = [
+            reason
+            for frame in (costs, summary)
+            for reason in other_than_published(frame, [model, published["baseline"]], dataset)
+        ]
         records.append(
             {
                 "artifact": artifact,
@@ -147,13 +156,29 @@ def _collect(
                 "paper_size": cost["paper_size"],
                 "metric": entry["metric"],
                 "target": entry["target"],
-                **_ours(ways, cost["value"] * cost["samples_per_epoch"] / 1e3 / 60),
+                **_ours(ways, _minutes_per_epoch(cost, runs)),
                 "diverged": int((runs["status"] == "diverged").sum()),
                 "published_minutes": theirs if comparable else math.nan,
                 "published_ratio": ratio if comparable else math.nan,
+                "not_compared": " and ".join(dict.fromkeys(reasons + target)) or None,
             }
         )
     return _with_ratios(pandas.DataFrame(records), published["baseline"])
+
+
+def _other_target(entry: Mapping, published: Mapping) -> list[str]:
+    """Why times to the artifact's target cannot be held to the published ones; [] where they can."""
+    theirs = published.get("target")
+    if (entry["metric"], entry["target"]) == (published.get("metric"), theirs):
+        return []
+    return ["the target is not the published one" + ("" if theirs is None else f" ({percent(theirs)})")]
+
+
+def _minutes_per_epoch(cost: Mapping[str, Any], runs: pandas.DataFrame) -> float:
+    """From the time per sample; NaN where that was measured on another device than the runs'."""
+    if set(runs["device"]) != {cost["device"]}:
+        return math.nan
+    return cost["value"] * cost["samples_per_epoch"] / 1e3 / 60
 
 
 def _ours(ways: Sequence[Progress], minutes_per_epoch: float) -> dict[str, Any]:
@@ -171,21 +196,23 @@ def _ours(ways: Sequence[Progress], minutes_per_epoch: float) -> dict[str, Any]:
 
 
 def _with_ratios(data: pandas.DataFrame, baseline: str) -> pandas.DataFrame:
-    """Add the ratios to the baseline, and whether the computed one is on the published side of 1."""
+    """Add the ratios to the baseline, and whether that of the clocks is on the published side of 1."""
     first = data[data["model"] == baseline].iloc[0]
     for way in ("epochs", "clock_minutes", "computed_minutes"):
         data[f"{way}_ratio"] = data[way] / first[way]
     data["ordering"] = [
-        None if record.model == baseline else _ordering(record.computed_minutes_ratio, record.published_ratio)
-        for record in data.itertuples()
+        None if record["model"] == baseline else _ordering(record, first) for record in data.to_dict("records")
     ]
     return data
 
 
-def _ordering(ratio: float, theirs: float) -> str | None:
-    if math.isnan(ratio) or math.isnan(theirs):
+def _ordering(record: Mapping[str, Any], baseline: Mapping[str, Any]) -> str | None:
+    """None where the published ratio is of something else, or where a seed of the two did not reach the target."""
+    ours, theirs = record["clock_minutes_ratio"], record["published_ratio"]
+    reached = all(row["reached"] == row["runs"] for row in (record, baseline))
+    if pandas.notna(record["not_compared"]) or not reached or math.isnan(ours) or math.isnan(theirs):
         return None
-    return "holds" if (ratio < 1) == (theirs < 1) else "fails"
+    return "holds" if (ours < 1) == (theirs < 1) else "fails"
 
 
 def _readable(configuration: Configuration, published: Mapping, data: pandas.DataFrame) -> pandas.DataFrame:
@@ -200,12 +227,12 @@ def _readable(configuration: Configuration, published: Mapping, data: pandas.Dat
             "Own clocks, min": significant(record["clock_minutes"]),
             f"÷ {baseline}’s clocks": number(record["clock_minutes_ratio"], 2),
             "Epochs × time per sample, min": significant(record["computed_minutes"]),
-            f"÷ {baseline}’s": number(record["computed_minutes_ratio"], 2),
+            f"÷ {baseline}’s epochs × time": number(record["computed_minutes_ratio"], 2),
             "Published, min": number(
                 record["published_minutes"], published["quantities"]["time_to_accuracy"]["decimals"]
             ),
             f"Published ÷ {baseline}’s": number(record["published_ratio"], 2),
-            f"Faster or slower than {baseline}, as published": text_or_dash(record["ordering"]),
+            f"Own clocks: faster or slower than {baseline}, as published": text_or_dash(record["ordering"]),
         }
         for record in data.to_dict("records")
     ]
@@ -248,13 +275,29 @@ def _notes(
         readings_note(map(json.loads, summary["readings"])),
         f"Ours: from the start of the training to the first evaluation with a {_metric(entry)} of "
         f"{percent(entry['target'])} or more, without the evaluations; the mean over the seeds that reached it, which "
-        "is too low where others did not. Own clocks are those of the runs, which may have run side by side; beside "
+        "is too low where others did not.",
+        "Two ways of counting: own clocks are those of the runs, which other runs on the machine slow down; so beside "
         "them stands the number of epochs times the samples of an epoch times the training time per sample, measured "
         "with all models interleaved.",
-        f"Compared are the ratios to {baseline} alone: the minutes are those of this machine.",
+        f"Held to the published times are the ratios of the own clocks to {baseline}’s alone, because the minutes are "
+        f"those of this machine, and only where every seed of the model and of {baseline} reached the target.",
+        *not_compared_notes(data),
+        *_device_notes(summary, costs),
         *([f"There is no ratio, because {baseline} did not reach the target."] if _unreached(data, published) else []),
         *published["notes"],
         *([f"Not in the paper's table: {', '.join(extras)}."] if extras else []),
+    ]
+
+
+def _device_notes(summary: pandas.DataFrame, costs: pandas.DataFrame) -> list[str]:
+    devices = set(costs["device"])
+    others = summary[~summary["device"].isin(devices)]
+    if others.empty:
+        return []
+    models, theirs = (", ".join(dict.fromkeys(others[column])) for column in ("label", "device"))
+    return [
+        f"No epochs × time per sample for {models}: trained on {theirs}, and the time per sample was measured on "
+        f"{', '.join(sorted(devices))}."
     ]
 
 

@@ -3,6 +3,7 @@
 A task is a class with
 
     input_size, output_size, every_step     what a network has to map (a family of networks may ask for more)
+    ragged                                  whether its sequences differ in length; may be left out where they do not
     train_size                              examples in an epoch; None where data is drawn without end
     baseline_loss                           the loss of the best answer that ignores the input, or None
     __init__(arrays, settings, seed, device)

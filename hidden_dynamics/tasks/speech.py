@@ -38,7 +38,7 @@ class SpeechPrediction:
         UserError: settings.target is neither.
     """
 
-    input_size, output_size, every_step = BINS, BINS, True
+    input_size, output_size, every_step, ragged = BINS, BINS, True, True
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
         if settings["target"] not in SHIFTS:

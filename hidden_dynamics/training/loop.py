@@ -125,32 +125,43 @@ def _step(
     start = time.perf_counter()
     network.train()
     batch = task.batch(*schedule.indices(spec["seed"], history.iteration))
-    recording = _set_recording(history, spec, network)
-    for optimiser in optimisers.values():
-        optimiser.zero_grad()
+    recording = _set_recording(history, spec, task, network)
     loss = task.loss(network, batch)
     value = loss.item()
     if not math.isfinite(value):
         history.diverged_at = history.iteration + 1
         return
-    loss.backward()
+    update(loss, network, optimisers, spec["training"].get("clip_norm"))
     if recording:
         history.gradient_norms.append(network.core.gradient_norms.detach().float().cpu())
-    clip_norm = spec["training"].get("clip_norm")
-    if clip_norm is not None:
-        nn.utils.clip_grad_norm_(network.parameters(), clip_norm)
-    for optimiser in optimisers.values():
-        optimiser.step()
     history.losses.append(value)
     history.iteration += 1
     history.training_seconds += time.perf_counter() - start
 
 
-def _set_recording(history: History, spec: dict[str, Any], network: nn.Module) -> bool:
+def update(
+    loss: torch.Tensor,
+    network: nn.Module,
+    optimisers: dict[str, torch.optim.Optimizer],
+    clip_norm: float | None,
+) -> None:
+    """Gradients of the loss, clipping of their norm over all parameters, and one step of every optimiser."""
+    for optimiser in optimisers.values():
+        optimiser.zero_grad()
+    loss.backward()
+    if clip_norm is not None:
+        nn.utils.clip_grad_norm_(network.parameters(), clip_norm)
+    for optimiser in optimisers.values():
+        optimiser.step()
+
+
+def _set_recording(history: History, spec: dict[str, Any], task: Any, network: nn.Module) -> bool:
     """Whether this iteration's gradients with respect to the hidden states are recorded; the core is told so."""
     every = spec["training"].get("record_gradients")
     if every is None:
         return False
+    if getattr(task, "ragged", False):
+        raise UserError(f"task {spec['task']}: training.record_gradients: its sequences differ in length.")
     if not hasattr(getattr(network, "core", None), "record_gradients"):
         name = spec["core"] or spec["network"]
         raise UserError(f"task {spec['task']}: training.record_gradients: {name} cannot record its gradients.")

@@ -3,6 +3,7 @@ gradients, hidden_gradients.npz."""
 
 import csv
 import json
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -55,13 +56,14 @@ def write(
 def chosen(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) -> dict[str, Any] | None:
     """The reported number, when it was reached (the first of several equal ones), and all that was measured then.
 
-    None without any evaluation.
+    None without any evaluation that gave a finite number.
     """
     name, rule = report["metric"], report["rule"]
-    if not metrics:
+    candidates = [row for row in metrics if math.isfinite(row[name])]
+    if not candidates:
         return None
     pick = {"max": max, "min": min}.get(rule)
-    row = metrics[-1] if pick is None else pick(metrics, key=lambda entry: entry[name])
+    row = candidates[-1] if pick is None else pick(candidates, key=lambda entry: entry[name])
     return {
         "metric": name,
         "rule": rule,
