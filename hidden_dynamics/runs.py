@@ -42,11 +42,18 @@ def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -
     """Every configured run, in the order of the configuration."""
     given = None if seeds is None else list(seeds)
     return [
+        run
+        for task in configuration.tasks
+        for run in _runs_on(configuration, task, seeds_of(configuration, task) if given is None else given)
+    ]
+
+
+def _runs_on(configuration: Configuration, task: str, seeds: list[int]) -> list[Run]:
+    return [
         resolve(configuration, task, model, size, seed)
-        for task, entry in configuration.tasks.items()
-        for model, settings in entry["models"].items()
+        for model, settings in configuration.tasks[task]["models"].items()
         for size in settings.get("sizes", [None])
-        for seed in (seeds_of(configuration, task) if given is None else given)
+        for seed in seeds
     ]
 
 
@@ -111,7 +118,7 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
 def find(configuration: Configuration, task: str, variant: str, seed: int) -> Run:
     """The run in the directory `<task>/<variant>/seed<seed>`; a seed that is not configured is as good as any other."""
     known(task, configuration.tasks, "task", "the configured tasks")
-    candidates = {run.variant: run for run in all_runs(configuration, [seed]) if run.task == task}
+    candidates = {run.variant: run for run in _runs_on(configuration, task, [seed])}
     return candidates[known(variant, candidates, "model", f"task {task} at scale {configuration.scale_name}")]
 
 

@@ -139,12 +139,11 @@ def job_of(task):
         return run_tables.seeds_of(CONFIGURATION, task) if "seed" in TOGETHER else [int(wildcards.seed)]
 
     def identities(wildcards):
-        found = [
-            run_tables.find(CONFIGURATION, task, model, seed)
-            for model in models(wildcards)
-            for seed in seeds(wildcards)
-        ]
-        return [IDENTITIES.get(run.id) or run_tables.identity(run) for run in found]
+        def identity(model, seed):  # of a seed that is not configured, it has to be made
+            found = IDENTITIES.get(f"{task}/{model}/seed{seed}")
+            return found or run_tables.identity(run_tables.find(CONFIGURATION, task, model, seed))
+
+        return [identity(model, seed) for model in models(wildcards) for seed in seeds(wildcards)]
 
     return models, seeds, identities
 
