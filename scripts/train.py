@@ -106,7 +106,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    # It gives signal handlers a stack of their own: on that of torch's kernels, a SIGTERM that came amid one was seen to
-    # corrupt memory (torch 2.11, about one of 30 interrupted trainings).
+    # It gives signal handlers a stack of their own: on that of a kernel of torch, a SIGTERM that came amid one was seen
+    # to corrupt memory (torch 2.11; one of some 30 interrupted trainings).
     faulthandler.enable()
     run_main(main)
