@@ -11,7 +11,6 @@ that what else the machine does falls on all alike; a ratio is the median over t
 """
 
 import argparse
-import csv
 import functools
 import sys
 from pathlib import Path
@@ -22,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
-from train_step import circumstances, prepare, times  # noqa: E402
+from train_step import circumstances, parse, prepare, times, write  # noqa: E402
 
 from hidden_dynamics.measurement import ratio_within_rounds  # noqa: E402
 from hidden_dynamics.recurrent import DTRIV, MomentumDTRIV  # noqa: E402
@@ -101,11 +100,7 @@ def main() -> None:
     prepare(options)
     rows = [row for size in options.sizes for row in measure(size, options)]
     print_table(rows)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    with options.output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write(rows, options.output)
     print(f"\nWritten to {options.output}")
 
 
@@ -118,11 +113,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=128, help="sequences (default: 128)")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="torch's threads")
     parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/orthogonal_step-DEVICE.csv)")
-    options = parser.parse_args()
-    if options.device == "cuda" and not torch.cuda.is_available():
-        parser.error("--device cuda: torch finds no GPU")
-    options.output = options.output or ROOT / "benchmarks" / "results" / f"orthogonal_step-{options.device}.csv"
-    return options
+    return parse(parser, "orthogonal_step")
 
 
 def measure(size: int, options: argparse.Namespace) -> list[dict]:

@@ -16,7 +16,6 @@ A ratio is the median over the rounds of the ratios within a round. `rows` are t
 """
 
 import argparse
-import csv
 import datetime
 import functools
 import sys
@@ -31,6 +30,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from torch import Tensor  # noqa: E402
+from train_step import parse, write  # noqa: E402
 
 from hidden_dynamics.data.speech import BINS  # noqa: E402
 from hidden_dynamics.measurement import WARM_UP, interleaved, processor, ratio_within_rounds  # noqa: E402
@@ -80,14 +80,6 @@ def main() -> None:
     print(f"\nWritten to {options.output}")
 
 
-def write(rows: list[dict], output: Path) -> None:
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS), help="default: all")
@@ -101,11 +93,7 @@ def parse_arguments() -> argparse.Namespace:
         help="cpu: this process's CPU time, for one thread on a busy CPU",
     )
     parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/ragged-DEVICE.csv)")
-    options = parser.parse_args()
-    if options.device == "cuda" and not torch.cuda.is_available():
-        parser.error("--device cuda: torch finds no GPU")
-    options.output = options.output or ROOT / "benchmarks" / "results" / f"ragged-{options.device}.csv"
-    return options
+    return parse(parser, "ragged")
 
 
 def make_task(rng: np.random.Generator, device: torch.device) -> SpeechPrediction:

@@ -60,11 +60,7 @@ def main() -> None:
         return
     rows = [row for size in options.sizes for row in measure(size, options)]
     print_table(rows)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    with options.output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write(rows, options.output)
     print(f"\nWritten to {options.output}")
 
 
@@ -79,11 +75,24 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="torch's threads")
     parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/train_step-DEVICE.csv)")
     parser.add_argument("--memory-of", choices=list(VARIANTS), help=argparse.SUPPRESS)
+    return parse(parser, "train_step")
+
+
+def parse(parser: argparse.ArgumentParser, benchmark: str) -> argparse.Namespace:
+    """The command line; refuses a GPU that is not there, and names the output after the device."""
     options = parser.parse_args()
     if options.device == "cuda" and not torch.cuda.is_available():
         parser.error("--device cuda: torch finds no GPU")
-    options.output = options.output or ROOT / "benchmarks" / "results" / f"train_step-{options.device}.csv"
+    options.output = options.output or ROOT / "benchmarks" / "results" / f"{benchmark}-{options.device}.csv"
     return options
+
+
+def write(rows: list[dict], output: Path) -> None:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with output.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def prepare(options: argparse.Namespace) -> None:

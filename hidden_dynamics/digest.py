@@ -43,6 +43,11 @@ def code_digest(names: Iterable[str]) -> str:
     Raises:
         UserError: a name is not defined where it says.
     """
+    return _digest_of(frozenset(names))
+
+
+@functools.cache  # the runs of a model on a task, and its seeds, ask for the same
+def _digest_of(names: frozenset[str]) -> str:
     text = hashlib.sha256()
     for key, source in sorted(reachable(names).items()):
         text.update(f"{key}\n{source}\n".encode())

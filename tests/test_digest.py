@@ -23,7 +23,7 @@ def sources(tmp_path, monkeypatch):
 
 
 def forget():
-    for function in (digest._source_of, digest._references, digest._path_of, digest._read):
+    for function in (digest._digest_of, digest._source_of, digest._references, digest._path_of, digest._read):
         function.cache_clear()
 
 

@@ -120,9 +120,7 @@ def test_every_locked_package_has_a_hash():
 
 def test_the_lock_names_no_index_and_no_local_path():
     for line in LOCK.splitlines():
-        assert not re.search(
-            r"https?://|file:|--index-url|--extra-index-url|--find-links|\s-e\s|/home/|/root/|/tmp/", line
-        )
+        assert not re.search(r"https?://|file:|--index-url|--extra-index-url|--find-links|\s-e\s|/", line)
         assert line[:1] in ("#", " ") or "==" in line
 
 

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from cases import noise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,10 +31,6 @@ EACH = [
     Adam(0.6, 0.5, 0.9, 1e-2),
     RMSProp(0.5, 0.1, 1e-2),
 ]
-
-
-def noise(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def loop(filter, g, state=None):

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 import scipy.linalg
 import torch
+from cases import noise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
@@ -48,10 +49,6 @@ VARIANTS = {
 variants = pytest.mark.parametrize("name", VARIANTS)
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 backends = pytest.mark.parametrize("backend", ["fused", "reference"])
-
-
-def noise(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def orthogonal(size, K="inf", scale=0.0, seed=0, dtype=torch.float64):

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from cases import HalvingFilter, noise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
@@ -48,28 +49,7 @@ VARIANTS = [(*MODELS[name], backend) for name in MODELS for backend in ("fused",
 VARIANTS.append((SRLSTM, {"s": 0.7, "restart": 6, "cell": "look_ahead"}, "reference"))
 
 
-class HalvingFilter(nn.Module):
-    """A filter of a user's own that does not commute with the linear map: u_t = u_{t-1} / 2 + tanh(g_t)."""
-
-    linear = False
-
-    def forward(self, g, state=None):
-        outputs = []
-        for g_t in g:
-            y, state = self.step(g_t, state)
-            outputs.append(y)
-        return torch.stack(outputs), state
-
-    def step(self, g, state=None):
-        u = torch.tanh(g) if state is None else 0.5 * state[0] + torch.tanh(g)
-        return u, (u,)
-
-
 VARIANTS += [(LSTM, {"filter": HalvingFilter()}, backend) for backend in ("fused", "reference")]
-
-
-def noise(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def randomised(model, seed=0):

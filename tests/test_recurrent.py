@@ -5,6 +5,7 @@ import pickle
 
 import pytest
 import torch
+from cases import HalvingFilter, noise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
@@ -41,23 +42,6 @@ VARIANTS = {
 variants = pytest.mark.parametrize("name", VARIANTS)
 
 
-class Squash(nn.Module):
-    """A filter of a user's own that does not commute with the linear map: u_t = u_{t-1} / 2 + tanh(g_t)."""
-
-    linear = False
-
-    def forward(self, g, state=None):
-        outputs = []
-        for g_t in g:
-            y, state = self.step(g_t, state)
-            outputs.append(y)
-        return torch.stack(outputs), state
-
-    def step(self, g, state=None):
-        u = torch.tanh(g) if state is None else 0.5 * state[0] + torch.tanh(g)
-        return u, (u,)
-
-
 class DoubledAdam(Adam):
     """A subclass that filters otherwise than Adam does."""
 
@@ -68,10 +52,6 @@ class DoubledAdam(Adam):
     def step(self, g, state=None):
         y, state = super().step(g, state)
         return 2 * y, state
-
-
-def noise(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def randomised(model, seed=0):
@@ -181,7 +161,9 @@ def test_segments_are_the_whole(name, backend, cut):
     assert_all_close(grads, expected_grads)
 
 
-@pytest.mark.parametrize("filter", [Squash(), DoubledAdam(0.6, 0.9, 0.1)], ids=lambda filter: type(filter).__name__)
+@pytest.mark.parametrize(
+    "filter", [HalvingFilter(), DoubledAdam(0.6, 0.9, 0.1)], ids=lambda filter: type(filter).__name__
+)
 @pytest.mark.parametrize("elements", [projection.CPU_ELEMENTS, 3 * 16 * BATCH])
 def test_a_filter_of_ones_own(filter, elements, monkeypatch):
     monkeypatch.setattr(projection, "CPU_ELEMENTS", elements)  # the second makes blocks of 3 features

@@ -18,6 +18,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering.face import readings_note, scale_notes
 from hidden_dynamics.rendering.published import load_published, load_tasks, published_task, row_of
 from hidden_dynamics.rendering.tables import ABSENT, Table, number
+from hidden_dynamics.rendering.text_columns import read_text_columns
 
 _NUMBERS = ("value", "ratio", "ratio_low", "ratio_high", "rounds", "batch", "steps", "samples_per_epoch")
 QUANTITIES = {"time": TIMES, "memory": MEMORIES}
@@ -29,15 +30,8 @@ def read_costs(path: Path) -> pandas.DataFrame:
     Raises:
         UserError: the file is missing, is not CSV, lacks columns or has text for a number.
     """
-    try:
-        costs = pandas.read_csv(path, dtype=str, keep_default_na=False)
-    except FileNotFoundError:
-        raise UserError(f"there are no costs {path}: measure them first, with scripts/measure_cost.py.") from None
-    except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is not a measurement of costs: {error}") from None
-    missing = [column for column in COLUMNS if column not in costs]
-    if missing:
-        raise UserError(f"{path} is not a measurement of costs: it lacks the columns {', '.join(missing)}.")
+    remedy = f"there are no costs {path}: measure them first, with scripts/measure_cost.py."
+    costs = read_text_columns(path, COLUMNS, "a measurement of costs", remedy)
     try:
         return costs.assign(**{column: pandas.to_numeric(costs[column]) for column in _NUMBERS})
     except ValueError as error:

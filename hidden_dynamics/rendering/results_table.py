@@ -12,6 +12,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering.published import UNITS, load_published, load_tasks, published_task, row_of
 from hidden_dynamics.rendering.results_layout import notes, readable, title
 from hidden_dynamics.rendering.tables import Table
+from hidden_dynamics.rendering.text_columns import read_text_columns
 
 
 def read_summary(path: Any) -> pandas.DataFrame:
@@ -22,15 +23,8 @@ def read_summary(path: Any) -> pandas.DataFrame:
     Raises:
         UserError: the file is missing, is not CSV or lacks columns.
     """
-    try:
-        summary = pandas.read_csv(path, dtype=str, keep_default_na=False)
-    except FileNotFoundError:
-        raise UserError(f"there is no summary {path}: make it first, with scripts/summarise.py or Snakemake.") from None
-    except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is not a summary of runs: {error}") from None
-    missing = [column for column in _COLUMNS if column not in summary]
-    if missing:
-        raise UserError(f"{path} is not a summary of runs: it lacks the columns {', '.join(missing)}.")
+    remedy = f"there is no summary {path}: make it first, with scripts/summarise.py or Snakemake."
+    summary = read_text_columns(path, _COLUMNS, "a summary of runs", remedy)
     sizes = [
         tuple(int(text) if text.isdigit() else text or None for text in pair)
         for pair in zip(summary["size"], summary["paper_size"], strict=True)
