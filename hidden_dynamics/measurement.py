@@ -22,7 +22,8 @@ from torch import nn
 from hidden_dynamics.building import build
 from hidden_dynamics.runs import Run
 from hidden_dynamics.training import optimisers
-from hidden_dynamics.training.loop import Schedule, update
+from hidden_dynamics.training.loop import update
+from hidden_dynamics.training.schedule import schedule_of
 
 WARM_UP = 2  # calls of each before any is timed: libraries load, kernels are chosen, optimisers make their state
 Name = TypeVar("Name", bound=Hashable)
@@ -61,8 +62,7 @@ class Subject:
 
     @property
     def samples_per_epoch(self) -> int:
-        schedule = Schedule(self.run.spec["training"], self.task.train_size)
-        return schedule.train_size or schedule.per_epoch * schedule.batch_size
+        return schedule_of(self.run.spec["training"], self.task, self.run.spec["seed"]).samples_per_epoch
 
 
 def subject_of(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, batch_size: int) -> Subject:
@@ -74,8 +74,8 @@ def subject_of(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device,
 
 
 def first_batch(run: Run, task: Any, batch_size: int) -> Any:
-    schedule = Schedule({**run.spec["training"], "batch_size": batch_size}, task.train_size)
-    return task.batch(*schedule.indices(run.spec["seed"], 0))
+    schedule = schedule_of({**run.spec["training"], "batch_size": batch_size}, task, run.spec["seed"])
+    return task.batch(*schedule.indices(0))
 
 
 def training_step(subject: Subject, batch: Any) -> None:

@@ -85,6 +85,7 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
     readings, consequences = _readings(configuration, task, model)
     hyperparameters = merge(
         {"hidden_size": size} if isinstance(size, int) else {},
+        entry.get("hyperparameters", {}),
         configuration.models[model].get("hyperparameters", {}),
         settings.get("hyperparameters", {}),
         by_size.get("hyperparameters", {}),
@@ -94,7 +95,7 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
         "task": task,
         "model": model,
         "seed": seed,
-        "network": configuration.models[model]["network"],
+        "network": entry.get("network", configuration.models[model]["network"]),
         "core": configuration.models[model].get("core"),
         "hyperparameters": hyperparameters,
         "task_class": entry["class"],

@@ -37,8 +37,10 @@ def main() -> None:
     raw = arguments.raw or raw_directory(dataset, registry)
     for file in dataset.files.values():
         verify(raw / file.name, file)
-    arrays = module_of(dataset).prepare(raw, settings)
-    prepared.save(arguments.output, arrays, provenance(dataset, settings, arrays))
+    module = module_of(dataset)
+    arrays = module.prepare(raw, settings)
+    embedded = module.embedded() if hasattr(module, "embedded") else {}
+    prepared.save(arguments.output, arrays, provenance(dataset, settings, arrays, embedded))
 
 
 def read_settings(text: str) -> dict:
@@ -82,8 +84,11 @@ def module_of(dataset: Dataset) -> ModuleType:
         raise UserError(f"the registry's {dataset.name}.module: there is no module {dataset.module!r}") from None
 
 
-def provenance(dataset: Dataset, settings: dict, arrays: Mapping[str, np.ndarray]) -> dict:
-    """What is known of the arrays' origin; of an own copy, which no checksum describes, how much was found."""
+def provenance(dataset: Dataset, settings: dict, arrays: Mapping[str, np.ndarray], embedded: Mapping[str, str]) -> dict:
+    """What is known of the arrays' origin; of an own copy, which no checksum describes, how much was found.
+
+    `embedded` are the digests of what was read from installed software, by name; they stand beside the downloads'.
+    """
     counts = {name: array.shape[0] for name, array in arrays.items() if array.ndim}
     return {
         "dataset": dataset.name,
@@ -91,7 +96,7 @@ def provenance(dataset: Dataset, settings: dict, arrays: Mapping[str, np.ndarray
         "stand_in_for": dataset.stand_in_for,
         "licence": dataset.licence,
         "citation": dataset.citation,
-        "files": {file.name: file.sha256 for file in dataset.files.values()},
+        "files": {file.name: file.sha256 for file in dataset.files.values()} | dict(embedded),
         **({"own_copy": counts} if dataset.own_copy else {}),
         "settings": settings,
         "versions": {

@@ -141,8 +141,7 @@ def points_of(index: int, panel: Mapping[str, Any], runs: Sequence[Run], root: P
     """One model's curve in one panel: smoothed seed by seed, averaged over the seeds that have a value, thinned."""
     directories = [root / run.directory for run in runs]
     records = [read_json(directory / "run.json") for directory in directories]
-    read = read_train_curve if panel["split"] == "train" else read_test_curve
-    curves = [read(directory, panel["against"]) for directory in directories]
+    curves = [read_curve(directory, panel["split"], panel["against"]) for directory in directories]
     smooth = [(x, triangular_moving_average(y, panel.get("window", 1))) for x, y in curves]
     x, values = align(smooth)
     keep = thin(x, MOST_POINTS)
@@ -164,8 +163,16 @@ def points_of(index: int, panel: Mapping[str, Any], runs: Sequence[Run], root: P
         }
 
 
-def read_train_curve(directory: Path, against: str) -> tuple[NDArray, NDArray]:
-    """(iteration or epoch, minibatch loss), each (points,), up to the first loss that is not a finite number."""
+def read_curve(directory: Path, split: str, against: str) -> tuple[NDArray, NDArray]:
+    """(iteration or epoch, loss), each (points,), up to the first loss that is not a finite number.
+
+    A train loss is that of every minibatch, against the iteration; the others are those of every evaluation.
+    """
+    return read_train_curve(directory) if split == "train" else read_evaluations(directory, f"{split}_loss", against)
+
+
+def read_train_curve(directory: Path) -> tuple[NDArray, NDArray]:
+    """(iteration, minibatch loss), each (points,)."""
     path = directory / "train_loss.npy"
     try:
         losses = np.load(path, allow_pickle=False)
@@ -175,27 +182,15 @@ def read_train_curve(directory: Path, against: str) -> tuple[NDArray, NDArray]:
         raise unreadable(path, str(error)) from None
     if losses.ndim != 1 or losses.dtype.kind != "f":
         raise unreadable(path, f"expected a row of losses, found shape {losses.shape} of {losses.dtype}")
-    losses = losses.astype(np.float64)
-    iterations = np.arange(1, losses.size + 1, dtype=np.float64)
-    if against == "epoch":
-        iterations = iterations / iterations_per_epoch(directory)
-    return finite_start(iterations, losses)
+    return finite_start(np.arange(1, losses.size + 1, dtype=np.float64), losses.astype(np.float64))
 
 
-def read_test_curve(directory: Path, against: str) -> tuple[NDArray, NDArray]:
-    """(iteration or epoch, test loss), each (evaluations,), up to the first loss that is not a finite number."""
+def read_evaluations(directory: Path, metric: str, against: str) -> tuple[NDArray, NDArray]:
+    """(iteration or epoch, metric), each (evaluations,); an evaluation that did not measure it has an empty cell."""
     rows = read_metrics(directory)
     try:
-        return finite_start(column(rows, against), column(rows, "test_loss"))
-    except (KeyError, TypeError, ValueError) as error:
-        raise unreadable(directory / "metrics.csv", f"{type(error).__name__}: {error}") from None
-
-
-def iterations_per_epoch(directory: Path) -> float:
-    """Iterations in an epoch, from the last evaluation; 1 where there was none."""
-    rows = read_metrics(directory)
-    try:
-        return column(rows, "iteration")[-1] / column(rows, "epoch")[-1] if rows else 1.0
+        measured = [row for row in rows if row[metric] != ""]
+        return finite_start(column(measured, against), column(measured, metric))
     except (KeyError, TypeError, ValueError) as error:
         raise unreadable(directory / "metrics.csv", f"{type(error).__name__}: {error}") from None
 

@@ -39,6 +39,7 @@ from hidden_dynamics.rendering.results_table import read_summary
 from hidden_dynamics.rendering.time_to_accuracy_table import percent, time_to_accuracy_table
 from hidden_dynamics.runs import data_file, resolve
 from hidden_dynamics.training import loop, optimisers
+from hidden_dynamics.training.schedule import schedule_of
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import measure_cost  # noqa: E402
@@ -137,9 +138,9 @@ def test_a_training_step_leaves_the_network_that_the_training_loop_leaves(config
     arrays = prepared.load(tmp_path / "prepared/digits.npz").arrays
     run = next(run for run in measured_runs(configured(scale="demo"), "momentumrnn_table14") if run.model == model)
     measured, trained = (subject_of(run, arrays, torch.device("cpu"), 20) for _ in range(2))
-    schedule = loop.Schedule(run.spec["training"], trained.task.train_size)
-    history = loop.History()
-    loop._step(history, schedule, run.spec, trained.task, trained.network, trained.optimisers)
+    schedule = schedule_of(run.spec["training"], trained.task, run.seed)
+    parts = (run.spec, trained.task, trained.network, trained.optimisers, torch.device("cpu"))
+    loop._step(loop.Training(*parts, schedule))
     before = [parameter.clone() for parameter in measured.network.parameters()]
     evaluation_step(measured, measured.batch)
     assert all(torch.equal(*pair) for pair in zip(before, measured.network.parameters(), strict=True))

@@ -61,6 +61,7 @@ def summary_of(configuration, artifact, diverged=()):
                 "dataset_title": dataset["title"],
                 "stand_in_for": dataset["stand_in_for"] or "",
                 "status": "diverged" if (task, model, seed) in diverged else "finished",
+                "diverged_at": 91 if (task, model, seed) in diverged else "",
                 "readings": json.dumps(run.spec["readings"]),
                 "device": "cpu",
                 "precision": "fp32",
@@ -121,7 +122,8 @@ def words(figure):
     return " ".join(" ".join(text.get_text() for text in texts).split())
 
 
-FIGURES = [f"momentumrnn_figure{number}" for number in (3, 4, 6, 10)]
+FIGURES = [f"momentumrnn_figure{number}" for number in (3, 4, 5, 6, 10)]
+LANGUAGE = "momentumrnn_figure5"
 
 # -------------------------------------------------------------------------------------------------------------- content
 
@@ -271,6 +273,34 @@ def test_diverged_runs_are_marked(demo):
     assert [mark.get_xdata().tolist() for mark in with_gid(figure, "diverged")] == [[90.0]]
 
 
+def with_n(curves, counts):
+    """Curve rows where, by (panel, model), ever fewer seeds go on after given x: {("0", "lstm"): {60: 1}}."""
+    for row in curves:
+        for after, n in counts.get((row["panel"], row["model"]), {}).items():
+            row["n"] = str(n) if int(row["x"]) > after else row["n"]
+    return curves
+
+
+def marks_of(figure):
+    return [(mark.get_xdata().tolist(), mark.axes.get_xlabel()) for mark in with_gid(figure, "diverged")]
+
+
+def test_a_seed_that_finishes_before_the_others_did_not_diverge(demo):
+    """Epochs of text have different numbers of iterations, so the seeds' train curves end apart."""
+    said = "a seed with fewer iterations than the others ends before them"
+    figure = draw(demo, LANGUAGE, with_n(curves_of(demo, LANGUAGE), {("0", "lstm"): {190: 1}}))
+    assert marks_of(figure) == [] and said in words(figure)
+    one_of_two = [("ptb", "lstm", 1)]  # it diverged at iteration 91, in epoch 40; another model's seeds end apart
+    counts = {("0", "lstm"): {90: 1}, ("1", "lstm"): {39: 1}, ("0", "sr_lstm"): {190: 1}}
+    figure = draw(demo, LANGUAGE, with_n(curves_of(demo, LANGUAGE), counts), diverged=one_of_two)
+    assert marks_of(figure) == [([90.0], "Iteration"), ([39.0], "Epoch")]
+    assert said in words(figure) and "LSTM (1 of 2 seeds diverged)" in words(figure)
+    counts = {("0", "lstm"): {90: 1, 190: 0}}
+    figure = draw(demo, LANGUAGE, with_n(curves_of(demo, LANGUAGE), counts), diverged=one_of_two)
+    assert marks_of(figure)[0] == ([90.0], "Iteration")
+    assert said not in words(draw(demo, LANGUAGE))
+
+
 def test_one_tasks_diverged_runs_need_no_name(demo):
     figure = draw(demo, "momentumrnn_figure11", diverged=[("pmnist_dtriv", "dtriv", seed) for seed in (0, 1)])
     assert "DTRIV (2 of 2 seeds diverged)" in words(figure)
@@ -309,6 +339,28 @@ def test_the_face_of_a_figure(paper):
         assert said in text
     for unsaid in ("stand-in", "(paper:", "instead of", "in the paper"):
         assert unsaid not in text
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_the_language_model_s_losses_say_what_they_are(scale):
+    train, validation = panels_of(drawn(scale, LANGUAGE))
+    assert (train.get_ylabel(), train.get_xlabel()) == ("Train loss (with AR and TAR)", "Iteration")
+    assert (validation.get_ylabel(), validation.get_xlabel()) == ("Validation loss", "Epoch")
+    assert train.get_title().endswith("cross-entropy plus (temporal) activation regularisation")
+    assert "validation loss, N = " in validation.get_title().splitlines()[0]
+    assert validation.get_title().endswith("cross-entropy alone; the paper's figure labels it “test loss”")
+    text = words(drawn(scale, LANGUAGE))
+    assert "triangular moving average of 10 points (train), none (validation)" in text
+    assert ("stand-in for Penn Treebank: Python's help topics" in text) == (scale == "demo")
+    assert ("N = 64 (paper: 1150)" in text) == (scale == "demo")
+
+
+def test_a_few_epochs_have_plain_numbers(demo):
+    rows = [row for row in curves_of(demo, LANGUAGE) if row["panel"] == "0" or int(row["x"]) <= 8]
+    figure = draw(demo, LANGUAGE, rows)
+    axis = panels_of(figure)[1].xaxis
+    labels = {label.get_text() for minor in (False, True) for label in axis.get_ticklabels(minor=minor)}
+    assert {"1", "2", "3"} <= labels and "".join(labels).isdecimal()
 
 
 def test_one_smoothing_of_a_split_names_no_task(paper):

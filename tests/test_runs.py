@@ -38,6 +38,8 @@ RELEASED = {
     "permutation": ("pmnist", "lstm", "task_settings", {"permutation": "by_seed"}),
     "orthogonal_speech_clipping": ("timit_dtriv", "dtriv", "training", {"clip_norm": 1.0}),
     "gradient_momentum": ("pmnist_gradients", "momentum_dtriv", "hyperparameters", {"mu": 0.999, "s": 0.6}),
+    "language_initialisation": ("ptb", "lstm", "hyperparameters", {"initialisation": "orthogonal"}),
+    "restart_in_segments": ("ptb", "sr_lstm", "hyperparameters", {"carry_filter": False}),
 }
 FIXED = {"speech_target"}  # by the tasks themselves: there is a task for either
 SPEECH = {"timit": 84, "timit_dtriv": 224}
@@ -107,7 +109,7 @@ def test_orthogonal_networks_are_trained_as_table_6_says_size_by_size(configured
         assert (optimisers["main"]["lr"], optimisers["orthogonal"]["lr"]) == expected
 
 
-@pytest.mark.parametrize(("scale", "count"), [("demo", 190), ("pilot", 254), ("paper", 632)])
+@pytest.mark.parametrize(("scale", "count"), [("demo", 218), ("pilot", 314), ("paper", 782)])
 def test_every_run_has_a_directory_and_a_name_of_its_own(configured, scale, count):
     runs = all_runs(configured(scale=scale))
     assert len(runs) == count

@@ -14,7 +14,7 @@ from hidden_dynamics.networks import RecurrentNetwork
 from hidden_dynamics.recurrent import LSTM, MomentumLSTM
 from hidden_dynamics.tasks import speech
 from hidden_dynamics.tasks.speech import SILENCE, SpeechPrediction
-from hidden_dynamics.training.loop import Schedule
+from hidden_dynamics.training.schedule import Schedule
 
 CPU = torch.device("cpu")
 LENGTHS = {"train": [5, 9, 4, 9, 7, 4, 6], "validation": [4, 8, 6, 6, 11], "test": [10, 4, 5]}
@@ -115,9 +115,9 @@ def test_an_unknown_target_is_refused_by_name():
 def test_an_epoch_holds_every_frame_once_and_its_last_batch_may_be_smaller(target):
     given = arrays()
     task = make(target, given)
-    schedule = Schedule({"epochs": 2, "batch_size": 3}, task.train_size)
+    schedule = Schedule({"epochs": 2, "batch_size": 3}, task.train_size, 1)
     assert schedule.per_epoch == 3
-    batches = [task.batch(*schedule.indices(1, iteration)) for iteration in range(3)]
+    batches = [task.batch(*schedule.indices(iteration)) for iteration in range(3)]
     assert [len(lengths) for _, lengths, _ in batches] == [3, 3, 1]
     seen = torch.cat([y for _, _, y in batches]).numpy()
     expected = np.concatenate([pair(frames, target)[1] for frames in utterances(given, "train")])
@@ -206,10 +206,10 @@ def test_an_evaluation_is_over_the_whole_splits_at_once(target, size, monkeypatc
 def test_the_mean_over_an_epochs_batches_weighted_by_frames_is_the_split_at_once(lengths, batch_size, target):
     task = make(target, lengths={split: lengths for split in LENGTHS})
     network = network_of(task, LSTM, forget_bias=-4.0)
-    schedule = Schedule({"epochs": 1, "batch_size": batch_size}, task.train_size)
+    schedule = Schedule({"epochs": 1, "batch_size": batch_size}, task.train_size, 0)
     total = 0.0
     for iteration in range(schedule.iterations):
-        batch = task.batch(*schedule.indices(0, iteration))
+        batch = task.batch(*schedule.indices(iteration))
         total += task.loss(network, batch).item() * batch[1].sum().item()
     at_once = task.loss(network, task.batch(0, np.arange(len(lengths)))).item()
     assert total / sum(lengths) == pytest.approx(at_once, rel=1e-12)

@@ -23,6 +23,8 @@ from hidden_dynamics.tasks.pixels import PixelClassification
 from hidden_dynamics.training import devices, loop, optimisers, record
 from hidden_dynamics.training.checkpoint import DIGEST_LENGTH, Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
+from hidden_dynamics.training.reported import chosen
+from hidden_dynamics.training.schedule import Schedule
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -125,10 +127,10 @@ schedules = st.tuples(st.integers(1, 5), st.integers(1, 40), st.integers(1, 150)
 @settings(max_examples=60, deadline=None)
 def test_every_example_comes_once_per_epoch_and_no_batch_is_too_large(given, seed):
     epochs, batch_size, train_size = given
-    schedule = loop.Schedule({"epochs": epochs, "batch_size": batch_size}, train_size)
+    schedule = Schedule({"epochs": epochs, "batch_size": batch_size}, train_size, seed)
     seen = {epoch: [] for epoch in range(epochs)}
     for iteration in range(schedule.iterations):
-        epoch, indices = schedule.indices(seed, iteration)
+        epoch, indices = schedule.indices(iteration)
         last_of_epoch = (iteration + 1) % schedule.per_epoch == 0
         assert len(indices) == ((train_size - 1) % batch_size + 1 if last_of_epoch else batch_size)
         seen[epoch].extend(indices.tolist())
@@ -140,7 +142,7 @@ def test_every_example_comes_once_per_epoch_and_no_batch_is_too_large(given, see
 def test_it_evaluates_every_so_many_iterations_and_at_the_end(given, every):
     epochs, batch_size, train_size = given
     training = {"epochs": epochs, "batch_size": batch_size} | ({} if every is None else {"evaluate_every": every})
-    schedule = loop.Schedule(training, train_size)
+    schedule = Schedule(training, train_size, 0)
     end, every = epochs * math.ceil(train_size / batch_size), every or math.ceil(train_size / batch_size)
     assert schedule.iterations == end
     evaluated = [iteration for iteration in range(end + 1) if schedule.evaluates(iteration)]
@@ -148,17 +150,17 @@ def test_it_evaluates_every_so_many_iterations_and_at_the_end(given, every):
 
 
 def test_the_order_of_the_examples_differs_between_epochs_and_between_seeds_and_is_otherwise_the_same():
-    schedule = loop.Schedule({"epochs": 3, "batch_size": 100}, 100)
-    orders = {(seed, epoch): tuple(schedule.indices(seed, epoch)[1]) for seed in range(3) for epoch in range(3)}
+    schedules = [Schedule({"epochs": 3, "batch_size": 100}, 100, seed) for seed in range(3)]
+    orders = {(seed, epoch): tuple(schedules[seed].indices(epoch)[1]) for seed in range(3) for epoch in range(3)}
     assert len(set(orders.values())) == 9
-    assert orders[1, 2] == tuple(loop.Schedule({"epochs": 9, "batch_size": 100}, 100).indices(1, 2)[1])
+    assert orders[1, 2] == tuple(Schedule({"epochs": 9, "batch_size": 100}, 100, 1).indices(2)[1])
 
 
 def test_endless_data_has_epochs_of_the_iterations_configured():
     training = {"epochs": 4, "batch_size": 32, "iterations_per_epoch": 25}
-    schedule = loop.Schedule(training, None)
+    schedule = Schedule(training, None, 0)
     assert (schedule.per_epoch, schedule.iterations, schedule.evaluate_every) == (25, 100, 25)
-    assert schedule.indices(0, 0) == (0, (0, 32)) and schedule.indices(0, 51) == (2, (51, 32))
+    assert schedule.indices(0) == (0, (0, 32)) and schedule.indices(51) == (2, (51, 32))
 
 
 def test_the_last_partial_batch_of_images_is_kept():
@@ -166,8 +168,8 @@ def test_the_last_partial_batch_of_images_is_kept():
     arrays = {f"{part}_images": rng.integers(0, 17, (30, 9), dtype=np.uint8) for part in ("train", "test")}
     arrays |= {f"{part}_labels": rng.integers(0, 10, 30, dtype=np.uint8) for part in ("train", "test")}
     task = PixelClassification({**arrays, "levels": np.float32(16)}, {"permutation": "none"}, 0, CPU)
-    schedule = loop.Schedule({"epochs": 1, "batch_size": 8}, task.train_size)
-    batches = [task.batch(*schedule.indices(0, iteration)) for iteration in range(schedule.iterations)]
+    schedule = Schedule({"epochs": 1, "batch_size": 8}, task.train_size, 0)
+    batches = [task.batch(*schedule.indices(iteration)) for iteration in range(schedule.iterations)]
     assert [x.shape[1] for x, _ in batches] == [8, 8, 8, 6]
     given = torch.cat([x[:, :, 0].t() for x, _ in batches]).mul(16).int().tolist()
     assert sorted(given) == sorted(arrays["train_images"].tolist())
@@ -178,9 +180,9 @@ def test_the_last_partial_batch_of_images_is_kept():
 
 def plain_training(spec, task, network, step):
     """The same training without the loop: the error's gradients, one clipping, `step(parameter, gradient)`."""
-    schedule, parameters = loop.Schedule(spec["training"], task.train_size), list(network.parameters())
+    schedule, parameters = Schedule(spec["training"], task.train_size, spec["seed"]), list(network.parameters())
     for iteration in range(schedule.iterations):
-        x, y = task.batch(*schedule.indices(spec["seed"], iteration))
+        x, y = task.batch(*schedule.indices(iteration))
         gradients = torch.autograd.grad(((network(x) - y) ** 2).mean(), parameters)
         norm = math.sqrt(sum((gradient.double() ** 2).sum().item() for gradient in gradients))
         clip = spec["training"]["clip_norm"]
@@ -287,10 +289,10 @@ ROWS = [
 
 @pytest.mark.parametrize(("rule", "value", "iteration"), [("max", 3.0, 1), ("min", 1.0, 2), ("last", 2.0, 5)])
 def test_the_reported_number_is_the_first_of_the_best_or_the_last(rule, value, iteration):
-    chosen = record.chosen(ROWS, {"metric": "test_loss", "rule": rule})
+    found = chosen(ROWS, {"metric": "test_loss", "rule": rule})
     row = ROWS[iteration - 1]
     about = {"metric": "test_loss", "rule": rule, "value": value}
-    assert chosen == {**about, "iteration": iteration, "epoch": row["epoch"], "metrics": row}
+    assert found == {**about, "iteration": iteration, "epoch": row["epoch"], "metrics": row}
 
 
 @pytest.mark.parametrize("rule", ["max", "min", "last"])
@@ -299,12 +301,12 @@ def test_a_value_that_is_not_finite_is_not_reported(rule, place):
     rows = [{**row, "test_loss": math.nan} if k == place else row for k, row in enumerate(ROWS)]
     others = [row["test_loss"] for k, row in enumerate(ROWS) if k != place]
     best = {"max": max(others), "min": min(others), "last": others[-1]}[rule]
-    assert record.chosen(rows, {"metric": "test_loss", "rule": rule})["value"] == best
+    assert chosen(rows, {"metric": "test_loss", "rule": rule})["value"] == best
 
 
 @pytest.mark.parametrize("rule", ["max", "min", "last"])
 def test_nothing_is_reported_of_a_run_that_was_never_evaluated(rule):
-    assert record.chosen([], {"metric": "test_loss", "rule": rule}) is None
+    assert chosen([], {"metric": "test_loss", "rule": rule}) is None
 
 
 def test_a_metric_that_no_evaluation_gives_is_refused_at_the_first_one_and_not_at_the_end(tmp_path):

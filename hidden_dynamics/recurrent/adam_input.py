@@ -20,9 +20,7 @@ import torch
 from torch import Tensor
 
 from hidden_dynamics.filters import Adam
-from hidden_dynamics.recurrent.preactivation import Recurrence, take
-
-STEPS = 16  # between the steps whose (p, n) forward keeps; backward computes those in between again
+from hidden_dynamics.recurrent.preactivation import STEPS, Recurrence, add_gradients, blocks, multiply, take
 
 
 def adam_lstm(
@@ -36,7 +34,7 @@ def adam_lstm(
     h0: Tensor,
     c0: Tensor,
 ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
-    """`preactivation.lstm` of y = filter(W x + b), the gates in the same order.
+    """`preactivation.lstm` of y = filter(W x + b).
 
     Args:
         x: (T, d, batch).
@@ -52,73 +50,90 @@ def adam_lstm(
     """
     v, m = state if state is not None else 2 * (x.new_zeros(weight_ih.shape[0], x.shape[2]),)
     s, eps = filter.s, filter.eps
-    inputs = torch.cat([x, x.new_ones(1, 1, 1).expand(x.shape[0], 1, x.shape[2])], dim=1)
-    weight = torch.cat([weight_ih, bias_ih.unsqueeze(1)], dim=1)
-    h, c, p, n = _AdamLSTM.apply(filter, inputs, weight, v / s, (m + eps) / s**2, weight_hh, bias_hh, h0, c0)
+    h, c, p, n = _AdamLSTM.apply(filter, x, weight_ih, bias_ih, v / s, (m + eps) / s**2, weight_hh, bias_hh, h0, c0)
     return h, c, (s * p, s**2 * n - eps)
 
 
 class AdamInput:
     """The filter's steps and their adjoints.
 
+    Forward keeps (p, n) before each block of steps; backward computes those in between again.
+
     Args:
         filter: its mu, s, beta and eps.
-        x: (T, d + 1, batch), the last channel being the bias's constant 1.
-        weight: [W, b], (4N, d + 1).
+        x: (T, d, batch).
+        weight: W, (4N, d); bias: b, (4N,).
         p, n: (4N, batch), before the first step.
     """
 
-    def __init__(self, filter: Adam, x: Tensor, weight: Tensor, p: Tensor, n: Tensor):
+    def __init__(self, filter: Adam, x: Tensor, weight: Tensor, bias: Tensor, p: Tensor, n: Tensor):
         self.mu, self.beta, self.inverse_s2 = filter.mu, filter.beta, filter.s**-2
         self.eps = x.new_tensor(filter.eps * self.inverse_s2)
-        self.x, self.weight = x, weight
+        self.x, self.weight, self.column = x, weight, bias.unsqueeze(1)
         self.p, self.n, self.scratch = p.clone(), n.clone(), torch.empty_like(p)
-        self.kept = x.new_empty(-(-x.shape[0] // STEPS), 2, *p.shape)
+        self.kept = x.new_empty(len(blocks(x.shape[0])), 2, *p.shape)
+        self.g = x.new_empty(min(STEPS, x.shape[0]), *p.shape)
+        self.g_at = self.g.unbind()
+
+    def start_block(self, block: range) -> None:
+        """Before the `step` of its first step."""
+        self.kept[block.start // STEPS, 0], self.kept[block.start // STEPS, 1] = self.p, self.n
+        self._project(block)
 
     def step(self, t: int, column: Tensor, out: Tensor) -> None:
         """out = y_t + column."""
-        if t % STEPS == 0:
-            self.kept[t // STEPS, 0], self.kept[t // STEPS, 1] = self.p, self.n
         self._advance(t, self.p, self.n, self.p, self.n)
         torch.addcmul(column, self.p, torch.rsqrt(self.n, out=self.scratch), out=out)
 
+    def _project(self, block: range) -> Tensor:
+        """g_t of the block's steps, (steps, 4N, batch), to where `_advance` reads them."""
+        g = self.g[: len(block)]
+        multiply(self.weight, self.x[block.start : block.stop], out=g)
+        g += self.column
+        return g
+
     def _advance(self, t: int, p: Tensor, n: Tensor, p_out: Tensor, n_out: Tensor) -> None:
         """p_t and n_t from p_{t-1} and n_{t-1}."""
-        g = torch.mm(self.weight, self.x[t], out=self.scratch)
+        g = self.g_at[t % STEPS]
         torch.add(g, p, alpha=self.mu, out=p_out)
-        torch.addcmul(self.eps, g, g, value=self.inverse_s2, out=g)
+        square = torch.addcmul(self.eps, g, g, value=self.inverse_s2, out=self.scratch)
         if self.beta < 0.5:  # either is the average; the smaller weight is the one to give, as 1 minus it is rounded
-            torch.lerp(g, n, self.beta, out=n_out)
+            torch.lerp(square, n, self.beta, out=n_out)
         else:
-            torch.lerp(n, g, 1 - self.beta, out=n_out)
+            torch.lerp(n, square, 1 - self.beta, out=n_out)
 
     def start_back(self, dp_end: Tensor, dn_end: Tensor, with_dx: bool) -> None:
-        """Before the first `step_back`, which is that of the last step."""
+        """Before the first block, which is the last in time."""
         self.dp, self.e, self.last = dp_end.clone(), -2 * dn_end, self.x.shape[0] - 1
         self.dx = torch.empty_like(self.x) if with_dx else None
-        self.d_weight_t, self.weight_t = self.weight.new_zeros(self.weight.t().shape), self.weight.t().contiguous()
-        self.block = self.x.new_empty(min(STEPS, self.x.shape[0]), 2, *self.p.shape)
+        self.d_weight, self.d_bias = torch.zeros_like(self.weight), self.weight.new_zeros(self.weight.shape[0])
+        self.p_and_n = self.x.new_empty(len(self.g), 2, *self.p.shape)
+        self.p_and_n_at = [step.unbind() for step in self.p_and_n]
+
+    def start_block_back(self, block: range) -> None:
+        """Before the `step_back` of its last step: g, p and n of its steps."""
+        self._project(block)
+        p, n = self.kept[block.start // STEPS]
+        for t in block:
+            self._advance(t, p, n, *self.p_and_n_at[t % STEPS])
+            p, n = self.p_and_n_at[t % STEPS]
 
     def step_back(self, t: int, dy: Tensor) -> None:
-        if t == self.last or t % STEPS == STEPS - 1:
-            self._compute_again(t // STEPS)
-        p, n = self.block[t % STEPS]
+        """Leaves dg_t where g_t was."""
+        g, (p, n) = self.g_at[t % STEPS], self.p_and_n_at[t % STEPS]
         dp, e, last = self.dp, self.e, t == self.last  # after the last step, the state's gradient comes in as it is
         torch.div(p, n, out=p)
         n.rsqrt_().mul_(dy)
         torch.add(n, dp, alpha=1 if last else self.mu, out=dp)
         torch.add(p.mul_(n), e, alpha=1 if last else self.beta, out=e)
-        g = torch.mm(self.weight, self.x[t], out=self.scratch)
-        dg = torch.addcmul(dp, g, e, value=-(1 - self.beta) * self.inverse_s2, out=g)
-        self.d_weight_t.addmm_(self.x[t], dg.t())
-        if self.dx is not None:
-            torch.mm(self.weight_t, dg, out=self.dx[t])
+        torch.addcmul(dp, g, e, value=-(1 - self.beta) * self.inverse_s2, out=g)
 
-    def _compute_again(self, k: int) -> None:
-        p, n = self.kept[k]
-        for t in range(k * STEPS, min((k + 1) * STEPS, self.last + 1)):
-            self._advance(t, p, n, *self.block[t % STEPS])
-            p, n = self.block[t % STEPS]
+    def end_block_back(self, block: range) -> None:
+        """After the `step_back` of all its steps."""
+        dg, steps = self.g[: len(block)], slice(block.start, block.stop)
+        add_gradients(self.d_weight, self.d_bias, dg, self.x[steps])
+        if self.dx is not None:
+            multiply(self.weight.t(), dg, out=self.dx[steps])
 
 
 class _AdamLSTM(torch.autograd.Function):
@@ -128,19 +143,22 @@ class _AdamLSTM(torch.autograd.Function):
         filter: Adam,
         x: Tensor,
         weight_ih: Tensor,
+        bias_ih: Tensor,
         p: Tensor,
         n: Tensor,
         weight_hh: Tensor,
-        bias: Tensor,
+        bias_hh: Tensor,
         h: Tensor,
         c: Tensor,
     ):
-        adam, column = AdamInput(filter, x, weight_ih, p, n), bias.unsqueeze(1)
+        adam, column = AdamInput(filter, x, weight_ih, bias_ih, p, n), bias_hh.unsqueeze(1)
         core = Recurrence(x.new_empty(x.shape[0], *p.shape), weight_hh, h, c)
-        for t in range(x.shape[0]):
-            adam.step(t, column, out=core.gates[t])
-            core.step(t)
-        ctx.save_for_backward(x, weight_ih, weight_hh)
+        for block in blocks(x.shape[0]):
+            adam.start_block(block)
+            for t in block:
+                adam.step(t, column, out=core.all[t])
+                core.step(t)
+        ctx.save_for_backward(x, weight_ih, bias_ih, weight_hh)
         ctx.steps = adam, core
         return core.h[1:], core.c[-1].clone(), adam.p.clone(), adam.n.clone()
 
@@ -150,7 +168,11 @@ class _AdamLSTM(torch.autograd.Function):
         adam, core = take(ctx, "steps")
         core.start_back(dc_end)
         adam.start_back(dp_end, dn_end, with_dx=ctx.needs_input_grad[1])
-        for t in range(dh.shape[0] - 1, -1, -1):
-            adam.step_back(t, core.step_back(t, dh[t]))
-        d_filter = adam.dx, adam.d_weight_t.t(), adam.mu * adam.dp, -0.5 * adam.beta * adam.e
+        for block in reversed(blocks(dh.shape[0])):
+            adam.start_block_back(block)
+            for t in reversed(block):
+                adam.step_back(t, core.step_back(t, dh[t]))
+            adam.end_block_back(block)
+            core.end_block_back(block)
+        d_filter = adam.dx, adam.d_weight, adam.d_bias, adam.mu * adam.dp, -0.5 * adam.beta * adam.e
         return None, *d_filter, core.d_weight, core.d_bias, core.dh, core.dc

@@ -168,15 +168,15 @@ class LSTM(nn.Module):
 
     def _fused_cpu(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
         """torch's LSTM would spend three quarters of its time multiplying its input by the identity: ours takes it as
-        it is, features before the batch and the gates in another order."""
-        state = map_tensors(lambda tensor: _swap_last_gates(tensor.t()), filter_state)
-        w, b, u, b_u = map(_swap_last_gates, (self.weight_ih, self.bias_ih, self.weight_hh, self.bias_hh))
-        h, c, end = self._filter_and_run(x.transpose(1, 2), w, b, state, u, b_u, hidden[0].t(), hidden[1].t())
+        it is, features before the batch."""
+        state, (h0, c0) = map_tensors(torch.Tensor.t, filter_state), (tensor.t() for tensor in hidden)
+        weights = self.weight_ih, self.bias_ih, self.weight_hh, self.bias_hh
+        h, c, end = self._filter_and_run(x.transpose(1, 2), state, *weights, h0, c0)
         h = h.transpose(1, 2)
-        return h, (h[-1], c.t()), map_tensors(lambda tensor: _swap_last_gates(tensor).t(), end)
+        return h, (h[-1], c.t()), map_tensors(torch.Tensor.t, end)
 
     def _filter_and_run(
-        self, x: Tensor, weight: Tensor, bias: Tensor, state: Any, *core: Tensor
+        self, x: Tensor, state: Any, weight: Tensor, bias: Tensor, *core: Tensor
     ) -> tuple[Tensor, Tensor, Any]:
         y, end = filtered_projection(x, weight, bias, self.filter, state)
         return *preactivation.lstm(y, *core), end
@@ -207,7 +207,7 @@ class _AdamFilteredLSTM(LSTM):
     """On the CPU, the filter runs inside the core's own loop."""
 
     def _filter_and_run(
-        self, x: Tensor, weight: Tensor, bias: Tensor, state: Any, *core: Tensor
+        self, x: Tensor, state: Any, weight: Tensor, bias: Tensor, *core: Tensor
     ) -> tuple[Tensor, Tensor, Any]:
         return adam_lstm(x, weight, bias, self.filter, state, *core)
 
@@ -255,12 +255,6 @@ def torch_lstm(
     start = (hidden[0].unsqueeze(0).contiguous(), hidden[1].unsqueeze(0).contiguous())
     h, h_end, c_end = torch.lstm(y, start, weights, True, 1, 0.0, torch.is_grad_enabled(), False, False)
     return h, (h_end[0], c_end[0])
-
-
-def _swap_last_gates(tensor: Tensor) -> Tensor:
-    """Rows of the gates i, f, g, o to the rows of i, f, o, g, and back."""
-    i, f, g, o = tensor.chunk(4)
-    return torch.cat([i, f, o, g])
 
 
 def _map_state(function: Any, state: Any) -> LSTMState:

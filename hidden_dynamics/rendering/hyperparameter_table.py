@@ -31,6 +31,20 @@ COLUMNS = {
     "epochs": "Epochs",
     "iterations_per_epoch": "Iterations per epoch",
 }
+# What few tasks have stands below the table: columns would make it too wide. A mapping has a cell for each entry.
+DETAIL = "details."
+DETAILS = {
+    "embedding_size": "embedding",
+    "layers": "layers",
+    "dropouts": "dropout",
+    "bptt": "steps of backpropagation",
+    "activation_regularisation": "activation regularisation",
+    "temporal_regularisation": "temporal activation regularisation",
+    "weight_decay": "weight decay",
+    "averaging": "averaging of the weights",
+    "evaluation_batch_sizes": "batch size of the evaluation",
+}
+OPTIMISERS = {"name": "optimiser", "lr": "learning_rate", "alpha": "alpha", "weight_decay": "weight_decay"}
 _MISSING = object()
 
 
@@ -75,7 +89,7 @@ def hyperparameter_table(configuration: Configuration, artifact: str) -> Table:
         title=f"{entry['title']} ({entry['source']}): {configuration.scale_name} scale"
         + (", which departs from the paper's settings" if departs else ""),
         notes=_notes(configuration, published, rows, readings),
-        frame=_readable(configuration, rows),
+        frame=_readable(configuration, rows, published["source"]["table"]),
         data=_data(configuration, artifact, rows),
     )
 
@@ -103,27 +117,39 @@ def _cells(spec: Mapping, paper_size: Any, row: Mapping, task: Mapping, by_defin
     }
     said = task.get("data", {}) if not cells["dataset"].differs else {}
     cells |= {f"data.{key}": Cell(value, said.get(key, _MISSING)) for key, value in spec["data"].items()}
+    details = {name: value for name, value in _flat(ours).items() if name.partition(".")[0] in DETAILS}
+    cells |= {f"{DETAIL}{name}": Cell(value, theirs.get(name, _MISSING)) for name, value in details.items()}
     return cells | {name: Cell(ours.get(name, _MISSING), theirs.get(name, _MISSING)) for name in COLUMNS}
+
+
+def _flat(settings: Mapping) -> dict[str, Any]:
+    """Mappings written out: {"dropouts": {"input": 0.4}} becomes {"dropouts.input": 0.4}; in the order of DETAILS."""
+    flat = {}
+    for name in sorted(settings, key=list({**DETAILS, **settings}).index):
+        value = settings[name]
+        flat |= {f"{name}.{key}": v for key, v in value.items()} if isinstance(value, Mapping) else {name: value}
+    return flat
 
 
 def _settings(spec: Mapping) -> dict[str, Any]:
     """A run's specification under the names of the published tables."""
-    training = spec["training"]
-    settings = {**spec["hyperparameters"], **{key: value for key, value in training.items() if key != "optimisers"}}
+    training = {key: value for key, value in spec["training"].items() if key != "optimisers"}
+    settings = {**spec["task_settings"], **spec["hyperparameters"], **training}
     for optimiser, prefix in (("main", ""), ("orthogonal", "orthogonal_")):
-        entry = training["optimisers"].get(optimiser, {})
-        names = {"name": f"{prefix}optimiser", "lr": f"{prefix}learning_rate", "alpha": f"{prefix}alpha"}
+        entry = spec["training"]["optimisers"].get(optimiser, {})
+        names = {key: f"{prefix}{name}" for key, name in OPTIMISERS.items()}
         settings |= {names[key]: value for key, value in entry.items() if key in names}
     settings.setdefault("iterations_per_epoch", "one pass")
     return settings
 
 
-def _readable(configuration: Configuration, rows: list[dict]) -> pandas.DataFrame:
+def _readable(configuration: Configuration, rows: list[dict], table: str) -> pandas.DataFrame:
+    """The cells as text; a row that the paper's `table` does not have says so."""
     used = [name for name in COLUMNS if any(_present(row["cells"][name]) for row in rows)]
     return pandas.DataFrame(
         [
             {
-                "Task": configuration.tasks[row["task"]]["title"],
+                "Task": configuration.tasks[row["task"]]["title"] + ("" if row["published"] else f" (not in {table})"),
                 "Model": configuration.models[row["model"]]["label"],
                 "Data": _data_text(configuration, row["cells"]),
                 "N": row["cells"]["size"].text,
@@ -168,6 +194,7 @@ def _notes(configuration: Configuration, published: Mapping, rows: list[dict], r
         *scale_notes(configuration),
         f"Seeds: {', '.join(map(str, configuration.seeds))}. Device: {configuration.settings['device']}. "
         f"Precision: {configuration.settings['precision']}. This table is made from the configuration, not from runs.",
+        *_details(configuration, rows),
         readings_note(readings, [configuration.tasks[row["task"]]["title"] for row in rows]),
         f"{count} values differ from the published ones, which stand beside them."
         if count
@@ -186,19 +213,51 @@ def _notes(configuration: Configuration, published: Mapping, rows: list[dict], r
         *notes,
         *published["notes"],
         *_not_configured(configuration, published, rows),
-        *_not_published(rows),
+        *_not_published(configuration, rows),
     ]
+
+
+def _details(configuration: Configuration, rows: list[dict]) -> list[str]:
+    """What the columns leave out of a task's settings, in words, once for all models that share it."""
+    texts: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        cells = {name.removeprefix(DETAIL): cell for name, cell in row["cells"].items() if name.startswith(DETAIL)}
+        if cells:
+            place = (configuration.tasks[row["task"]]["title"], _details_text(cells))
+            texts.setdefault(place, []).append(configuration.models[row["model"]]["label"])
+    titles = [title for title, _ in texts]
+    return [
+        f"{title if titles.count(title) == 1 else ', '.join([title, *dict.fromkeys(labels)])}: {text}."
+        for (title, text), labels in texts.items()
+    ]
+
+
+def _details_text(cells: Mapping[str, Cell]) -> str:
+    """For instance "embedding 32 (published 400); dropout: input 0.4, layer 0.25"."""
+    groups: dict[str, list[str]] = {}
+    for name, cell in cells.items():
+        group, dot, key = name.partition(".")
+        title = DETAILS[group] + (":" if dot else "")
+        groups.setdefault(title, []).append(f"{key.replace('_', ' ')} {cell.text}".strip())
+    return "; ".join(f"{title} {', '.join(parts)}" for title, parts in groups.items())
 
 
 def _unstated(rows: list[dict]) -> list[str]:
     """What is configured and has no published value, in the order of the table."""
     names = [
-        COLUMNS.get(name, name.removeprefix("data."))
+        _title(name)
         for row in rows
         for name, cell in row["cells"].items()
         if cell.value is not _MISSING and cell.published is _MISSING
     ]
     return list(dict.fromkeys(names))
+
+
+def _title(name: str) -> str:
+    """A cell's name in words."""
+    if name.startswith(DETAIL):
+        return DETAILS[name.removeprefix(DETAIL).partition(".")[0]]
+    return COLUMNS.get(name, name.removeprefix("data."))
 
 
 def _not_configured(configuration: Configuration, published: Mapping, rows: list[dict]) -> list[str]:
@@ -213,9 +272,16 @@ def _not_configured(configuration: Configuration, published: Mapping, rows: list
     return [f"Published, and not configured yet: {listed}."] if names else []
 
 
-def _not_published(rows: list[dict]) -> list[str]:
-    names = [f"{row['model']} on {row['task']} (N = {row['paper_size']})" for row in rows if row["published"] is None]
-    return [f"Configured, and not in the paper's table: {'; '.join(names)}."] if names else []
+def _not_published(configuration: Configuration, rows: list[dict]) -> list[str]:
+    names = [
+        f"{configuration.models[row['model']]['label']} on {configuration.tasks[row['task']]['title']} "
+        f"(N = {row['paper_size']})"
+        for row in rows
+        if row["published"] is None
+    ]
+    if not names:
+        return []
+    return [f"Not in the paper's table, which gives none of their values (ours are a choice): {'; '.join(names)}."]
 
 
 def _text(value: Any) -> str:

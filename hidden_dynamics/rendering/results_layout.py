@@ -130,10 +130,11 @@ def _joined(values: Iterable, text: Any) -> str:
 
 
 def _ours_text(record: Any, decimals: int) -> str:
-    diverged = f"diverged {record.diverged} of {record.runs}" if record.diverged else ""
+    failures = {"diverged": record.diverged, "not finite": record.not_finite}
+    failed = [f"{what} {count} of {record.runs}" for what, count in failures.items() if count]
     if not record.n:
-        return diverged or ABSENT
-    about = "; ".join(part for part in (f"n = {record.n}", diverged) if part)
+        return "; ".join(failed) or ABSENT
+    about = "; ".join([f"n = {record.n}", *failed])
     return f"{number(record.mean, decimals)} ± {number(record.std, decimals)} ({about})"
 
 
@@ -141,7 +142,8 @@ def _theirs_text(record: Any, decimals: int) -> str:
     if pandas.isna(record.published_mean):
         return record.published_literature or ABSENT
     own = f"{number(record.published_mean, decimals)} ± {number(record.published_std, decimals)}"
-    return f"{own} ({record.published_literature})" if record.published_literature else own
+    about = "; ".join(filter(None, (record.published_literature, record.published_only_in)))
+    return f"{own} ({about})" if about else own
 
 
 def _gap_text(record: Any, decimals: int) -> str:
@@ -188,6 +190,8 @@ def notes(
     ]
     if data["diverged"].any():
         lines.append("Runs that diverged are counted, and are not in the mean.")
+    if data["not_finite"].any():
+        lines.append("Runs whose number is not finite are counted, and are not in the mean.")
     lines.append(
         f"Against {baseline}: our mean less our {baseline}'s of the same size, in brackets the published gap; “holds” "
         f"says that both have the same sign. {_about_ranks(data)}"
@@ -203,7 +207,7 @@ def notes(
     about_tasks = [
         note for task in dict.fromkeys(data["published_task"]) for note in paper_tasks.get(task, {}).get("notes", [])
     ]
-    lines += [*_literature(data, published), *published["notes"], *about_tasks]
+    lines += [*_literature(data, published), *_only_in(data, published), *published["notes"], *about_tasks]
     return [*dict.fromkeys(lines), *_extras(data)]
 
 
@@ -244,6 +248,19 @@ def _literature(data: pandas.DataFrame, published: Mapping) -> list[str]:
         best = {"higher": "highest", "lower": "lowest"}[best.pop()] if len(best) == 1 else "best"
         text += f" Where there are several, the {best} is compared."
     return [text]
+
+
+def _only_in(data: pandas.DataFrame, published: Mapping) -> list[str]:
+    """Rows that the paper's table does not have: where its numbers of them are, and of which metrics."""
+    lines = []
+    for place, rows in data.dropna(subset=["published_only_in"]).groupby("published_only_in", sort=False):
+        given = dict.fromkeys(rows[rows["published_mean"].notna()]["metric"])
+        titles = ", ".join(published["metrics"][metric]["title"].lower() for metric in given)
+        lines.append(
+            f"Not in the paper's {published['source']['table']}: {', '.join(dict.fromkeys(rows['label']))}. Their "
+            f"published numbers are those of {place} ({titles}); – where there is none."
+        )
+    return lines
 
 
 def _extras(data: pandas.DataFrame) -> list[str]:

@@ -18,7 +18,8 @@ from hidden_dynamics.rendering.text_columns import read_text_columns
 def read_summary(path: Any) -> pandas.DataFrame:
     """The summary of an artifact's runs, one row per run; sizes as numbers where they are numbers, empty text as "".
 
-    `measured` becomes a mapping from metrics to numbers, empty for a run that diverged before it reported.
+    `measured` becomes a mapping from metrics to numbers, empty for a run that reports nothing: it diverged before its
+    first evaluation, or no evaluation of its gave a finite number.
 
     Raises:
         UserError: the file is missing, is not CSV or lacks columns.
@@ -47,8 +48,8 @@ def results_table(configuration: Configuration, artifact: str, summary: pandas.D
         summary: one row per run, as `read_summary` gives it.
 
     Raises:
-        UserError: the summary is empty, or belongs to another artifact, scale or metric; or tasks that the table shows
-            have the same title.
+        UserError: the summary is empty, or belongs to another artifact, scale or metric, or a finished run that reports
+            lacks one of the table's metrics; or tasks that the table shows have the same title.
     """
     entry = configuration.artifacts[artifact]
     published = load_published(entry["published"])
@@ -78,13 +79,17 @@ def _with_sizes(frame: pandas.DataFrame, sizes: list[tuple]) -> pandas.DataFrame
 def _check(configuration: Configuration, artifact: str, published: Mapping, summary: pandas.DataFrame) -> None:
     if summary.empty:
         raise UserError(f"the summary of {artifact} has no runs.")
-    metrics = published["metrics"]
-    expected = {"artifact": [artifact], "scale": [configuration.scale_name], "metric": list(metrics)}
+    metrics, chosen_by = published["metrics"], published.get("chosen_by")
+    expected = {
+        "artifact": [artifact],
+        "scale": [configuration.scale_name],
+        "metric": [chosen_by] if chosen_by else list(metrics),
+    }
     for column, values in expected.items():
-        other = sorted(set(summary[column]) - {*values, ""})  # a run that diverged before it reported has no metric
+        other = sorted(set(summary[column]) - {*values, ""})  # a run that reports nothing has no metric
         if other:
             raise UserError(f"the summary's {column} is {', '.join(other)}, and {' or '.join(values)} was expected.")
-    finished = summary[summary["status"] == "finished"]
+    finished = summary[(summary["status"] == "finished") & (summary["metric"] != "")]
     unreported = finished[[not all(_is_number(measured.get(m)) for m in metrics) for measured in finished["measured"]]]
     if len(unreported):
         raise UserError(
@@ -94,7 +99,8 @@ def _check(configuration: Configuration, artifact: str, published: Mapping, summ
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
+    """Whether it was measured; infinity was: a perplexity is the exponential of a loss."""
+    return isinstance(value, int | float) and not math.isnan(value)
 
 
 def _collect(
@@ -134,13 +140,15 @@ def _collect(
 
 def _ours(runs: pandas.DataFrame, metric: str, unit: float) -> dict[str, Any]:
     finished = runs[runs["status"] == "finished"]
-    values = pandas.Series([measured[metric] * unit for measured in finished["measured"]], dtype=float)
+    measured = [numbers.get(metric, math.inf) * unit for numbers in finished["measured"]]
+    values = pandas.Series([value for value in measured if math.isfinite(value)], dtype=float)
     return {
         "size": _only(runs, "size"),
         "parameters": _only(runs, "parameters"),
         "runs": len(runs),
-        "n": len(finished),
+        "n": len(values),
         "diverged": len(runs) - len(finished),
+        "not_finite": len(measured) - len(values),
         "mean": values.mean(),
         "std": values.std(ddof=1),
         "seeds": " ".join(sorted(set(runs["seed"]), key=int)),
@@ -159,6 +167,7 @@ def _theirs(row: Mapping | None, task: str, metric: str, about: Mapping) -> dict
         "published_mean": value.get("mean", math.nan),
         "published_std": value.get("std", math.nan),
         "published_literature": "; ".join(_quoted(item, about["decimals"]) for item in literature),
+        "published_only_in": (row or {}).get("only_in"),
         "literature": literature,
         "standing": value.get("mean", best),  # the number that is compared
     }

@@ -121,16 +121,20 @@ def latex_text(text: str) -> str:
 
 
 def number(value: float, decimals: int) -> str:
-    """A number with a fixed number of decimals, or a dash where there is none."""
-    return ABSENT if pandas.isna(value) else f"{value:.{decimals}f}"
+    """A number with a fixed number of decimals, above a million in powers of ten, or a dash where there is none."""
+    return ABSENT if pandas.isna(value) else _digits(value, decimals)
 
 
 def signed(value: float, decimals: int) -> str:
     """As `number`, with its sign; what rounds to nothing has none."""
     if pandas.isna(value):
         return ABSENT
-    text = f"{value:+.{decimals}f}".replace("-", "−")
+    text = _digits(value, decimals, "+").replace("-", "−")
     return text if float(f"{value:.{decimals}f}") else text[1:]
+
+
+def _digits(value: float, decimals: int, sign: str = "") -> str:
+    return f"{value:{sign}.{decimals}f}" if abs(value) < 1e6 else f"{value:{sign}.2e}"
 
 
 def _csv(data: pandas.DataFrame) -> str:

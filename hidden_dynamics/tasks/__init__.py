@@ -2,15 +2,21 @@
 
 A task is a class with
 
-    input_size, output_size, every_step     what a network has to map (a family of networks may ask for more)
+    input_size, output_size, every_step     what a network has to map (other networks may ask for something else)
     ragged                                  whether its sequences differ in length; may be left out where they do not
     train_size                              examples in an epoch; None where data is drawn without end
+    schedule(training, seed)                in the place of train_size, where batches are no examples in random order:
+                                            as hidden_dynamics.training.schedule.Schedule
     baseline_loss                           the loss of the best answer that ignores the input, or None
     __init__(arrays, settings, seed, device)
     batch(epoch, indices)                   a batch of these examples of the training set; with train_size None,
                                             `indices` is (iteration, batch size)
     loss(network, batch)                    a scalar tensor
     evaluate(network)                       {"test_loss": ..., ...} over the whole test set
+    evaluate_test(network)                  may be left out; measured once, on the weights of the reported evaluation,
+                                            in which case `evaluate` is of a validation set
+    carried                                 may be left out: what a batch hands on to the next one, nested tuples of
+                                            tensors, or None; checkpoints hold it
 
 The batch is whatever `loss` understands. Where sequences differ in length, a batch is sorted, the longest first, and
 `loss` calls network(x, lengths), which answers the valid steps alone (hidden_dynamics.ragged). Everything random is

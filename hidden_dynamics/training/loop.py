@@ -1,6 +1,5 @@
 """The training loop: one run from its first iteration, or from its checkpoint, to its end."""
 
-import functools
 import math
 import time
 from collections.abc import Callable
@@ -10,12 +9,17 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
+from torch.optim.swa_utils import AveragedModel
 
 from hidden_dynamics.configuration import known
-from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.recurrent.states import map_tensors
+from hidden_dynamics.training import averaging
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption
+from hidden_dynamics.training.optimisers import at_rate
+from hidden_dynamics.training.reported import place_of
+from hidden_dynamics.training.schedule import Schedule, schedule_of
 
 
 @dataclass
@@ -28,6 +32,8 @@ class History:
         metrics: one entry per evaluation.
         clock: training and evaluation seconds at each evaluation.
         diverged_at: the iteration whose loss was not finite, counted from 1, or None.
+        averaged_since: the iterations after which the averaging of the weights began, or None.
+        tested: whether the task's `evaluate_test` has been called.
         gradient_norms: ||dL/dh_t|| for every t, (T,) each, at iterations 0, n, 2n, ... where `record_gradients` is n.
     """
 
@@ -36,43 +42,40 @@ class History:
     metrics: list[dict[str, float]] = field(default_factory=list)
     clock: list[dict[str, float]] = field(default_factory=list)
     diverged_at: int | None = None
+    averaged_since: int | None = None
+    tested: bool = False
     gradient_norms: list[torch.Tensor] = field(default_factory=list)
     training_seconds: float = 0.0
     evaluation_seconds: float = 0.0
 
 
-class Schedule:
-    """How many iterations, in which epochs, evaluated when.
+@dataclass
+class Training:
+    """A run in training.
 
-    Args:
-        training: `epochs`, `batch_size`, and for endless data `iterations_per_epoch`; `evaluate_every` iterations
-            (default: an epoch's).
-        train_size: examples in an epoch, or None for endless data. The last batch of an epoch may be smaller.
+    Attributes:
+        average: of the weights since `history.averaged_since`, or None.
+        best: the weights of the reported evaluation, where the task has an `evaluate_test` for them; or None.
     """
 
-    def __init__(self, training: dict[str, Any], train_size: int | None):
-        self.batch_size, self.train_size = training["batch_size"], train_size
-        endless = training.get("iterations_per_epoch", 1)
-        self.per_epoch = endless if train_size is None else math.ceil(train_size / self.batch_size)
-        self.iterations = training["epochs"] * self.per_epoch
-        self.evaluate_every = training.get("evaluate_every", self.per_epoch)
+    spec: dict[str, Any]
+    task: Any
+    network: nn.Module
+    optimisers: dict[str, torch.optim.Optimizer]
+    device: torch.device
+    schedule: Schedule
+    history: History = field(default_factory=History)
+    average: AveragedModel | None = None
+    best: dict[str, torch.Tensor] | None = None
 
-    def indices(self, seed: int, iteration: int) -> tuple[int, Any]:
-        """The epoch of an iteration (both from 0), and what the task's `batch` takes for it."""
-        epoch, position = divmod(iteration, self.per_epoch)
-        if self.train_size is None:
-            return epoch, (iteration, self.batch_size)
-        order = _order(seed, epoch, self.train_size)
-        return epoch, order[position * self.batch_size : (position + 1) * self.batch_size]
+    @property
+    def settings(self) -> dict[str, Any]:
+        return self.spec["training"]
 
-    def evaluates(self, iteration: int) -> bool:
-        return iteration > 0 and (iteration % self.evaluate_every == 0 or iteration == self.iterations)
-
-
-@functools.lru_cache(maxsize=1)  # every iteration of an epoch asks for it, and drawing it takes a millisecond on MNIST
-def _order(seed: int, epoch: int, size: int) -> np.ndarray:
-    """The order in which an epoch goes through the training set: (size,), int64."""
-    return generator(seed, "order", epoch).permutation(size)
+    @property
+    def evaluated(self) -> nn.Module:
+        """The network with the weights that evaluations are made on."""
+        return self.network if self.average is None else self.average.module
 
 
 def train(
@@ -84,56 +87,56 @@ def train(
     device: torch.device,
     report: Callable[[History, Schedule], None] = lambda history, schedule: None,
 ) -> History:
-    """Train until the schedule ends or the loss is no longer finite.
+    """Train until the schedule ends or the loss is no longer finite; then the task's test, if it has one.
+
+    Where there is a test, the network is left with the weights of the reported evaluation, otherwise with the last.
 
     Raises:
         Interrupted: SIGTERM or SIGINT came; the checkpoint holds everything done so far.
-        UserError: the metric to be reported is none that the evaluation gives.
+        UserError: the metric to be reported, or to decide on averaging, is none that the evaluation gives.
     """
-    schedule = Schedule(spec["training"], task.train_size)
-    history = _resume(checkpoint, network, optimisers, device)
+    run = Training(spec, task, network, optimisers, device, schedule_of(spec["training"], task, spec["seed"]))
+    _resume(run, checkpoint)
     with Interruption() as interruption:
         try:
-            while not _finished(history, schedule):
-                evaluating = _evaluation_due(history, schedule)
+            while not _finished(run):
+                evaluating = _evaluation_due(run)
                 if evaluating:
-                    _evaluate(history, schedule, spec, task, network, interruption)
+                    _evaluate(run, interruption)
                 else:
-                    _step(history, schedule, spec, task, network, optimisers)
-                report(history, schedule)
+                    _step(run)
+                report(run.history, run.schedule)
                 interruption.check()
                 if checkpoint.due(after_evaluation=evaluating):
-                    _save(checkpoint, history, network, optimisers, device)
-            _save(checkpoint, history, network, optimisers, device)
+                    _save(run, checkpoint)
+            _save(run, checkpoint)
+            if run.best is not None:
+                _test(run, checkpoint, interruption)
             interruption.check()
         except Interrupted:
-            _save(checkpoint, history, network, optimisers, device)
+            _save(run, checkpoint)
             raise
     checkpoint.drop_previous()
-    return history
+    return run.history
 
 
-def _step(
-    history: History,
-    schedule: Schedule,
-    spec: dict[str, Any],
-    task: Any,
-    network: nn.Module,
-    optimisers: dict[str, torch.optim.Optimizer],
-) -> None:
+def _step(run: Training) -> None:
     """One iteration: a batch, its loss and gradients, clipping over all parameters, one step of every optimiser."""
-    start = time.perf_counter()
-    network.train()
-    batch = task.batch(*schedule.indices(spec["seed"], history.iteration))
-    recording = _set_recording(history, spec, task, network)
-    loss = task.loss(network, batch)
+    start, history = time.perf_counter(), run.history
+    run.network.train()
+    batch = run.task.batch(*run.schedule.indices(history.iteration))
+    recording = _set_recording(run)
+    loss = run.task.loss(run.network, batch)
     value = loss.item()
     if not math.isfinite(value):
         history.diverged_at = history.iteration + 1
         return
-    update(loss, network, optimisers, spec["training"].get("clip_norm"))
+    with at_rate(run.optimisers, run.schedule.rate(history.iteration)):
+        update(loss, run.network, run.optimisers, run.settings.get("clip_norm"))
+    if run.average is not None:
+        run.average.update_parameters(run.network)
     if recording:
-        history.gradient_norms.append(network.core.gradient_norms.detach().float().cpu())
+        history.gradient_norms.append(run.network.core.gradient_norms.detach().float().cpu())
     history.losses.append(value)
     history.iteration += 1
     history.training_seconds += time.perf_counter() - start
@@ -155,89 +158,114 @@ def update(
         optimiser.step()
 
 
-def _set_recording(history: History, spec: dict[str, Any], task: Any, network: nn.Module) -> bool:
+def _set_recording(run: Training) -> bool:
     """Whether this iteration's gradients with respect to the hidden states are recorded; the core is told so."""
-    every = spec["training"].get("record_gradients")
+    every, spec = run.settings.get("record_gradients"), run.spec
     if every is None:
         return False
-    if getattr(task, "ragged", False):
+    if getattr(run.task, "ragged", False):
         raise UserError(f"task {spec['task']}: training.record_gradients: its sequences differ in length.")
-    if not hasattr(getattr(network, "core", None), "record_gradients"):
+    if not hasattr(getattr(run.network, "core", None), "record_gradients"):
         name = spec["core"] or spec["network"]
         raise UserError(f"task {spec['task']}: training.record_gradients: {name} cannot record its gradients.")
-    network.core.record_gradients = history.iteration % every == 0
-    return network.core.record_gradients
+    run.network.core.record_gradients = run.history.iteration % every == 0
+    return run.network.core.record_gradients
 
 
-def _evaluate(
-    history: History,
-    schedule: Schedule,
-    spec: dict[str, Any],
-    task: Any,
-    network: nn.Module,
-    interruption: Interruption,
-) -> None:
-    start = time.perf_counter()
-    network.eval()
+def _evaluate(run: Training, interruption: Interruption) -> None:
+    start, history = time.perf_counter(), run.history
+    run.evaluated.eval()
     with interruption.immediate(), torch.no_grad():
-        measured = task.evaluate(network)
+        measured = run.task.evaluate(run.evaluated)
     before = int(history.metrics[-1]["iteration"]) if history.metrics else 0
-    epoch = history.iteration / schedule.per_epoch
     row = {
         "iteration": history.iteration,
-        "epoch": epoch,
+        "epoch": run.schedule.epochs(history.iteration),
         "train_loss": float(np.mean(history.losses[before:])),
         **measured,
     }
-    known(spec["training"]["report"]["metric"], row, "metric", f"task {spec['task']}: training.report.metric")
+    report = run.settings["report"]
+    known(report["metric"], row, "metric", f"task {run.spec['task']}: training.report.metric")
     history.metrics.append(row)
+    if hasattr(run.task, "evaluate_test") and place_of(history.metrics, report) == len(history.metrics) - 1:
+        run.best = {name: tensor.detach().clone() for name, tensor in run.evaluated.state_dict().items()}
+    _average_if_due(run)
     history.evaluation_seconds += time.perf_counter() - start
     seconds = {"training_seconds": history.training_seconds, "evaluation_seconds": history.evaluation_seconds}
     history.clock.append({"iteration": history.iteration, **seconds})
 
 
-def _evaluation_due(history: History, schedule: Schedule) -> bool:
-    done = history.metrics[-1]["iteration"] if history.metrics else 0
-    return schedule.evaluates(history.iteration) and done != history.iteration
+def _average_if_due(run: Training) -> None:
+    """Begin to average the weights where the settings ask for it and the last evaluation triggers it."""
+    settings = run.settings.get("averaging")
+    if settings is None or run.average is not None:
+        return
+    metric = settings["metric"]
+    known(metric, run.history.metrics[-1], "metric", f"task {run.spec['task']}: training.averaging.metric")
+    if averaging.is_due([row[metric] for row in run.history.metrics], settings["nonmonotone"]):
+        run.average = AveragedModel(run.network)
+        run.history.averaged_since = run.history.iteration
 
 
-def _finished(history: History, schedule: Schedule) -> bool:
-    if history.diverged_at is not None:
+def _test(run: Training, checkpoint: Checkpoint, interruption: Interruption) -> None:
+    """Measure the reported evaluation's weights on the test set, once, and leave them in the network."""
+    history = run.history
+    run.network.load_state_dict(run.best)
+    if history.tested:
+        return
+    start = time.perf_counter()
+    run.network.eval()
+    with interruption.immediate(), torch.no_grad():
+        measured = run.task.evaluate_test(run.network)
+    history.metrics[place_of(history.metrics, run.settings["report"])].update(measured)
+    history.tested = True
+    history.evaluation_seconds += time.perf_counter() - start
+    _save(run, checkpoint)
+
+
+def _evaluation_due(run: Training) -> bool:
+    done = run.history.metrics[-1]["iteration"] if run.history.metrics else 0
+    return run.schedule.evaluates(run.history.iteration) and done != run.history.iteration
+
+
+def _finished(run: Training) -> bool:
+    if run.history.diverged_at is not None:
         return True
-    return history.iteration >= schedule.iterations and not _evaluation_due(history, schedule)
+    return run.history.iteration >= run.schedule.iterations and not _evaluation_due(run)
 
 
-def _resume(
-    checkpoint: Checkpoint, network: nn.Module, optimisers: dict[str, torch.optim.Optimizer], device: torch.device
-) -> History:
+def _resume(run: Training, checkpoint: Checkpoint) -> None:
     state = checkpoint.load()
     if state is None:
-        return History()
-    network.load_state_dict(state["network"])
-    for name, optimiser in optimisers.items():
+        return
+    run.network.load_state_dict(state["network"])
+    for name, optimiser in run.optimisers.items():
         optimiser.load_state_dict(state["optimisers"][name])
     torch.set_rng_state(state["rng"])
-    if device.type == "cuda" and state["cuda_rng"] is not None:  # None: so far it ran on a CPU
-        torch.cuda.set_rng_state(state["cuda_rng"], device)
+    if run.device.type == "cuda" and state["cuda_rng"] is not None:  # None: so far it ran on a CPU
+        torch.cuda.set_rng_state(state["cuda_rng"], run.device)
     history = dict(state["history"], losses=state["losses"].tolist(), gradient_norms=list(state["gradient_norms"]))
-    return History(**history)
+    run.history, run.best = History(**history), state["best"]
+    if state["average"] is not None:
+        run.average = AveragedModel(run.network)
+        run.average.load_state_dict(state["average"])
+    if state["carried"] is not None:
+        run.task.carried = map_tensors(lambda tensor: tensor.to(run.device), state["carried"])
 
 
-def _save(
-    checkpoint: Checkpoint,
-    history: History,
-    network: nn.Module,
-    optimisers: dict[str, torch.optim.Optimizer],
-    device: torch.device,
-) -> None:
+def _save(run: Training, checkpoint: Checkpoint) -> None:
+    history = run.history
     checkpoint.save(
         {
-            "network": network.state_dict(),
-            "optimisers": {name: optimiser.state_dict() for name, optimiser in optimisers.items()},
+            "network": run.network.state_dict(),
+            "optimisers": {name: optimiser.state_dict() for name, optimiser in run.optimisers.items()},
+            "average": None if run.average is None else run.average.state_dict(),
+            "best": run.best,
+            "carried": getattr(run.task, "carried", None),
             "history": {k: value for k, value in vars(history).items() if k not in ("losses", "gradient_norms")},
             "losses": torch.tensor(history.losses, dtype=torch.float64),
             "gradient_norms": torch.stack(history.gradient_norms) if history.gradient_norms else torch.empty(0),
             "rng": torch.get_rng_state(),
-            "cuda_rng": torch.cuda.get_rng_state(device) if device.type == "cuda" else None,
+            "cuda_rng": torch.cuda.get_rng_state(run.device) if run.device.type == "cuda" else None,
         }
     )

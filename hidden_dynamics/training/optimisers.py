@@ -1,6 +1,7 @@
 """The optimisers of Tables 6 to 10, one per group of parameters."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -35,3 +36,17 @@ def _build_one(group: str, parameters: list[nn.Parameter], settings: dict[str, A
     except (TypeError, ValueError) as error:
         problem = " ".join(str(error).split())
         raise UserError(f"training.optimisers.{group}: {name} does not accept these arguments: {problem}") from None
+
+
+@contextlib.contextmanager
+def at_rate(optimisers: Mapping[str, torch.optim.Optimizer], factor: float) -> Iterator[None]:
+    """Within the block, all learning rates are `factor` times what they are."""
+    groups = [group for optimiser in optimisers.values() for group in optimiser.param_groups]
+    rates = [group["lr"] for group in groups]
+    for group, rate in zip(groups, rates, strict=True):
+        group["lr"] = rate * factor
+    try:
+        yield
+    finally:
+        for group, rate in zip(groups, rates, strict=True):
+            group["lr"] = rate

@@ -3,7 +3,6 @@ gradients, hidden_gradients.npz."""
 
 import csv
 import json
-import math
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from torch import nn
 from hidden_dynamics.files import atomic
 from hidden_dynamics.runs import GRADIENTS
 from hidden_dynamics.training.loop import History
+from hidden_dynamics.training.reported import chosen
 
 
 def write(
@@ -43,6 +43,7 @@ def write(
         "parameters": sum(parameter.numel() for parameter in network.parameters()),
         "status": "finished" if history.diverged_at is None else "diverged",
         "diverged_at": history.diverged_at,
+        "averaged_since": history.averaged_since,
         "reported": chosen(history.metrics, report),
         "iterations": history.iteration,
         "seconds": {"training": history.training_seconds, "evaluation": history.evaluation_seconds},
@@ -53,27 +54,6 @@ def write(
         handle.write("\n")
 
 
-def chosen(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) -> dict[str, Any] | None:
-    """The reported number, when it was reached (the first of several equal ones), and all that was measured then.
-
-    None without any evaluation that gave a finite number.
-    """
-    name, rule = report["metric"], report["rule"]
-    candidates = [row for row in metrics if math.isfinite(row[name])]
-    if not candidates:
-        return None
-    pick = {"max": max, "min": min}.get(rule)
-    row = candidates[-1] if pick is None else pick(candidates, key=lambda entry: entry[name])
-    return {
-        "metric": name,
-        "rule": rule,
-        "value": row[name],
-        "iteration": row["iteration"],
-        "epoch": row["epoch"],
-        "metrics": dict(row),
-    }
-
-
 def _write_gradients(path: Path, history: History, every: int) -> None:
     """`iterations` (k,), counted from 0, and `norms` (k, T): ||dL/dh_t||_2 at each of them."""
     norms = torch.stack(history.gradient_norms).numpy() if history.gradient_norms else np.empty((0, 0), np.float32)
@@ -82,7 +62,9 @@ def _write_gradients(path: Path, history: History, every: int) -> None:
 
 
 def _write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
+    """One line per row; a cell is empty where its row has no such number (a test is made once)."""
+    names = list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"]
     with atomic(path) as handle:
-        writer = csv.DictWriter(handle, fieldnames=list(rows[0]) if rows else ["iteration"], lineterminator="\n")
+        writer = csv.DictWriter(handle, fieldnames=names, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

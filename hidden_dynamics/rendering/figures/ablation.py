@@ -28,10 +28,13 @@ from hidden_dynamics.rendering.figures.provenance import (
     task_title,
 )
 from hidden_dynamics.rendering.published import UNITS, load_published, published_task
+from hidden_dynamics.rendering.tables import number
 
 NAMES = {"mu": "momentum μ", "s": "step size s"}
 RULES = {"max": "highest", "min": "lowest"}
-GRID_HEIGHT, GRID_WIDTH = 2.5, 3.9  # inches
+PANEL_WIDTH = 4.2  # inches; of them a grid has
+GRID_HEIGHT, GRID_WIDTH = 2.5, 3.2
+TITLE = 62  # characters in a line of a panel's title
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,8 @@ class Cell:
         """What is written into the cell; empty where nothing was run."""
         if math.isnan(self.value) and self.diverged == self.runs:
             return f"diverged\n{self.diverged}/{self.runs}" if self.runs else ""
-        number = f"{self.value:.{decimals}f}" if math.isfinite(self.value) else "not finite"
-        return f"{number}\n{self.diverged}/{self.runs} div." if self.diverged else number
+        text = number(self.value, decimals) if math.isfinite(self.value) else "not finite"
+        return f"{text}\n{self.diverged}/{self.runs} div." if self.diverged else text
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,10 @@ class Panel:
     theirs: Grid
     published: Mapping[str, Any]
 
+    @property
+    def colour_scale(self) -> str:
+        return self.entry.get("colour_scale", "linear")
+
 
 def ablation_figure(configuration: Configuration, artifact: str, summary: Sequence[Mapping]) -> Figure:
     """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below.
@@ -108,15 +115,15 @@ def ablation_figure(configuration: Configuration, artifact: str, summary: Sequen
         figure, body = page(
             entry,
             subtitle=subtitle_of(configuration, runs),
-            width=max(6.8, 4.8 * len(panels)),
+            width=max(6.8, PANEL_WIDTH * len(panels)),
             height=6.6,
             handles=[],
             notes=notes_of(configuration, panels, published["notes"]),
         )
         axes = body.subplots(2, len(panels), squeeze=False)
         for (above, below), panel in zip(axes.T, panels, strict=True):
-            draw_grid(above, panel.ours, panel.published, gid="ours")
-            draw_grid(below, panel.theirs, panel.published, gid="published")
+            draw_grid(above, panel.ours, panel, gid="ours")
+            draw_grid(below, panel.theirs, panel, gid="published")
             describe_panel(above, below, configuration, panel)
     return figure
 
@@ -171,23 +178,29 @@ def place_of(run: Mapping[str, str], by_size: Mapping[str, Mapping], panel: Mapp
 
 
 def cell_of(runs: Sequence[Mapping[str, str]], metric: str, unit: float) -> Cell:
-    """The mean of what the finished runs measured where they report, and how many of the runs diverged."""
+    """The mean of what the finished runs measured where they report, and how many of the runs diverged.
+
+    A run that finished without anything to report, because no evaluation gave a finite number, is no finite number.
+    """
     finished = [measured(run, metric) * unit for run in runs if run["status"] == "finished"]
     return Cell(sum(finished) / len(finished) if finished else math.nan, len(runs), len(runs) - len(finished))
 
 
 def measured(run: Mapping[str, str], metric: str) -> float:
+    if run["metric"] == run["measured"] == "":
+        return math.nan
     try:
         return float(json.loads(run["measured"])[metric])
     except (KeyError, TypeError, ValueError):
         raise UserError(f"{run['directory']}: its summary has no {metric}: run snakemake again.") from None
 
 
-def draw_grid(ax: Axes, grid: Grid, published: Mapping[str, Any], gid: str) -> None:
+def draw_grid(ax: Axes, grid: Grid, panel: Panel, gid: str) -> None:
     """The cells in colour, each with its text, the values of rows and columns, and a scale of colours."""
+    published = panel.published
     values = np.ma.masked_invalid([[cell.value for cell in row] for row in grid.cells])
     texts = [[cell.text(published["decimals"]) for cell in row] for row in grid.cells]
-    colours, norm = colours_of(values.compressed(), published["better"])
+    colours, norm = colours_of(values.compressed(), published["better"], panel.colour_scale)
     image = ax.imshow(values, cmap=colours, norm=norm, aspect="auto", gid=gid)
     size = font_size([text for row in texts for text in row], values.shape)
     for i, j in np.ndindex(values.shape):
@@ -218,15 +231,16 @@ def draw_cell(ax: Axes, x: int, y: int, text: str, colour: Sequence[float] | Non
         ax.text(x, y, text, **style)
 
 
-def colours_of(values: NDArray, better: str) -> tuple[Colormap, Normalize]:
-    """Yellow to green with green the better end; losses, which differ by factors, are coloured by their logarithm.
+def colours_of(values: NDArray, better: str, scale: str = "linear") -> tuple[Colormap, Normalize]:
+    """Yellow to green with green the better end.
 
     Args:
         values: (n,), finite.
         better: "higher" or "lower".
+        scale: "linear", or "log" for values that differ by factors; linear where one of them is not above 0.
     """
     low, high = (values.min(), values.max()) if values.size else (0.0, 1.0)
-    logarithmic = better == "lower" and low > 0
+    logarithmic = scale == "log" and low > 0
     if low == high:  # one colour: neither end of the scale
         low, high = (low / 2, low * 2) if logarithmic else (low - 0.5, high + 0.5)
     colours = matplotlib.colormaps["YlGn" if better == "higher" else "YlGn_r"]
@@ -251,12 +265,13 @@ def describe_panel(above: Axes, below: Axes, configuration: Configuration, panel
     task, metric = panel.entry["task"], panel.published["title"]
     seeds = len({run["seed"] for run in panel.runs})
     about = [f"Ours: {metric}", sizes_of(panel.runs), f"mean of {seeds} seeds" if seeds > 1 else "1 seed"]
-    lines = [", ".join(filter(None, about)), task_title(configuration, task, panel.runs)]
-    data = textwrap.wrap(data_of(configuration, task, panel.runs), 66)
-    above.set_title("\n".join([*lines, *data]), linespacing=1.3)
+    parts = [", ".join(filter(None, about)), task_title(configuration, task, panel.runs)]
+    parts.append(data_of(configuration, task, panel.runs))
+    above.set_title("\n".join(line for part in parts for line in textwrap.wrap(part, TITLE)), linespacing=1.3)
     dataset = papers_task(panel.published["task"]).get("dataset", "")
     title = configuration.datasets.get(dataset, {}).get("title", panel.published["task"])
-    below.set_title(f"Published: {metric}, N = {panel.published['size']}, {title}")
+    text = f"Published: {metric}, N = {panel.published['size']}, {title}"
+    below.set_title("\n".join(textwrap.wrap(text, TITLE)), linespacing=1.3)
 
 
 def notes_of(configuration: Configuration, panels: Sequence[Panel], published: Sequence[str]) -> list[str]:
@@ -265,12 +280,15 @@ def notes_of(configuration: Configuration, panels: Sequence[Panel], published: S
     rules = dict.fromkeys((run["rule"], run["metric"]) for run in runs if run["metric"])
     chosen = " or ".join(f"{RULES.get(rule, rule)} {metric.replace('_', ' ')}" for rule, metric in rules)
     when = f", each run at its evaluation with the {chosen}" if chosen else ""
+    logarithmic = " and ".join(panel.published["title"] for panel in panels if panel.colour_scale == "log")
     text = (
         f"Above: ours, means over seeds{when}; below: the paper's. Each grid has its own colours, green for the better "
-        "end, by the logarithm where lower is better."
+        f"end{f', by the logarithm for {logarithmic}' if logarithmic else ''}."
     )
     if any(run["status"] == "diverged" for run in runs):
-        text += " n/m div.: n of m seeds diverged and are not in the mean. Hatched: no seed finished."
+        text += " n/m div.: n of m seeds diverged and are not in the mean."
+    if any(not math.isfinite(cell.value) for panel in panels for cell in panel.ours.by_place.values()):
+        text += " Hatched: no number, because every seed diverged or the number of one that finished is not finite."
     grids = [f"{panel.published['title']}: {' '.join(panel.published['notes'])}" for panel in panels]
     return [
         " ".join(scale_notes(configuration)),

@@ -116,6 +116,8 @@ def draw_curves(
     ax.set_yscale(panel.entry["y_scale"])
     if panel.entry["y_scale"] == "log":
         plain_numbers(ax.yaxis)
+    if panel.entry["x_scale"] == "log" and panel.entry["against"] == "epoch":
+        plain_numbers(ax.xaxis)
     ax.set_xmargin(0.01)
     for curve in panel.curves:
         style = line_style(configuration, curve.model, models)
@@ -123,7 +125,7 @@ def draw_curves(
         alpha = 0.12 if np.max(curve.n) > 2 else 0.05  # the band of two seeds covers everything: let it be faint
         ax.fill_between(curve.x, curve.low, curve.high, color=style["color"], alpha=alpha, linewidth=0)
         ax.plot(curve.x, curve.mean, **style, zorder=front, gid=f"curve {curve.model}")
-        ends = divergences(curve, panel.runs)
+        ends = divergences(curve, panel)
         if ends and limits:
             seen = np.clip(curve.mean[ends], *limits)
             ax.plot(curve.x[ends], seen, "x", color=style["color"], mew=2, zorder=front, clip_on=False, gid="diverged")
@@ -156,13 +158,14 @@ def baselines(panel: Panel) -> list[float]:
 
 
 def describe_panel(ax: Axes, configuration: Configuration, panel: Panel) -> None:
-    """Title and axis labels of a panel: the task, the size and the data that were really used."""
-    split = panel.entry["split"]
+    """Title and axis labels of a panel: the task, the size and the data that were really used, what else to know."""
+    split, note = panel.entry["split"], panel.entry.get("note", "")
     about = [f"{task_title(configuration, panel.task, panel.runs)}: {split} loss", sizes_of(panel.runs)]
-    lines = [", ".join(filter(None, about)), *textwrap.wrap(data_of(configuration, panel.task, panel.runs), 66)]
+    data = data_of(configuration, panel.task, panel.runs)
+    lines = [", ".join(filter(None, about)), *textwrap.wrap(data, 66), *textwrap.wrap(note, 66)]
     ax.set_title("\n".join(lines), linespacing=1.3)
     ax.set_xlabel(panel.entry["against"].capitalize())
-    ax.set_ylabel(f"{split.capitalize()} loss")
+    ax.set_ylabel(panel.entry.get("label", f"{split.capitalize()} loss"))
 
 
 def published_values(
@@ -209,13 +212,19 @@ def numbers(rows: Sequence[Mapping], name: str) -> NDArray:
     return np.array([float(row[name] or "nan") for row in rows])
 
 
-def divergences(curve: Curve, runs: Sequence[Mapping]) -> list[int]:
+def divergences(curve: Curve, panel: Panel) -> list[int]:
     """Indices of the points at which a seed of this curve diverged: n falls after them, or the last seed ends there."""
-    diverged = [run["status"] == "diverged" for run in runs if run["model"] == curve.model]
-    if not any(diverged):
-        return []
-    falls = np.flatnonzero(np.diff(curve.n) < 0).tolist()
-    return falls + [curve.n.size - 1] * all(diverged)
+    runs = [run for run in panel.runs if run["model"] == curve.model]
+    diverged = [int(run["diverged_at"]) for run in runs if run["status"] == "diverged"]
+    ends = falls(curve) if diverged else []
+    if panel.entry["against"] == "iteration":  # n falls too where a seed finishes before the others
+        ends = [i for i in ends if any(curve.x[i] <= end <= curve.x[i + 1] for end in diverged)]
+    return ends + [curve.n.size - 1] * (len(diverged) == len(runs))
+
+
+def falls(curve: Curve) -> list[int]:
+    """Indices of the points after which fewer seeds go on."""
+    return np.flatnonzero(np.diff(curve.n) < 0).tolist()
 
 
 def robust_limits(
@@ -302,6 +311,8 @@ def curve_notes(configuration: Configuration, panels: Sequence[Panel], limits: S
     lines = f"Lines: mean of {seeds} seeds; band: {band}" if seeds > 1 else "Lines: 1 seed, so no band"
     if any(run["status"] == "diverged" for run in runs):
         lines += "; ×: a seed diverged here and the others, if any, go on"
+    if any(set(falls(curve)) - set(divergences(curve, panel)) for panel in panels for curve in panel.curves):
+        lines += "; a seed with fewer iterations than the others ends before them, and they go on"
     cut = any(
         limit and (curve.mean > limit[1]).any()
         for panel, limit in zip(panels, limits, strict=True)

@@ -1,0 +1,65 @@
+"""Text as word-level language models take it: lines of words, the words numbered, every line closed by <eos>.
+
+`read_lines` reads a file whose words are set apart by spaces, as Penn Treebank's are; `number` turns the lines of a
+dataset's three parts into arrays.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from hidden_dynamics.errors import UserError
+
+END = "<eos>"  # closes every line
+UNKNOWN = "<unk>"  # stands for a rare word
+SPLITS = ("train", "validation", "test")
+
+Line = Sequence[str]
+
+
+def read_lines(path: str | Path) -> list[list[str]]:
+    """The words of each line of a file; a line without words counts too.
+
+    Raises:
+        UserError: the file is missing, has no words, or is not UTF-8 (the message says where).
+    """
+    try:
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such file; fetch it first (scripts/fetch.py)") from None
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UserError(
+            f"{path}: expected text in UTF-8, found the byte {content[error.start]:02x} at offset {error.start:,} "
+            f"(line {line:,}). Delete the file and fetch it again (scripts/fetch.py)."
+        ) from None
+    if not text.split():
+        raise UserError(
+            f"{path}: expected lines of words, found none. Delete it and fetch it again (scripts/fetch.py)."
+        )
+    return [line.split() for line in text.removesuffix("\n").split("\n")]
+
+
+def rare_to_unknown(lines: Sequence[Line], known: set[str]) -> list[list[str]]:
+    """The lines with <unk> for every word that is not known."""
+    return [[word if word in known else UNKNOWN for word in line] for line in lines]
+
+
+def number(splits: dict[str, Sequence[Line]]) -> dict[str, np.ndarray]:
+    """Number the words by their first appearance, as AWD-LSTM does: through train, then validation, then test.
+
+    Args:
+        splits: the lines of `train`, `validation` and `test`; a word is any text without spaces.
+
+    Returns:
+        `train`, `validation` and `test`, (tokens,), int32 in 0..V-1, <eos> after every line; `vocabulary`, (V,), the
+        words by number. `vocabulary[train]` are the words again.
+    """
+    tokens = {split: [word for line in splits[split] for word in (*line, END)] for split in SPLITS}
+    vocabulary = list(dict.fromkeys(word for split in SPLITS for word in tokens[split]))
+    numbers = {word: index for index, word in enumerate(vocabulary)}
+    arrays = {split: np.array([numbers[word] for word in words], np.int32) for split, words in tokens.items()}
+    return arrays | {"vocabulary": np.array(vocabulary, np.str_)}

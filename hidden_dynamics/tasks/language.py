@@ -1,0 +1,100 @@
+"""Language modelling: the next word of a text (MomentumRNN, Sections 3.4 and A.3, after AWD-LSTM)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.recurrent.states import map_tensors
+from hidden_dynamics.training.schedule import SegmentSchedule
+
+Batch = tuple[Tensor, Tensor, bool]
+
+
+class LanguageModelling:
+    """Word-level Penn Treebank and its stand-ins.
+
+    A text is cut into as many columns as a batch has, and read in segments that follow one another: the network's state
+    is carried from one to the next, without gradients (truncated backpropagation through time).
+
+    Args:
+        arrays: train, validation and test, (words,) int32, and vocabulary, (V,).
+        settings: `bptt`, mean length of a segment in words; `activation_regularisation` (AR) and
+            `temporal_regularisation` (TAR), weights of the two in the training loss; `evaluation_batch_sizes` of
+            validation and test.
+        seed: the run's; not used.
+        device: where the texts are kept.
+
+    Attributes:
+        carried: what the next segment of the training text continues from; part of a checkpoint.
+
+    Raises:
+        UserError: a text is too short for its batch size.
+    """
+
+    baseline_loss = None
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+        self.vocabulary_size, self.settings = len(arrays["vocabulary"]), settings
+        self.texts = {
+            split: torch.from_numpy(arrays[split]).to(device).long() for split in ("train", "validation", "test")
+        }
+        for split, batch_size in settings["evaluation_batch_sizes"].items():
+            if len(self.texts[split]) // batch_size < 2:
+                raise UserError(f"the {split} text is too short for evaluation_batch_sizes.{split} {batch_size}.")
+        self.carried: Any = None
+
+    def schedule(self, training: dict[str, Any], seed: int) -> SegmentSchedule:
+        return SegmentSchedule(training, len(self.texts["train"]), self.settings["bptt"], seed)
+
+    def batch(self, epoch: int, segment: tuple[int, int, int]) -> Batch:
+        """A segment (first row, rows, batch size) of the training text.
+
+        Returns:
+            words and the words that follow them, both (T, batch) int64, and whether the text begins here.
+        """
+        start, length, batch_size = segment
+        rows = columns(self.texts["train"], batch_size)
+        return rows[start : start + length], rows[start + 1 : start + length + 1], start == 0
+
+    def loss(self, network: nn.Module, batch: Batch) -> Tensor:
+        """Mean cross-entropy in nats, with AR, the mean square of the dropped last states, and TAR, the mean square of
+        the differences of the last states from step to step."""
+        words, targets, begins = batch
+        output = network(words, None if begins else self.carried)
+        self.carried = map_tensors(torch.Tensor.detach, output.carried)
+        entropy = functional.cross_entropy(output.logits.flatten(0, 1), targets.flatten())
+        activation = self.settings["activation_regularisation"] * output.dropped.square().mean()
+        temporal = self.settings["temporal_regularisation"] * output.states.diff(dim=0).square().mean()
+        return entropy + activation + temporal
+
+    def evaluate(self, network: nn.Module) -> dict[str, float]:
+        """Cross-entropy (nats per word) and perplexity, its exponential, of the validation text."""
+        return self._measure(network, "validation")
+
+    def evaluate_test(self, network: nn.Module) -> dict[str, float]:
+        """The same of the test text."""
+        return self._measure(network, "test")
+
+    def _measure(self, network: nn.Module, split: str) -> dict[str, float]:
+        rows = columns(self.texts[split], self.settings["evaluation_batch_sizes"][split])
+        total, carried = 0.0, None
+        for start in range(0, len(rows) - 1, self.settings["bptt"]):
+            targets = rows[start + 1 : start + 1 + self.settings["bptt"]]
+            output = network(rows[start : start + len(targets)], carried)
+            carried = output.carried
+            logits = output.logits.flatten(0, 1)
+            total += functional.cross_entropy(logits, targets.flatten(), reduction="sum").item()
+        loss = total / rows[1:].numel()
+        return {f"{split}_loss": loss, f"{split}_perplexity": float(np.exp(loss))}
+
+
+def columns(text: Tensor, batch_size: int) -> Tensor:
+    """(words,) as `batch_size` columns that are read side by side, (words // batch_size, batch_size): each continues
+    where the one before ends. The words left over are not read. A view."""
+    rows = len(text) // batch_size
+    return text[: rows * batch_size].view(batch_size, rows).t()

@@ -1,0 +1,133 @@
+"""How many iterations a training has, in which epochs, on which examples, and when it is evaluated."""
+
+import functools
+import math
+from bisect import bisect_right
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from hidden_dynamics.data.streams import generator
+from hidden_dynamics.errors import UserError
+
+# Of AWD-LSTM's segments (facts of the released code, which builds on it).
+HALVED = 0.05  # how often the mean length is half of what it is otherwise
+DEVIATION, SHORTEST = 5, 5  # steps
+
+
+def schedule_of(training: dict[str, Any], task: Any, seed: int) -> "Schedule":
+    """The task's own schedule, where it has one; batches of examples in random order otherwise."""
+    if hasattr(task, "schedule"):
+        return task.schedule(training, seed)
+    return Schedule(training, task.train_size, seed)
+
+
+class Schedule:
+    """Batches of examples in an order drawn anew for each epoch, or of data drawn without end.
+
+    Args:
+        training: `epochs`, `batch_size`, and for endless data `iterations_per_epoch`; `evaluate_every` iterations
+            (default: an epoch's).
+        train_size: examples in an epoch, or None for endless data. The last batch of an epoch may be smaller.
+        seed: the run's.
+
+    Attributes:
+        iterations: of the whole training.
+        samples_per_epoch: sequences that an epoch trains on.
+    """
+
+    def __init__(self, training: dict[str, Any], train_size: int | None, seed: int):
+        self.batch_size, self.train_size, self.seed = training["batch_size"], train_size, seed
+        endless = training.get("iterations_per_epoch", 1)
+        self.per_epoch = endless if train_size is None else math.ceil(train_size / self.batch_size)
+        self.iterations = training["epochs"] * self.per_epoch
+        self.evaluate_every = training.get("evaluate_every", self.per_epoch)
+        self.samples_per_epoch = train_size or self.per_epoch * self.batch_size
+
+    def indices(self, iteration: int) -> tuple[int, Any]:
+        """The epoch of an iteration (both from 0), and what the task's `batch` takes for it."""
+        epoch, position = divmod(iteration, self.per_epoch)
+        if self.train_size is None:
+            return epoch, (iteration, self.batch_size)
+        order = _order(self.seed, epoch, self.train_size)
+        return epoch, order[position * self.batch_size : (position + 1) * self.batch_size]
+
+    def evaluates(self, iteration: int) -> bool:
+        """Whether an evaluation follows the first `iteration` iterations."""
+        return iteration > 0 and (iteration % self.evaluate_every == 0 or iteration == self.iterations)
+
+    def epochs(self, iteration: int) -> float:
+        """How many epochs the first `iteration` iterations are."""
+        return iteration / self.per_epoch
+
+    def rate(self, iteration: int) -> float:
+        """By what the learning rates of an iteration are multiplied."""
+        return 1.0
+
+
+class SegmentSchedule:
+    """Consecutive segments of a text for truncated backpropagation, their lengths drawn anew for each epoch (AWD-LSTM,
+    Merity, Keskar and Socher 2018, Section 4.1). The learning rates are multiplied by length / bptt.
+
+    Args:
+        training: `epochs` and `batch_size`; `evaluate_every` iterations (default: after each epoch).
+        words: of the training text.
+        bptt: mean length of a segment, in words; half of it for one segment in twenty.
+        seed: the run's.
+
+    Raises:
+        UserError: the text is too short for the batch.
+    """
+
+    def __init__(self, training: dict[str, Any], words: int, bptt: int, seed: int):
+        self.batch_size, self.bptt, self.seed = training["batch_size"], bptt, seed
+        self.rows = words // self.batch_size
+        if self.rows < 3:
+            raise UserError(f"a training text of {words} words is too short for a batch_size of {self.batch_size}.")
+        counts = [len(_segments(self.rows, bptt, seed, epoch)) for epoch in range(training["epochs"])]
+        self.starts = [0, *accumulate(counts)]
+        self.iterations = self.starts[-1]
+        self.every = training.get("evaluate_every")
+        self.samples_per_epoch = counts[0] * self.batch_size
+
+    def indices(self, iteration: int) -> tuple[int, tuple[int, int, int]]:
+        """The epoch of an iteration, and (first row, rows, batch size) of its segment; a row is a word of each text
+        of the batch."""
+        epoch, position = self._place(iteration)
+        return epoch, (*_segments(self.rows, self.bptt, self.seed, epoch)[position], self.batch_size)
+
+    def evaluates(self, iteration: int) -> bool:
+        if self.every is None:
+            return iteration > 0 and self._place(iteration)[1] == 0
+        return iteration > 0 and (iteration % self.every == 0 or iteration == self.iterations)
+
+    def epochs(self, iteration: int) -> float:
+        epoch, position = self._place(iteration)
+        return epoch + (position / (self.starts[epoch + 1] - self.starts[epoch]) if position else 0)
+
+    def rate(self, iteration: int) -> float:
+        return self.indices(iteration)[1][1] / self.bptt
+
+    def _place(self, iteration: int) -> tuple[int, int]:
+        """The epoch and the position in it; after the last iteration, the epoch after the last and 0."""
+        epoch = bisect_right(self.starts, iteration) - 1
+        return epoch, iteration - self.starts[epoch]
+
+
+@functools.lru_cache(maxsize=1)  # every iteration of an epoch asks for it, and drawing it takes a millisecond on MNIST
+def _order(seed: int, epoch: int, size: int) -> np.ndarray:
+    """The order in which an epoch goes through the training set: (size,), int64."""
+    return generator(seed, "order", epoch).permutation(size)
+
+
+@functools.lru_cache(maxsize=2)
+def _segments(rows: int, bptt: int, seed: int, epoch: int) -> list[tuple[int, int]]:
+    """(first row, rows) of the segments of an epoch. They cover all rows but the last, which is a target alone, and at
+    times one more: a segment has at least two, between which temporal regularisation is taken."""
+    random = generator(seed, "segments", epoch)
+    draws = rows // SHORTEST + 1
+    means = np.where(random.random(draws) < HALVED, bptt / 2, bptt)
+    ends = np.maximum(SHORTEST, random.normal(means, DEVIATION).astype(np.int64)).cumsum()
+    starts = [0, *(int(end) for end in ends if end < rows - 2)]
+    return [(start, min(int(end), rows - 1) - start) for start, end in zip(starts, ends, strict=False)]

@@ -1,0 +1,389 @@
+"""Language modelling's data: words to numbers, Penn Treebank's files, and the prose of Python's help topics."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hidden_dynamics.data import prepared, ptb, python_topics, text
+from hidden_dynamics.data.fetch import fetch, verify
+from hidden_dynamics.data.registry import load_registry
+from hidden_dynamics.errors import UserError
+
+unhurried = settings(max_examples=50, deadline=None)
+a_word = st.text("abcdeN<>'.-", min_size=1, max_size=4)
+some_lines = st.lists(st.lists(a_word, max_size=6), max_size=6)
+three_parts = st.fixed_dictionaries({split: some_lines for split in text.SPLITS})
+prose_words = st.lists(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=8), min_size=1, max_size=12)
+
+
+# -------------------------------------------------------------------------------------------------------------- numbers
+
+
+@unhurried
+@given(three_parts)
+def test_numbers_become_the_words_again(splits: dict[str, list[list[str]]]):
+    arrays = text.number(splits)
+    assert sorted(arrays) == ["test", "train", "validation", "vocabulary"]
+    assert arrays["vocabulary"].dtype.kind == "U"
+    seen: list[str] = []
+    for split in text.SPLITS:
+        assert arrays[split].dtype == np.int32
+        found = arrays["vocabulary"][arrays[split]].tolist()
+        assert found == [word for line in splits[split] for word in (*line, "<eos>")]
+        assert len(found) == sum(len(line) + 1 for line in splits[split])
+        seen += found
+    assert arrays["vocabulary"].tolist() == list(dict.fromkeys(seen))  # each once, by first appearance
+
+
+def test_words_are_numbered_through_train_then_validation_then_test():
+    arrays = text.number({"test": [["d", "a"]], "train": [["b", "a"], ["b"]], "validation": [["c"]]})
+    assert arrays["vocabulary"].tolist() == ["b", "a", "<eos>", "c", "d"]
+    assert arrays["train"].tolist() == [0, 1, 2, 0, 2]
+    assert arrays["validation"].tolist() == [3, 2] and arrays["test"].tolist() == [4, 1, 2]
+
+
+@unhurried
+@given(some_lines)
+def test_lines_are_read_as_they_were_written(tmp_path_factory, lines: list[list[str]]):
+    path = tmp_path_factory.mktemp("text") / "file.txt"
+    content = "".join(f" {' '.join(line)} \n" for line in lines)
+    path.write_text(content, encoding="utf-8")
+    if content.split():
+        assert text.read_lines(path) == lines
+    else:
+        with pytest.raises(UserError, match="expected lines of words, found none"):
+            text.read_lines(path)
+
+
+@pytest.mark.parametrize("content", [b"a b\n\nc\n", b"a b\n\nc", b"a b\r\n\r\nc\r\n"])
+def test_a_line_without_words_counts_and_the_last_need_not_be_closed(tmp_path: Path, content: bytes):
+    (tmp_path / "file.txt").write_bytes(content)
+    assert text.read_lines(tmp_path / "file.txt") == [["a", "b"], [], ["c"]]
+
+
+def test_rare_words_become_unknown():
+    assert text.rare_to_unknown([("a", "b"), ("<unk>",), ()], {"a"}) == [["a", "<unk>"], ["<unk>"], []]
+
+
+# -------------------------------------------------------------------------------------------------------- Penn Treebank
+
+
+def small_ptb(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three files of Penn Treebank's form with 7 words, and the module told to expect as many."""
+    monkeypatch.setattr(ptb, "WORDS", 7)
+    (directory / "ptb.train.txt").write_text(" the <unk> rose N \n the end \n")
+    (directory / "ptb.valid.txt").write_text(" the end rose \n")
+    (directory / "ptb.test.txt").write_text(" the last rose \n N \n")
+
+
+def test_ptb_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    small_ptb(tmp_path, monkeypatch)
+    arrays = ptb.prepare(tmp_path, {})
+    # A word of the test set alone has a number too.
+    assert arrays["vocabulary"].tolist() == ["the", "<unk>", "rose", "N", "<eos>", "end", "last"]
+    assert arrays["train"].tolist() == [0, 1, 2, 3, 4, 0, 5, 4]
+    assert arrays["validation"].tolist() == [0, 5, 2, 4] and arrays["test"].tolist() == [0, 6, 2, 4, 3, 4]
+    with pytest.raises(UserError, match="ptb: unknown setting 'vocabulary'; known: none"):
+        ptb.prepare(tmp_path, {"vocabulary": 7})
+
+
+@pytest.mark.parametrize("name", ptb.FILES.values())
+def test_ptb_with_a_bad_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str):
+    small_ptb(tmp_path, monkeypatch)
+    path = tmp_path / name
+    for content in (b"", b" \n\n"):
+        path.write_bytes(content)
+        with pytest.raises(UserError, match=f"{path}: expected lines of words, found none. Delete it and fetch it"):
+            ptb.prepare(tmp_path, {})
+    path.write_bytes(b" the end \n caf\xe9 N \n")
+    expected = rf"{path}: expected text in UTF-8, found the byte e9 at offset 14 \(line 2\). Delete the file and fetch"
+    with pytest.raises(UserError, match=expected):
+        ptb.prepare(tmp_path, {})
+    path.unlink()
+    with pytest.raises(UserError, match=f"{path}: there is no such file; fetch it first"):
+        ptb.prepare(tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("train", "found", "of_train"),
+    [(" the rose N \n the end \n", 6, 5), (" the <unk> rose N \n a very end \n", 9, 8)],
+)
+def test_ptb_with_another_vocabulary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, train: str, found: int, of_train: int
+):
+    small_ptb(tmp_path, monkeypatch)
+    (tmp_path / "ptb.train.txt").write_text(train)
+    expected = (
+        rf"{tmp_path}: expected 7 different words \(<eos> among them\) in the three files, found {found} "
+        rf"\(ptb.train.txt {of_train}, ptb.valid.txt 4, ptb.test.txt 5\). Delete them and fetch them again"
+    )
+    with pytest.raises(UserError, match=expected):
+        ptb.prepare(tmp_path, {})
+
+
+@pytest.mark.mirror
+def test_ptb_from_a_mirror(tmp_path: Path):
+    mirror = os.environ.get("HIDDEN_DYNAMICS_MIRROR")
+    if not mirror:
+        pytest.skip("HIDDEN_DYNAMICS_MIRROR names no mirror with the real Penn Treebank")
+    for file in load_registry(ROOT / "config" / "datasets.yaml")["ptb"].files.values():
+        fetch("ptb", file, tmp_path / file.name, mirror)
+        verify(tmp_path / file.name, file)
+    arrays = ptb.prepare(tmp_path, {})
+    assert {name: len(array) for name, array in arrays.items()} == {
+        "train": 929_589,
+        "validation": 73_760,
+        "test": 82_430,
+        "vocabulary": 10_000,
+    }
+    assert arrays["train"].max() == 9_999  # every word is one of train's
+    assert arrays["vocabulary"][[0, 1, 2, 24]].tolist() == ["aer", "banknote", "berlitz", "<eos>"]
+    counts = Counter(arrays["vocabulary"][arrays["train"]].tolist())
+    assert counts["<eos>"] == 42_068 and {"<unk>", "N", "the"} <= set(counts)
+
+
+# --------------------------------------------------------------------------------------------------------------- topics
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ('The "str.format()" method, or "\'b\'".', "the str.format method or b"),
+        ('In "x + y" the "x" (a Number) is first.', "in <unk> the x a number is first"),
+        ('It is ""a" in "b"" that’s "False".', "it is <unk> that 's false"),
+        ("An object’s value can't and doesn’t change.", "an object 's value ca n't and does n't change"),
+        ("They’re *equal*.", "they 're equal"),
+        ("PEP 3115 of 3.11 has 1,000 8-bit items, -1 or 0-9.", "pep N of N has N N-bit items N or N-9"),
+        ("UTF-8 and x2 are the clause(s) to (re)bind, e.g. here.", "utf-8 and x2 are the clauses to rebind e.g. here"),
+        ("**Note:** key/value “pairs” – and so on…", "note key value pairs and so on"),
+    ],
+)
+def test_words_are_those_that_penn_treebank_would_have(sentence: str, expected: str):
+    assert python_topics.words(sentence) == expected.split()
+
+
+@unhurried
+@given(prose_words)
+def test_plain_words_come_back(found: list[str]):
+    assert python_topics.words(" ".join(found).capitalize() + ".") == found
+    assert python_topics.words(", ".join(found)) == found
+    assert python_topics.words(f'"{" + ".join([*found, "1"])}"') == ["<unk>"]
+
+
+TOPIC = """\
+The "with" statement
+********************
+
+The "with" statement wraps a block.  It has, as usual, a
+non-
+empty suite [1]. See also:
+
+   with_stmt ::= "with" expression ":" suite
+
+It is roughly equivalent to:
+
+   >>> manager = (EXPRESSION)
+   Traceback here, it is a sentence = code.
+
+object.__enter__(self)
+
+   Enter the context of this object.
+   Return it.
+
+* An item of a list is a paragraph.
+
+* Another item is one too.
+  It has two lines.
+
++-----------+-----------------------------+
+| "x"       | A table is not prose.       |
++-----------+-----------------------------+
+
+  **PEP 343** - The “with” statement
+     The proposal that added it.
+
+-[ Footnotes ]-
+
+[1] The exception is propagated.
+"""
+PROSE = [
+    ["the with statement wraps a block", "it has as usual a non-empty suite"],
+    ["it is roughly equivalent to"],
+    ["enter the context of this object"],
+    ["an item of a list is a paragraph"],
+    ["another item is one too", "it has two lines"],
+    ["the proposal that added it"],
+    ["the exception is propagated"],
+]
+
+
+def with_topics(monkeypatch: pytest.MonkeyPatch, topics: dict[str, str]) -> None:
+    monkeypatch.setattr("pydoc_data.topics.topics", topics)
+
+
+def written(paragraphs: list) -> list[list[str]]:
+    return [[" ".join(sentence) for sentence in paragraph] for paragraph in paragraphs]
+
+
+def test_prose_is_told_from_code_tables_and_headings(monkeypatch: pytest.MonkeyPatch):
+    with_topics(monkeypatch, {"with": TOPIC})
+    assert written(python_topics.paragraphs()) == PROSE
+
+
+def test_a_repeated_paragraph_counts_once_however_it_is_broken(monkeypatch: pytest.MonkeyPatch):
+    again = "The exception  is\npropagated.\n\nThis is new here.\n"
+    with_topics(monkeypatch, {"z": again, "a": TOPIC, "b": TOPIC})
+    assert written(python_topics.paragraphs()) == [*PROSE, ["this is new here"]]
+
+
+def invented(paragraphs: int) -> str:
+    """As many paragraphs, each with a word of its own, all with some that are frequent."""
+    letters = "abcdefghij"
+    names = ("".join(letters[int(digit)] for digit in f"{number:04}") for number in range(paragraphs))
+    return "\n\n".join(f"The paragraph of q{name} is here.  It is the paragraph." for name in names)
+
+
+def test_splits_of_other_topics(monkeypatch: pytest.MonkeyPatch):
+    with_topics(monkeypatch, {"other": invented(400)})
+    splits = python_topics.deal(python_topics.paragraphs())
+    assert {split: len(part) for split, part in splits.items()} == {"train": 320, "validation": 40, "test": 40}
+    assert splits["validation"][:4] == python_topics.paragraphs()[16:20]
+    assert splits["test"][:4] == python_topics.paragraphs()[36:40]
+    arrays = python_topics.prepare(Path("nowhere"), {"vocabulary": 8})
+    # Six words are frequent; of the others, none is kept.
+    assert arrays["vocabulary"].tolist() == ["the", "paragraph", "of", "<unk>", "is", "here", "<eos>", "it"]
+    assert len(arrays["train"]) == 320 * 12
+    assert (arrays["train"] == 3).sum() == 320 and (arrays["test"] == 3).sum() == 40
+    # With one word more, the first in the alphabet of those that are equally frequent.
+    arrays = python_topics.prepare(Path("nowhere"), {"vocabulary": 9})
+    assert arrays["vocabulary"].tolist()[3] == "qaaaa" and (arrays["train"] == 3).sum() == 1
+
+
+def test_topics_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch):
+    asked = {"vocabulary": 100}
+    with_topics(monkeypatch, {"other": invented(39)})
+    assert len(python_topics.prepare(Path("nowhere"), {"vocabulary": 36})["vocabulary"]) == 36
+    expected = "'vocabulary' must be at most 39, found 100: the training part has 38 different words"
+    with pytest.raises(UserError, match=expected):
+        python_topics.prepare(Path("nowhere"), asked)
+    with_topics(monkeypatch, {"other": invented(36)})
+    with pytest.raises(UserError, match="pydoc_data/topics.py of this Python has too little prose"):
+        python_topics.prepare(Path("nowhere"), asked)
+    monkeypatch.setitem(sys.modules, "pydoc_data.topics", None)
+    for read in (python_topics.embedded, lambda: python_topics.prepare(Path("nowhere"), asked)):
+        with pytest.raises(UserError, match="this Python comes without pydoc_data/topics.py.*Use one that has it"):
+            read()
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({}, "the setting 'vocabulary' is missing"),
+        ({"vocabulary": 2}, "'vocabulary' must be a whole number >= 3, found 2"),
+        ({"vocabulary": 1e3}, "'vocabulary' must be a whole number >= 3, found 1000.0"),
+        ({"vocabulary": 1000, "seed": 0}, "unknown setting 'seed'; known: vocabulary"),
+        ({"vocabulary": 100_000}, "'vocabulary' must be at most [0-9],[0-9]{3}, found 100,000"),
+    ],
+)
+def test_topics_refuse_bad_settings(asked: dict, message: str):
+    with pytest.raises(UserError, match=f"python_topics: .*{message}"):
+        python_topics.prepare(Path("nowhere"), asked)
+
+
+def test_the_digest_is_that_of_the_content(monkeypatch: pytest.MonkeyPatch):
+    def digest(topics: dict[str, str]) -> str:
+        with_topics(monkeypatch, topics)
+        ((name, found),) = python_topics.embedded().items()
+        assert name == "pydoc_data/topics.py"
+        return found
+
+    known = digest({"a": "one", "b": "twø"})
+    assert known == digest({"b": "twø", "a": "one"})
+    others = [{"a": "one", "b": "two"}, {"a": "oneb", "": "twø"}, {"a": "one"}, {}]
+    assert len({known, *map(digest, others)}) == 1 + len(others)
+
+
+def test_what_this_python_carries():
+    found = python_topics.paragraphs()
+    splits = python_topics.deal(found)
+    assert len(set(found)) == len(found) == sum(map(len, splits.values()))  # so no paragraph is in two parts
+    arrays = python_topics.prepare(Path("nowhere"), {"vocabulary": 1000})
+    assert len(arrays["vocabulary"]) == len(set(arrays["vocabulary"].tolist())) == 1000
+    assert set(np.unique(arrays["train"]).tolist()) == set(range(1000))  # every word is seen in training
+    total = sum(len(arrays[split]) for split in text.SPLITS)
+    assert 30_000 < total < 80_000
+    for split, share in (("train", 0.8), ("validation", 0.1), ("test", 0.1)):
+        tokens = arrays["vocabulary"][arrays[split]]
+        assert len(tokens) / total == pytest.approx(share, abs=0.03)
+        assert (tokens == "<eos>").sum() == sum(map(len, splits[split]))
+        assert 0.02 < (tokens == "<unk>").mean() < 0.2
+    again = python_topics.prepare(Path("nowhere"), {"vocabulary": 1000})
+    assert prepared.digest(again) == prepared.digest(arrays)
+
+
+def test_what_this_python_carries_reads_as_english():
+    lines = [line for paragraph in python_topics.paragraphs() for line in paragraph]
+    counts = Counter(word for line in lines for word in line)
+    assert [word for word, _ in counts.most_common(2)] == ["the", "a"]
+    assert all(word == word.lower() for word in counts if word[0] != "N")
+    assert not any(character in word for word in counts for character in '()[]{}=*"@#|,;:!?')
+    assert not any(word.isdecimal() for word in counts)
+    assert ["assignments", "to", "__debug__", "are", "illegal"] in map(list, lines)
+    # Only a sentence without any of the commonest words could be something else.
+    common = {
+        "the",
+        "a",
+        "an",
+        "is",
+        "are",
+        "of",
+        "to",
+        "and",
+        "or",
+        "in",
+        "by",
+        "for",
+        "no",
+        "not",
+        "as",
+        "be",
+        "this",
+    }
+    assert sum(not common.intersection(line) for line in lines) < 0.05 * len(lines)
+
+
+def test_script_prepares_the_topics_and_records_their_digest(tmp_path: Path):
+    command = [sys.executable, ROOT / "scripts" / "prepare.py", "--dataset", "python_topics", "--raw", "nowhere"]
+    command += ["--settings", json.dumps({"vocabulary": 1000}), "--output", tmp_path / "topics.npz"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    loaded = prepared.load(tmp_path / "topics.npz")
+    assert loaded.digest == prepared.digest(python_topics.prepare(Path("nowhere"), {"vocabulary": 1000}))
+    assert loaded.provenance["files"] == python_topics.embedded()
+    assert loaded.provenance["stand_in_for"] == "ptb" and loaded.provenance["settings"] == {"vocabulary": 1000}
+
+
+def test_a_dataset_with_nothing_embedded_records_its_downloads_alone(tmp_path: Path):
+    command = [sys.executable, ROOT / "scripts" / "prepare.py", "--dataset", "adding", "--raw", "nowhere"]
+    command += ["--settings", json.dumps({"length": 10, "test_size": 2, "seed": 0}), "--output", tmp_path / "a.npz"]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    assert prepared.load(tmp_path / "a.npz").provenance["files"] == {}
+
+
+# --------------------------------------------------------------------------------------------------------- the registry
+
+
+def test_the_registry_has_both():
+    registry = load_registry(ROOT / "config" / "datasets.yaml")
+    assert tuple(registry["ptb"].files) == tuple(ptb.FILES.values())
+    assert registry["python_topics"].stand_in_for == "ptb" and registry["python_topics"].files == {}
+    assert registry["python_topics"].title == "Python's help topics (pydoc_data.topics)"
