@@ -160,6 +160,12 @@ def circumstances(options: argparse.Namespace) -> dict:
         "steps": options.steps,
         "batch": options.batch,
         "rounds": options.rounds,
+        **machine(options),
+    }
+
+
+def machine(options: argparse.Namespace) -> dict:
+    return {
         "device": torch.cuda.get_device_name() if options.device == "cuda" else processor(),
         "threads": options.threads,
         "torch": torch.__version__,

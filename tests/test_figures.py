@@ -352,7 +352,14 @@ def test_the_language_model_s_losses_say_what_they_are(scale):
     text = words(drawn(scale, LANGUAGE))
     assert "triangular moving average of 10 points (train), none (validation)" in text
     assert ("stand-in for Penn Treebank: Python's help topics" in text) == (scale == "demo")
-    assert ("N = 64 (paper: 1150)" in text) == (scale == "demo")
+    assert ("(paper: 1150)" in text) == (scale == "demo")
+
+
+def test_a_train_loss_is_drawn_against_iterations_only():
+    """Epochs of text differ in length from seed to seed: parts of them are no common axis."""
+    panel = {"task": "ptb", "size": 1150, "split": "train", "x_scale": "log", "y_scale": "log", "against": "epoch"}
+    with pytest.raises(UserError, match="momentumrnn_figure5.panels.0.against: 'iteration' was expected.*a minibatch"):
+        configuration_at("demo", overrides={"artifacts": {LANGUAGE: {"panels": [panel]}}})
 
 
 def test_a_few_epochs_have_plain_numbers(demo):
@@ -360,7 +367,7 @@ def test_a_few_epochs_have_plain_numbers(demo):
     figure = draw(demo, LANGUAGE, rows)
     axis = panels_of(figure)[1].xaxis
     labels = {label.get_text() for minor in (False, True) for label in axis.get_ticklabels(minor=minor)}
-    assert {"1", "2", "3"} <= labels and "".join(labels).isdecimal()
+    assert {"1", "2", "3"} <= labels and not any("$" in label for label in labels)
 
 
 def test_one_smoothing_of_a_split_names_no_task(paper):

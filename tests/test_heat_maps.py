@@ -372,7 +372,7 @@ def test_the_face_of_the_grids():
         "scale: demo, stand-in data, other network sizes than the paper's",
         "Ours: Test accuracy (%), N = 32 (paper: 256), mean of 2 seeds MNIST in the paper stand-in for MNIST: Digits",
         "TIMIT in the paper, previous frame stand-in for TIMIT: Synthetic speech",
-        "Ours: Test perplexity, N = 64 (paper: 1150), mean of 2 seeds PTB in the paper stand-in for Penn Treebank:",
+        "(paper: 1150), mean of 2 seeds PTB in the paper stand-in for Penn Treebank:",
         "has no momentum",
         "what word frequencies alone give",
         "each run at its evaluation with the highest test accuracy or lowest validation loss",

@@ -25,10 +25,13 @@ DATA = {
         "copying-alphabet8-blanks20-letters5-seed0-test_size256",
         {"blanks": 20, "letters": 5, "alphabet": 8, "seed": 0, "test_size": 256},
     ),
+    "ptb": ("python_topics", "python_topics-vocabulary1000", {"vocabulary": 1000}),
 }
 RUNS = {
     "mnist": ("momentum_lstm-n32", {"epochs": 8}),
     "copying_1k": ("adam_lstm-n32", {"epochs": 120, "evaluate_every": 20}),
+    # The filter's state is carried over segments, and the averaging of the weights begins on the way.
+    "ptb": ("sr_lstm-n64", {"epochs": 1, "evaluate_every": 6, "optimisers": {"main": {"lr": 60}}}),
 }  # the model and its training
 
 # Trains by scripts/train.py's own main, with a checkpoint after every step and evaluation, in one child process after
@@ -38,8 +41,9 @@ DRIVER = r"""
 import json, os, pathlib, signal, sys, time
 import torch
 import train
-from hidden_dynamics import files, networks
+from hidden_dynamics import files, language_model, networks
 from hidden_dynamics.errors import run_main
+from hidden_dynamics.tasks import language
 from hidden_dynamics.training import checkpoint, loop, record
 
 checkpoint.SECONDS = checkpoint.SECONDS_AFTER_AN_EVALUATION = -1
@@ -58,12 +62,14 @@ def die_in(owner, name, passes, when=lambda *arguments: True, before=lambda *arg
     setattr(owner, name, passing)
 
 def arm(place, passes):
-    if place == "between gradients and update":
-        die_in(torch.optim.RMSprop, "step", passes)
-    elif place == "between update and record":
-        die_in(torch.optim.RMSprop, "step", passes, after=True)
+    if place in ("between gradients and update", "between update and record"):
+        for optimiser in (torch.optim.RMSprop, torch.optim.SGD):
+            die_in(optimiser, "step", passes, after=place == "between update and record")
     elif place == "in an evaluation":
-        die_in(networks.RecurrentNetwork, "forward", passes, when=lambda network, x: not network.training)
+        for network in (networks.RecurrentNetwork, language_model.LanguageModel):
+            die_in(network, "forward", passes, when=lambda network, *inputs: not network.training)
+    elif place == "in the test":
+        die_in(language.LanguageModelling, "evaluate_test", passes)
     elif place == "in the writing of a checkpoint":
         halve = lambda descriptor: os.ftruncate(descriptor, os.fstat(descriptor).st_size // 2)
         die_in(files.os, "fsync", passes, before=halve)
@@ -123,6 +129,8 @@ class Workplace:
         subprocess.run([*prepare, "--settings", json.dumps(options), "--output", str(output)], check=True)
         ended = subprocess.run([*TRAIN, *self.arguments("alone")], cwd=root, check=True, capture_output=True, text=True)
         assert "finished" in ended.stdout and ended.stderr == ""
+        record = json.loads((self.run("alone") / "run.json").read_text())
+        assert (record["averaged_since"] is not None) == (task == "ptb")
 
     def arguments(self, results):
         config = {
@@ -173,6 +181,8 @@ def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(work
     deaths = [[place, dice.randint(1, 2 if place == "in an evaluation" else 7)] for place in places]
     dice.shuffle(deaths)
     deaths += [dice.uniform(0.1, 0.5) for _ in range(4)]  # on a fast machine, the last may come after the training
+    if workplace.task == "ptb":
+        deaths.append(["in the test", 1])
     deaths += [[name, 1] for name in ("before dropping the previous checkpoint", "metrics.csv", "model.pt", "run.json")]
     print(f"the deaths: {deaths}")
     command = [sys.executable, "-c", DRIVER, json.dumps(deaths), str(workplace.run("killed"))]

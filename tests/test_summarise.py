@@ -232,6 +232,112 @@ def test_align():
     np.testing.assert_array_equal(values, [[10, np.nan, 30], [np.nan, 5, 6]])
 
 
+# ------------------------------------------------------------------------------------------------------- language model
+
+LANGUAGE, EPOCHS = "momentumrnn_figure5", 6
+
+
+def epoch_ends(run):
+    """The iterations at which epochs end: segments of text have random lengths, so no two epochs have as many."""
+    return np.cumsum(np.random.default_rng(run.seed).integers(15, 25, EPOCHS))
+
+
+def validation_of(run):
+    return 6 - np.arange(EPOCHS) / 10 - run.seed / 100 - len(run.model) / 1000
+
+
+def make_language_run(root, configuration, run, validation=None, diverged_at=None):
+    """A run that was tested once, on the weights of its best validation, so that other rows have no test loss."""
+    validation = validation_of(run) if validation is None else validation
+    ends = epoch_ends(run)
+    rows = [
+        [iteration, epoch, 9.0, loss, np.exp(loss), "", ""]
+        for epoch, (iteration, loss) in enumerate(zip(ends, validation, strict=False), 1)
+    ]
+    finite = [row for row in rows if np.isfinite(row[3])]
+    best = min(finite, key=lambda row: row[3], default=None)
+    if best:
+        best[5:] = [best[3] + 0.1, np.exp(best[3] + 0.1)]
+    losses = losses_of(run, (diverged_at or ends[-1]))
+    directory = make_run(root, configuration, run, losses=losses, diverged_at=diverged_at)
+    header = ["iteration", "epoch", "train_loss", "validation_loss", "validation_perplexity"]
+    header += ["test_loss", "test_perplexity"]
+    with (directory / "metrics.csv").open("w", newline="") as handle:
+        csv.writer(handle).writerows([header, *rows])
+    record = json.loads((directory / "run.json").read_text())
+    reported = {"metric": "validation_loss", "rule": "min", "value": best and best[3]} if best else None
+    if best:
+        metrics = dict(zip(header, map(float, best), strict=True))
+        reported |= {"iteration": int(best[0]), "epoch": best[1], "metrics": metrics}
+    (directory / "run.json").write_text(json.dumps(record | {"reported": reported}))
+    return directory
+
+
+@pytest.fixture
+def language(tmp_path, configuration):
+    for run in runs_of(configuration, LANGUAGE):
+        make_language_run(tmp_path, configuration, run)
+    return tmp_path
+
+
+def panel_of(points, panel, model):
+    return [row for row in points if (row["panel"], row["model"]) == (str(panel), model)]
+
+
+def test_the_validation_curve_has_every_epoch(language, summarised, configuration):
+    rows = panel_of(summarised(language, LANGUAGE)[1], 1, "sr_lstm")
+    runs = [run for run in runs_of(configuration, LANGUAGE) if run.model == "sr_lstm"]
+    assert [row["x"] for row in rows] == [str(epoch) for epoch in range(1, EPOCHS + 1)]
+    expected = np.mean([validation_of(run) for run in runs], axis=0)
+    np.testing.assert_allclose(numbers(rows, "mean"), expected, rtol=1e-12)
+    assert {row["n"] for row in rows} == {"3"}
+
+
+def test_epochs_of_different_lengths_leave_train_curves_of_different_lengths(language, summarised, configuration):
+    rows = panel_of(summarised(language, LANGUAGE)[1], 0, "lstm")
+    ends = sorted(epoch_ends(run)[-1] for run in runs_of(configuration, LANGUAGE) if run.model == "lstm")
+    assert len(set(ends)) == 3
+    assert numbers(rows, "x").tolist() == list(range(1, ends[-1] + 1))
+    assert numbers(rows, "n").tolist() == [3] * ends[0] + [2] * (ends[1] - ends[0]) + [1] * (ends[2] - ends[1])
+
+
+def test_what_is_measured_once_is_in_the_summary(language, summarised, configuration):
+    row = summarised(language, LANGUAGE)[0][0]
+    run = runs_of(configuration, LANGUAGE)[0]
+    best = validation_of(run)[-1]
+    assert (row["metric"], row["rule"], row["reported_epoch"]) == ("validation_loss", "min", str(EPOCHS))
+    assert json.loads(row["measured"])["test_perplexity"] == pytest.approx(np.exp(best + 0.1))
+    assert row["stand_in_for"] == "ptb" and row["size"] != row["paper_size"] == "1150"
+
+
+def test_an_empty_cell_is_no_evaluation(language, configuration):
+    run = runs_of(configuration, LANGUAGE)[0]
+    directory = language / run.directory
+    x, losses = summarise.read_curve(directory, "test", "epoch")
+    assert (x.tolist(), losses.tolist()) == ([EPOCHS], [pytest.approx(validation_of(run)[-1] + 0.1)])
+    lines = (directory / "metrics.csv").read_text().replace("\r", "").splitlines()
+    (directory / "metrics.csv").write_text("\n".join([*lines[:3], lines[3].rsplit(",", 4)[0]]))  # cut off, not empty
+    for split in ("validation", "test"):
+        with pytest.raises(UserError, match="metrics.csv is not readable"):
+            summarise.read_curve(directory, split, "epoch")
+
+
+def test_a_language_model_that_diverged_or_never_had_a_validation_loss(language, summarised, configuration):
+    first, second, third = [run for run in runs_of(configuration, LANGUAGE) if run.model == "lstm"]
+    make_language_run(language, configuration, first, validation_of(first)[:3], diverged_at=70)
+    make_language_run(language, configuration, second, np.full(EPOCHS, np.nan))
+    rows, points = summarised(language, LANGUAGE)
+    assert [(row["status"], row["metric"]) for row in rows[:3]] == [
+        ("diverged", "validation_loss"),
+        ("finished", ""),
+        ("finished", "validation_loss"),
+    ]
+    assert (rows[1]["measured"], rows[1]["reported"]) == ("", "")
+    curve = panel_of(points, 1, "lstm")
+    assert numbers(curve, "n").tolist() == [2] * 3 + [1] * (EPOCHS - 3)
+    np.testing.assert_allclose(numbers(curve, "mean")[3:], validation_of(third)[3:], rtol=1e-12)
+
+
 # --------------------------------------------------------------------------------------------------------------- errors
 
 

@@ -22,7 +22,7 @@ from hidden_dynamics.rendering.hyperparameter_table import hyperparameter_table
 from hidden_dynamics.rendering.results_table import read_summary, results_table
 from hidden_dynamics.rendering.tables import latex_text, markdown, write_table
 
-HYPERPARAMETER_ROWS = {6: 20, 7: 20, 8: 12, 9: 12, 10: 12}  # by table: models on their tasks and sizes
+HYPERPARAMETER_ROWS = {6: 21, 7: 21, 8: 13, 9: 13, 10: 13}  # by table: models on their tasks and sizes
 HYPERPARAMETER_TABLES = [f"momentumrnn_table{k}" for k in HYPERPARAMETER_ROWS]
 ENDINGS = ("csv", "md", "tex", "html")
 
@@ -434,6 +434,121 @@ def test_orthogonal_rows_are_held_to_the_paper_s_own_run_of_dtriv(rendered):
     assert any("one row per N" in note for note in table.notes)
 
 
+# Perplexities: chosen by the loss, tested once, and published in the table or in the text
+
+
+def language(model="lstm", validation=60.0, test=58.0, seed=0, **changes) -> dict:
+    """A finished run on Penn Treebank at the paper's sizes."""
+    perplexities = {"validation_perplexity": validation, "test_perplexity": test}
+    about = {"artifact": "momentumrnn_table3", "task_title": "PTB", "size": 1150, "paper_size": 1150}
+    about |= {"dataset": "ptb", "dataset_title": "Penn Treebank", "parameters": 24221600}
+    about |= {"also_measured": perplexities}
+    return run(model, "ptb", math.log(validation), seed, "validation_loss", "min", **{**about, **changes})
+
+
+VALIDATION_PERPLEXITY, TEST_PERPLEXITY = "PTB: Validation perplexity", "PTB: Test perplexity"
+
+
+def language_row(table, label: str) -> pandas.Series:
+    rows = table.frame[table.frame[("", "Model")] == label]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def test_perplexities_stand_beside_those_of_the_table(rendered):
+    runs = [language(seed=seed, test=58.0 + seed) for seed in (0, 1)]
+    row = language_row(rendered(runs, artifact="momentumrnn_table3"), "LSTM")
+    assert row[("", "Parameters")] == "24,221,600" and row[("", "Published parameters")] == "≈24M"
+    assert row[VALIDATION_PERPLEXITY].to_dict() == {
+        "ours": "60.00 ± 0.00 (n = 2)",
+        "published": "61.96 ± 0.83",
+        "difference": "−1.96",
+        "against LSTM": "–",
+    }
+    assert row[(TEST_PERPLEXITY, "ours")] == "58.50 ± 0.71 (n = 2)"
+    assert row[(TEST_PERPLEXITY, "published")] == "59.71 ± 0.99 (58.80 [37])"
+    assert row[(TEST_PERPLEXITY, "difference")] == "−1.21"  # from its own 59.71, not from the quoted 58.80
+
+
+def test_rows_that_only_the_text_has_are_marked(rendered):
+    runs = [language(), language("adam_lstm", 61.0, 59.5), language("rmsprop_lstm", 59.0, 57.0)]
+    table = rendered(runs, artifact="momentumrnn_table3")
+    adam, rmsprop = (language_row(table, label) for label in ("ADAM_LSTM", "RMSPROP_LSTM"))
+    assert adam[("", "Published parameters")] == "–"
+    assert adam[(VALIDATION_PERPLEXITY, "published")] == adam[(VALIDATION_PERPLEXITY, "difference")] == "–"
+    assert adam[(VALIDATION_PERPLEXITY, "against LSTM")] == "+1.00"
+    assert adam[(TEST_PERPLEXITY, "published")] == "61.11 ± 0.31 (Section 3.5)"
+    assert adam[(TEST_PERPLEXITY, "against LSTM")] == "holds +1.50 (+1.40)"  # 61.11 - 59.71: worse there too
+    assert rmsprop[(TEST_PERPLEXITY, "against LSTM")] == "fails −1.00 (+4.82)"
+    assert list(table.frame[("", "Model")])[:3] == ["LSTM", "MomentumLSTM", "SRLSTM"]
+    data = table.data.drop_duplicates("model").set_index("model")
+    assert data["published_only_in"].to_dict() == {
+        **dict.fromkeys(["lstm", "momentum_lstm", "sr_lstm"], ""),
+        **dict.fromkeys(["adam_lstm", "rmsprop_lstm"], "Section 3.5"),
+    }
+    assert not data["extra"].any()
+
+
+def test_the_notes_on_perplexities(rendered):
+    text = " ".join(rendered([language()], artifact="momentumrnn_table3").notes)
+    for part in (
+        "(validation_loss, the lowest of the run; validation_perplexity, test_perplexity of the same evaluation)",
+        "Not in the paper's Table 3: AdamLSTM, RMSPropLSTM. Their published numbers are those of Section 3.5 (test "
+        "perplexity); – where there is none.",
+        "[37] Merity, Keskar and Socher 2018",
+        "no momentum at all",
+        "sample standard deviation over seeds in the authors' logs: over 0, 2, 3, 4 and 5, of SRLSTM over four seeds",
+        "the best validation is that of the last epoch",
+        "24,221,600",
+        "stated nowhere",
+    ):
+        assert part in text
+    assert "several" not in text and "not finite" not in text
+
+
+def test_a_perplexity_that_is_not_finite_is_counted_and_not_averaged(rendered):
+    nothing = {"measured": "", "metric": "", "rule": "", "reported": ""}  # no validation loss was a finite number
+    runs = [
+        *(language(), language(seed=1, test=math.inf), language(seed=2) | nothing),
+        *(language("sr_lstm") | nothing, language("sr_lstm", seed=1, status="diverged") | nothing),
+    ]
+    table = rendered(runs, artifact="momentumrnn_table3")
+    row = language_row(table, "LSTM")
+    assert row[(TEST_PERPLEXITY, "ours")] == "58.00 ± – (n = 1; not finite 2 of 3)"
+    assert row[(VALIDATION_PERPLEXITY, "ours")] == "60.00 ± 0.00 (n = 2; not finite 1 of 3)"
+    other = language_row(table, "SR_LSTM")
+    assert other[(TEST_PERPLEXITY, "ours")] == "diverged 1 of 2; not finite 1 of 2"
+    assert other[(TEST_PERPLEXITY, "against LSTM")] == "–"
+    assert "Runs whose number is not finite are counted, and are not in the mean." in table.notes
+    assert list(record(table, "lstm", "ptb")[["n", "diverged", "not_finite"]]) == [2, 0, 1]
+
+
+def test_a_huge_perplexity_is_short(rendered):
+    row = language_row(rendered([language(test=1.5e21)], artifact="momentumrnn_table3"), "LSTM")
+    assert row[(TEST_PERPLEXITY, "ours")] == "1.50e+21 ± – (n = 1)"
+    assert row[(TEST_PERPLEXITY, "difference")] == "+1.50e+21"
+
+
+def test_a_table_of_perplexities_is_of_runs_that_chose_by_the_loss(rendered):
+    chosen = language() | {"metric": "validation_perplexity"}
+    with pytest.raises(UserError, match="metric is validation_perplexity, and validation_loss was expected"):
+        rendered([chosen], artifact="momentumrnn_table3")
+    with pytest.raises(UserError, match="without a result .validation_perplexity, test_perplexity.: ptb/lstm/seed0"):
+        rendered([language(also_measured={"validation_perplexity": 60.0})], artifact="momentumrnn_table3")
+
+
+def test_stand_in_text_is_named_and_not_compared(rendered):
+    about = {"scale": "demo", "size": 64, "dataset": "python_topics", "dataset_title": "Topics", "stand_in_for": "ptb"}
+    table = rendered([language(**about)], scale="demo", artifact="momentumrnn_table3")
+    groups = list(dict.fromkeys(table.frame.columns.get_level_values(0)))
+    assert groups[1:] == [
+        f"Topics, standing in for Penn Treebank (task PTB): {split} perplexity" for split in ("Validation", "Test")
+    ]
+    assert "stand-in data: not comparable with the published numbers" in table.title
+    assert not [name for _, name in table.frame.columns if "difference" in name]
+    assert language_row(table, "LSTM")[("", "N")] == "64 (paper: 1150)"
+
+
 # Hyperparameters
 
 
@@ -442,8 +557,9 @@ def test_at_scale_paper_nothing_differs_from_the_published_values(number):
     table = hyperparameter_table(configuration("paper"), f"momentumrnn_table{number}")
     assert list(table.data["differs"]) == [""] * HYPERPARAMETER_ROWS[number]
     assert "(published" not in table.frame.to_string()
+    unpublished = (table.data["task"] == "ptb") & (number in (8, 9))  # Tables 8 and 9 have no row for it
     for name in ("optimiser", "learning_rate", "batch_size", "epochs"):
-        assert table.data[f"published_{name}"].notna().all()
+        assert list(table.data[f"published_{name}"].notna()) == list(~unpublished)
     orthogonal_rows = table.data[table.data["model"].str.endswith("dtriv")]
     assert len(orthogonal_rows) > 0
     for name in ("K", "initialisation", "orthogonal_optimiser", "orthogonal_learning_rate"):
@@ -462,10 +578,73 @@ def test_sizes_have_their_own_values():
 def test_an_ablation_s_grid_is_not_in_the_tables():
     paper = configuration("paper")
     assert "grid" in paper.tasks["mnist_ablation"]["models"]["momentum_lstm"]
-    assert not set(hyperparameter_table(paper, "momentumrnn_table7").data["task"]) & {
-        "mnist_ablation",
-        "timit_ablation",
-    }
+    tasks = set(hyperparameter_table(paper, "momentumrnn_table7").data["task"])
+    assert not [task for task in tasks if task.endswith("ablation")]
+
+
+@pytest.mark.parametrize(
+    ("number", "model", "cells"),
+    [
+        (6, "LSTM", {}),
+        (7, "MomentumLSTM", {"μ": "0.0", "s": "0.6"}),
+        (8, "AdamLSTM", {"μ": "0.6", "s": "0.6", "β": "0.999"}),
+        (9, "RMSPropLSTM", {"μ": "0.0", "s": "0.6", "β": "0.999"}),
+        (10, "SRLSTM", {"s": "0.6", "F": "2"}),
+    ],
+)
+def test_the_row_of_the_language_model(number, model, cells):
+    table = hyperparameter_table(configuration("paper"), f"momentumrnn_table{number}")
+    (row,) = [row for row in table.frame.to_dict("records") if row["Task"].startswith("PTB")]
+    training = {"Optimiser": "SGD", "Learning rate": "30", "Batch size": "20", "Epochs": "500", "Clip norm": "0.25"}
+    expected = {"Model": model, "Data": "Penn Treebank", "N": "1150", **training, **cells}
+    assert {name: row[name] for name in expected} == expected
+    not_printed = number in (8, 9)
+    assert row["Task"] == (f"PTB (not in Table {number})" if not_printed else "PTB")
+    said = f"Not in the paper's table, which gives none of their values (ours are a choice): {model} on PTB (N = 1150)."
+    assert (said in table.notes) == not_printed
+    assert sum("(not in" in task for task in table.frame["Task"]) == not_printed
+
+
+def test_what_only_language_has_is_a_note_and_no_column():
+    table = hyperparameter_table(configuration("paper"), "momentumrnn_table7")
+    (note,) = [note for note in table.notes if note.startswith("PTB: embedding")]
+    assert note == (
+        "PTB: embedding 400; layers 3; dropout: embedding 0.1, input 0.4, layer 0.25, output 0.4, weight 0.5; steps of "
+        "backpropagation 70; activation regularisation 2.0; temporal activation regularisation 1.0; weight decay "
+        "0.0000012; averaging of the weights: metric validation_loss, nonmonotone 5; batch size of the evaluation: "
+        "validation 10, test 1."
+    )
+    assert not {"embedding", "layers", "dropout"} & set(map(str.lower, table.frame))
+    row = table.data[table.data["task"] == "ptb"].iloc[0]
+    assert row["details.embedding_size"] == row["published_details.embedding_size"] == 400
+    assert row["details.dropouts.weight"] == 0.5 and row["details.averaging.nonmonotone"] == 5
+    (unstated,) = [note for note in table.notes if note.startswith("Not stated")]
+    assert "dropout, steps of backpropagation" in unstated and "layers" not in unstated
+
+
+def test_a_note_marks_what_departs_and_whose_it_is():
+    table = hyperparameter_table(configuration("demo"), "momentumrnn_table6")
+    size = configuration("demo").tasks["ptb"]["hyperparameters"]["embedding_size"]
+    assert any(f"PTB: embedding {size} (published 400); layers" in note for note in table.notes)
+    assert "details.embedding_size" in table.data[table.data["task"] == "ptb"]["differs"].iloc[0].split()
+    changes = {"momentum_lstm": {"hyperparameters": {"layers": 2, "dropouts": {"input": 0.0}}}}
+    override = {"tasks": {"ptb": {"training": {"averaging": None}, "models": changes}}}
+    notes = hyperparameter_table(configuration("paper", overrides=override), "momentumrnn_table7").notes
+    (note,) = [note for note in notes if note.startswith("PTB: embedding")]
+    assert "layers 2 (published 3); dropout: embedding 0.1, input 0.0," in note
+    assert "averaging of the weights none" in note
+
+
+def test_models_that_differ_in_a_note_are_named(monkeypatch):
+    override = {"tasks": {"ptb": {"models": {"momentum_lstm": {"hyperparameters": {"layers": 2}}}}}}
+    changed = configuration("paper", overrides=override)
+    both = changed.artifacts["momentumrnn_table7"] | {"models": ["lstm", "momentum_lstm", "sr_lstm"]}
+    monkeypatch.setitem(changed.artifacts, "momentumrnn_table7", both)
+    notes = hyperparameter_table(changed, "momentumrnn_table7").notes
+    assert [note.partition(";")[0] for note in notes if note.startswith("PTB, ")] == [
+        "PTB, LSTM, SRLSTM: embedding 400",
+        "PTB, MomentumLSTM: embedding 400",
+    ]
 
 
 def test_tasks_that_stand_for_one_are_held_to_the_same_rows():
@@ -497,14 +676,14 @@ def test_at_scale_demo_departures_are_marked(artifact):
 
 def test_published_rows_that_are_not_configured_are_named():
     notes = " ".join(hyperparameter_table(configuration("paper"), "momentumrnn_table6").notes)
-    assert "not configured yet: LSTM on PTB; DTRIV on MNIST, N = 170 / MNIST, N = 360 / MNIST, N = 512." in notes
+    assert "not configured yet: DTRIV on MNIST, N = 170 / MNIST, N = 360 / MNIST, N = 512." in notes
 
 
 def test_a_changed_value_is_found_wherever_it_is():
     overrides = {"tasks": {"pmnist": {"training": {"clip_norm": None}, "models": {"sr_lstm": {"by_size": {128: {}}}}}}}
     overrides["tasks"]["pmnist"]["models"]["sr_lstm"]["by_size"][128] = {"hyperparameters": {"restart": 7}}
     table = hyperparameter_table(configuration("paper", overrides=overrides), "momentumrnn_table10")
-    assert list(table.data["differs"]) == ["", "", "restart clip_norm", "clip_norm"] + [""] * 8
+    assert list(table.data["differs"]) == ["", "", "restart clip_norm", "clip_norm"] + [""] * 9
     assert "7 (published 6)" in set(table.frame["F"])
     assert "none (published 1)" in set(table.frame["Clip norm"])
 
@@ -590,7 +769,8 @@ def test_latex_compiles(table, rendered, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed")
     spoken = rendered(SPEECH, artifact="momentumrnn_table2")
-    tables = [table, spoken, *(hyperparameter_table(configuration("demo"), name) for name in HYPERPARAMETER_TABLES)]
+    spoken = [spoken, rendered([language(), language("adam_lstm", seed=1)], artifact="momentumrnn_table3")]
+    tables = [table, *spoken, *(hyperparameter_table(configuration("demo"), name) for name in HYPERPARAMETER_TABLES)]
     inputs = []
     for index, each in enumerate(tables):
         write_table(each.frame, tmp_path / f"t{index}", each.title, each.notes, each.data)

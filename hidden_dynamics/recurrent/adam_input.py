@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from hidden_dynamics.filters import Adam
-from hidden_dynamics.recurrent.preactivation import STEPS, Recurrence, add_gradients, blocks, multiply, take
+from hidden_dynamics.recurrent.preactivation import STEPS, Recurrence, add_outer_products, blocks, multiply, take
 
 
 def adam_lstm(
@@ -50,7 +50,9 @@ def adam_lstm(
     """
     v, m = state if state is not None else 2 * (x.new_zeros(weight_ih.shape[0], x.shape[2]),)
     s, eps = filter.s, filter.eps
-    h, c, p, n = _AdamLSTM.apply(filter, x, weight_ih, bias_ih, v / s, (m + eps) / s**2, weight_hh, bias_hh, h0, c0)
+    inputs = torch.cat([x, x.new_ones(1, 1, 1).expand(x.shape[0], 1, x.shape[2])], dim=1)
+    weight = torch.cat([weight_ih, bias_ih.unsqueeze(1)], dim=1)
+    h, c, p, n = _AdamLSTM.apply(filter, inputs, weight, v / s, (m + eps) / s**2, weight_hh, bias_hh, h0, c0)
     return h, c, (s * p, s**2 * n - eps)
 
 
@@ -61,15 +63,15 @@ class AdamInput:
 
     Args:
         filter: its mu, s, beta and eps.
-        x: (T, d, batch).
-        weight: W, (4N, d); bias: b, (4N,).
+        x: (T, d + 1, batch), the last channel being the bias's constant 1.
+        weight: [W, b], (4N, d + 1).
         p, n: (4N, batch), before the first step.
     """
 
-    def __init__(self, filter: Adam, x: Tensor, weight: Tensor, bias: Tensor, p: Tensor, n: Tensor):
+    def __init__(self, filter: Adam, x: Tensor, weight: Tensor, p: Tensor, n: Tensor):
         self.mu, self.beta, self.inverse_s2 = filter.mu, filter.beta, filter.s**-2
         self.eps = x.new_tensor(filter.eps * self.inverse_s2)
-        self.x, self.weight, self.column = x, weight, bias.unsqueeze(1)
+        self.x, self.weight = x, weight
         self.p, self.n, self.scratch = p.clone(), n.clone(), torch.empty_like(p)
         self.kept = x.new_empty(len(blocks(x.shape[0])), 2, *p.shape)
         self.g = x.new_empty(min(STEPS, x.shape[0]), *p.shape)
@@ -89,7 +91,6 @@ class AdamInput:
         """g_t of the block's steps, (steps, 4N, batch), to where `_advance` reads them."""
         g = self.g[: len(block)]
         multiply(self.weight, self.x[block.start : block.stop], out=g)
-        g += self.column
         return g
 
     def _advance(self, t: int, p: Tensor, n: Tensor, p_out: Tensor, n_out: Tensor) -> None:
@@ -106,7 +107,7 @@ class AdamInput:
         """Before the first block, which is the last in time."""
         self.dp, self.e, self.last = dp_end.clone(), -2 * dn_end, self.x.shape[0] - 1
         self.dx = torch.empty_like(self.x) if with_dx else None
-        self.d_weight, self.d_bias = torch.zeros_like(self.weight), self.weight.new_zeros(self.weight.shape[0])
+        self.d_weight = torch.zeros_like(self.weight)
         self.p_and_n = self.x.new_empty(len(self.g), 2, *self.p.shape)
         self.p_and_n_at = [step.unbind() for step in self.p_and_n]
 
@@ -131,7 +132,7 @@ class AdamInput:
     def end_block_back(self, block: range) -> None:
         """After the `step_back` of all its steps."""
         dg, steps = self.g[: len(block)], slice(block.start, block.stop)
-        add_gradients(self.d_weight, self.d_bias, dg, self.x[steps])
+        add_outer_products(self.d_weight, dg, self.x[steps])
         if self.dx is not None:
             multiply(self.weight.t(), dg, out=self.dx[steps])
 
@@ -143,22 +144,21 @@ class _AdamLSTM(torch.autograd.Function):
         filter: Adam,
         x: Tensor,
         weight_ih: Tensor,
-        bias_ih: Tensor,
         p: Tensor,
         n: Tensor,
         weight_hh: Tensor,
-        bias_hh: Tensor,
+        bias: Tensor,
         h: Tensor,
         c: Tensor,
     ):
-        adam, column = AdamInput(filter, x, weight_ih, bias_ih, p, n), bias_hh.unsqueeze(1)
+        adam, column = AdamInput(filter, x, weight_ih, p, n), bias.unsqueeze(1)
         core = Recurrence(x.new_empty(x.shape[0], *p.shape), weight_hh, h, c)
         for block in blocks(x.shape[0]):
             adam.start_block(block)
             for t in block:
                 adam.step(t, column, out=core.all[t])
                 core.step(t)
-        ctx.save_for_backward(x, weight_ih, bias_ih, weight_hh)
+        ctx.save_for_backward(x, weight_ih, weight_hh)
         ctx.steps = adam, core
         return core.h[1:], core.c[-1].clone(), adam.p.clone(), adam.n.clone()
 
@@ -174,5 +174,5 @@ class _AdamLSTM(torch.autograd.Function):
                 adam.step_back(t, core.step_back(t, dh[t]))
             adam.end_block_back(block)
             core.end_block_back(block)
-        d_filter = adam.dx, adam.d_weight, adam.d_bias, adam.mu * adam.dp, -0.5 * adam.beta * adam.e
+        d_filter = adam.dx, adam.d_weight, adam.mu * adam.dp, -0.5 * adam.beta * adam.e
         return None, *d_filter, core.d_weight, core.d_bias, core.dh, core.dc

@@ -46,13 +46,12 @@ def multiply(weight: Tensor, x: Tensor, out: Tensor) -> None:
         torch.bmm(weight.expand(x.shape[0], -1, -1), x, out=out)
 
 
-def add_gradients(d_weight: Tensor, d_bias: Tensor, d: Tensor, x: Tensor) -> None:
-    """Those of W x_t + b: d_weight += sum_t d_t x_t^T, d_bias += sum_t d_t 1, with d (steps, m, batch)."""
+def add_outer_products(total: Tensor, d: Tensor, x: Tensor) -> None:
+    """total += sum_t d_t x_t^T, with total (m, n), d (steps, m, batch) and x (steps, n, batch)."""
     if x.shape[2] < ENOUGH_COLUMNS:
-        d_weight.addmm_(_columns(d), _columns(x).t())
+        total.addmm_(_columns(d), _columns(x).t())
     else:
-        d_weight.addbmm_(d, x.transpose(1, 2))
-    d_bias += d.sum((0, 2))
+        total.addbmm_(d, x.transpose(1, 2))
 
 
 def _columns(x: Tensor) -> Tensor:
@@ -121,7 +120,8 @@ class Recurrence:
     def end_block_back(self, block: range) -> None:
         """After the `step_back` of all its steps."""
         steps = slice(block.start, block.stop)
-        add_gradients(self.d_weight, self.d_bias, self.gates[steps], self.h[steps])
+        add_outer_products(self.d_weight, self.gates[steps], self.h[steps])
+        self.d_bias += self.gates[steps].sum((0, 2))
 
 
 class _PreactivationLSTM(torch.autograd.Function):

@@ -253,7 +253,7 @@ def _literature(data: pandas.DataFrame, published: Mapping) -> list[str]:
 def _only_in(data: pandas.DataFrame, published: Mapping) -> list[str]:
     """Rows that the paper's table does not have: where its numbers of them are, and of which metrics."""
     lines = []
-    for place, rows in data.dropna(subset=["published_only_in"]).groupby("published_only_in", sort=False):
+    for place, rows in data[data["published_only_in"] != ""].groupby("published_only_in", sort=False):
         given = dict.fromkeys(rows[rows["published_mean"].notna()]["metric"])
         titles = ", ".join(published["metrics"][metric]["title"].lower() for metric in given)
         lines.append(

@@ -167,7 +167,7 @@ def _theirs(row: Mapping | None, task: str, metric: str, about: Mapping) -> dict
         "published_mean": value.get("mean", math.nan),
         "published_std": value.get("std", math.nan),
         "published_literature": "; ".join(_quoted(item, about["decimals"]) for item in literature),
-        "published_only_in": (row or {}).get("only_in"),
+        "published_only_in": (row or {}).get("only_in", ""),
         "literature": literature,
         "standing": value.get("mean", best),  # the number that is compared
     }

@@ -90,7 +90,7 @@ class LanguageModelling:
             logits = output.logits.flatten(0, 1)
             total += functional.cross_entropy(logits, targets.flatten(), reduction="sum").item()
         loss = total / rows[1:].numel()
-        return {f"{split}_loss": loss, f"{split}_perplexity": float(np.exp(loss))}
+        return {f"{split}_loss": loss, f"{split}_perplexity": torch.tensor(loss, dtype=torch.float64).exp().item()}
 
 
 def columns(text: Tensor, batch_size: int) -> Tensor:

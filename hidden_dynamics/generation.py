@@ -1,0 +1,202 @@
+"""Text from a trained language model: a run's network with its best weights, and words drawn from it one by one."""
+
+import json
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from hidden_dynamics.building import build, imported
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.data import prepared
+from hidden_dynamics.data.python_topics import words as words_of
+from hidden_dynamics.data.text import END, UNKNOWN
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.runs import Run, data_file
+from hidden_dynamics.tasks.language import LanguageModelling
+
+
+class Trained(NamedTuple):
+    """A run that has been trained.
+
+    Attributes:
+        network: on the CPU, with the weights of the reported evaluation.
+        vocabulary: the words by number, V.
+        diverged_at: the iteration whose loss was not finite, or None.
+    """
+
+    run: Run
+    network: nn.Module
+    vocabulary: list[str]
+    diverged_at: int | None
+
+
+def load(directory: str | Path, configuration: Configuration) -> Trained:
+    """The network of the run in `directory`, built as its run.json says, whatever is configured now.
+
+    Args:
+        configuration: says where the prepared data is; nothing else of it counts.
+
+    Raises:
+        UserError: it is no run's directory; the run is none of a language model, has not finished, or left no weights;
+            the prepared data, whose vocabulary is needed, is missing or is not what the run was trained on.
+    """
+    run, record = _read_record(Path(directory))
+    task_class = imported(run.spec["task_class"])
+    if not (isinstance(task_class, type) and issubclass(task_class, LanguageModelling)):
+        raise UserError(
+            f"{run.id} is no language model: its task is {run.spec['task_class']}. Name a run of a task of "
+            f"{LanguageModelling.__module__}.{LanguageModelling.__name__}, such as ptb."
+        )
+    if record["reported"] is None:  # no evaluation gave a finite number: the weights are those at which it broke
+        raise UserError(
+            f"{run.id} diverged at iteration {record['diverged_at']} and left no weights that were ever good: there "
+            "is nothing to be read from it. Train it with a smaller learning rate or another seed."
+        )
+    path = data_file(configuration, run.spec["dataset"], run.spec["data"])
+    data = prepared.load(path)
+    trained_on = record["dataset"]["digest"]
+    if data.digest != trained_on:
+        raise UserError(
+            f"{path} is not what {run.id} was trained on: it was prepared anew, and differs. Its digest is "
+            f"{data.digest}, the run's {trained_on}. Words may have other numbers now, so the text would mean nothing: "
+            "prepare the data as it was, or train the run again."
+        )
+    _, network = build(run, data.arrays, torch.device("cpu"))
+    _load_weights(network, Path(directory, "model.pt"))
+    return Trained(run, network, data.arrays["vocabulary"].tolist(), record["diverged_at"])
+
+
+def _read_record(directory: Path) -> tuple[Run, dict[str, Any]]:
+    path = directory / "run.json"
+    if not path.is_file():
+        if (directory / "checkpoint.pt").is_file():
+            raise UserError(
+                f"{directory}: this run has not finished: there is a checkpoint, but no run.json. The command that "
+                "trained it continues from the checkpoint."
+            )
+        raise UserError(
+            f"{directory} is not the directory of a run: it has no run.json. Name one such as "
+            "results/demo/runs/ptb/lstm-n64/seed0."
+        )
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        spec, (_, variant, _) = record["spec"], record["run"].split("/")
+        record["reported"], record["diverged_at"], record["dataset"]["digest"]  # needed, too
+        run = Run(spec["task"], spec["model"], variant, record["paper_size"], spec["seed"], str(directory), spec)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{path} is not the record of a run ({error!r}). Remove it and train the run again.") from error
+    return run, record
+
+
+def _load_weights(network: nn.Module, path: Path) -> None:
+    if not path.is_file():
+        raise UserError(f"{path} is missing: it has the run's weights. Train the run again.")
+    try:
+        weights = torch.load(path, map_location="cpu", weights_only=True)
+        network.load_state_dict(weights)
+    except Exception as error:  # a damaged file raises almost anything, according to where the damage is
+        problem = " ".join(str(error).split())  # torch's errors have several lines
+        raise UserError(
+            f"{path} does not hold the weights of the network that run.json describes: {problem}. Train the run again."
+        ) from error
+
+
+def read_prompt(text: str, vocabulary: Collection[str]) -> tuple[list[str], list[str]]:
+    """A prompt as words of the vocabulary, and those of its words that became <unk> because they are not in it.
+
+    What stands between spaces is a word if the vocabulary has it, as it is or in lower case ("Mr." is mr. on Penn
+    Treebank). Otherwise it is taken apart as the data was (`python_topics.words`): numbers are N, there is no
+    punctuation, possessives and contractions are words of their own.
+
+    Raises:
+        UserError: a word is not in the vocabulary, nor is <unk>.
+    """
+    known, found = set(vocabulary), []
+    for piece in text.split():
+        forms = [form for form in (piece, piece.lower()) if form in known]
+        found += forms[:1] or words_of(piece)
+    missing = [word for word in found if word not in known]
+    if missing and UNKNOWN not in known:
+        raise UserError(f"not in the vocabulary, which has no {UNKNOWN} either: {', '.join(missing)}. Leave them out.")
+    return [word if word in known else UNKNOWN for word in found], missing
+
+
+def sample(
+    network: nn.Module,
+    vocabulary: Sequence[str],
+    prompt: Sequence[str],
+    words: int,
+    temperature: float,
+    generator: torch.Generator,
+    excluded: Collection[str] = (),
+) -> Iterator[str]:
+    """Draw one word after the other, each from softmax(logits / temperature) given all words before it.
+
+    The text begins as a line of the data does, after <eos>. The network reads every word once: its state is carried.
+
+    Args:
+        network: maps (T, 1) words and what it carries to a `LanguageOutput`; on the CPU. It is put into evaluation
+            mode.
+        vocabulary: the words by number, V, <eos> among them.
+        prompt: words of the vocabulary that the text begins with. They are not given again.
+        words: how many to draw, <eos> counted.
+        temperature: below 1, likely words become likelier; 0 always takes the likeliest.
+        generator: of the draws; its state determines the text.
+        excluded: words that are never drawn.
+
+    Raises:
+        UserError: the temperature is below 0, or not finite.
+    """
+    if not 0 <= temperature < math.inf:
+        raise UserError(f"the temperature must be 0 (always the likeliest word) or a number above, not {temperature}.")
+    numbers = {word: number for number, word in enumerate(vocabulary)}
+    start = [numbers[word] for word in (END, *prompt)]
+    barred = torch.tensor([numbers[word] for word in excluded if word in numbers], dtype=torch.long)
+    network.eval()
+    return _draw_all(network, vocabulary, start, barred, words, temperature, generator)
+
+
+def _draw_all(
+    network: nn.Module,
+    vocabulary: Sequence[str],
+    unread: list[int],
+    barred: Tensor,
+    words: int,
+    temperature: float,
+    generator: torch.Generator,
+) -> Iterator[str]:
+    carried = None
+    for _ in range(words):
+        logits, carried = _read(network, unread, carried)
+        number = _draw(logits.index_fill(0, barred, -math.inf), temperature, generator)
+        yield vocabulary[number]
+        unread = [number]
+
+
+@torch.no_grad()
+def _read(network: nn.Module, numbers: list[int], carried: Any) -> tuple[Tensor, Any]:
+    """The logits of the word after those of `numbers`, (V,) in float64, and what the network carries on."""
+    output = network(torch.tensor(numbers).unsqueeze(1), carried)
+    return output.logits[-1, 0].double(), output.carried
+
+
+def _draw(logits: Tensor, temperature: float, generator: torch.Generator) -> int:
+    if temperature == 0:
+        return int(logits.argmax())
+    # From the largest down: divided by a small temperature, the logits themselves may not be finite any more.
+    weights = torch.softmax((logits - logits.max()) / temperature, dim=0)
+    return int(torch.multinomial(weights, 1, generator=generator))
+
+
+def as_text(words: Iterable[str]) -> Iterator[str]:
+    """Pieces of plain text, one for each word: words apart by spaces, <eos> the end of a line; the last line ends."""
+    before = ""
+    for word in words:
+        yield "\n" if word == END else before + word
+        before = "" if word == END else " "
+    if before:
+        yield "\n"

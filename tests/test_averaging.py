@@ -1,0 +1,266 @@
+"""NT-ASGD, the test that is made once on the best weights, and learning rates that follow the schedule."""
+
+import json
+import math
+import signal
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.training import averaging, loop, optimisers, record
+from hidden_dynamics.training.checkpoint import Checkpoint
+from hidden_dynamics.training.interruption import Interrupted
+from hidden_dynamics.training.schedule import Schedule
+
+CPU = torch.device("cpu")
+LOSSES = [
+    3.0,
+    2.0,
+    2.5,
+    2.6,
+    1.5,
+    1.8,
+]  # with n = 1, averaging begins after the fourth: 2.6 > min(3.0, 2.0)
+
+
+class Line(nn.Module):
+    """y = w x, in training with a little noise, so that the random numbers matter."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([4.0, -3.0]))
+
+    def forward(self, x):
+        return (x * self.weight).sum(-1) + (0.1 * torch.randn(()) if self.training else 0.0)
+
+    def parameter_groups(self):
+        return {"main": [self.weight]}
+
+
+class Scripted:
+    """Twelve examples. The validation losses are those of the script, which it uses up; the test is a fact of the
+    weights."""
+
+    train_size, baseline_loss = 12, None
+
+    def __init__(self, script):
+        rng = np.random.default_rng(0)
+        self.x, self.y = (torch.from_numpy(rng.normal(size=shape)).float() for shape in ((12, 2), 12))
+        self.script, self.evaluated, self.tests, self.stop_at = script, [], 0, None
+
+    def batch(self, epoch, indices):
+        chosen = torch.from_numpy(indices)
+        return self.x[chosen], self.y[chosen]
+
+    def loss(self, network, batch):
+        if self.stop_at is not None:
+            self.stop_at -= 1
+            if self.stop_at == 0:
+                signal.raise_signal(signal.SIGTERM)
+        return (network(batch[0]) - batch[1]).square().mean()
+
+    def evaluate(self, network):
+        assert not network.training
+        self.evaluated.append(network.weight.detach().clone())
+        return {"validation_loss": self.script.pop(0)}
+
+    def evaluate_test(self, network):
+        assert not network.training
+        self.tests += 1
+        return {"test_loss": network.weight.detach().sum().item()}
+
+
+def spec_of(epochs=6, nonmonotone=1, **training):
+    given = {
+        "epochs": epochs,
+        "batch_size": 4,
+        "clip_norm": None,
+        "averaging": None if nonmonotone is None else {"metric": "validation_loss", "nonmonotone": nonmonotone},
+        "report": {"metric": "validation_loss", "rule": "min"},
+        "optimisers": {"main": {"name": "SGD", "lr": 0.05, "weight_decay": 0.01}},
+    }
+    return {"task": "scripted", "seed": 3, "training": given | training}
+
+
+def run_loop(directory, task, spec=None):
+    """Train (or continue) in `directory`: the history and the network."""
+    spec = spec or spec_of()
+    torch.manual_seed(spec["seed"])
+    network = Line()
+    steppers = optimisers.build(network, spec["training"]["optimisers"])
+    return loop.train(spec, task, network, steppers, Checkpoint(directory, "this run"), CPU), network
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """The weights after each step of the training."""
+    weights, update = [], loop.update
+
+    def noting(loss, network, *arguments):
+        update(loss, network, *arguments)
+        weights.append(network.weight.detach().clone())
+
+    monkeypatch.setattr(loop, "update", noting)
+    return weights
+
+
+# When averaging begins
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=25), st.integers(1, 6))
+def test_averaging_is_due_where_the_algorithm_says_so(losses, n):
+    """Merity, Keskar and Socher 2018, Algorithm 1, with t evaluations in the logs and v the new one."""
+    logs, due = [], []
+    for v in losses:
+        t = len(logs)
+        due.append(t > n and v > min(logs[i] for i in range(t - n)))
+        logs.append(v)
+    assert [averaging.is_due(losses[: k + 1], n) for k in range(len(losses))] == due
+
+
+@pytest.mark.parametrize(
+    ("losses", "since"), [(LOSSES, 12), ([6, 5, 4, 3, 2, 1], None), ([1, 2, 3, 4, 5, 6], 9), ([2, 1, 1, 1, 1, 9], 18)]
+)
+def test_it_begins_after_the_evaluation_that_triggers_it(tmp_path, losses, since):
+    history, _ = run_loop(tmp_path, Scripted(list(losses)))
+    assert history.averaged_since == since
+
+
+def test_what_is_evaluated_is_the_mean_over_the_steps_since(tmp_path, steps):
+    task = Scripted(list(LOSSES))
+    run_loop(tmp_path, task)
+    for evaluation, weights in enumerate(task.evaluated, start=1):
+        done = 3 * evaluation
+        expected = torch.stack(steps[12:done]).double().mean(0) if done > 12 else steps[done - 1].double()
+        torch.testing.assert_close(weights.double(), expected, rtol=1e-6, atol=0)
+
+
+def test_the_steps_go_on_as_without_averaging(tmp_path, steps):
+    run_loop(tmp_path / "with", Scripted(list(LOSSES)))
+    with_averaging = [*steps]
+    steps.clear()
+    history, _ = run_loop(tmp_path / "without", Scripted(list(LOSSES)), spec_of(nonmonotone=None))
+    assert len(steps) == 18 and all(map(torch.equal, steps, with_averaging))
+    assert history.averaged_since is None
+
+
+def test_a_metric_that_is_not_measured_is_named(tmp_path):
+    spec = spec_of(averaging={"metric": "valdiation_loss", "nonmonotone": 5})
+    with pytest.raises(UserError, match="training.averaging.metric: unknown metric 'valdiation_loss'. Did you mean"):
+        run_loop(tmp_path, Scripted(list(LOSSES)), spec)
+
+
+# The test
+
+
+@pytest.mark.parametrize("losses", [LOSSES, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]])
+def test_it_is_made_once_on_the_weights_of_the_lowest_validation_loss(tmp_path, losses):
+    task = Scripted(list(losses))
+    history, network = run_loop(tmp_path, task)
+    best = losses.index(min(losses))
+    assert [("test_loss" in row) for row in history.metrics] == [k == best for k in range(6)]
+    assert history.metrics[best]["test_loss"] == task.evaluated[best].sum().item()
+    assert torch.equal(network.weight.detach(), task.evaluated[best])
+    assert task.tests == 1
+
+
+def test_a_finished_training_is_not_tested_again_and_has_the_same_weights(tmp_path):
+    history, network = run_loop(tmp_path, Scripted(list(LOSSES)))
+    task = Scripted([])
+    again, same = run_loop(tmp_path, task)
+    assert again == history and task.tests == 0 and torch.equal(network.weight, same.weight)
+
+
+@pytest.mark.parametrize("losses", [[math.nan] * 6, [math.inf] * 6])
+def test_where_no_validation_loss_is_a_number_there_is_no_test(tmp_path, losses):
+    task = Scripted(list(losses))
+    history, _ = run_loop(tmp_path, task)
+    assert task.tests == 0 and not any("test_loss" in row for row in history.metrics)
+
+
+def test_a_training_that_diverges_is_tested_where_it_was_best(tmp_path):
+    task = Scripted(list(LOSSES))
+    loss, count = task.loss, iter(range(100))
+    task.loss = lambda network, batch: loss(network, batch) * (math.inf if next(count) == 10 else 1)
+    history, _ = run_loop(tmp_path, task)
+    assert history.diverged_at == 11 and len(history.metrics) == 3
+    assert history.metrics[1]["test_loss"] == task.evaluated[1].sum().item()
+
+
+def test_the_files_of_the_run_have_the_test_where_it_belongs(tmp_path):
+    history, network = run_loop(tmp_path, Scripted(list(LOSSES)))
+    report = {"metric": "validation_loss", "rule": "min"}
+    record.write(tmp_path, {"spec": spec_of()}, history, network, report)
+    header, *rows = (line.split(",") for line in (tmp_path / "metrics.csv").read_text().splitlines())
+    assert header == ["iteration", "epoch", "train_loss", "validation_loss", "test_loss"]
+    assert [row[-1] == "" for row in rows] == [True, True, True, True, False, True]
+    about = json.loads((tmp_path / "run.json").read_text())
+    assert about["averaged_since"] == 12 and about["reported"]["metrics"]["test_loss"] == float(rows[4][-1])
+    assert torch.load(tmp_path / "model.pt")["weight"].sum().item() == float(rows[4][-1])
+
+
+# Interruptions
+
+
+@pytest.mark.parametrize("at", range(1, 19))
+def test_a_training_stopped_at_any_step_ends_with_the_same_numbers(tmp_path, at):
+    whole, expected = run_loop(tmp_path / "whole", Scripted(list(LOSSES)))
+    script = list(LOSSES)
+    task = Scripted(script)
+    task.stop_at = at
+    with pytest.raises(Interrupted):
+        run_loop(tmp_path / "stopped", task)
+    history, network = run_loop(tmp_path / "stopped", Scripted(script))
+    assert (history.losses, history.metrics) == (whole.losses, whole.metrics)
+    assert history.averaged_since == whole.averaged_since == 12
+    assert torch.equal(network.weight, expected.weight)
+
+
+def test_a_training_stopped_in_its_test_is_tested_when_it_is_continued(tmp_path):
+    whole, expected = run_loop(tmp_path / "whole", Scripted(list(LOSSES)))
+    task = Scripted(list(LOSSES))
+    task.evaluate_test = lambda network: signal.raise_signal(signal.SIGTERM)
+    with pytest.raises(Interrupted):
+        run_loop(tmp_path / "stopped", task)
+    rest = Scripted([])
+    history, network = run_loop(tmp_path / "stopped", rest)
+    assert rest.tests == 1 and history.metrics == whole.metrics and torch.equal(network.weight, expected.weight)
+
+
+# Learning rates
+
+
+class Rated(Schedule):
+    def rate(self, iteration):
+        return 1 / (1 + iteration)
+
+
+def test_the_learning_rate_of_a_step_is_the_schedules(tmp_path, steps):
+    """Plain SGD with weight decay, written out."""
+    task = Scripted(list(LOSSES))
+    task.schedule = lambda training, seed: Rated(training, 12, seed)
+    torch.manual_seed(3)
+    weight, schedule = Line().weight, Rated(spec_of()["training"], 12, 3)
+    expected = []
+    for iteration in range(18):
+        x, y = task.batch(*schedule.indices(iteration))
+        loss = ((x * weight).sum(-1) + 0.1 * torch.randn(()) - y).square().mean()
+        (gradient,) = torch.autograd.grad(loss, [weight])
+        weight = (weight - 0.05 / (1 + iteration) * (gradient + 0.01 * weight)).detach().requires_grad_()
+        expected.append(weight.detach())
+    run_loop(tmp_path, task)
+    torch.testing.assert_close(torch.stack(steps), torch.stack(expected), rtol=1e-5, atol=1e-6)
+
+
+def test_the_rates_are_as_before_afterwards_even_where_a_step_fails():
+    network = Line()
+    stepper = torch.optim.SGD([{"params": [network.weight], "lr": 0.3}])
+    with pytest.raises(RuntimeError, match="no step"), optimisers.at_rate({"main": stepper}, 0.5):
+        assert stepper.param_groups[0]["lr"] == 0.15
+        raise RuntimeError("no step")
+    assert stepper.param_groups[0]["lr"] == 0.3

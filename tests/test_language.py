@@ -1,0 +1,390 @@
+"""The language model, its task, and the text in segments: closed forms, and the model as torch's own parts give it."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from cases import noise
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional
+
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.language_model import Dropouts, LanguageModel
+from hidden_dynamics.recurrent import DTRIV, LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM, RMSPropLSTM
+from hidden_dynamics.recurrent.states import map_tensors
+from hidden_dynamics.tasks.language import LanguageModelling, columns
+from hidden_dynamics.training.schedule import SegmentSchedule
+
+CPU = torch.device("cpu")
+WORDS, E, N = 11, 5, 7
+CORES = {
+    "LSTM": (LSTM, {}),
+    "Momentum": (MomentumLSTM, {"mu": 0.6, "s": 0.6}),
+    "NAG": (NAGLSTM, {"s": 0.6}),
+    "SR": (SRLSTM, {"s": 0.6, "restart": 3}),
+    "Adam": (AdamLSTM, {"mu": 0.6, "s": 0.6, "beta": 0.9, "eps": 1e-3}),
+    "RMSProp": (RMSPropLSTM, {"s": 0.6, "beta": 0.9, "eps": 1e-3}),
+}
+DROPOUTS = {"embedding": 0.1, "input": 0.4, "layer": 0.25, "output": 0.4, "weight": 0.5}
+every_core = pytest.mark.parametrize("name", CORES)
+
+
+class Task:
+    vocabulary_size = WORDS
+
+
+def model(name="LSTM", task=Task, **options):
+    core, hyperparameters = CORES[name]
+    torch.manual_seed(0)
+    given = {"hidden_size": N, "embedding_size": E, **hyperparameters, **options}
+    return LanguageModel(task, core, **given).double()
+
+
+def words(steps, batch=3, seed=0):
+    return torch.from_numpy(np.random.default_rng(seed).integers(0, WORDS, (steps, batch)))
+
+
+def gradients(network, output):
+    network.zero_grad()
+    output.backward()
+    return [parameter.grad.clone() for parameter in network.parameters()]
+
+
+# The model
+
+
+def test_the_papers_model_has_24_221_600_parameters():
+    class Treebank:
+        vocabulary_size = 10_000
+
+    network = LanguageModel(Treebank, LSTM, hidden_size=1150, embedding_size=400, dropouts=DROPOUTS)
+    assert sum(parameter.numel() for parameter in network.parameters()) == 24_221_600
+    assert [tuple(layer.weight_ih.shape) for layer in network.layers] == [(4600, 400), (4600, 1150), (1600, 1150)]
+
+
+@every_core
+def test_a_filter_adds_no_parameters(name):
+    shapes = {key: tensor.shape for key, tensor in model().state_dict().items()}
+    assert {key: tensor.shape for key, tensor in model(name).state_dict().items()} == shapes
+
+
+def test_without_dropout_it_is_an_embedding_stock_layers_and_the_embedding_once_more():
+    network, given = model().train(), words(9)
+    stock = [nn.LSTM(layer.input_size, layer.hidden_size).double() for layer in network.layers]
+    for ours, theirs in zip(network.layers, stock, strict=True):
+        theirs.load_state_dict({f"{key}_l0": tensor for key, tensor in ours.state_dict().items()})
+    x = functional.embedding(given, network.embedding)
+    for layer in stock:
+        x, _ = layer(x)
+    expected = x @ network.embedding.t() + network.bias
+    output = network(given)
+    torch.testing.assert_close(output.logits, expected, rtol=0, atol=1e-14)
+    torch.testing.assert_close(output.states, x, rtol=0, atol=1e-14)
+    assert output.dropped is output.states
+    (tied,) = torch.autograd.grad(expected.square().sum(), [network.embedding], retain_graph=True)
+    torch.testing.assert_close(gradients(network, output.logits.square().sum())[0], tied, rtol=1e-12, atol=1e-12)
+
+
+@every_core
+def test_fast_and_reference_agree_over_two_segments(name):
+    """Values; and gradients through both segments, which for the fast filters run through other states."""
+    fast, reference = model(name), model(name, backend="reference")
+    reference.load_state_dict(fast.state_dict())
+    found = []
+    for network in (fast, reference):
+        first = network(words(8))
+        second = network(words(5, seed=1), first.carried)
+        logits = torch.cat([first.logits, second.logits])
+        found.append([logits, *gradients(network, (logits * noise(*logits.shape)).sum())])
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+@every_core
+def test_a_text_read_in_segments_is_the_text_read_at_once(name):
+    network, text = model(name).eval(), words(20)
+    carried, logits = None, []
+    for start, end in ((0, 1), (1, 8), (8, 20)):
+        output = network(text[start:end], carried)
+        carried = output.carried
+        logits.append(output.logits)
+    torch.testing.assert_close(torch.cat(logits), network(text).logits, rtol=0, atol=1e-13)
+
+
+def test_what_is_carried_can_be_kept_by_a_checkpoint(tmp_path):
+    for name in CORES:
+        carried = map_tensors(torch.Tensor.detach, model(name)(words(3)).carried)
+        torch.save(carried, tmp_path / "state")
+        again = torch.load(tmp_path / "state", weights_only=True)
+        nothing = model(name).eval()(words(2), carried).logits - model(name).eval()(words(2), again).logits
+        assert not nothing.any()
+
+
+def test_filters_that_are_not_carried_start_anew_while_h_and_c_go_on():
+    carrying, anew = (model("SR", carry_filter=carry).eval() for carry in (True, False))
+    start = carrying(words(4)).carried
+    without = tuple((h, c, None) for h, c, _ in start)
+    assert torch.equal(anew(words(3, seed=1), start).logits, carrying(words(3, seed=1), without).logits)
+    assert not torch.equal(anew(words(3, seed=1), start).logits, carrying(words(3, seed=1), start).logits)
+
+
+@pytest.mark.parametrize("initialisation", ["uniform", "orthogonal"])
+def test_initial_weights(initialisation):
+    network = model(initialisation=initialisation, hidden_size=64, embedding_size=48, forget_fill="both")
+    embedding = network.embedding.detach()
+    assert embedding.abs().max() <= 0.1 and embedding.std().item() == pytest.approx(0.2 / 12**0.5, rel=0.1)
+    assert not network.bias.any()
+    for layer in network.layers:
+        bound, n = layer.hidden_size**-0.5, layer.hidden_size
+        if initialisation == "uniform":
+            values = torch.cat([parameter.detach().flatten() for parameter in layer.parameters()])
+            assert values.abs().max() <= bound and values.std().item() == pytest.approx(2 * bound / 12**0.5, rel=0.02)
+        else:
+            product = layer.weight_ih.t() @ layer.weight_ih
+            torch.testing.assert_close(product, torch.eye(len(product), dtype=torch.float64), rtol=0, atol=1e-5)
+            assert torch.equal(layer.weight_hh, torch.eye(4 * n, n, dtype=torch.float64))
+            assert layer.bias_ih.sum() == layer.bias_hh.sum() == n
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "complaint"),
+    [
+        ({"initialisation": "zero"}, ValueError, "'uniform' or 'orthogonal', not 'zero'"),
+        ({"layers": 0}, ValueError, "layers must be at least 1"),
+        ({"dropouts": {"weight": 1.0}}, ValueError, r"must lie in \[0, 1\)"),
+        ({"dropouts": {"wieght": 0.5}}, TypeError, "wieght"),
+    ],
+)
+def test_impossible_arguments_are_refused(options, error, complaint):
+    with pytest.raises(error, match=complaint):
+        model(**options)
+
+
+def test_a_core_that_is_no_lstm_is_refused():
+    with pytest.raises(TypeError, match="must derive from recurrent.LSTM"):
+        LanguageModel(Task, DTRIV, hidden_size=8, embedding_size=8, K=1, initialisation="orthogonal")
+
+
+# Dropouts
+
+
+def only(**dropouts):
+    return model(dropouts=dropouts, hidden_size=40, embedding_size=50).train()
+
+
+def test_words_are_dropped_wherever_they_stand_and_the_others_grow():
+    network, text = only(embedding=0.4), words(30)
+    given = functional.embedding(text, network.embedding)
+    ratio = network._embed(text) / given
+    for word in range(WORDS):
+        (value,) = ratio[text == word].unique().round(decimals=6).unique().tolist()
+        assert value in (0.0, pytest.approx(1 / 0.6, abs=1e-6))
+
+
+def test_entries_are_dropped_at_all_steps_alike():
+    x = noise(25, 40, 50)
+    ratio = only()._drop_throughout(x, 0.25) / x
+    assert torch.equal(ratio.round(decimals=9), ratio[:1].expand_as(ratio).round(decimals=9))
+    assert ratio.round(decimals=6).unique().tolist() == pytest.approx([0, 1 / 0.75], abs=1e-6)
+    assert (ratio[0] == 0).double().mean().item() == pytest.approx(0.25, abs=4 * (0.25 * 0.75 / 2000) ** 0.5)
+
+
+def test_recurrent_weights_are_dropped_and_no_others_and_stay_as_they_are():
+    """An entry whose weight was dropped has no gradient; about half of them have none."""
+    network = only(weight=0.5)
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    gradients(network, network(words(12)).logits.square().sum())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in network.state_dict().items())
+    for layer in network.layers:
+        share = (layer.weight_hh.grad == 0).double().mean().item()
+        assert share == pytest.approx(0.5, abs=4 * 0.5 / layer.weight_hh.numel() ** 0.5)
+        assert all((grad != 0).all() for grad in (layer.weight_ih.grad, layer.bias_ih.grad, layer.bias_hh.grad))
+
+
+def test_dropped_weights_are_those_of_one_mask_for_the_whole_segment():
+    """With the mask that the generator gives, a stock LSTM says the same."""
+    network = only(weight=0.5)
+    layer, x = network.layers[0], noise(9, 3, 50)
+    torch.manual_seed(4)
+    h, _ = network._run(layer, x, None)
+    torch.manual_seed(4)
+    masked = functional.dropout(layer.weight_hh, 0.5)
+    stock = nn.LSTM(50, 40).double()
+    weights = {f"{key}_l0": tensor for key, tensor in layer.state_dict().items()}
+    stock.load_state_dict(weights | {"weight_hh_l0": masked.detach()})
+    torch.testing.assert_close(h, stock(x)[0], rtol=0, atol=1e-13)
+
+
+def test_what_enters_the_layers_and_the_readout_is_dropped_at_the_rate_of_its_place(monkeypatch):
+    network, rates = model(dropouts=DROPOUTS).train(), []
+    monkeypatch.setattr(network, "_drop_throughout", lambda x, rate: rates.append(rate) or x)
+    network(words(4))
+    assert rates == [0.4, 0.25, 0.25, 0.4]
+
+
+def test_nothing_is_dropped_in_evaluation():
+    dropping, plain = model(dropouts=DROPOUTS).eval(), model().train()
+    assert torch.equal(dropping(words(9)).logits, plain(words(9)).logits)
+    assert not torch.equal(dropping.train()(words(9)).logits, plain(words(9)).logits)
+
+
+def test_dropouts_are_named_and_zero_where_they_are_not():
+    assert Dropouts(**DROPOUTS) == Dropouts(0.1, 0.4, 0.25, 0.4, 0.5)
+    assert Dropouts(weight=0.5) == Dropouts(0.0, 0.0, 0.0, 0.0, 0.5)
+
+
+# The task
+
+
+def task_of(train=200, validation=60, test=33, bptt=7, batch_sizes=(4, 1), **regularisation):
+    random = np.random.default_rng(2)
+    sizes = {"train": train, "validation": validation, "test": test}
+    arrays = {split: random.integers(0, WORDS, size).astype(np.int32) for split, size in sizes.items()}
+    arrays["vocabulary"] = np.array([f"word{k}" for k in range(WORDS)])
+    given = {
+        "bptt": bptt,
+        "activation_regularisation": 0.0,
+        "temporal_regularisation": 0.0,
+        "evaluation_batch_sizes": dict(zip(("validation", "test"), batch_sizes, strict=True)),
+        **regularisation,
+    }
+    return LanguageModelling(arrays, given, 0, CPU)
+
+
+@given(st.integers(1, 300), st.integers(1, 12))
+def test_columns_continue_one_another(length, batch_size):
+    text = torch.arange(length)
+    rows = columns(text, batch_size)
+    assert rows.shape == (length // batch_size, batch_size)
+    assert torch.equal(rows.t().flatten(), text[: rows.numel()])
+
+
+def test_a_batch_is_a_segment_and_the_words_that_follow():
+    task = task_of()
+    text = task.texts["train"]
+    x, y, begins = task.batch(0, (0, 6, 4))
+    assert begins and torch.equal(x[:, 1], text[50:56]) and torch.equal(y[:, 1], text[51:57])
+    x, y, begins = task.batch(3, (6, 43, 4))
+    assert not begins and torch.equal(x[:, 3], text[156:199]) and torch.equal(y[-1], text[[49, 99, 149, 199]])
+
+
+def test_the_loss_is_the_cross_entropy_with_both_regularisers():
+    task = task_of(activation_regularisation=2.0, temporal_regularisation=1.5)
+    network = model(dropouts=DROPOUTS).train()
+    batch = task.batch(0, (0, 10, 4))
+    torch.manual_seed(1)
+    loss = task.loss(network, batch)
+    torch.manual_seed(1)
+    output = network(batch[0])
+    log_p = output.logits.log_softmax(-1).gather(-1, batch[1].unsqueeze(-1))
+    activation = 2.0 * (output.dropped**2).mean()
+    temporal = 1.5 * ((output.states[1:] - output.states[:-1]) ** 2).mean()
+    torch.testing.assert_close(loss, -log_p.mean() + activation + temporal, rtol=1e-12, atol=0)
+    assert activation > 0 and temporal > 0
+
+
+@every_core
+def test_a_segment_continues_the_one_before_without_its_gradients(name):
+    task, network = task_of(), model(name).train()
+    first, second = task.batch(0, (0, 6, 4)), task.batch(0, (6, 9, 4))
+    task.loss(network, first)
+    carried = task.carried
+    for layer in carried:
+        map_tensors(lambda tensor: pytest.fail("a gradient goes back") if tensor.requires_grad else tensor, layer)
+    expected = functional.cross_entropy(network(second[0], carried).logits.flatten(0, 1), second[1].flatten())
+    torch.testing.assert_close(task.loss(network, second), expected, rtol=0, atol=0)
+    assert task.carried is not carried
+    task.loss(network, first)  # the next epoch: it begins with nothing
+    assert all(torch.equal(h, g) for (h, *_), (g, *_) in zip(task.carried, carried, strict=True))
+
+
+@pytest.mark.parametrize("bptt", [1, 4, 7, 500])
+def test_evaluation_reads_the_whole_text_whatever_the_segments_are(bptt):
+    task, network = task_of(bptt=bptt), model("Momentum").eval()
+    with torch.no_grad():
+        measured = {**task.evaluate(network), **task.evaluate_test(network)}
+        for split, batch_size in (("validation", 4), ("test", 1)):
+            rows = columns(task.texts[split], batch_size)
+            loss = functional.cross_entropy(network(rows[:-1]).logits.flatten(0, 1), rows[1:].flatten()).item()
+            assert measured[f"{split}_loss"] == pytest.approx(loss, rel=1e-12)
+            assert measured[f"{split}_perplexity"] == pytest.approx(math.exp(loss), rel=1e-12)
+    assert task.carried is None
+
+
+def test_a_network_that_knows_nothing_has_the_vocabularys_size_as_perplexity():
+    network = model().eval()
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.zero_()
+        assert task_of().evaluate(network)["validation_perplexity"] == pytest.approx(WORDS)
+
+
+def test_a_perplexity_beyond_all_numbers_is_infinite():
+    network = model().eval()
+    with torch.no_grad():
+        network.bias[0] = 1e6
+        assert task_of().evaluate(network)["validation_perplexity"] == math.inf
+
+
+@pytest.mark.parametrize(("sizes", "split"), [({"validation": 7}, "validation"), ({"test": 1}, "test")])
+def test_a_text_too_short_to_be_evaluated_is_named(sizes, split):
+    with pytest.raises(UserError, match=f"the {split} text is too short for evaluation_batch_sizes.{split}"):
+        task_of(**sizes)
+
+
+# Segments
+
+
+@given(st.integers(12, 3000), st.integers(1, 4), st.integers(2, 80), st.integers(1, 4), st.integers(0, 5))
+@settings(deadline=None)
+def test_segments_follow_one_another_through_the_whole_text(size, batch_size, bptt, epochs, seed):
+    schedule = SegmentSchedule({"epochs": epochs, "batch_size": batch_size}, size, bptt, seed)
+    position, epoch, rows = 0, 0, size // batch_size
+    for iteration in range(schedule.iterations):
+        now, (start, length, given) = schedule.indices(iteration)
+        if now > epoch:
+            assert rows - 2 <= position <= rows - 1  # a segment of one row would be none
+            assert schedule.evaluates(iteration) and schedule.epochs(iteration) == now
+            position, epoch = 0, now
+        else:
+            assert iteration == 0 or not schedule.evaluates(iteration)
+            assert now <= schedule.epochs(iteration) < now + 1
+        assert (start, given) == (position, batch_size) and length >= 2
+        assert schedule.rate(iteration) == length / bptt
+        position += length
+    assert epoch == epochs - 1 and rows - 2 <= position <= rows - 1
+    assert schedule.evaluates(schedule.iterations) and schedule.epochs(schedule.iterations) == epochs
+
+
+def test_lengths_are_those_of_awd_lstm():
+    """Rounded down from a normal distribution about 70, or 35 for one in twenty; some 46,479 / 67.75 in an epoch."""
+    schedule = SegmentSchedule({"epochs": 20, "batch_size": 20}, 929_589, 70, 0)
+    lengths = np.array([schedule.indices(iteration)[1][1] for iteration in range(schedule.iterations)])
+    assert schedule.iterations / 20 == pytest.approx(687, abs=6)
+    short = lengths < 52
+    assert short.mean() == pytest.approx(0.05, abs=0.01)
+    assert lengths[~short].mean() == pytest.approx(69.5, abs=0.3) and lengths[~short].std() == pytest.approx(5, abs=0.3)
+    assert lengths[short].mean() == pytest.approx(34.5, abs=1)
+
+
+def test_segments_differ_between_epochs_and_seeds_and_are_otherwise_the_same():
+    def lengths(seed, epochs=2):
+        schedule = SegmentSchedule({"epochs": epochs, "batch_size": 4}, 4000, 35, seed)
+        return [schedule.indices(iteration) for iteration in range(schedule.iterations)]
+
+    first, second = ([segment for epoch, segment in lengths(0) if epoch == k] for k in (0, 1))
+    assert first != second and lengths(0) == lengths(0, epochs=3)[: len(lengths(0))] and lengths(0) != lengths(1)
+
+
+def test_a_text_too_short_for_the_batch_is_refused():
+    with pytest.raises(UserError, match="11 words is too short for a batch_size of 4"):
+        SegmentSchedule({"epochs": 1, "batch_size": 4}, 11, 70, 0)
+
+
+def test_evaluations_may_come_within_an_epoch():
+    schedule = SegmentSchedule({"epochs": 2, "batch_size": 4, "evaluate_every": 3}, 400, 10, 0)
+    evaluated = [k for k in range(schedule.iterations + 1) if schedule.evaluates(k)]
+    assert evaluated == sorted({*range(3, schedule.iterations, 3), schedule.iterations})
