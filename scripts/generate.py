@@ -29,9 +29,8 @@ from hidden_dynamics.training import devices
 def main() -> None:
     arguments = parse_arguments()
     trained = generation.load(arguments.run, load(parse_settings(arguments.config)))
-    devices.set_arithmetic(
-        1, trained.run.spec["precision"]
-    )  # in one thread: how many there are may change the rounding
+    # In one thread, because their number may change the rounding, and with it the text.
+    devices.set_arithmetic(1, trained.run.spec["precision"])
     prompt, unknown = generation.read_prompt(arguments.prompt, trained.vocabulary)
     drawn = generation.sample(
         trained.network,

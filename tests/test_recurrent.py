@@ -22,6 +22,7 @@ from hidden_dynamics.recurrent import (
     MomentumLSTM,
     RMSPropLSTM,
     adam_input,
+    preactivation,
     projection,
 )
 
@@ -62,19 +63,16 @@ def randomised(model, seed=0):
     return model
 
 
-def make(name, backend="fused", **options):
+def make(name, backend="fused", d=D, **options):
     cls, arguments = VARIANTS[name]
-    return randomised(cls(D, N, **arguments, backend=backend, **options).double())
+    return randomised(cls(d, N, **arguments, backend=backend, **options).double())
 
 
-def pair(name_or_filter, **options):
+def pair(name_or_filter, d=D):
     """The same model with each backend."""
     if isinstance(name_or_filter, nn.Module):
-        return [
-            randomised(LSTM(D, N, name_or_filter, backend=backend, **options).double())
-            for backend in ("fused", "reference")
-        ]
-    return [make(name_or_filter, backend, **options) for backend in ("fused", "reference")]
+        return [randomised(LSTM(d, N, name_or_filter, backend=backend).double()) for backend in ("fused", "reference")]
+    return [make(name_or_filter, backend, d) for backend in ("fused", "reference")]
 
 
 def tensors(state):
@@ -149,6 +147,19 @@ def test_incoming_state(name):
         assert_all_close(grads[3:], expected_grads[3:])
     # A commuting filter's state at the start is a constant here: [W, b] acts on it in the fused backend alone.
     assert_all_close(grads[-parameters:][2:], expected_grads[-parameters:][2:])
+
+
+@pytest.mark.parametrize("filter", ["Adam", "Adam, slow, eps 1e-16", "RMSProp", HalvingFilter()], ids=str)
+@pytest.mark.parametrize("d", [D, adam_input.WIDE])
+@pytest.mark.parametrize("batch", [20, preactivation.ENOUGH_COLUMNS])
+@pytest.mark.parametrize("steps", [preactivation.STEPS, STEPS])
+def test_products_of_blocks_and_of_steps(filter, d, batch, steps):
+    """On either side of where the CPU's core takes another way through them; from a state that is not 0."""
+    (results, grads), (expected, expected_grads) = (
+        run(model, noise(steps, batch, d, seed=7), model(noise(9, batch, d, seed=5))[1]) for model in pair(filter, d)
+    )
+    assert_all_close(results, expected)
+    assert_all_close(grads, expected_grads)
 
 
 @variants
@@ -411,7 +422,7 @@ def test_single_precision_follows_double(name):
     assert_close(single(x.float())[0].double(), double(x)[0], tolerance=1e-4)
 
 
-def allocated_elements(steps):
+def allocated_elements(steps, d):
     """Elements of the uninitialised tensors that a training step of Adam allocates."""
     count = 0
 
@@ -423,23 +434,23 @@ def allocated_elements(steps):
                 count += result.numel()
             return result
 
-    model = make("Adam")
-    x = noise(steps, BATCH, D)
+    model = make("Adam", d=d)
+    x = noise(steps, BATCH, d)
     with Counting():
         model(x)[0].sum().backward()
     return count
 
 
-def test_memory_is_linear_in_time():
-    """And its slope is that of an LSTM: the gates (4N), h and c (N each), and the filter's state once per block."""
-    period = adam_input.STEPS
-    counts = [allocated_elements(blocks * period) for blocks in (2, 3, 4, 8)]
+@pytest.mark.parametrize(("d", "sequences"), [(D, 1), (adam_input.WIDE, 2)])
+def test_memory_is_linear_in_time(d, sequences):
+    """And its slope is that of an LSTM: the gates (4N), h and c (N each), and the filter's state once per block; only
+    where the input is wide, W x (4N) too."""
+    period = preactivation.STEPS
+    counts = [allocated_elements(blocks * period, d) for blocks in (2, 3, 4, 8)]
     per_block = counts[1] - counts[0]
     assert counts[2] - counts[1] == per_block
     assert counts[3] - counts[2] == 4 * per_block
-    gates = 4 * N * BATCH
-    own = (gates + 2 * N * BATCH) * period + 2 * gates
-    assert own <= per_block <= 1.5 * own
+    assert per_block == BATCH * ((sequences * 4 * N + 2 * N) * period + 2 * 4 * N)
 
 
 # ---- GPU

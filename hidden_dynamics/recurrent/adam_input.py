@@ -1,9 +1,9 @@
 """Adam's input filter inside the CPU core's own loop over time, forward and adjoint derived by hand.
 
 An optimisation, and no more: `hidden_dynamics.filters.Adam` over all steps at once, then `preactivation.lstm`, gives
-the same. On a CPU that moves the gates' input, (T, 4N, batch), through memory once per operation; here each step is
-filtered while it lies in the cache and is consumed there. With the step size divided out, p = v / s and
-n = (m + eps) / s^2, and g_t = W x_t + b:
+the same. On a CPU that moves the gates' input, (T, 4N, batch), through memory once per operation; here W x is computed
+for a block of steps, and each step is filtered while it lies in the cache and is consumed there. With the step size
+divided out, p = v / s and n = (m + eps) / s^2, and g_t = W x_t + b:
 
     p_t = mu p_{t-1} + g_t
     n_t = beta n_{t-1} + (1 - beta) (g_t^2 + eps) / s^2
@@ -20,7 +20,9 @@ import torch
 from torch import Tensor
 
 from hidden_dynamics.filters import Adam
-from hidden_dynamics.recurrent.preactivation import STEPS, Recurrence, add_outer_products, blocks, multiply, take
+from hidden_dynamics.recurrent.preactivation import STEPS, Recurrence, add_outer_products, blocks, multiply, part, take
+
+WIDE = 64  # features of x from which on g takes longer to compute again than to write and read
 
 
 def adam_lstm(
@@ -59,7 +61,8 @@ def adam_lstm(
 class AdamInput:
     """The filter's steps and their adjoints.
 
-    Forward keeps (p, n) before each block of steps; backward computes those in between again.
+    Forward keeps (p, n) before each block of steps; backward computes those in between again, and g_t too unless x is
+    wide: then forward keeps every g_t.
 
     Args:
         filter: its mu, s, beta and eps.
@@ -74,8 +77,16 @@ class AdamInput:
         self.x, self.weight = x, weight
         self.p, self.n, self.scratch = p.clone(), n.clone(), torch.empty_like(p)
         self.kept = x.new_empty(len(blocks(x.shape[0])), 2, *p.shape)
-        self.g = x.new_empty(min(STEPS, x.shape[0]), *p.shape)
+        self.keeps_g, self.of_block = x.shape[1] >= WIDE, min(STEPS, x.shape[0])
+        self.g = x.new_empty(x.shape[0] if self.keeps_g else self.of_block, *p.shape)
         self.g_at = self.g.unbind()
+
+    def _g_of(self, block: range) -> Tensor:
+        """Where g_t of the block's steps are, (steps, 4N, batch)."""
+        return part(self.g, block) if self.keeps_g else self.g[: len(block)]
+
+    def _project(self, block: range) -> None:
+        multiply(self.weight, part(self.x, block), out=self._g_of(block))
 
     def start_block(self, block: range) -> None:
         """Before the `step` of its first step."""
@@ -87,15 +98,9 @@ class AdamInput:
         self._advance(t, self.p, self.n, self.p, self.n)
         torch.addcmul(column, self.p, torch.rsqrt(self.n, out=self.scratch), out=out)
 
-    def _project(self, block: range) -> Tensor:
-        """g_t of the block's steps, (steps, 4N, batch), to where `_advance` reads them."""
-        g = self.g[: len(block)]
-        multiply(self.weight, self.x[block.start : block.stop], out=g)
-        return g
-
     def _advance(self, t: int, p: Tensor, n: Tensor, p_out: Tensor, n_out: Tensor) -> None:
         """p_t and n_t from p_{t-1} and n_{t-1}."""
-        g = self.g_at[t % STEPS]
+        g = self.g_at[t % len(self.g_at)]
         torch.add(g, p, alpha=self.mu, out=p_out)
         square = torch.addcmul(self.eps, g, g, value=self.inverse_s2, out=self.scratch)
         if self.beta < 0.5:  # either is the average; the smaller weight is the one to give, as 1 minus it is rounded
@@ -108,12 +113,13 @@ class AdamInput:
         self.dp, self.e, self.last = dp_end.clone(), -2 * dn_end, self.x.shape[0] - 1
         self.dx = torch.empty_like(self.x) if with_dx else None
         self.d_weight = torch.zeros_like(self.weight)
-        self.p_and_n = self.x.new_empty(len(self.g), 2, *self.p.shape)
-        self.p_and_n_at = [step.unbind() for step in self.p_and_n]
+        p_and_n = self.x.new_empty(self.of_block, 2, *self.p.shape)
+        self.p_and_n_at = [of_step.unbind() for of_step in p_and_n]
 
     def start_block_back(self, block: range) -> None:
         """Before the `step_back` of its last step: g, p and n of its steps."""
-        self._project(block)
+        if not self.keeps_g:
+            self._project(block)
         p, n = self.kept[block.start // STEPS]
         for t in block:
             self._advance(t, p, n, *self.p_and_n_at[t % STEPS])
@@ -121,7 +127,7 @@ class AdamInput:
 
     def step_back(self, t: int, dy: Tensor) -> None:
         """Leaves dg_t where g_t was."""
-        g, (p, n) = self.g_at[t % STEPS], self.p_and_n_at[t % STEPS]
+        g, (p, n) = self.g_at[t % len(self.g_at)], self.p_and_n_at[t % STEPS]
         dp, e, last = self.dp, self.e, t == self.last  # after the last step, the state's gradient comes in as it is
         torch.div(p, n, out=p)
         n.rsqrt_().mul_(dy)
@@ -131,10 +137,10 @@ class AdamInput:
 
     def end_block_back(self, block: range) -> None:
         """After the `step_back` of all its steps."""
-        dg, steps = self.g[: len(block)], slice(block.start, block.stop)
-        add_outer_products(self.d_weight, dg, self.x[steps])
+        dg = self._g_of(block)
+        add_outer_products(self.d_weight, dg, part(self.x, block))
         if self.dx is not None:
-            multiply(self.weight.t(), dg, out=self.dx[steps])
+            multiply(self.weight.t(), dg, out=part(self.dx, block))
 
 
 class _AdamLSTM(torch.autograd.Function):

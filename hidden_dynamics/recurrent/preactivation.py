@@ -38,6 +38,11 @@ def blocks(steps: int) -> list[range]:
     return [range(start, min(start + STEPS, steps)) for start in range(0, steps, STEPS)]
 
 
+def part(sequence: Tensor, block: range) -> Tensor:
+    """The block's steps of a (T, ...)."""
+    return sequence[block.start : block.stop]
+
+
 def multiply(weight: Tensor, x: Tensor, out: Tensor) -> None:
     """out_t = W x_t, with weight W (m, n), x (steps, n, batch) and out (steps, m, batch)."""
     if x.shape[2] < ENOUGH_COLUMNS:
@@ -119,9 +124,9 @@ class Recurrence:
 
     def end_block_back(self, block: range) -> None:
         """After the `step_back` of all its steps."""
-        steps = slice(block.start, block.stop)
-        add_outer_products(self.d_weight, self.gates[steps], self.h[steps])
-        self.d_bias += self.gates[steps].sum((0, 2))
+        da = part(self.gates, block)
+        add_outer_products(self.d_weight, da, part(self.h, block))
+        self.d_bias += da.sum((0, 2))
 
 
 class _PreactivationLSTM(torch.autograd.Function):

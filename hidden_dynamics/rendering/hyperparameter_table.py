@@ -117,16 +117,15 @@ def _cells(spec: Mapping, paper_size: Any, row: Mapping, task: Mapping, by_defin
     }
     said = task.get("data", {}) if not cells["dataset"].differs else {}
     cells |= {f"data.{key}": Cell(value, said.get(key, _MISSING)) for key, value in spec["data"].items()}
-    details = {name: value for name, value in _flat(ours).items() if name.partition(".")[0] in DETAILS}
+    details = _flat({name: ours[name] for name in DETAILS if name in ours})
     cells |= {f"{DETAIL}{name}": Cell(value, theirs.get(name, _MISSING)) for name, value in details.items()}
     return cells | {name: Cell(ours.get(name, _MISSING), theirs.get(name, _MISSING)) for name in COLUMNS}
 
 
 def _flat(settings: Mapping) -> dict[str, Any]:
-    """Mappings written out: {"dropouts": {"input": 0.4}} becomes {"dropouts.input": 0.4}; in the order of DETAILS."""
+    """Mappings written out: {"dropouts": {"input": 0.4}} becomes {"dropouts.input": 0.4}."""
     flat = {}
-    for name in sorted(settings, key=list({**DETAILS, **settings}).index):
-        value = settings[name]
+    for name, value in settings.items():
         flat |= {f"{name}.{key}": v for key, v in value.items()} if isinstance(value, Mapping) else {name: value}
     return flat
 
