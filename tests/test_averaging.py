@@ -176,6 +176,14 @@ def test_a_finished_training_is_not_tested_again_and_has_the_same_weights(tmp_pa
     assert again == history and task.tests == 0 and torch.equal(network.weight, same.weight)
 
 
+def test_the_checkpoint_of_a_finished_training_has_the_weights_once(tmp_path):
+    """A language model's are 97 MB, and a grid of them has 125 runs."""
+    run_loop(tmp_path, Scripted(list(LOSSES)))
+    state = Checkpoint(tmp_path, "this run").load()
+    assert state["average"] is None
+    assert state["best"]["weight"].data_ptr() == state["network"]["weight"].data_ptr()
+
+
 @pytest.mark.parametrize("losses", [[math.nan] * 6, [math.inf] * 6])
 def test_where_no_validation_loss_is_a_number_there_is_no_test(tmp_path, losses):
     task = Scripted(list(losses))

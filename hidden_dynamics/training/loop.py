@@ -220,6 +220,7 @@ def _test(run: Training, checkpoint: Checkpoint, interruption: Interruption) -> 
     history.metrics[place_of(history.metrics, run.settings["report"])].update(measured)
     history.tested = True
     history.evaluation_seconds += time.perf_counter() - start
+    run.average, run.best = None, run.network.state_dict()  # no training goes on from here: one copy of the weights
     _save(run, checkpoint)
 
 
