@@ -39,7 +39,7 @@ def _network(run: Run, task: Any) -> nn.Module:
         return imported(run.spec["network"])(task, **core, **run.spec["hyperparameters"])
     except (TypeError, ValueError) as error:
         problem = " ".join(str(error).split())  # torch's errors have several lines
-        name = run.spec["core"] or run.spec["network"]
+        name = " with the core ".join(filter(None, (run.spec["network"], run.spec["core"])))
         given = json.dumps(run.spec["hyperparameters"])
         raise UserError(
             f"{run.id}: {name} cannot be built: {problem}. Check its hyperparameters in config/tasks.yaml: {given}."

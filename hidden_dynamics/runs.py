@@ -12,6 +12,7 @@ from hidden_dynamics.digest import code_digest
 from hidden_dynamics.errors import UserError
 
 OUTPUTS = ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", "model.pt")
+NETWORK = "hidden_dynamics.networks.RecurrentNetwork"  # unless the model or the task has one of its own
 GRADIENTS = "hidden_gradients.npz"  # of tasks that record them (training.record_gradients)
 
 
@@ -95,7 +96,7 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
         "task": task,
         "model": model,
         "seed": seed,
-        "network": entry.get("network", configuration.models[model]["network"]),
+        "network": configuration.models[model].get("network") or entry.get("network", NETWORK),
         "core": configuration.models[model].get("core"),
         "hyperparameters": hyperparameters,
         "task_class": entry["class"],

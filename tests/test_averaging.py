@@ -173,15 +173,9 @@ def test_a_finished_training_is_not_tested_again_and_has_the_same_weights(tmp_pa
     history, network = run_loop(tmp_path, Scripted(list(LOSSES)))
     task = Scripted([])
     again, same = run_loop(tmp_path, task)
+    state = Checkpoint(tmp_path, "this run").load()  # the weights once: a language model's are 97 MB
     assert again == history and task.tests == 0 and torch.equal(network.weight, same.weight)
-
-
-def test_the_checkpoint_of_a_finished_training_has_the_weights_once(tmp_path):
-    """A language model's are 97 MB, and a grid of them has 125 runs."""
-    run_loop(tmp_path, Scripted(list(LOSSES)))
-    state = Checkpoint(tmp_path, "this run").load()
-    assert state["average"] is None
-    assert state["best"]["weight"].data_ptr() == state["network"]["weight"].data_ptr()
+    assert {name: state[name] for name in ("average", "best")} == {"average": None, "best": None}
 
 
 @pytest.mark.parametrize("losses", [[math.nan] * 6, [math.inf] * 6])
@@ -191,13 +185,32 @@ def test_where_no_validation_loss_is_a_number_there_is_no_test(tmp_path, losses)
     assert task.tests == 0 and not any("test_loss" in row for row in history.metrics)
 
 
-def test_a_training_that_diverges_is_tested_where_it_was_best(tmp_path):
+@pytest.mark.parametrize(("at", "best"), [(11, 1), (17, 4)])  # the fifth evaluation is of averaged weights
+def test_a_training_that_diverges_is_tested_where_it_was_best(tmp_path, at, best):
     task = Scripted(list(LOSSES))
-    loss, count = task.loss, iter(range(100))
-    task.loss = lambda network, batch: loss(network, batch) * (math.inf if next(count) == 10 else 1)
-    history, _ = run_loop(tmp_path, task)
-    assert history.diverged_at == 11 and len(history.metrics) == 3
-    assert history.metrics[1]["test_loss"] == task.evaluated[1].sum().item()
+    loss, count = task.loss, iter(range(1, 100))
+    task.loss = lambda network, batch: loss(network, batch) * (math.inf if next(count) == at else 1)
+    history, network = run_loop(tmp_path, task)
+    assert history.diverged_at == at and len(history.metrics) == (at - 1) // 3
+    assert history.metrics[best]["test_loss"] == task.evaluated[best].sum().item()
+    assert torch.equal(network.weight.detach(), task.evaluated[best])
+
+
+def test_without_a_test_the_network_is_left_with_the_weights_of_the_last_evaluation(tmp_path):
+    class Untested(Scripted):
+        evaluate_test = property()  # hasattr says that there is none
+
+    task = Untested(list(LOSSES))
+    for _ in range(2):  # the second time it is finished already
+        history, network = run_loop(tmp_path, task)
+        assert history.averaged_since == 12 and torch.equal(network.weight.detach(), task.evaluated[-1])
+
+
+def test_weights_that_are_no_flat_space_are_not_averaged(tmp_path, monkeypatch):
+    monkeypatch.setattr(Line, "parameter_groups", lambda line: {"orthogonal": [line.weight]})
+    spec = spec_of(optimisers={"orthogonal": {"name": "SGD", "lr": 0.05}})
+    with pytest.raises(UserError, match="training.averaging: my.DTRIV has weights that cannot be averaged"):
+        run_loop(tmp_path, Scripted(list(LOSSES)), spec | {"core": "my.DTRIV"})
 
 
 def test_the_files_of_the_run_have_the_test_where_it_belongs(tmp_path):

@@ -161,12 +161,26 @@ def test_a_missing_file_is_named(project, file):
         configurations.load(None, project.directory)
 
 
+def test_a_model_without_core_and_network_is_named(project):
+    content = project.read(MODELS)
+    del content["lstm"]["core"]
+    project.write(MODELS, content)
+    with pytest.raises(UserError, match="models.yaml: lstm: .*an entry with a core, or a network of its own"):
+        project.load()
+
+
+def test_averaging_is_triggered_by_what_is_better_where_it_is_less(project):
+    project.set(TASKS, "ptb.training.averaging.metric", "test_accuracy")
+    with pytest.raises(UserError, match="a metric of which less is better, such as validation_loss"):
+        project.load()
+
+
 @pytest.mark.parametrize(
     ("file", "entry", "key"),
     [
         (SETTINGS, None, "scale"),
         (TASKS, "mnist", "training"),
-        (MODELS, "lstm", "network"),
+        (MODELS, "lstm", "label"),
         (SCALES, "demo", "threads"),
         (DATASETS, "digits", "licence"),
         (READINGS, "sr_cell", "released"),

@@ -47,6 +47,7 @@ from hidden_dynamics.tasks import language
 from hidden_dynamics.training import checkpoint, loop, record
 
 checkpoint.SECONDS = checkpoint.SECONDS_AFTER_AN_EVALUATION = -1
+checkpoint.TIMES_A_SAVING = 0
 
 def die_in(owner, name, passes, when=lambda *arguments: True, before=lambda *arguments: None, after=False):
     real, left = getattr(owner, name), [passes]

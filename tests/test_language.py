@@ -168,6 +168,13 @@ def test_a_core_that_is_no_lstm_is_refused():
         LanguageModel(Task, DTRIV, hidden_size=8, embedding_size=8, K=1, initialisation="orthogonal")
 
 
+def flatten(state):
+    """The tensors of a state."""
+    found = []
+    map_tensors(found.append, state)
+    return found
+
+
 # Dropouts
 
 
@@ -244,14 +251,14 @@ def task_of(train=200, validation=60, test=33, bptt=7, batch_sizes=(4, 1), **reg
     sizes = {"train": train, "validation": validation, "test": test}
     arrays = {split: random.integers(0, WORDS, size).astype(np.int32) for split, size in sizes.items()}
     arrays["vocabulary"] = np.array([f"word{k}" for k in range(WORDS)])
-    given = {
+    settings = {
         "bptt": bptt,
         "activation_regularisation": 0.0,
         "temporal_regularisation": 0.0,
         "evaluation_batch_sizes": dict(zip(("validation", "test"), batch_sizes, strict=True)),
         **regularisation,
     }
-    return LanguageModelling(arrays, given, 0, CPU)
+    return LanguageModelling(arrays, settings, 0, CPU)
 
 
 @given(st.integers(1, 300), st.integers(1, 12))
@@ -297,6 +304,8 @@ def test_a_segment_continues_the_one_before_without_its_gradients(name):
     expected = functional.cross_entropy(network(second[0], carried).logits.flatten(0, 1), second[1].flatten())
     torch.testing.assert_close(task.loss(network, second), expected, rtol=0, atol=0)
     assert task.carried is not carried
+    for tensor in [t for layer in task.carried for t in flatten(layer)]:
+        assert tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()  # no view of a segment
     task.loss(network, first)  # the next epoch: it begins with nothing
     assert all(torch.equal(h, g) for (h, *_), (g, *_) in zip(task.carried, carried, strict=True))
 
@@ -329,6 +338,27 @@ def test_a_perplexity_beyond_all_numbers_is_infinite():
         assert task_of().evaluate(network)["validation_perplexity"] == math.inf
 
 
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"btpt": 7}, "unknown setting 'btpt'. Did you mean 'bptt'"),
+        ({"bptt": 0}, "settings.bptt must be a whole number above 0, found 0"),
+        ({"bptt": "x"}, "settings.bptt must be a whole number above 0, found 'x'"),
+        (
+            {"evaluation_batch_sizes": {"validation": 0, "test": 1}},
+            "validation must be a whole number above 0, found 0",
+        ),
+        ({"evaluation_batch_sizes": {"validation": 4}}, "test must be a whole number above 0, found None"),
+        ({"evaluation_batch_sizes": {"valid": 4, "test": 1}}, "Did you mean 'evaluation_batch_sizes.validation'"),
+        ({"temporal_regularisation": -1.0}, "temporal_regularisation must be a number, 0 or more, found -1.0"),
+        ({"activation_regularisation": math.nan}, "activation_regularisation must be a number, 0 or more, found nan"),
+    ],
+)
+def test_settings_are_checked(changes, complaint):
+    with pytest.raises(UserError, match=complaint):
+        task_of(**changes)
+
+
 @pytest.mark.parametrize(("sizes", "split"), [({"validation": 7}, "validation"), ({"test": 1}, "test")])
 def test_a_text_too_short_to_be_evaluated_is_named(sizes, split):
     with pytest.raises(UserError, match=f"the {split} text is too short for evaluation_batch_sizes.{split}"):
@@ -353,7 +383,8 @@ def test_segments_follow_one_another_through_the_whole_text(size, batch_size, bp
             assert iteration == 0 or not schedule.evaluates(iteration)
             assert now <= schedule.epochs(iteration) < now + 1
         assert (start, given) == (position, batch_size) and length >= 2
-        assert schedule.rate(iteration) == length / bptt
+        last = position + length >= rows - 2
+        assert schedule.rate(iteration) == length / bptt or (last and schedule.rate(iteration) > length / bptt)
         position += length
     assert epoch == epochs - 1 and rows - 2 <= position <= rows - 1
     assert schedule.evaluates(schedule.iterations) and schedule.epochs(schedule.iterations) == epochs
@@ -362,7 +393,7 @@ def test_segments_follow_one_another_through_the_whole_text(size, batch_size, bp
 def test_lengths_are_those_of_awd_lstm():
     """Rounded down from a normal distribution about 70, or 35 for one in twenty; some 46,479 / 67.75 in an epoch."""
     schedule = SegmentSchedule({"epochs": 20, "batch_size": 20}, 929_589, 70, 0)
-    lengths = np.array([schedule.indices(iteration)[1][1] for iteration in range(schedule.iterations)])
+    lengths = np.array([schedule.rate(iteration) * 70 for iteration in range(schedule.iterations)])
     assert schedule.iterations / 20 == pytest.approx(687, abs=6)
     short = lengths < 52
     assert short.mean() == pytest.approx(0.05, abs=0.01)

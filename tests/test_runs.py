@@ -123,6 +123,33 @@ def test_every_run_is_found_by_its_directory(configured):
     assert find(configuration, "mnist", "lstm-n32", 99).seed == 99
 
 
+def test_a_model_has_its_own_network_or_the_tasks_or_the_usual_one(project):
+    own = {"label": "Mine", "colour": "magenta", "network": "my.Network", "tasks": {"ptb": {}, "mnist": {}}}
+    project.set("config/models.yaml", "mine", own)
+    configuration = project.load()
+    networks = {
+        (task, model): resolve(configuration, task, model, size, 0).spec["network"]
+        for task, size in (("ptb", 1150), ("mnist", 128))
+        for model, size in (("mine", None), ("lstm", size))
+    }
+    assert networks == {
+        ("ptb", "mine"): "my.Network",
+        ("mnist", "mine"): "my.Network",
+        ("ptb", "lstm"): "hidden_dynamics.language_model.LanguageModel",
+        ("mnist", "lstm"): "hidden_dynamics.networks.RecurrentNetwork",
+    }
+
+
+def test_hyperparameters_of_a_task_are_those_of_all_its_models_unless_they_say_otherwise(project):
+    project.set("config/tasks.yaml", "ptb.models.sr_lstm.hyperparameters.layers", 2)
+    configuration = project.load(scale="paper")
+    layers = {
+        model: resolve(configuration, "ptb", model, 1150, 0).spec["hyperparameters"]["layers"]
+        for model in configuration.tasks["ptb"]["models"]
+    }
+    assert layers == {"lstm": 3, "momentum_lstm": 3, "adam_lstm": 3, "rmsprop_lstm": 3, "sr_lstm": 2}
+
+
 def test_a_wrong_name_lists_the_right_ones(configured):
     configuration = configured(scale="demo")
     with pytest.raises(UserError, match="unknown model 'lstm-n128'.*Known: lstm-n32, lstm-n48, momentum_lstm-n32"):

@@ -587,6 +587,7 @@ def test_a_signal_during_any_saving_of_a_checkpoint_is_obeyed_even_at_the_last(t
     """9 steps and 3 evaluations are saved, and the end once more."""
     monkeypatch.setattr("hidden_dynamics.training.checkpoint.SECONDS", -1)
     monkeypatch.setattr("hidden_dynamics.training.checkpoint.SECONDS_AFTER_AN_EVALUATION", -1)
+    monkeypatch.setattr("hidden_dynamics.training.checkpoint.TIMES_A_SAVING", 0)
     whole, save = run_loop(tmp_path / "whole"), Checkpoint.save
     for at in range(13):
         count = iter(range(1000))

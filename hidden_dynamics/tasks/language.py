@@ -1,5 +1,6 @@
 """Language modelling: the next word of a text (MomentumRNN, Sections 3.4 and A.3, after AWD-LSTM)."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,9 +9,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.configuration import known
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.recurrent.states import map_tensors
 from hidden_dynamics.training.schedule import SegmentSchedule
+
+REGULARISERS = ("activation_regularisation", "temporal_regularisation")
 
 Batch = tuple[Tensor, Tensor, bool]
 
@@ -33,13 +37,13 @@ class LanguageModelling:
         carried: what the next segment of the training text continues from; part of a checkpoint.
 
     Raises:
-        UserError: a text is too short for its batch size.
+        UserError: a setting is missing, unknown or out of its range, or a text is too short for its batch size.
     """
 
     baseline_loss = None
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        self.vocabulary_size, self.settings = len(arrays["vocabulary"]), settings
+        self.vocabulary_size, self.settings = len(arrays["vocabulary"]), _checked(settings)
         self.texts = {
             split: torch.from_numpy(arrays[split]).to(device).long() for split in ("train", "validation", "test")
         }
@@ -66,7 +70,8 @@ class LanguageModelling:
         the differences of the last states from step to step."""
         words, targets, begins = batch
         output = network(words, None if begins else self.carried)
-        self.carried = map_tensors(torch.Tensor.detach, output.carried)
+        # Copies, because views would keep what was computed for the whole segment.
+        self.carried = map_tensors(lambda tensor: tensor.detach().clone(), output.carried)
         entropy = functional.cross_entropy(output.logits.flatten(0, 1), targets.flatten())
         activation = self.settings["activation_regularisation"] * output.dropped.square().mean()
         temporal = self.settings["temporal_regularisation"] * output.states.diff(dim=0).square().mean()
@@ -91,6 +96,23 @@ class LanguageModelling:
             total += functional.cross_entropy(logits, targets.flatten(), reduction="sum").item()
         loss = total / rows[1:].numel()
         return {f"{split}_loss": loss, f"{split}_perplexity": torch.tensor(loss, dtype=torch.float64).exp().item()}
+
+
+def _checked(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The settings, if they are those of the task and in their ranges."""
+    flat = {key: value for key, value in settings.items() if key != "evaluation_batch_sizes"}
+    batch_sizes = settings.get("evaluation_batch_sizes", {})
+    flat |= {f"evaluation_batch_sizes.{split}": size for split, size in batch_sizes.items()}
+    whole = ("bptt", "evaluation_batch_sizes.validation", "evaluation_batch_sizes.test")
+    for name in flat:
+        known(name, [*whole, *REGULARISERS], "setting", "the task's settings")
+    for name in whole:
+        if type(flat.get(name)) is not int or flat[name] < 1:
+            raise UserError(f"the task's settings.{name} must be a whole number above 0, found {flat.get(name)!r}.")
+    for name in REGULARISERS:
+        if type(flat.get(name)) not in (int, float) or not 0 <= flat[name] < math.inf:
+            raise UserError(f"the task's settings.{name} must be a number, 0 or more, found {flat.get(name)!r}.")
+    return settings
 
 
 def columns(text: Tensor, batch_size: int) -> Tensor:

@@ -18,6 +18,7 @@ from hidden_dynamics.files import atomic
 DIGEST_LENGTH = 64
 SECONDS = 60.0
 SECONDS_AFTER_AN_EVALUATION = 5.0
+TIMES_A_SAVING = 50  # and not before so many times the last saving took: a large network's takes seconds
 
 
 class Checkpoint:
@@ -31,15 +32,19 @@ class Checkpoint:
     def __init__(self, directory: Path, fingerprint: str):
         self.path, self.previous = directory / "checkpoint.pt", directory / "checkpoint.previous.pt"
         self.fingerprint = fingerprint
-        self._saved = time.monotonic()
+        self._saved, self._took = time.monotonic(), 0.0
 
     def due(self, after_evaluation: bool) -> bool:
-        """Whether it is time: every minute, and after an evaluation (that is, an epoch), at most every five seconds."""
+        """Whether it is time: every minute, and after an evaluation (that is, an epoch), at most every five seconds.
+
+        Saving takes two per cent of the time at most.
+        """
         wait = SECONDS_AFTER_AN_EVALUATION if after_evaluation else SECONDS
-        return time.monotonic() - self._saved > wait
+        return time.monotonic() - self._saved > max(wait, TIMES_A_SAVING * self._took)
 
     def save(self, state: dict[str, Any]) -> None:
         """Write `state`; the checkpoint that was there becomes the previous one."""
+        start = time.monotonic()
         buffer = io.BytesIO()
         torch.save({"fingerprint": self.fingerprint, **state}, buffer)
         content = buffer.getvalue()
@@ -49,6 +54,7 @@ class Checkpoint:
             handle.write(hashlib.sha256(content).hexdigest().encode())
             handle.write(content)
         self._saved = time.monotonic()
+        self._took = self._saved - start
 
     def load(self) -> dict[str, Any] | None:
         """The newest state of this very run, its tensors on the CPU, or None.

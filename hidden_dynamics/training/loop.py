@@ -33,7 +33,6 @@ class History:
         clock: training and evaluation seconds at each evaluation.
         diverged_at: the iteration whose loss was not finite, counted from 1, or None.
         averaged_since: the iterations after which the averaging of the weights began, or None.
-        tested: whether the task's `evaluate_test` has been called.
         gradient_norms: ||dL/dh_t|| for every t, (T,) each, at iterations 0, n, 2n, ... where `record_gradients` is n.
     """
 
@@ -43,7 +42,6 @@ class History:
     clock: list[dict[str, float]] = field(default_factory=list)
     diverged_at: int | None = None
     averaged_since: int | None = None
-    tested: bool = False
     gradient_norms: list[torch.Tensor] = field(default_factory=list)
     training_seconds: float = 0.0
     evaluation_seconds: float = 0.0
@@ -55,7 +53,8 @@ class Training:
 
     Attributes:
         average: of the weights since `history.averaged_since`, or None.
-        best: the weights of the reported evaluation, where the task has an `evaluate_test` for them; or None.
+        best: the weights of the reported evaluation, where the task has an `evaluate_test` that is still to be made on
+            them; or None.
     """
 
     spec: dict[str, Any]
@@ -89,12 +88,14 @@ def train(
 ) -> History:
     """Train until the schedule ends or the loss is no longer finite; then the task's test, if it has one.
 
-    Where there is a test, the network is left with the weights of the reported evaluation, otherwise with the last.
+    The network is left with the weights that the test was made on, those of the reported evaluation; where there is no
+    test, with those that the last evaluation was made on.
 
     Raises:
         Interrupted: SIGTERM or SIGINT came; the checkpoint holds everything done so far.
         UserError: the metric to be reported, or to decide on averaging, is none that the evaluation gives.
     """
+    _check_averaging(spec, network)
     run = Training(spec, task, network, optimisers, device, schedule_of(spec["training"], task, spec["seed"]))
     _resume(run, checkpoint)
     with Interruption() as interruption:
@@ -117,6 +118,8 @@ def train(
             _save(run, checkpoint)
             raise
     checkpoint.drop_previous()
+    if run.average is not None:
+        network.load_state_dict(run.evaluated.state_dict())
     return run.history
 
 
@@ -195,6 +198,15 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
     history.clock.append({"iteration": history.iteration, **seconds})
 
 
+def _check_averaging(spec: dict[str, Any], network: nn.Module) -> None:
+    """The mean of points on a manifold, or of coordinates whose base changes, is no weight of such a network."""
+    if spec["training"].get("averaging") is not None and set(network.parameter_groups()) != {"main"}:
+        raise UserError(
+            f"task {spec['task']}: training.averaging: {spec['core'] or spec['network']} has weights that cannot be "
+            "averaged (an orthogonal matrix): set it to null."
+        )
+
+
 def _average_if_due(run: Training) -> None:
     """Begin to average the weights where the settings ask for it and the last evaluation triggers it."""
     settings = run.settings.get("averaging")
@@ -211,16 +223,13 @@ def _test(run: Training, checkpoint: Checkpoint, interruption: Interruption) -> 
     """Measure the reported evaluation's weights on the test set, once, and leave them in the network."""
     history = run.history
     run.network.load_state_dict(run.best)
-    if history.tested:
-        return
     start = time.perf_counter()
     run.network.eval()
     with interruption.immediate(), torch.no_grad():
         measured = run.task.evaluate_test(run.network)
     history.metrics[place_of(history.metrics, run.settings["report"])].update(measured)
-    history.tested = True
     history.evaluation_seconds += time.perf_counter() - start
-    run.average, run.best = None, run.network.state_dict()  # no training goes on from here: one copy of the weights
+    run.average = run.best = None  # no training goes on from here: one copy of the weights is enough
     _save(run, checkpoint)
 
 

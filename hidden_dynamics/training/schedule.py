@@ -68,7 +68,8 @@ class Schedule:
 
 class SegmentSchedule:
     """Consecutive segments of a text for truncated backpropagation, their lengths drawn anew for each epoch (AWD-LSTM,
-    Merity, Keskar and Socher 2018, Section 4.1). The learning rates are multiplied by length / bptt.
+    Merity, Keskar and Socher 2018, Section 4.1). The learning rates are multiplied by length / bptt;
+    the last segment of an epoch, which the end of the text cuts short, keeps the rate of its drawn length, as there.
 
     Args:
         training: `epochs` and `batch_size`; `evaluate_every` iterations (default: after each epoch).
@@ -95,7 +96,8 @@ class SegmentSchedule:
         """The epoch of an iteration, and (first row, rows, batch size) of its segment; a row is a word of each text
         of the batch."""
         epoch, position = self._place(iteration)
-        return epoch, (*_segments(self.rows, self.bptt, self.seed, epoch)[position], self.batch_size)
+        start, length, _ = _segments(self.rows, self.bptt, self.seed, epoch)[position]
+        return epoch, (start, length, self.batch_size)
 
     def evaluates(self, iteration: int) -> bool:
         if self.every is None:
@@ -107,7 +109,8 @@ class SegmentSchedule:
         return epoch + (position / (self.starts[epoch + 1] - self.starts[epoch]) if position else 0)
 
     def rate(self, iteration: int) -> float:
-        return self.indices(iteration)[1][1] / self.bptt
+        epoch, position = self._place(iteration)
+        return _segments(self.rows, self.bptt, self.seed, epoch)[position][2] / self.bptt
 
     def _place(self, iteration: int) -> tuple[int, int]:
         """The epoch and the position in it; after the last iteration, the epoch after the last and 0."""
@@ -122,12 +125,19 @@ def _order(seed: int, epoch: int, size: int) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=2)
-def _segments(rows: int, bptt: int, seed: int, epoch: int) -> list[tuple[int, int]]:
-    """(first row, rows) of the segments of an epoch. They cover all rows but the last, which is a target alone, and at
-    times one more: a segment has at least two, between which temporal regularisation is taken."""
+def _segments(rows: int, bptt: int, seed: int, epoch: int) -> list[tuple[int, int, int]]:
+    """(first row, rows, rows as drawn) of the segments of an epoch.
+
+    They cover all rows but the last, which is a target alone, and at times one more: a segment has at least two,
+    between which temporal regularisation is taken.
+    """
     random = generator(seed, "segments", epoch)
     draws = rows // SHORTEST + 1
     means = np.where(random.random(draws) < HALVED, bptt / 2, bptt)
-    ends = np.maximum(SHORTEST, random.normal(means, DEVIATION).astype(np.int64)).cumsum()
-    starts = [0, *(int(end) for end in ends if end < rows - 2)]
-    return [(start, min(int(end), rows - 1) - start) for start, end in zip(starts, ends, strict=False)]
+    lengths = np.maximum(SHORTEST, random.normal(means, DEVIATION).astype(np.int64))
+    ends = lengths.cumsum()
+    starts = np.concatenate([[0], ends[ends < rows - 2]])
+    return [
+        (int(start), min(int(drawn), rows - 1 - int(start)), int(drawn))
+        for start, drawn in zip(starts, lengths, strict=False)
+    ]
