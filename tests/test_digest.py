@@ -304,7 +304,8 @@ GENERATED = {"copying_1k", "copying_2k", "adding"}
 PIXELS = {"mnist", "pmnist", "mnist_ablation", "pmnist_dtriv", "pmnist_gradients"}
 SPEECH = {"timit", "timit_recall", "timit_ablation", "timit_dtriv", "timit_dtriv_recall"}
 OF_ORTHOGONAL = {"pmnist_dtriv", "pmnist_gradients", "timit_dtriv", "timit_dtriv_recall"}
-ALL = (LSTMS | ORTHOGONAL, GENERATED | PIXELS | SPEECH)
+LANGUAGE = {"ptb", "ptb_ablation"}
+ALL = (LSTMS | ORTHOGONAL, GENERATED | PIXELS | SPEECH | LANGUAGE)
 
 
 def test_the_momentum_filter_touches_momentum_alone(copied):
@@ -315,7 +316,7 @@ def test_the_momentum_filter_touches_momentum_alone(copied):
 def test_the_nesterov_filter_touches_restarts_and_nesterov_alone(copied):
     models, tasks = copied("filters.py", "return j / (j + 3)", "return j / (j + 4)")
     assert models == {"sr_lstm", "nag_lstm", "sr_dtriv"}
-    assert tasks == GENERATED | {"mnist", "pmnist", "pmnist_dtriv", "timit", "timit_recall"}
+    assert tasks == GENERATED | {"mnist", "pmnist", "pmnist_dtriv", "timit", "timit_recall", "ptb"}
 
 
 def test_the_adam_filter_touches_the_adam_cells_alone(copied):
@@ -347,7 +348,6 @@ def test_the_orthogonal_core_touches_its_own_runs_alone(copied, file, old, new):
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("networks.py", "self.readout = nn.Linear(", "self.readout = nn.Bilinear("),
         ("building.py", 'torch.manual_seed(run.spec["seed"])', 'torch.manual_seed(1 + run.spec["seed"])'),
         ("training/devices.py", "torch.set_flush_denormal(True)", "torch.set_flush_denormal(False)"),
         ("training/loop.py", "loss.backward()", "(2 * loss).backward()"),
@@ -358,7 +358,15 @@ def test_what_all_share_touches_all(copied, file, old, new):
     assert copied(file, old, new) == ALL
 
 
+def test_a_network_touches_the_runs_that_have_it_alone(copied):
+    readout = copied("networks.py", "self.readout = nn.Linear(", "self.readout = nn.Bilinear(")
+    assert readout == (ALL[0], ALL[1] - LANGUAGE)
+    assert copied("language_model.py", "EMBEDDING_RANGE = 0.1", "EMBEDDING_RANGE = 1")[1] == LANGUAGE
+    assert copied("training/schedule.py", "HALVED = 0.05", "HALVED = 0.5")[1] == LANGUAGE
+
+
 def test_a_task_touches_its_own_runs_alone(copied):
+    assert copied("tasks/language.py", 'reduction="sum"', 'reduction="mean"')[1] == LANGUAGE
     assert copied("tasks/copying.py", "functional.cross_entropy(", "2 * functional.cross_entropy(")[1] == {
         "copying_1k",
         "copying_2k",
