@@ -1,5 +1,6 @@
 """What several test files share: a configuration of one's own to change, and the repository's root."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 import yaml
 
 from hidden_dynamics import configuration as configurations
+from hidden_dynamics.data.fetch import fetch, verify
+from hidden_dynamics.data.registry import load_registry
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -52,3 +55,20 @@ def configured() -> Callable[..., configurations.Configuration]:
     """The shipped configuration, with some settings changed."""
     shipped = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
     return lambda **settings: configurations.load(shipped | settings)
+
+
+@pytest.fixture
+def from_mirror(tmp_path: Path) -> Callable[[str], Path]:
+    """The raw files of a dataset, fetched and verified from the mirror; skips the test where there is none."""
+
+    def directory(name: str) -> Path:
+        dataset = load_registry(ROOT / "config" / "datasets.yaml")[name]
+        mirror = os.environ.get("HIDDEN_DYNAMICS_MIRROR")
+        if not mirror:
+            pytest.skip(f"HIDDEN_DYNAMICS_MIRROR names no mirror with the real {dataset.title}")
+        for file in dataset.files.values():
+            fetch(name, file, tmp_path / file.name, mirror)
+            verify(tmp_path / file.name, file)
+        return tmp_path
+
+    return directory

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hidden_dynamics.data import adding, copying, digits, mnist
-from hidden_dynamics.data.fetch import fetch
-from hidden_dynamics.data.registry import load_registry
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 
@@ -262,13 +259,9 @@ def test_mnist_of_the_wrong_size_or_with_wrong_labels(tmp_path: Path, monkeypatc
         mnist.prepare(tmp_path, {})
 
 
-def test_mnist_from_a_mirror(tmp_path: Path):
-    mirror = os.environ.get("HIDDEN_DYNAMICS_MIRROR")
-    if not mirror:
-        pytest.skip("HIDDEN_DYNAMICS_MIRROR names no mirror with the real MNIST")
-    for file in load_registry(ROOT / "config" / "datasets.yaml")["mnist"].files.values():
-        fetch("mnist", file, tmp_path / file.name, mirror)
-    arrays = mnist.prepare(tmp_path, {})
+@pytest.mark.mirror
+def test_mnist_from_a_mirror(from_mirror):
+    arrays = mnist.prepare(from_mirror("mnist"), {})
     assert arrays["train_images"].shape == (60_000, 784) and arrays["test_images"].shape == (10_000, 784)
     assert arrays["train_labels"][:5].tolist() == [5, 0, 4, 1, 9]
     assert arrays["test_labels"][:5].tolist() == [7, 2, 1, 0, 4]

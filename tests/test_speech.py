@@ -21,7 +21,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hidden_dynamics.data import fsdd, prepared, speech, synthetic_speech, timit
-from hidden_dynamics.data.fetch import fetch, verify
 from hidden_dynamics.data.registry import load_registry
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.digest import reachable
@@ -594,14 +593,8 @@ def test_a_damaged_incomplete_or_missing_archive(tmp_path: Path, few_recordings)
 
 
 @pytest.mark.mirror
-def test_fsdd_from_a_mirror(tmp_path: Path):
-    mirror = os.environ.get("HIDDEN_DYNAMICS_MIRROR")
-    if not mirror:
-        pytest.skip("HIDDEN_DYNAMICS_MIRROR names no mirror with the real Free Spoken Digit Dataset")
-    file = load_registry(ROOT / "config" / "datasets.yaml")["fsdd"].files[fsdd.ARCHIVE]
-    fetch("fsdd", file, tmp_path / file.name, mirror)
-    verify(tmp_path / file.name, file)
-    arrays = fsdd.prepare(tmp_path, {})
+def test_fsdd_from_a_mirror(from_mirror):
+    arrays = fsdd.prepare(from_mirror("fsdd"), {})
     assert [len(arrays[f"{split}_lengths"]) for split in ("train", "validation", "test")] == [2400, 300, 300]
     assert len(arrays["train_frames"]) == arrays["train_lengths"].sum() == 74_074
     assert np.square(arrays["train_frames"], dtype=np.float64).mean() == pytest.approx(1334.9, abs=0.1)  # dB^2

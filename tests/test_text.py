@@ -1,7 +1,6 @@
 """Language modelling's data: words to numbers, Penn Treebank's files, and the prose of Python's help topics."""
 
 import json
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -14,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hidden_dynamics.data import prepared, ptb, python_topics, text
-from hidden_dynamics.data.fetch import fetch, verify
 from hidden_dynamics.data.registry import load_registry
 from hidden_dynamics.errors import UserError
 
@@ -131,14 +129,8 @@ def test_ptb_with_another_vocabulary(
 
 
 @pytest.mark.mirror
-def test_ptb_from_a_mirror(tmp_path: Path):
-    mirror = os.environ.get("HIDDEN_DYNAMICS_MIRROR")
-    if not mirror:
-        pytest.skip("HIDDEN_DYNAMICS_MIRROR names no mirror with the real Penn Treebank")
-    for file in load_registry(ROOT / "config" / "datasets.yaml")["ptb"].files.values():
-        fetch("ptb", file, tmp_path / file.name, mirror)
-        verify(tmp_path / file.name, file)
-    arrays = ptb.prepare(tmp_path, {})
+def test_ptb_from_a_mirror(from_mirror):
+    arrays = ptb.prepare(from_mirror("ptb"), {})
     assert {name: len(array) for name, array in arrays.items()} == {
         "train": 929_589,
         "validation": 73_760,
