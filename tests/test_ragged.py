@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 import torch
-from cases import HalvingFilter, noise
+from cases import HalvingFilter, assert_all_close, noise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
@@ -74,12 +74,6 @@ def with_gradients(run, core, x, lengths):
     x = x.clone().requires_grad_()
     h = run(core, x, lengths)
     return [h, *torch.autograd.grad((h * noise(*h.shape, seed=5)).sum(), [x, *core.parameters()])]
-
-
-def assert_all_close(actual, expected, tolerance=1e-12):
-    for one, other in zip(actual, expected, strict=True):
-        assert one.shape == other.shape
-        assert (one - other).abs().max() <= tolerance * other.abs().max()
 
 
 class Counting(nn.Module):
