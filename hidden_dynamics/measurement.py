@@ -22,7 +22,7 @@ from torch import nn
 from hidden_dynamics.building import build
 from hidden_dynamics.runs import Run
 from hidden_dynamics.training import optimisers
-from hidden_dynamics.training.loop import update
+from hidden_dynamics.training.learning import learn
 from hidden_dynamics.training.schedule import schedule_of
 
 WARM_UP = 2  # calls of each before any is timed: libraries load, kernels are chosen, optimisers make their state
@@ -81,8 +81,7 @@ def first_batch(run: Run, task: Any, batch_size: int) -> Any:
 def training_step(subject: Subject, batch: Any) -> None:
     """What a training does with a batch: forward, loss, backward, clipping, one step of every optimiser."""
     subject.network.train()
-    loss = subject.task.loss(subject.network, batch)
-    update(loss, subject.network, subject.optimisers, subject.run.spec["training"].get("clip_norm"))
+    learn(subject.task, subject.network, subject.optimisers, batch, subject.run.spec["training"])
 
 
 def evaluation_step(subject: Subject, batch: Any) -> None:

@@ -88,6 +88,8 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
     }
     record.write(Path(run.directory), about, history, network, run.spec["training"]["report"])
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
+    if history.failure:
+        outcome += " ({cause} at t = {time:.6g}, step {step}, {during})".format(**history.failure)
     print(
         f"{run.id}: {outcome} after {history.iteration} iterations, {history.training_seconds:.1f} s of training",
         flush=True,

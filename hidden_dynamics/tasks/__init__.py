@@ -11,7 +11,8 @@ A task is a class with
     __init__(arrays, settings, seed, device)
     batch(epoch, indices)                   a batch of these examples of the training set; with train_size None,
                                             `indices` is (iteration, batch size)
-    loss(network, batch)                    a scalar tensor
+    loss(network, batch)                    a scalar tensor; where a part of the network can be trained by itself
+                                            (training.alternating), loss(network, batch, part) is what that part sees
     evaluate(network)                       {"test_loss": ..., ...} over the whole test set
     evaluate_test(network)                  may be left out; measured once, on the weights of the reported evaluation,
                                             in which case `evaluate` is of a validation set

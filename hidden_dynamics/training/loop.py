@@ -12,11 +12,13 @@ from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
 from hidden_dynamics.configuration import known
+from hidden_dynamics.continuous import FunctionEvaluations, SolverFailure
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.recurrent.states import map_tensors
 from hidden_dynamics.training import averaging
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption
+from hidden_dynamics.training.learning import learn
 from hidden_dynamics.training.optimisers import at_rate
 from hidden_dynamics.training.reported import place_of
 from hidden_dynamics.training.schedule import Schedule, schedule_of
@@ -31,7 +33,11 @@ class History:
         losses: the minibatch loss of each.
         metrics: one entry per evaluation.
         clock: training and evaluation seconds at each evaluation.
-        diverged_at: the iteration whose loss was not finite, counted from 1, or None.
+        diverged_at: the iteration whose loss was not finite, or in or after which a solver failed, counted from 1, or
+            None.
+        failure: of a solver, if that was it: its `cause`, the `time` and the `step` that it had come to, and what it was
+            `during`: the "forward" or "backward" of the iteration, the "evaluation" after it, or the "test".
+        function_evaluations: of each iteration, (forward, backward), where the network counts them.
         averaged_since: the iterations after which the averaging of the weights began, or None.
         gradient_norms: ||dL/dh_t|| for every t, (T,) each, at iterations 0, n, 2n, ... where `record_gradients` is n.
     """
@@ -41,6 +47,8 @@ class History:
     metrics: list[dict[str, float]] = field(default_factory=list)
     clock: list[dict[str, float]] = field(default_factory=list)
     diverged_at: int | None = None
+    failure: dict[str, Any] | None = None
+    function_evaluations: list[tuple[int, int]] = field(default_factory=list)
     averaged_since: int | None = None
     gradient_norms: list[torch.Tensor] = field(default_factory=list)
     training_seconds: float = 0.0
@@ -86,7 +94,7 @@ def train(
     device: torch.device,
     report: Callable[[History, Schedule], None] = lambda history, schedule: None,
 ) -> History:
-    """Train until the schedule ends or the loss is no longer finite; then the task's test, if it has one.
+    """Train until the schedule ends, the loss is no longer finite or a solver fails; then the task's test, if it has one.
 
     The network is left with the weights that the test was made on, those of the reported evaluation; where there is no
     test, with those that the last evaluation was made on.
@@ -96,6 +104,7 @@ def train(
         UserError: the metric to be reported, or to decide on averaging, is none that the evaluation gives.
     """
     _check_averaging(spec, network)
+    _check_alternating(spec, network)
     run = Training(spec, task, network, optimisers, device, schedule_of(spec["training"], task, spec["seed"]))
     _resume(run, checkpoint)
     with Interruption() as interruption:
@@ -129,36 +138,38 @@ def _step(run: Training) -> None:
     run.network.train()
     batch = run.task.batch(*run.schedule.indices(history.iteration))
     recording = _set_recording(run)
-    loss = run.task.loss(run.network, batch)
-    value = loss.item()
+    evaluations = _count_anew(run.network)
+    with at_rate(run.optimisers, run.schedule.rate(history.iteration)):
+        try:
+            value = learn(run.task, run.network, run.optimisers, batch, run.settings)
+        except SolverFailure as failure:
+            _fail(history, failure, failure.during)
+            return
     if not math.isfinite(value):
         history.diverged_at = history.iteration + 1
         return
-    with at_rate(run.optimisers, run.schedule.rate(history.iteration)):
-        update(loss, run.network, run.optimisers, run.settings.get("clip_norm"))
     if run.average is not None:
         run.average.update_parameters(run.network)
     if recording:
         history.gradient_norms.append(run.network.core.gradient_norms.detach().float().cpu())
+    if evaluations is not None:
+        history.function_evaluations.append((evaluations.forward, evaluations.backward))
     history.losses.append(value)
     history.iteration += 1
     history.training_seconds += time.perf_counter() - start
 
 
-def update(
-    loss: torch.Tensor,
-    network: nn.Module,
-    optimisers: dict[str, torch.optim.Optimizer],
-    clip_norm: float | None,
-) -> None:
-    """Gradients of the loss, clipping of their norm over all parameters, and one step of every optimiser."""
-    for optimiser in optimisers.values():
-        optimiser.zero_grad()
-    loss.backward()
-    if clip_norm is not None:
-        nn.utils.clip_grad_norm_(network.parameters(), clip_norm)
-    for optimiser in optimisers.values():
-        optimiser.step()
+def _count_anew(network: nn.Module) -> FunctionEvaluations | None:
+    """The network's count of function evaluations, from 0 again; None where it does not count."""
+    evaluations = getattr(network, "function_evaluations", None)
+    if evaluations is not None:
+        evaluations.forward = evaluations.backward = 0
+    return evaluations
+
+
+def _fail(history: History, failure: SolverFailure, during: str) -> None:
+    history.diverged_at = history.iteration + (during in ("forward", "backward"))
+    history.failure = {"cause": failure.cause, "time": failure.time, "step": failure.step, "during": during}
 
 
 def _set_recording(run: Training) -> bool:
@@ -178,13 +189,18 @@ def _set_recording(run: Training) -> bool:
 def _evaluate(run: Training, interruption: Interruption) -> None:
     start, history = time.perf_counter(), run.history
     run.evaluated.eval()
-    with interruption.immediate(), torch.no_grad():
-        measured = run.task.evaluate(run.evaluated)
+    try:
+        with interruption.immediate(), torch.no_grad():
+            measured = run.task.evaluate(run.evaluated)
+    except SolverFailure as failure:
+        _fail(history, failure, "evaluation")
+        return
     before = int(history.metrics[-1]["iteration"]) if history.metrics else 0
     row = {
         "iteration": history.iteration,
         "epoch": run.schedule.epochs(history.iteration),
         "train_loss": float(np.mean(history.losses[before:])),
+        **_mean_evaluations(history.function_evaluations[before:]),
         **measured,
     }
     report = run.settings["report"]
@@ -198,6 +214,14 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
     history.clock.append({"iteration": history.iteration, **seconds})
 
 
+def _mean_evaluations(counts: list[tuple[int, int]]) -> dict[str, float]:
+    """The function evaluations of an iteration, on average."""
+    if not counts:
+        return {}
+    forward, backward = np.mean(counts, axis=0)
+    return {"nfe_forward": float(forward), "nfe_backward": float(backward)}
+
+
 def _check_averaging(spec: dict[str, Any], network: nn.Module) -> None:
     """The mean of points on a manifold, or of coordinates whose base changes, is no weight of such a network."""
     if spec["training"].get("averaging") is not None and set(network.parameter_groups()) != {"main"}:
@@ -205,6 +229,11 @@ def _check_averaging(spec: dict[str, Any], network: nn.Module) -> None:
             f"task {spec['task']}: training.averaging: {spec['core'] or spec['network']} has weights that cannot be "
             "averaged (an orthogonal matrix): set it to null."
         )
+
+
+def _check_alternating(spec: dict[str, Any], network: nn.Module) -> None:
+    if spec["training"].get("alternating") and not hasattr(network, "parts"):
+        raise UserError(f"task {spec['task']}: training.alternating: {spec['network']} has no parts to train in turn.")
 
 
 def _average_if_due(run: Training) -> None:
@@ -225,8 +254,12 @@ def _test(run: Training, checkpoint: Checkpoint, interruption: Interruption) -> 
     run.network.load_state_dict(run.best)
     start = time.perf_counter()
     run.network.eval()
-    with interruption.immediate(), torch.no_grad():
-        measured = run.task.evaluate_test(run.network)
+    measured: dict[str, float] = {}
+    try:
+        with interruption.immediate(), torch.no_grad():
+            measured = run.task.evaluate_test(run.network)
+    except SolverFailure as failure:
+        _fail(history, failure, "test")
     history.metrics[place_of(history.metrics, run.settings["report"])].update(measured)
     history.evaluation_seconds += time.perf_counter() - start
     run.average = run.best = None  # no training goes on from here: one copy of the weights is enough
@@ -255,12 +288,16 @@ def _resume(run: Training, checkpoint: Checkpoint) -> None:
     if run.device.type == "cuda" and state["cuda_rng"] is not None:  # None: so far it ran on a CPU
         torch.cuda.set_rng_state(state["cuda_rng"], run.device)
     history = dict(state["history"], losses=state["losses"].tolist(), gradient_norms=list(state["gradient_norms"]))
+    history["function_evaluations"] = [tuple(counts) for counts in state["function_evaluations"].tolist()]
     run.history, run.best = History(**history), state["best"]
     if state["average"] is not None:
         run.average = AveragedModel(run.network)
         run.average.load_state_dict(state["average"])
     if state["carried"] is not None:
         run.task.carried = map_tensors(lambda tensor: tensor.to(run.device), state["carried"])
+
+
+_TENSORS = ("losses", "gradient_norms", "function_evaluations")  # of a history, in a checkpoint
 
 
 def _save(run: Training, checkpoint: Checkpoint) -> None:
@@ -272,8 +309,9 @@ def _save(run: Training, checkpoint: Checkpoint) -> None:
             "average": None if run.average is None else run.average.state_dict(),
             "best": run.best,
             "carried": getattr(run.task, "carried", None),
-            "history": {k: value for k, value in vars(history).items() if k not in ("losses", "gradient_norms")},
+            "history": {k: value for k, value in vars(history).items() if k not in _TENSORS},
             "losses": torch.tensor(history.losses, dtype=torch.float64),
+            "function_evaluations": torch.tensor(history.function_evaluations, dtype=torch.int32),
             "gradient_norms": torch.stack(history.gradient_norms) if history.gradient_norms else torch.empty(0),
             "rng": torch.get_rng_state(),
             "cuda_rng": torch.cuda.get_rng_state(run.device) if run.device.type == "cuda" else None,

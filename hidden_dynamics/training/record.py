@@ -43,6 +43,7 @@ def write(
         "parameters": sum(parameter.numel() for parameter in network.parameters()),
         "status": "finished" if history.diverged_at is None else "diverged",
         "diverged_at": history.diverged_at,
+        "failure": history.failure,
         "averaged_since": history.averaged_since,
         "reported": chosen(history.metrics, report),
         "iterations": history.iteration,

@@ -28,22 +28,28 @@ class Schedule:
 
     Args:
         training: `epochs`, `batch_size`, and for endless data `iterations_per_epoch`; `evaluate_every` iterations
-            (default: an epoch's).
+            (default: an epoch's); `drop_last`, whether an epoch leaves out the examples that fill no batch; `rates`:
+            the learning rates are multiplied by `scale`, and by `factor` after each of the epochs `drops`, and no more
+            than `until` epochs are trained.
         train_size: examples in an epoch, or None for endless data. The last batch of an epoch may be smaller.
         seed: the run's.
 
     Attributes:
         iterations: of the whole training.
         samples_per_epoch: sequences that an epoch trains on.
+
+    Raises:
+        UserError: there are fewer examples than a batch has, and `drop_last`.
     """
 
     def __init__(self, training: dict[str, Any], train_size: int | None, seed: int):
         self.batch_size, self.train_size, self.seed = training["batch_size"], train_size, seed
-        endless = training.get("iterations_per_epoch", 1)
-        self.per_epoch = endless if train_size is None else math.ceil(train_size / self.batch_size)
-        self.iterations = training["epochs"] * self.per_epoch
+        self.per_epoch = _batches(training, train_size)
+        self.rates = training.get("rates", {})
+        self.iterations = min(training["epochs"], self.rates.get("until", math.inf)) * self.per_epoch
         self.evaluate_every = training.get("evaluate_every", self.per_epoch)
-        self.samples_per_epoch = train_size or self.per_epoch * self.batch_size
+        whole = train_size is not None and not training.get("drop_last")
+        self.samples_per_epoch = train_size if whole else self.per_epoch * self.batch_size
 
     def indices(self, iteration: int) -> tuple[int, Any]:
         """The epoch of an iteration (both from 0), and what the task's `batch` takes for it."""
@@ -63,7 +69,19 @@ class Schedule:
 
     def rate(self, iteration: int) -> float:
         """By what the learning rates of an iteration are multiplied."""
-        return 1.0
+        drops = sum(iteration >= epoch * self.per_epoch for epoch in self.rates.get("drops", []))
+        return self.rates.get("scale", 1.0) * self.rates.get("factor", 1.0) ** drops
+
+
+def _batches(training: dict[str, Any], train_size: int | None) -> int:
+    """The iterations of an epoch."""
+    if train_size is None:
+        return training.get("iterations_per_epoch", 1)
+    if not training.get("drop_last"):
+        return math.ceil(train_size / training["batch_size"])
+    if train_size < training["batch_size"]:
+        raise UserError(f"drop_last: {train_size} examples do not fill a batch of {training['batch_size']}.")
+    return train_size // training["batch_size"]
 
 
 class SegmentSchedule:

@@ -1,0 +1,57 @@
+"""Convolutional dynamics that know the time (the ODE-Net of Chen et al. 2018; ACE-NODE, Table 1)."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+MOST_GROUPS = 32
+
+
+def group_norm(channels: int) -> nn.GroupNorm:
+    """In as many groups as divide the channels, 32 at most: min(32, C) for the papers' widths, 23 for 69 channels."""
+    return nn.GroupNorm(max(n for n in range(1, min(MOST_GROUPS, channels) + 1) if channels % n == 0), channels)
+
+
+class TimeConv2d(nn.Conv2d):
+    """A 3x3 convolution with padding 1 of x with one more channel, the first, that is t everywhere.
+
+    That channel's share is t times a map of its own, which the weights alone determine: nothing is concatenated.
+
+    Args:
+        channels: of x and of the result. The weight is (channels, 1 + channels, 3, 3).
+    """
+
+    def __init__(self, channels: int):
+        super().__init__(1 + channels, channels, kernel_size=3, padding=1)
+
+    def forward(self, t: Tensor, x: Tensor) -> Tensor:
+        """t (), x and the result (batch, channels, H, W)."""
+        of_time = functional.conv2d(x.new_ones(1, 1, *x.shape[2:]), self.weight[:, :1], padding=1)
+        return functional.conv2d(x, self.weight[:, 1:], self.bias, padding=1) + t * of_time
+
+
+class ConvolutionalDynamics(nn.Module):
+    """GroupNorm, then `layers` times: ReLU, convolution with time, GroupNorm (ACE-NODE, Table 1, which has two).
+
+    Args:
+        channels: of the state.
+        layers: convolutions, at least 1. One is Table 1 without its second layer (Section 4.1).
+
+    Raises:
+        ValueError: no layers.
+    """
+
+    def __init__(self, channels: int, layers: int = 2):
+        super().__init__()
+        if layers < 1:
+            raise ValueError(f"the dynamics need at least one layer, not {layers}")
+        self.norm = group_norm(channels)
+        self.convolutions = nn.ModuleList(TimeConv2d(channels) for _ in range(layers))
+        self.norms = nn.ModuleList(group_norm(channels) for _ in range(layers))
+
+    def forward(self, t: Tensor, x: Tensor) -> Tensor:
+        """dx/dt at the time t, (), and x, (batch, channels, H, W)."""
+        x = self.norm(x)
+        for convolution, norm in zip(self.convolutions, self.norms, strict=True):
+            x = norm(convolution(t, torch.relu(x)))
+        return x

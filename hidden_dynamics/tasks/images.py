@@ -1,0 +1,135 @@
+"""Image classification (ACE-NODE, Section 4.1): random crops to train on, a part held out to choose by."""
+
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from hidden_dynamics.configuration import known
+from hidden_dynamics.data.streams import generator
+from hidden_dynamics.errors import UserError
+
+EVALUATION_BATCH = 1000  # images whose solver shares its steps
+HELD_OUT_SEED = 0  # which images are held out is the same for all runs
+SETTINGS = ("crop", "pad", "evaluation_crop", "validation", "select_on")
+
+
+class ImageClassification:
+    """MNIST, SVHN, CIFAR-10 and what stands in for them.
+
+    Args:
+        arrays: train_images and test_images, (n, H, W, channels) or (n, H * H) uint8, train_labels and test_labels (n,)
+            uint8, levels: a value is image / levels, in [0, 1], not normalised.
+        settings: `crop`, side of the squares cut from the training images at random places, after `pad` rows and
+            columns of zeros were put around them; `evaluation_crop`, side of the central squares that evaluations see;
+            `validation`, images of the training set that are held out; `select_on`: "validation", or "test" as the
+            released code, for which nothing is held out.
+        seed: the run's.
+        device: where the images are kept.
+
+    Raises:
+        UserError: a setting is missing, unknown or out of its range.
+    """
+
+    classes = 10
+    baseline_loss = None
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+        self.seed, self.levels = seed, float(arrays["levels"])
+        images = {split: _maps(arrays[f"{split}_images"]) for split in ("train", "test")}
+        labels = {split: arrays[f"{split}_labels"].astype(np.int64) for split in ("train", "test")}
+        self.settings = _checked(settings, images["train"].shape)
+        self.channels = images["train"].shape[1]
+        if settings["select_on"] == "validation":
+            order = generator(HELD_OUT_SEED, "held out").permutation(len(images["train"]))
+            for parts in (images, labels):
+                parts["validation"] = parts["train"][np.sort(order[: settings["validation"]])]
+                parts["train"] = parts["train"][np.sort(order[settings["validation"] :])]
+            self.evaluate_test = functools.partial(self._measure, "test")
+        self.labels = {split: torch.from_numpy(part).to(device) for split, part in labels.items()}
+        self.images = {split: torch.from_numpy(part).to(device) for split, part in images.items() if split != "train"}
+        self.train_size = len(images["train"])
+        # Every place that a crop can be at, as a view: (n, channels, places, places, crop, crop).
+        padded = functional.pad(torch.from_numpy(images["train"]).to(device), (settings["pad"],) * 4)
+        self.crops = padded.unfold(2, settings["crop"], 1).unfold(3, settings["crop"], 1)
+
+    def batch(self, epoch: int, indices: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Crops (batch, channels, crop, crop) in [0, 1] and labels (batch,)."""
+        rows, columns = _places(self.seed, epoch, self.train_size, self.crops.shape[2], self.crops.shape[3])[indices].T
+        where = (torch.from_numpy(array).to(self.crops.device) for array in (indices, rows, columns))
+        chosen, rows, columns = where
+        return self._values(self.crops[chosen, :, rows, columns]), self.labels["train"][chosen]
+
+    def loss(self, network: nn.Module, batch: tuple[Tensor, Tensor], part: str | None = None) -> Tensor:
+        """Mean cross-entropy, in nats, and the network's penalty; `part` names what alternating training trains."""
+        images, labels = batch
+        output = network(images)
+        return functional.cross_entropy(output.logits, labels) + network.penalty(output, part)
+
+    def evaluate(self, network: nn.Module) -> dict[str, float]:
+        """Mean cross-entropy and accuracy (a fraction) over the split that the reported epoch is chosen by."""
+        return self._measure(self.settings["select_on"], network)
+
+    def evaluation_batches(self, split: str) -> list[tuple[Tensor, Tensor]]:
+        """The central crops (batch, channels, H, W) in [0, 1] and labels (batch,) of "validation" or "test"."""
+        images, side = self.images[split], self.settings["evaluation_crop"]
+        top, left = ((size - side) // 2 for size in images.shape[2:])
+        images = images[:, :, top : top + side, left : left + side]
+        return [
+            (self._values(part), labels)
+            for part, labels in zip(
+                images.split(EVALUATION_BATCH), self.labels[split].split(EVALUATION_BATCH), strict=True
+            )
+        ]
+
+    def _measure(self, split: str, network: nn.Module) -> dict[str, float]:
+        loss, correct, total = 0.0, 0, len(self.labels[split])
+        for images, labels in self.evaluation_batches(split):
+            logits = network(images).logits
+            loss += functional.cross_entropy(logits, labels, reduction="sum").item()
+            correct += (logits.argmax(1) == labels).sum().item()
+        return {f"{split}_loss": loss / total, f"{split}_accuracy": correct / total}
+
+    def _values(self, images: Tensor) -> Tensor:
+        return images.float() / self.levels
+
+
+@functools.lru_cache(maxsize=1)
+def _places(seed: int, epoch: int, images: int, rows: int, columns: int) -> np.ndarray:
+    """Where each training image is cut in an epoch: (images, 2), int64."""
+    return generator(seed, "crops", epoch).integers((0, 0), (rows, columns), (images, 2))
+
+
+def _maps(images: np.ndarray) -> np.ndarray:
+    """(n, channels, H, W) of (n, H, W, channels) or of square grey images row by row, (n, H * H)."""
+    if images.ndim == 2:
+        side = math.isqrt(images.shape[1])
+        return images.reshape(-1, 1, side, side)
+    return np.ascontiguousarray(images.transpose(0, 3, 1, 2))
+
+
+def _checked(settings: Mapping[str, Any], shape: tuple[int, ...]) -> Mapping[str, Any]:
+    """The settings, if they are those of the task and fit training images of this shape."""
+    for name in settings:
+        known(name, SETTINGS, "setting", "the task's settings")
+    ranges = {
+        "crop": (1, min(shape[2:]) + 2 * settings.get("pad", 0)),
+        "pad": (0, min(shape[2:])),
+        "evaluation_crop": (1, min(shape[2:])),
+        "validation": (1, shape[0] - 1),
+    }
+    for name, (low, high) in ranges.items():
+        if type(settings.get(name)) is not int or not low <= settings[name] <= high:
+            raise UserError(
+                f"the task's settings.{name} must be a whole number from {low} to {high}, found {settings.get(name)!r}."
+            )
+    if settings.get("select_on") not in ("validation", "test"):
+        raise UserError(
+            f"the task's settings.select_on must be validation or test, found {settings.get('select_on')!r}."
+        )
+    return settings
