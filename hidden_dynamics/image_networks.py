@@ -136,9 +136,7 @@ class ODENet(ImageNetwork):
         function_evaluations: of f.
     """
 
-    def __init__(
-        self, task: ImageTask, hidden_size: int, padding: int, solver: dict[str, Any], augmented: int = 0
-    ):
+    def __init__(self, task: ImageTask, hidden_size: int, padding: int, solver: dict[str, Any], augmented: int = 0):
         super().__init__(task, hidden_size, padding, augmented)
         self.augmented, self.function_evaluations = augmented, FunctionEvaluations()
         dynamics = ConvolutionalDynamics(hidden_size + augmented)

@@ -11,6 +11,7 @@ from hidden_dynamics.data.settings import whole_numbers
 
 SPLIT_SEED = 0
 TEST_SIZE = 360  # a fifth
+SIDE = 8
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
@@ -20,18 +21,19 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
     Args:
         raw: not used: the images come with scikit-learn.
-        settings: none are known.
+        settings: `enlarge`, the side of the square that each pixel becomes; 1 if it is not given.
 
     Returns:
-        `train_images` (1437, 64) and `test_images` (360, 64), uint8 in 0..16, each image row by row; `train_labels` and
+        `train_images` (1437, 64 * enlarge^2) and `test_images` (360, 64 * enlarge^2), uint8 in 0..16, each image row by row; `train_labels` and
         `test_labels`, uint8 in 0..9; `levels` (), float32, 16: a pixel's value is `image / levels`, in [0, 1].
     """
     # Here, because importing scikit-learn takes a second that the other datasets need not wait for.
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
-    whole_numbers("digits", settings, {})
+    (enlarge,) = whole_numbers("digits", {"enlarge": 1, **settings}, {"enlarge": 1})
     images, labels = load_digits(return_X_y=True)
+    images = images.reshape(-1, SIDE, SIDE).repeat(enlarge, 1).repeat(enlarge, 2).reshape(len(images), -1)
     train_images, test_images, train_labels, test_labels = train_test_split(
         images.astype(np.uint8), labels.astype(np.uint8), test_size=TEST_SIZE, stratify=labels, random_state=SPLIT_SEED
     )

@@ -16,7 +16,7 @@ from hidden_dynamics.errors import UserError
 
 EVALUATION_BATCH = 1000  # images whose solver shares its steps
 HELD_OUT_SEED = 0  # which images are held out is the same for all runs
-SETTINGS = ("crop", "pad", "evaluation_crop", "validation", "select_on")
+SETTINGS = ("crop", "pad", "evaluate_on", "validation", "select_on")
 
 
 class ImageClassification:
@@ -26,9 +26,9 @@ class ImageClassification:
         arrays: train_images and test_images, (n, H, W, channels) or (n, H * H) uint8, train_labels and test_labels (n,)
             uint8, levels: a value is image / levels, in [0, 1], not normalised.
         settings: `crop`, side of the squares cut from the training images at random places, after `pad` rows and
-            columns of zeros were put around them; `evaluation_crop`, side of the central squares that evaluations see;
-            `validation`, images of the training set that are held out; `select_on`: "validation", or "test" as the
-            released code, for which nothing is held out.
+            columns of zeros were put around them; `evaluate_on`: "crop", central squares of the same size, or the whole
+            "image"; `validation`, images of the training set that are held out; `select_on`: "validation", or "test" as
+            the released code, for which nothing is held out.
         seed: the run's.
         device: where the images are kept.
 
@@ -76,10 +76,12 @@ class ImageClassification:
         return self._measure(self.settings["select_on"], network)
 
     def evaluation_batches(self, split: str) -> list[tuple[Tensor, Tensor]]:
-        """The central crops (batch, channels, H, W) in [0, 1] and labels (batch,) of "validation" or "test"."""
-        images, side = self.images[split], self.settings["evaluation_crop"]
-        top, left = ((size - side) // 2 for size in images.shape[2:])
-        images = images[:, :, top : top + side, left : left + side]
+        """Images or their central crops, (batch, channels, H, W) in [0, 1], and labels (batch,) of "validation" or
+        "test"."""
+        images, side = self.images[split], self.settings["crop"]
+        if self.settings["evaluate_on"] == "crop":
+            top, left = ((size - side) // 2 for size in images.shape[2:])
+            images = images[:, :, top : top + side, left : left + side]
         return [
             (self._values(part), labels)
             for part, labels in zip(
@@ -117,19 +119,12 @@ def _checked(settings: Mapping[str, Any], shape: tuple[int, ...]) -> Mapping[str
     """The settings, if they are those of the task and fit training images of this shape."""
     for name in settings:
         known(name, SETTINGS, "setting", "the task's settings")
-    ranges = {
-        "crop": (1, min(shape[2:]) + 2 * settings.get("pad", 0)),
-        "pad": (0, min(shape[2:])),
-        "evaluation_crop": (1, min(shape[2:])),
-        "validation": (1, shape[0] - 1),
-    }
+    ranges = {"crop": (1, min(shape[2:])), "pad": (0, min(shape[2:])), "validation": (1, shape[0] - 1)}
     for name, (low, high) in ranges.items():
         if type(settings.get(name)) is not int or not low <= settings[name] <= high:
             raise UserError(
                 f"the task's settings.{name} must be a whole number from {low} to {high}, found {settings.get(name)!r}."
             )
-    if settings.get("select_on") not in ("validation", "test"):
-        raise UserError(
-            f"the task's settings.select_on must be validation or test, found {settings.get('select_on')!r}."
-        )
+    for name, values in {"evaluate_on": ("crop", "image"), "select_on": ("validation", "test")}.items():
+        known(settings.get(name), values, "value", f"the task's settings.{name}")
     return settings
