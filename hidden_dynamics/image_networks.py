@@ -172,8 +172,9 @@ class ACEODENet(ImageNetwork):
 
     Args:
         f_layers, g_layers, q_layers: convolutions of the main dynamics, of the attention's and of q.
-        penalty: `weight`, lambda; `norm`, 1 or 2; `of`: "parameters", the norm of theta_g as one vector (Equation 6), or
-            "logits", that of what the head makes of a(1), all (batch, classes) entries as one vector (the released code).
+        penalty: `weight`, lambda; `norm`, 1 or 2; `of`: "parameters", the norm of theta_g as one vector (Equation 6),
+            or "logits", that of what the head makes of a(1), all (batch, classes) entries as one vector (the released
+            code).
         solver: of `hidden_dynamics.continuous.Solver`; h and a share its steps.
 
     Attributes:

@@ -24,7 +24,8 @@ from hidden_dynamics.data.registry import Dataset, load_registry
 from hidden_dynamics.errors import UserError, run_main
 
 REGISTRY = Path(__file__).resolve().parents[1] / "config" / "datasets.yaml"
-LIBRARIES = ("numpy", "scikit-learn", "soundfile", "torch", "torchaudio")  # what determines arrays, where it is used
+# What determines arrays, where it is used.
+LIBRARIES = ("numpy", "scikit-learn", "scipy", "soundfile", "torch", "torchaudio")
 
 
 def main() -> None:

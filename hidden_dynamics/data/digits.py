@@ -24,8 +24,9 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         settings: `enlarge`, the side of the square that each pixel becomes; 1 if it is not given.
 
     Returns:
-        `train_images` (1437, 64 * enlarge^2) and `test_images` (360, 64 * enlarge^2), uint8 in 0..16, each image row by row; `train_labels` and
-        `test_labels`, uint8 in 0..9; `levels` (), float32, 16: a pixel's value is `image / levels`, in [0, 1].
+        `train_images` (1437, 64 * enlarge^2) and `test_images` (360, 64 * enlarge^2), uint8 in 0..16, each image row by
+        row; `train_labels` and `test_labels`, uint8 in 0..9; `levels` (), float32, 16: a pixel's value is
+        `image / levels`, in [0, 1].
     """
     # Here, because importing scikit-learn takes a second that the other datasets need not wait for.
     from sklearn.datasets import load_digits

@@ -35,8 +35,8 @@ class History:
         clock: training and evaluation seconds at each evaluation.
         diverged_at: the iteration whose loss was not finite, or in or after which a solver failed, counted from 1, or
             None.
-        failure: of a solver, if that was it: its `cause`, the `time` and the `step` that it had come to, and what it was
-            `during`: the "forward" or "backward" of the iteration, the "evaluation" after it, or the "test".
+        failure: of a solver, if that was it: its `cause`, the `time` and the `step` that it had come to, and what it
+            was `during`: the "forward" or "backward" of the iteration, the "evaluation" after it, or the "test".
         function_evaluations: of each iteration, (forward, backward), where the network counts them.
         averaged_since: the iterations after which the averaging of the weights began, or None.
         gradient_norms: ||dL/dh_t|| for every t, (T,) each, at iterations 0, n, 2n, ... where `record_gradients` is n.
@@ -94,7 +94,7 @@ def train(
     device: torch.device,
     report: Callable[[History, Schedule], None] = lambda history, schedule: None,
 ) -> History:
-    """Train until the schedule ends, the loss is no longer finite or a solver fails; then the task's test, if it has one.
+    """Train until the schedule ends, the loss is not finite or a solver fails; then the task's test, if it has one.
 
     The network is left with the weights that the test was made on, those of the reported evaluation; where there is no
     test, with those that the last evaluation was made on.

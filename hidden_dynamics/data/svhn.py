@@ -1,0 +1,77 @@
+"""SVHN, from the two MATLAB files of its cropped digits, "format 2" (ACE-NODE, Section 4.1)."""
+
+from pathlib import Path
+
+import numpy as np
+
+from hidden_dynamics.data.settings import whole_numbers
+from hidden_dynamics.errors import UserError
+
+FILES = {"train": ("train_32x32.mat", 73_257), "test": ("test_32x32.mat", 26_032)}
+SHAPE = (32, 32, 3)  # rows, columns and red, green, blue
+DIGITS = 10  # the labels are 1 to 10, where 10 stands for the digit 0
+
+
+def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
+    """Read the MATLAB files in the directory `raw`.
+
+    Args:
+        raw: the directory of the two files.
+        settings: none are known.
+
+    Returns:
+        `train_images` (73257, 32, 32, 3) and `test_images` (26032, 32, 32, 3), uint8, rows, columns and red, green,
+        blue; `train_labels` (73257,) and `test_labels` (26032,), uint8, the digits 0..9; `levels` (), float32, 255: a
+        pixel's value is `image / levels`, in [0, 1].
+
+    Raises:
+        UserError: a file is missing or not what it must be; the message names it, what was expected and what was found.
+    """
+    whole_numbers("svhn", settings, {})
+    arrays = {"levels": np.array(255, np.float32)}
+    for split, (name, count) in FILES.items():
+        arrays[f"{split}_images"], arrays[f"{split}_labels"] = _split(Path(raw, name), count)
+    return arrays
+
+
+def _split(path: Path, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Images (count, 32, 32, 3) and digits (count,) of one file, uint8."""
+    variables = _variables(path)
+    images, labels = (_variable(path, variables, name) for name in ("X", "y"))
+    if images.dtype != np.uint8 or images.shape != (*SHAPE, count):
+        raise UserError(
+            f"{path}: expected X of uint8 and shape {(*SHAPE, count)}, found {images.dtype} and {images.shape}"
+        )
+    if labels.dtype.kind not in "iuf" or labels.shape != (count, 1):
+        raise UserError(
+            f"{path}: expected y of numbers and shape {(count, 1)}, found {labels.dtype} and {labels.shape}"
+        )
+    strange = labels[~np.isin(labels, range(1, DIGITS + 1))]
+    if len(strange):
+        raise UserError(f"{path}: expected labels 1 to {DIGITS} in y, found {strange[0]}")
+    return np.ascontiguousarray(images.transpose(3, 0, 1, 2)), (labels[:, 0] % DIGITS).astype(np.uint8)
+
+
+def _variables(path: Path) -> dict[str, np.ndarray]:
+    # Here, because importing scipy takes time that the other datasets need not wait for.
+    from scipy.io import loadmat, matlab
+
+    try:
+        with open(path, "rb") as handle:
+            version, _ = matlab.matfile_version(handle)
+            if version != 1:
+                raise ValueError("its header is that of another version of the format")
+            return loadmat(handle, variable_names=("X", "y"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such file; fetch it first (scripts/fetch.py)") from None
+    except Exception as error:  # a damaged file raises almost anything, according to where the damage is
+        raise UserError(
+            f"{path}: expected a MATLAB file of version 5, found a damaged or other one ({error})"
+        ) from error
+
+
+def _variable(path: Path, variables: dict[str, np.ndarray], name: str) -> np.ndarray:
+    if name not in variables:
+        found = [other for other in variables if not other.startswith("__")]  # the rest is about the file itself
+        raise UserError(f"{path}: expected a variable {name}, found {', '.join(found) or 'none'}")
+    return variables[name]
