@@ -33,7 +33,7 @@ class Configuration:
     """A validated configuration at one scale.
 
     `tasks` are merged with scale, models and overrides, and their grids written out as sizes; `artifacts` are merged
-    with the scale.
+    with the scale. `originals` are the datasets of the tasks as config/tasks.yaml names them.
     """
 
     settings: Mapping[str, Any]
@@ -41,6 +41,7 @@ class Configuration:
     datasets: Mapping[str, Any]
     models: Mapping[str, Any]
     tasks: Mapping[str, Any]
+    originals: Mapping[str, str]
     readings: Mapping[str, Any]
     artifacts: Mapping[str, Any]
 
@@ -56,6 +57,11 @@ class Configuration:
     def results(self) -> str:
         """Directory of this scale's results, relative to the working directory."""
         return f"{self.settings['results']}/{self.scale_name}"
+
+    def replaced(self, task: str) -> str | None:
+        """The dataset that the task's stands in for: config/tasks.yaml's, where scale or overrides name another."""
+        original = self.originals[task]
+        return None if self.tasks[task]["dataset"] == original else original
 
 
 def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> Configuration:
@@ -82,6 +88,7 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
         settings=settings,
         scale=scale,
         tasks=tasks,
+        originals={task: entry["dataset"] for task, entry in parts["tasks"].items()},
         **{name: parts[name] for name in ("datasets", "models", "readings", "artifacts")},
     )
     _check_names(configuration)
@@ -132,6 +139,11 @@ def known(name: Any, names: Iterable[str], what: str, origin: str) -> Any:
     close = difflib.get_close_matches(str(name), names, n=1)
     hint = f" Did you mean '{close[0]}'?" if close else ""
     raise UserError(f"{origin}: unknown {what} '{name}'.{hint} Known: {', '.join(names)}.")
+
+
+def listed(names: str | list[str] | None) -> tuple[str, ...]:
+    """What a key says that takes a name, a list of names, or null."""
+    return (names,) if isinstance(names, str) else tuple(names or ())
 
 
 def merge(base: Any, *changes: Any) -> Any:
@@ -223,8 +235,8 @@ def _check_names(configuration: Configuration) -> None:
     """Every name that one file uses must be defined in another."""
     c = configuration
     for dataset, entry in c.datasets.items():
-        if entry["stand_in_for"] is not None:
-            known(entry["stand_in_for"], c.datasets, "dataset", f"config/datasets.yaml: {dataset}.stand_in_for")
+        for original in listed(entry["stand_in_for"]):
+            known(original, c.datasets, "dataset", f"config/datasets.yaml: {dataset}.stand_in_for")
     for dataset in c.settings["data"].get("copies", {}):
         known(dataset, c.datasets, "dataset", "config.yaml: data.copies")
     for reading in c.settings["readings"]:

@@ -8,6 +8,21 @@ class UserError(Exception):
     """Something the user gave (a file, a setting, a name) is wrong, or the machine refused (disk, network)."""
 
 
+class SolverFailure(Exception):
+    """A solver of an initial value problem could not reach the end.
+
+    Attributes:
+        cause: "step size underflow", "step budget exceeded" or "state not finite".
+        time: where on the way it was.
+        step: the how-manieth step it was, from 1.
+        during: "forward" or "backward".
+    """
+
+    def __init__(self, cause: str, time: float, step: int, during: str):
+        super().__init__(f"{cause} at t = {time:.6g}, step {step} ({during})")
+        self.cause, self.time, self.step, self.during = cause, time, step, during
+
+
 def run_main(main: Callable[[], int | None]) -> None:
     """Run a script's `main`; a `UserError` or a refusal of the system becomes one line on stderr, and exit code 1."""
     try:

@@ -1,6 +1,5 @@
 """Text from a trained language model: a run's network with its best weights, and words drawn from it one by one."""
 
-import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -11,11 +10,11 @@ from torch import Tensor, nn
 
 from hidden_dynamics.building import build, imported
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.data import prepared
 from hidden_dynamics.data.python_topics import words as words_of
 from hidden_dynamics.data.text import END, UNKNOWN
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.runs import Run, data_file
+from hidden_dynamics.finished import load_data, load_weights, read_record
+from hidden_dynamics.runs import Run
 from hidden_dynamics.tasks.language import LanguageModelling
 
 
@@ -44,7 +43,7 @@ def load(directory: str | Path, configuration: Configuration) -> Trained:
         UserError: it is no run's directory; the run is none of a language model, has not finished, or left no weights;
             the prepared data, whose vocabulary is needed, is missing or is not what the run was trained on.
     """
-    run, record = _read_record(Path(directory))
+    run, record = read_record(Path(directory))
     task_class = imported(run.spec["task_class"])
     if not (isinstance(task_class, type) and issubclass(task_class, LanguageModelling)):
         raise UserError(
@@ -56,53 +55,10 @@ def load(directory: str | Path, configuration: Configuration) -> Trained:
             f"{run.id} diverged at iteration {record['diverged_at']} and left no weights that were ever good: there "
             "is nothing to be read from it. Train it with a smaller learning rate or another seed."
         )
-    path = data_file(configuration, run.spec["dataset"], run.spec["data"])
-    data = prepared.load(path)
-    trained_on = record["dataset"]["digest"]
-    if data.digest != trained_on:
-        raise UserError(
-            f"{path} is not what {run.id} was trained on: it was prepared anew, and differs. Its digest is "
-            f"{data.digest}, the run's {trained_on}. Words may have other numbers now, so the text would mean nothing: "
-            "prepare the data as it was, or train the run again."
-        )
+    data = load_data(configuration, run, record)
     _, network = build(run, data.arrays, torch.device("cpu"))
-    _load_weights(network, Path(directory, "model.pt"))
+    load_weights(network, Path(directory))
     return Trained(run, network, data.arrays["vocabulary"].tolist(), record["diverged_at"])
-
-
-def _read_record(directory: Path) -> tuple[Run, dict[str, Any]]:
-    path = directory / "run.json"
-    if not path.is_file():
-        if (directory / "checkpoint.pt").is_file():
-            raise UserError(
-                f"{directory}: this run has not finished: there is a checkpoint, but no run.json. The command that "
-                "trained it continues from the checkpoint."
-            )
-        raise UserError(
-            f"{directory} is not the directory of a run: it has no run.json. Name one such as "
-            "results/demo/runs/ptb/lstm-n64/seed0."
-        )
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        spec, (_, variant, _) = record["spec"], record["run"].split("/")
-        record["reported"], record["diverged_at"], record["dataset"]["digest"]  # needed, too
-        run = Run(spec["task"], spec["model"], variant, record["paper_size"], spec["seed"], str(directory), spec)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path} is not the record of a run ({error!r}). Remove it and train the run again.") from error
-    return run, record
-
-
-def _load_weights(network: nn.Module, path: Path) -> None:
-    if not path.is_file():
-        raise UserError(f"{path} is missing: it has the run's weights. Train the run again.")
-    try:
-        weights = torch.load(path, map_location="cpu", weights_only=True)
-        network.load_state_dict(weights)
-    except Exception as error:  # a damaged file raises almost anything, according to where the damage is
-        problem = " ".join(str(error).split())  # torch's errors have several lines
-        raise UserError(
-            f"{path} does not hold the weights of the network that run.json describes: {problem}. Train the run again."
-        ) from error
 
 
 def read_prompt(text: str, vocabulary: Collection[str]) -> tuple[list[str], list[str]]:

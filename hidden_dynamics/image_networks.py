@@ -14,6 +14,7 @@ from hidden_dynamics.continuous import CoEvolving, FunctionEvaluations, Integral
 from hidden_dynamics.continuous.convolution import ConvolutionalDynamics, group_norm
 
 BLOCKS = 6
+# Every ReLU here follows a GroupNorm, whose gradient does not need its result: they work in place.
 
 
 class ImageTask(Protocol):
@@ -48,7 +49,7 @@ class Head(nn.Module):
 
     def forward(self, state: Tensor) -> tuple[Tensor, Tensor]:
         """The logits (batch, classes) and the features (batch, channels) of (batch, channels, H, W)."""
-        features = torch.relu(self.norm(state)).mean((2, 3))
+        features = torch.relu_(self.norm(state)).mean((2, 3))
         return self.readout(features), features
 
 
@@ -57,10 +58,10 @@ def stem(inputs: int, channels: int, padding: int) -> nn.Sequential:
     return nn.Sequential(
         nn.Conv2d(inputs, channels, 3, padding=padding),
         group_norm(channels),
-        nn.ReLU(),
+        nn.ReLU(inplace=True),
         nn.Conv2d(channels, channels, 4, stride=2, padding=1),
         group_norm(channels),
-        nn.ReLU(),
+        nn.ReLU(inplace=True),
         nn.Conv2d(channels, channels, 4, stride=2, padding=1),
     )
 
@@ -109,7 +110,7 @@ class ResidualBlock(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         y = x
         for norm, convolution in zip(self.norms, self.convolutions, strict=True):
-            y = convolution(torch.relu(norm(y)))
+            y = convolution(torch.relu_(norm(y)))
         return x + y
 
 
@@ -155,7 +156,7 @@ class InitialAttention(nn.Sequential):
         first, second = (nn.Conv2d(channels, channels, 3, padding=1) for _ in range(2))
         norms = [group_norm(channels) for _ in range(3)]
         convolved = [second] if layers == 2 else []
-        super().__init__(norms[0], nn.ReLU(), first, norms[1], nn.ReLU(), *convolved, norms[2])
+        super().__init__(norms[0], nn.ReLU(inplace=True), first, norms[1], nn.ReLU(inplace=True), *convolved, norms[2])
 
 
 def _penalty(weight: float, norm: int, of: str) -> tuple[float, int, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hidden_dynamics import features
 from hidden_dynamics.configuration import Configuration, known, merge
 from hidden_dynamics.digest import code_digest
 from hidden_dynamics.errors import UserError
@@ -145,7 +146,7 @@ def cells_of(configuration: Configuration, artifact: str) -> list[tuple[str, str
     entry = configuration.artifacts[known(artifact, configuration.artifacts, "artifact", "config/artifacts.yaml")]
     if entry["kind"] == "ablation":
         return [cell for panel in entry["panels"] for cell in _grid_cells(configuration, panel["task"], panel["model"])]
-    if entry["kind"] in ("gradient_norms", "time_to_accuracy_table"):
+    if entry["kind"] in ("gradient_norms", "time_to_accuracy_table", *features.KINDS):
         shown = [(entry["task"], model, entry.get("size")) for model in entry["models"]]
         if entry["kind"] == "gradient_norms":
             return shown

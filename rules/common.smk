@@ -12,6 +12,7 @@ sys.path.insert(0, str(workflow.basedir))
 
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics import costs
+from hidden_dynamics import features
 from hidden_dynamics import runs as run_tables
 from hidden_dynamics.digest import code_digest
 from hidden_dynamics.errors import UserError
@@ -34,8 +35,10 @@ CURVES = [name for name in FIGURES if CONFIGURATION.artifacts[name]["kind"] == "
 SUMMARISED = [
     name
     for name, artifact in CONFIGURATION.artifacts.items()
-    if artifact["kind"] in ("results_table", "time_to_accuracy_table", "gradient_norms", "ablation")
+    if artifact["kind"]
+    in ("results_table", "time_to_accuracy_table", "gradient_norms", "ablation", "function_evaluations")
 ]
+FEATURED = [name for name, artifact in CONFIGURATION.artifacts.items() if artifact["kind"] in features.KINDS]
 MEASURED = [name for name, artifact in CONFIGURATION.artifacts.items() if artifact["kind"] in costs.KINDS]
 PREPARED = {
     Path(run_tables.data_file(CONFIGURATION, task["dataset"], task.get("data", {}))).stem: task
@@ -161,7 +164,11 @@ def curves_of(wildcards):
 def details_of(wildcards):
     """Files of the runs that an artifact reads besides its summary."""
     kind = CONFIGURATION.artifacts[wildcards.artifact]["kind"]
-    files = {"gradient_norms": [run_tables.GRADIENTS], "time_to_accuracy_table": ["metrics.csv", "clock.csv"]}
+    files = {
+        "gradient_norms": [run_tables.GRADIENTS],
+        "time_to_accuracy_table": ["metrics.csv", "clock.csv"],
+        "function_evaluations": ["metrics.csv"],
+    }
     runs = run_tables.runs_of(CONFIGURATION, wildcards.artifact)
     return [f"{run.directory}/{file}" for run in runs for file in files.get(kind, [])]
 
@@ -173,8 +180,23 @@ def costs_of(wildcards):
     return [f"{RESULTS}/costs/{costs.measurement_of(CONFIGURATION, wildcards.artifact)}.csv"]
 
 
+def features_of(wildcards):
+    """The measured features that an artifact shows; artifacts of the same features of the same models share them."""
+    if wildcards.artifact not in FEATURED:
+        return []
+    return [f"{RESULTS}/features/{features.measurement_of(CONFIGURATION, wildcards.artifact)}.csv"]
+
+
+def embeddings_of(wildcards):
+    return [f"{path.removesuffix('.csv')}.npz" for path in features_of(wildcards)]
+
+
 def measured(artifact):
     return costs.measured_runs(CONFIGURATION, artifact)
+
+
+def featured(artifact):
+    return run_tables.runs_of(CONFIGURATION, artifact)
 
 
 def all_cores():

@@ -35,3 +35,41 @@ rule measure_cost:
     shell:
         "python scripts/measure_cost.py --artifact {wildcards.artifact}"
         " --threads $(( {threads} < {params.threads} ? {threads} : {params.threads} )) --output {output:q} > {log:q} 2>&1"
+
+
+# The features of the images that tables and figures show, of all their models and seeds in one job: its libraries take seconds to
+# import. Artifacts with the same features of the same models share one measurement.
+rule measure_features:
+    input:
+        runs=lambda wildcards: [
+            f"{run.directory}/{file}" for run in featured(wildcards.artifact) for file in ("run.json", "model.pt")
+        ],
+        data=lambda wildcards: run_tables.data_file(
+            CONFIGURATION, *(featured(wildcards.artifact)[0].spec[key] for key in ("dataset", "data"))
+        ),
+    output:
+        features=f"{RESULTS}/features/{{artifact}}.csv",
+        embeddings=f"{RESULTS}/features/{{artifact}}.npz",
+    log:
+        f"{RESULTS}/logs/measure_features-{{artifact}}.log",
+    benchmark:
+        f"{RESULTS}/logs/measure_features-{{artifact}}.tsv"
+    wildcard_constraints:
+        artifact="|".join(FEATURED),
+    priority: 50  # as soon as it can be made: jobs that are ready and wait cost the scheduler time
+    conda:
+        "../envs/features.yaml"
+    threads: CONFIGURATION.scale["threads"]
+    resources:
+        mem_mb=CONFIGURATION.scale["mem_mb"],
+        runtime=CONFIGURATION.scale["runtime"],
+        gpu=gpus(),
+    params:
+        settings=lambda wildcards: json.dumps(CONFIGURATION.artifacts[wildcards.artifact]["features"], sort_keys=True),
+        identities=lambda wildcards: [IDENTITIES[run.id] for run in featured(wildcards.artifact)],
+        measuring=code_digest(["scripts.measure_features.main"]),
+    message:
+        "Measuring the image features that {wildcards.artifact} shows"
+    shell:
+        "python scripts/measure_features.py --artifact {wildcards.artifact} --threads {threads} --output {output.features:q}"
+        " > {log:q} 2>&1"

@@ -5,6 +5,7 @@ rule render_table:
     input:
         summary=summary_of,
         costs=costs_of,
+        features=features_of,
         details=details_of,
         published=published,
     output:
@@ -31,19 +32,22 @@ rule render_table:
     params:
         summary=lambda wildcards, input: option("summary", input.summary),
         costs=lambda wildcards, input: option("costs", input.costs),
+        features=lambda wildcards, input: option("features", input.features),
         stem=f"{RESULTS}/tables/{{artifact}}",
         meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.render_table.main"),
     message:
         "Rendering {wildcards.artifact}"
     shell:
         "python scripts/render_table.py --artifact {wildcards.artifact} {params.summary} {params.costs}"
-        " --output {params.stem:q} > {log:q} 2>&1"
+        " {params.features} --output {params.stem:q} > {log:q} 2>&1"
 
 
 rule render_figure:
     input:
         summary=summary_of,
         curves=curves_of,
+        features=features_of,
+        embeddings=embeddings_of,
         details=details_of,
         published=published,
     output:
@@ -70,13 +74,14 @@ rule render_figure:
     params:
         summary=lambda wildcards, input: option("summary", input.summary),
         curves=lambda wildcards, input: option("curves", input.curves),
+        features=lambda wildcards, input: option("features", input.features),
         stem=f"{RESULTS}/figures/{{artifact}}",
         meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.render_figure.main"),
     message:
         "Rendering {wildcards.artifact}"
     shell:
         "python scripts/render_figure.py --artifact {wildcards.artifact} {params.summary} {params.curves}"
-        " --output {params.stem:q} > {log:q} 2>&1"
+        " {params.features} --output {params.stem:q} > {log:q} 2>&1"
 
 
 for name in CONFIGURATION.artifacts:

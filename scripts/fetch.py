@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def describe(dataset: Dataset) -> str:
-    stand_in = f" (stand-in for {dataset.stand_in_for})" if dataset.stand_in_for else ""
+    stand_in = f" (stand-in for {', '.join(dataset.stand_in_for)})" if dataset.stand_in_for else ""
     lines = [
         f"{dataset.name}: {dataset.title}{stand_in}",
         f"  licence: {dataset.licence}",

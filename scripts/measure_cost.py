@@ -91,7 +91,7 @@ def measure(
     subjects = [subject_of(run, data.arrays, device, batch_size) for run in runs]
     times = time_of(subjects, device, rounds)
     memory = memory_of(subjects, path, device, batch_size, threads)
-    about = circumstances(configuration, data.provenance, device, threads)
+    about = circumstances(configuration, runs[0].task, data.provenance, device, threads)
     for subject in subjects:
         row = {**describe(configuration, subject), **about}
         model = subject.run.model
@@ -175,7 +175,7 @@ def describe(configuration: Configuration, subject: Subject) -> dict[str, Any]:
 
 
 def circumstances(
-    configuration: Configuration, provenance: Mapping[str, Any], device: torch.device, threads: int
+    configuration: Configuration, task: str, provenance: Mapping[str, Any], device: torch.device, threads: int
 ) -> dict[str, Any]:
     return {
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
@@ -186,7 +186,7 @@ def circumstances(
         "scale": configuration.scale_name,
         "dataset": provenance["dataset"],
         "dataset_title": provenance["title"],
-        "stand_in_for": provenance["stand_in_for"],
+        "stand_in_for": configuration.replaced(task),
     }
 
 

@@ -66,7 +66,7 @@ def raw_directory(dataset: Dataset, registry: Mapping[str, Dataset]) -> Path:
         return Path(data["directory"], "raw", dataset.name)
     if dataset.name in data.get("copies", {}):
         return Path(data["copies"][dataset.name]).expanduser()
-    instead = [name for name, other in registry.items() if other.stand_in_for == dataset.name and other.files]
+    instead = [name for name, other in registry.items() if dataset.name in other.stand_in_for and other.files]
     tasks = [task for task, entry in configured.tasks.items() if entry["dataset"] == dataset.name]
     changes = ", ".join(f"{task}: {{dataset: {instead[0]}}}" for task in tasks) if instead else ""
     raise UserError(
@@ -94,7 +94,7 @@ def provenance(dataset: Dataset, settings: dict, arrays: Mapping[str, np.ndarray
     return {
         "dataset": dataset.name,
         "title": dataset.title,
-        "stand_in_for": dataset.stand_in_for,
+        "stand_in_for": list(dataset.stand_in_for),
         "licence": dataset.licence,
         "citation": dataset.citation,
         "files": {file.name: file.sha256 for file in dataset.files.values()} | dict(embedded),

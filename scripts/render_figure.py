@@ -19,6 +19,8 @@ KINDS = {
     "curves": (figures.curves_figure, ("summary", "curves")),
     "gradient_norms": (figures.gradient_norms_figure, ("summary",)),
     "ablation": (figures.ablation_figure, ("summary",)),
+    "function_evaluations": (figures.function_evaluations_figure, ("summary",)),
+    "embedding": (figures.embedding_figure, ("features",)),
     "copying_example": (figures.copying_figure, ()),
 }
 
@@ -34,7 +36,7 @@ def main() -> None:
     if not all(getattr(arguments, option) for option in options):
         raise UserError(
             f"{name} is drawn from runs: give {' and '.join(f'--{option}' for option in options)}, "
-            "which scripts/summarise.py writes."
+            f"which scripts/{'measure_features' if options == ('features',) else 'summarise'}.py writes."
         )
     files = [figures.read_rows(getattr(arguments, option)) for option in options]
     figures.save(draw(configuration, name, *files), arguments.output)
@@ -45,6 +47,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--artifact", required=True, help="name of a figure")
     parser.add_argument("--summary", type=Path, help="CSV with a row per run (every figure of runs)")
     parser.add_argument("--curves", type=Path, help="CSV with a row per point (figures of curves)")
+    parser.add_argument("--features", type=Path, help="CSV of scripts/measure_features.py (figures of image features)")
     parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
     parser.add_argument("--output", required=True, type=Path, help="where to write, without .pdf and .png")
     return parser.parse_args()

@@ -1,5 +1,5 @@
 """Render one table of a paper: results from the summary of its runs, costs from their measurement, times to an accuracy
-from both, or hyperparameters from the configuration.
+from both, silhouette scores from the measured image features, or hyperparameters from the configuration.
 
 Writes <output>.csv, .md, .tex and .html.
 """
@@ -13,6 +13,7 @@ from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.rendering.cost_table import cost_table, read_costs
 from hidden_dynamics.rendering.hyperparameter_table import hyperparameter_table
 from hidden_dynamics.rendering.results_table import read_summary, results_table
+from hidden_dynamics.rendering.silhouette_table import read_features, silhouette_table
 from hidden_dynamics.rendering.tables import Table, write_table
 from hidden_dynamics.rendering.time_to_accuracy_table import time_to_accuracy_table
 
@@ -20,11 +21,13 @@ from hidden_dynamics.rendering.time_to_accuracy_table import time_to_accuracy_ta
 def main() -> None:
     arguments = parse()
     configuration = load(parse_settings(arguments.config))
-    table = render(configuration, arguments.artifact, arguments.summary, arguments.costs)
+    table = render(configuration, arguments.artifact, arguments.summary, arguments.costs, arguments.features)
     write_table(table.frame, arguments.output, table.title, table.notes, table.data)
 
 
-def render(configuration: Configuration, artifact: str, summary: Path | None, costs: Path | None) -> Table:
+def render(
+    configuration: Configuration, artifact: str, summary: Path | None, costs: Path | None, features: Path | None = None
+) -> Table:
     kind = configuration.artifacts[known(artifact, configuration.artifacts, "artifact", "--artifact")]["kind"]
     if kind == "hyperparameter_table":
         return hyperparameter_table(configuration, artifact)
@@ -35,12 +38,18 @@ def render(configuration: Configuration, artifact: str, summary: Path | None, co
     if kind == "time_to_accuracy_table":
         runs = read_summary(needed(summary, "--summary", artifact))
         return time_to_accuracy_table(configuration, artifact, runs, read_costs(needed(costs, "--costs", artifact)))
+    if kind == "silhouette_table":
+        return silhouette_table(configuration, artifact, read_features(needed(features, "--features", artifact)))
     raise UserError(f"--artifact: {artifact} is not a table (its kind is {kind}).")
 
 
 def needed(path: Path | None, option: str, artifact: str) -> Path:
     if path is None:
-        made_from = {"--summary": "the summary of its runs", "--costs": "the costs measured on this machine"}[option]
+        made_from = {
+            "--summary": "the summary of its runs",
+            "--costs": "the costs measured on this machine",
+            "--features": "the image features of its runs",
+        }[option]
         raise UserError(f"{option} is needed: {artifact} is made from {made_from}.")
     return path
 
@@ -50,6 +59,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--artifact", required=True, help="name in config/artifacts.yaml, e.g. momentumrnn_table1")
     parser.add_argument("--summary", type=Path, help="CSV of the artifact's runs; not needed for hyperparameters")
     parser.add_argument("--costs", type=Path, help="CSV of scripts/measure_cost.py; for tables of time and memory")
+    parser.add_argument("--features", type=Path, help="CSV of scripts/measure_features.py; for tables of silhouettes")
     parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
     parser.add_argument("--output", required=True, type=Path, help="path of the files to write, without their ending")
     return parser.parse_args()

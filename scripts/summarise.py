@@ -27,7 +27,7 @@ from hidden_dynamics.statistics import mean_band, thin, triangular_moving_averag
 
 COLUMNS = (
     *("artifact", "scale", "task", "task_title", "model", "label", "variant", "size", "paper_size", "extra", "seed"),
-    *("dataset", "dataset_title", "stand_in_for", "parameters", "status", "diverged_at"),
+    *("dataset", "dataset_title", "stand_in_for", "parameters", "status", "diverged_at", "failure"),
     *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured", "iterations"),
     *("readings", "device", "precision", "threads", "training_seconds", "directory", "fingerprint"),
 )
@@ -103,6 +103,7 @@ def row_of(configuration: Configuration, artifact: str, run: Run, root: Path) ->
             "parameters": record["parameters"],
             "status": record["status"],
             "diverged_at": record["diverged_at"],
+            "failure": json.dumps(record["failure"]) if record["failure"] else None,
             "metric": reported.get("metric"),
             "rule": reported.get("rule"),
             "reported": reported.get("value"),

@@ -77,7 +77,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
         "dataset": {
             "name": data.provenance["dataset"],
             "title": data.provenance["title"],
-            "stand_in_for": data.provenance["stand_in_for"],
+            "stand_in_for": configuration.replaced(run.task),
             "digest": data.digest,
         },
         "baseline_loss": task.baseline_loss,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.training import averaging, loop, optimisers, record
+from hidden_dynamics.training import averaging, learning, loop, optimisers, record
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.schedule import Schedule
@@ -99,13 +99,13 @@ def run_loop(directory, task, spec=None):
 @pytest.fixture
 def steps(monkeypatch):
     """The weights after each step of the training."""
-    weights, update = [], loop.update
+    weights, update = [], learning.update
 
     def noting(loss, network, *arguments):
         update(loss, network, *arguments)
         weights.append(network.weight.detach().clone())
 
-    monkeypatch.setattr(loop, "update", noting)
+    monkeypatch.setattr(learning, "update", noting)
     return weights
 
 

@@ -95,6 +95,8 @@ BAD = [
     (SCALES, "demo.tasks.mnist.sizes", {128: 32, 256: 32}, [SCALES, "mnist.sizes", "128 and 256", "both become 32"]),
     (DATASETS, "digits.modul", "a.b", [f"{DATASETS}: digits", "'modul'", "Did you mean 'module'"]),
     (DATASETS, "digits.stand_in_for", "mnst", [f"{DATASETS}: digits.stand_in_for", "Did you mean 'mnist'"]),
+    (DATASETS, "digits.stand_in_for", ["mnist", "svnh"], [f"{DATASETS}: digits.stand_in_for", "Did you mean 'svhn'"]),
+    (DATASETS, "digits.stand_in_for", [], [f"{DATASETS}: digits.stand_in_for", "or null"]),
     (
         DATASETS,
         "mnist.files.train-images-idx3-ubyte.sha256",
@@ -114,7 +116,7 @@ BAD = [
     (ARTIFACTS, "momentumrnn_table1.titl", "x", [f"{ARTIFACTS}: momentumrnn_table1", "Did you mean 'title'"]),
     (ARTIFACTS, "momentumrnn_table1.kind", "table", [f"{ARTIFACTS}: momentumrnn_table1.kind", "results_table"]),
     (ARTIFACTS, "momentumrnn_figure8.task", "copying", [f"{ARTIFACTS}: momentumrnn_figure8", "Did you mean 'copying"]),
-    (ARTIFACTS, "my_plot", {"kind": "curves"}, [ARTIFACTS, "'my_plot'", "momentumrnn_table1"]),
+    (ARTIFACTS, "plot", {"kind": "curves"}, [ARTIFACTS, "'plot'", "momentumrnn_table1"]),
 ]
 
 
@@ -215,6 +217,26 @@ def test_the_scale_refines_the_task_and_the_overrides_refine_both(project):
     shipped = project.read(TASKS)["adding"]
     assert task["training"]["batch_size"] == shipped["training"]["batch_size"]
     assert task["title"] == shipped["title"]
+
+
+@pytest.mark.parametrize(
+    ("scale", "dataset", "task", "replaced"),
+    [
+        ("demo", None, "mnist", "mnist"),
+        ("demo", None, "mnist_images", "mnist"),
+        ("demo", None, "svhn_images", "svhn"),
+        ("demo", None, "cifar10_images", "cifar10"),
+        ("demo", None, "timit_recall", "timit"),
+        ("demo", None, "adding", None),
+        ("demo", "svhn", "svhn_images", None),
+        ("demo", "mnist", "svhn_images", "svhn"),
+        ("paper", None, "svhn_images", None),
+        ("paper", "cifar10", "svhn_images", "svhn"),
+    ],
+)
+def test_what_a_dataset_stands_in_for_is_what_its_task_names(configured, scale, dataset, task, replaced):
+    overrides = {"tasks": {task: {"dataset": dataset}}} if dataset else {}
+    assert configured(scale=scale, overrides=overrides).replaced(task) == replaced
 
 
 def test_settings_of_another_dataset_are_dropped_with_it(configured):

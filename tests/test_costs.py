@@ -128,7 +128,7 @@ def save_digits(directory: Path, pixels: int) -> None:
     for split in ("train", "test"):
         arrays[f"{split}_images"] = rng.integers(0, 17, (20, pixels), np.uint8)
         arrays[f"{split}_labels"] = rng.integers(0, 10, 20).astype(np.uint8)
-    about = {"dataset": "digits", "title": "Made-up digits", "stand_in_for": "mnist"}
+    about = {"dataset": "digits", "title": "Made-up digits"}
     prepared.save(directory / "prepared/digits.npz", arrays, about)
 
 
@@ -526,7 +526,7 @@ class Runs:
         self.rows.append(
             {
                 **dict.fromkeys(("task_title", "dataset_title", "stand_in_for", "metric", "rule"), ""),
-                **dict.fromkeys(("reported", "measured", "parameters"), ""),
+                **dict.fromkeys(("reported", "measured", "parameters", "diverged_at", "failure"), ""),
                 "artifact": "momentumrnn_table16",
                 "scale": "paper",
                 "task": "pmnist",

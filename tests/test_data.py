@@ -172,7 +172,7 @@ def test_digits():
     assert arrays["test_labels"][:10].tolist() == [7, 6, 3, 7, 7, 3, 2, 8, 9, 3]
     assert int(arrays["test_images"].sum()) == 112350
     assert np.bincount(arrays["test_labels"]).tolist() == [36, 36, 35, 37, 36, 37, 36, 36, 35, 36]
-    with pytest.raises(UserError, match="digits: unknown setting 'seed'; known: none"):
+    with pytest.raises(UserError, match="digits: unknown setting 'seed'; known: enlarge"):
         digits.prepare(Path("nowhere"), {"seed": 1})
 
 

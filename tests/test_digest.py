@@ -305,12 +305,16 @@ PIXELS = {"mnist", "pmnist", "mnist_ablation", "pmnist_dtriv", "pmnist_gradients
 SPEECH = {"timit", "timit_recall", "timit_ablation", "timit_dtriv", "timit_dtriv_recall"}
 OF_ORTHOGONAL = {"pmnist_dtriv", "pmnist_gradients", "timit_dtriv", "timit_dtriv_recall"}
 LANGUAGE = {"ptb", "ptb_ablation"}
-ALL = (LSTMS | ORTHOGONAL, GENERATED | PIXELS | SPEECH | LANGUAGE)
+RECURRENT = (LSTMS | ORTHOGONAL, GENERATED | PIXELS | SPEECH | LANGUAGE)
+ODES = {"rknet", "ode_net", "augmented_ode_net"}
+ATTENTIVE = {"ace_ode_net", "ace_ode_net_large"}
+IMAGES = {"mnist_images", "svhn_images", "cifar10_images"}
+ALL = (RECURRENT[0] | ODES | ATTENTIVE | {"resnet"}, RECURRENT[1] | IMAGES)
 
 
 def test_the_momentum_filter_touches_momentum_alone(copied):
     models, tasks = copied("filters.py", "self.s * g if state is None else self.mu * state + self.s * g", "self.s * g")
-    assert (models, tasks) == ({"momentum_lstm", "momentum_dtriv"}, ALL[1])
+    assert (models, tasks) == ({"momentum_lstm", "momentum_dtriv"}, RECURRENT[1])
 
 
 def test_the_nesterov_filter_touches_restarts_and_nesterov_alone(copied):
@@ -331,7 +335,7 @@ def test_the_adam_filter_touches_the_adam_cells_alone(copied):
     ],
 )
 def test_what_the_lstms_share_touches_them_alone(copied, file, old, new):
-    assert copied(file, old, new) == (LSTMS, ALL[1] - OF_ORTHOGONAL)
+    assert copied(file, old, new) == (LSTMS, RECURRENT[1] - OF_ORTHOGONAL)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +354,7 @@ def test_the_orthogonal_core_touches_its_own_runs_alone(copied, file, old, new):
     [
         ("building.py", 'torch.manual_seed(run.spec["seed"])', 'torch.manual_seed(1 + run.spec["seed"])'),
         ("training/devices.py", "torch.set_flush_denormal(True)", "torch.set_flush_denormal(False)"),
-        ("training/loop.py", "loss.backward()", "(2 * loss).backward()"),
+        ("training/learning.py", "loss.backward()", "(2 * loss).backward()"),
         ("data/streams.py", "np.random.PCG64(", "np.random.Philox("),
     ],
 )
@@ -360,9 +364,24 @@ def test_what_all_share_touches_all(copied, file, old, new):
 
 def test_a_network_touches_the_runs_that_have_it_alone(copied):
     readout = copied("networks.py", "self.readout = nn.Linear(", "self.readout = nn.Bilinear(")
-    assert readout == (ALL[0], ALL[1] - LANGUAGE)
+    assert readout == (RECURRENT[0], RECURRENT[1] - LANGUAGE)
     assert copied("language_model.py", "EMBEDDING_RANGE = 0.1", "EMBEDDING_RANGE = 1")[1] == LANGUAGE
     assert copied("training/schedule.py", "HALVED = 0.05", "HALVED = 0.5")[1] == LANGUAGE
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "models"),
+    [
+        ("continuous/integral.py", "torch.tensor([0.0, 1.0]", "torch.tensor([0.0, 2.0]", ODES | ATTENTIVE),
+        ("continuous/attention.py", "torch.sigmoid(a)", "torch.tanh(a)", ATTENTIVE),
+        ("image_networks.py", "BLOCKS = 6", "BLOCKS = 5", {"resnet"}),
+        ("image_networks.py", "class InitialAttention(nn.Sequential)", "class InitialAttention(nn.Module)", ATTENTIVE),
+        ("tasks/images.py", "image / levels", "image", set()),  # a docstring
+        ("tasks/images.py", "HELD_OUT_SEED = 0", "HELD_OUT_SEED = 1", ODES | ATTENTIVE | {"resnet"}),
+    ],
+)
+def test_the_networks_of_images_touch_their_own_runs_alone(copied, file, old, new, models):
+    assert copied(file, old, new) == (models, IMAGES if models else set())
 
 
 def test_a_task_touches_its_own_runs_alone(copied):

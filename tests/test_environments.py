@@ -98,9 +98,9 @@ def test_an_environment_holds_all_that_its_packages_need(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_only_training_and_speech_need_torch(name):
+def test_only_networks_and_speech_need_torch(name):
     held = {requirement.name for requirement in requirements(name)}
-    assert ("torch" in held) == (name in ("train", "speech"))
+    assert ("torch" in held) == (name in ("train", "speech", "features"))
     assert ({"soundfile", "torchaudio"} <= held) == (name == "speech")
 
 

@@ -528,7 +528,8 @@ def script(*arguments, **options) -> subprocess.CompletedProcess:
 def test_the_projects_registry_is_whole():
     registry = load_registry(ROOT / "config" / "datasets.yaml")
     assert {"mnist", "digits", "copying", "adding", "timit", "fsdd", "synthetic_speech"} <= set(registry)
-    assert registry["digits"].stand_in_for == "mnist"
+    assert registry["digits"].stand_in_for == ("mnist", "svhn", "cifar10")
+    assert registry["fsdd"].stand_in_for == ("timit",) and registry["mnist"].stand_in_for == ()
     images = registry["mnist"].files["train-images-idx3-ubyte"]
     assert images.size == 16 + 60_000 * 784
     assert all(url.endswith(f"{file.name}.gz") for file in registry["mnist"].files.values() for url in file.urls)
@@ -541,6 +542,10 @@ def test_the_projects_registry_is_whole():
         ({"title": " "}, "toy.title: .*; expected text"),
         ({"licence": 3}, "toy.licence: 3 is not of type 'string'"),
         ({"stand_in_for": "mnist"}, "toy.stand_in_for: unknown dataset 'mnist'. Known: toy."),
+        ({"stand_in_for": ["toy", "mnist"]}, "toy.stand_in_for: unknown dataset 'mnist'. Known: toy."),
+        ({"stand_in_for": []}, "toy.stand_in_for: .*; expected the name of a dataset, a list of names"),
+        ({"stand_in_for": ["toy", "toy"]}, "toy.stand_in_for: .*; expected the name of a dataset, a list of names"),
+        ({"stand_in_for": ["toy", 3]}, "toy.stand_in_for.1: 3 .*; expected the name of a dataset"),
         ({"source": "x"}, "toy: unknown key 'source'. .*Allowed: title, module"),
         ({"environment": "train"}, "toy.environment: 'train' .*; expected data or speech"),
         ({"own_copy": "yes"}, "toy.own_copy: 'yes' .*; expected true or false"),
@@ -606,6 +611,6 @@ def test_script_lists_the_registry():
     done = script("--list")
     assert done.returncode == 0
     assert "mnist: MNIST" in done.stdout
-    assert "digits: Digits 8x8 (UCI, embedded in scikit-learn) (stand-in for mnist)" in done.stdout
+    assert "digits: Digits 8x8 (UCI, embedded in scikit-learn) (stand-in for mnist, svhn, cifar10)" in done.stdout
     assert "recordings.tar  3,000 members [0-9]_*_*.wav, 21,128,848 bytes" in done.stdout
     assert "not to be downloaded: name the directory of your copy in config.yaml, data.copies.timit" in done.stdout

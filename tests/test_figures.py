@@ -59,9 +59,10 @@ def summary_of(configuration, artifact, diverged=()):
                 "paper_size": paper_size,
                 "seed": seed,
                 "dataset_title": dataset["title"],
-                "stand_in_for": dataset["stand_in_for"] or "",
+                "stand_in_for": configuration.replaced(task) or "",
                 "status": "diverged" if (task, model, seed) in diverged else "finished",
                 "diverged_at": 91 if (task, model, seed) in diverged else "",
+                "failure": "",
                 "readings": json.dumps(run.spec["readings"]),
                 "device": "cpu",
                 "precision": "fp32",
@@ -270,6 +271,7 @@ def test_diverged_runs_are_marked(demo):
         text.get_text() for legend in figure.findobj(lambda a: hasattr(a, "legend_handles")) for text in legend.texts
     ]
     assert "LSTM (1 of 2 seeds diverged on adding)" in labels
+    assert "Diverged: Adding, LSTM, seed 1: the loss was not finite at iteration 91." in words(figure)
     assert [mark.get_xdata().tolist() for mark in with_gid(figure, "diverged")] == [[90.0]]
 
 

@@ -50,7 +50,7 @@ def summary_of(configuration, artifact):
                 "paper_size": paper_size,
                 "seed": seed,
                 "dataset_title": dataset["title"],
-                "stand_in_for": dataset["stand_in_for"] or "",
+                "stand_in_for": configuration.replaced(task) or "",
                 "status": "finished",
                 "diverged_at": "",
                 "metric": report["metric"],

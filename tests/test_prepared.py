@@ -153,7 +153,7 @@ def test_script_prepares_a_generated_dataset(tmp_path: Path):
     assert (loaded.arrays["test_letters"] == copying.prepare(Path("nowhere"), SETTINGS)["test_letters"]).all()
     assert loaded.provenance["dataset"] == "copying"
     assert loaded.provenance["settings"] == SETTINGS
-    assert loaded.provenance["stand_in_for"] is None
+    assert loaded.provenance["stand_in_for"] == []
 
 
 def test_script_reports_a_disk_that_refuses(tmp_path: Path):

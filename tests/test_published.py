@@ -3,12 +3,15 @@
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from hidden_dynamics.building import imported
 from hidden_dynamics.configuration import load
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering.published import PUBLISHED, load_published, load_tasks, row_of
+from hidden_dynamics.runs import resolve
 
 RESULTS = ("1", "2", "3", "4", "5", "11", "12", "13")
 HYPERPARAMETERS = ("6", "7", "8", "9", "10")
@@ -192,6 +195,71 @@ def test_grids_hold_what_is_configured_at_scale_paper(configured):
         content, settings = grid(task), tasks[task]["models"]["momentum_lstm"]
         assert settings["grid"] == {**content["rows"], **content["columns"]}
         assert settings["hyperparameters"]["hidden_size"] == content["size"]
+
+
+# ACE-NODE
+
+
+IMAGES = {"2": "mnist_images", "3": "svhn_images", "4": "cifar10_images"}
+CHANNELS = {"mnist_images": 1, "svhn_images": 3, "cifar10_images": 3}
+
+
+def ace(number: str) -> dict:
+    return load_published(f"acenode/table{number}.yaml")
+
+
+def test_images_by_hand():
+    assert row_of(ace("2"), "rknet", 64)["values"] == {"mnist_images": {"test_accuracy": {"mean": 98.66, "std": 0.57}}}
+    assert row_of(ace("3"), "ace_ode_net", 64)["values"]["svhn_images"]["test_accuracy"] == {"mean": 96.01, "std": 0.10}
+    assert row_of(ace("4"), "resnet", 64)["values"]["cifar10_images"]["test_accuracy"] == {"mean": 86.36, "std": 0.41}
+    assert row_of(ace("4"), "ace_ode_net", 64)["parameters"] == "0.36M"
+    large = row_of(ace("10"), "ace_ode_net_large", 128)
+    assert large["parameters"] == {"cifar10_images": "1.27M", "svhn_images": "1.42M", "mnist_images": "1.27M"}
+    assert large["values"]["cifar10_images"] == {"test_accuracy": {"mean": 88.12}}
+    assert row_of(ace("5"), "augmented_ode_net", None) == {"model": "augmented_ode_net", "mean": 0.5220, "std": 0.005}
+
+
+def test_images_of_table_10_agree_with_the_others():
+    small = row_of(ace("10"), "ace_ode_net", 64)
+    for number, task in IMAGES.items():
+        row = row_of(ace(number), "ace_ode_net", 64)
+        assert row["parameters"] == small["parameters"][task]
+        assert row["values"][task]["test_accuracy"]["mean"] == small["values"][task]["test_accuracy"]["mean"]
+
+
+@pytest.mark.parametrize("number", ["2", "3", "4", "10"])
+def test_networks_of_images_have_the_published_parameters(configured, number):
+    """At the paper's sizes, to the printed two decimals of a million."""
+    content, paper = ace(number), configured(scale="paper")
+    for row in content["rows"]:
+        for task in content["tasks"]:
+            spec = resolve(paper, task, row["model"], row["size"], 0).spec
+            images = SimpleNamespace(channels=CHANNELS[task], classes=10)
+            network = imported(spec["network"])(images, **spec["hyperparameters"])
+            count = sum(parameter.numel() for parameter in network.parameters())
+            printed = row["parameters"][task] if number == "10" else row["parameters"]
+            cut_off = count == 1_275_018  # the paper prints 1.27M, as the table's notes say
+            assert printed == ("1.27M" if cut_off else f"{count / 1e6:.2f}M"), (task, row["model"])
+    assert any("1,275,018" in note for note in content["notes"]) == (number == "10")
+
+
+def test_images_are_configured_at_scale_paper_as_the_text_says(configured):
+    paper = configured(scale="paper")
+    for task, about in load_tasks("acenode/table2.yaml").items():
+        settings = about["settings"]
+        assert paper.tasks[task]["dataset"] == about["dataset"]
+        for model, entry in paper.tasks[task]["models"].items():
+            (size,) = entry["sizes"]
+            spec = resolve(paper, task, model, size, 0).spec
+            training, hyperparameters = spec["training"], spec["hyperparameters"]
+            assert size in about["sizes"]
+            assert [training["epochs"], training["batch_size"]] == [settings["epochs"], settings["batch_size"]]
+            assert training["optimisers"]["main"]["lr"] == settings["learning_rate"]
+            solver = hyperparameters.get("solver", {})
+            assert {solver[name] for name in ("rtol", "atol") if name in solver} <= {settings["tolerance"]}
+            assert hyperparameters.get("penalty", {"weight": settings["penalty"]})["weight"] == settings["penalty"]
+            side = spec["task_settings"]["crop"] - 2 + 2 * hyperparameters["padding"]
+            assert side // 2 // 2 == settings["map_size"]  # of the stem's two convolutions with stride 2
 
 
 def test_hyperparameters_by_hand():
@@ -400,3 +468,67 @@ def test_final_losses_are_as_printed(papers):
         ("adding", "lstm"): float(both),
         ("adding", "momentum_lstm"): float(both),
     }
+
+
+# ACE-NODE's text
+
+
+IMAGE_MODELS = {
+    "ResNet": "resnet",
+    "RKNet": "rknet",
+    "ODE-Net": "ode_net",
+    "Augmented-ODE-Net": "augmented_ode_net",
+    "ACE-ODE-Net": "ace_ode_net",
+    "ACE-ODE-Net (Small)": "ace_ode_net",
+    "ACE-ODE-Net (Large)": "ace_ode_net_large",
+}
+IMAGE_SETS = {"MNIST": "mnist_images", "SVHN": "svhn_images", "CIFAR10": "cifar10_images"}
+
+
+def image_lines(papers: Path, number: str) -> list[list[str]]:
+    """The lines of one of ACE-NODE's tables, split into cells, without marks of mathematics and bold type."""
+    text = (papers / "ace-node.txt").read_text(encoding="utf-8")
+    below = re.split(rf"Table {number}: .*\n", text, maxsplit=1)[1].lstrip()
+    plain = re.sub(r"\$|</?b>", "", below.partition("\n\n")[0]).replace(r"\pm", "±")
+    return [line.split("\t") for line in plain.splitlines()]
+
+
+@pytest.mark.parametrize("number", IMAGES)
+def test_every_result_on_images_is_as_printed(papers, number):
+    header, *printed = image_lines(papers, number)
+    assert header == ["Method", "Accuracy", "#Params"]
+    found = [(IMAGE_MODELS[name], parameters, printed_numbers(cell)[0]) for name, cell, parameters in printed]
+    rows = [(row["model"], row["parameters"], row["values"][IMAGES[number]]) for row in ace(number)["rows"]]
+    assert found == [(model, text, tuple(values["test_accuracy"].values())) for model, text, values in rows]
+
+
+def test_table_10_of_images_is_as_printed(papers):
+    (_, *names), *printed = image_lines(papers, "10")
+    tasks = [IMAGE_SETS[name] for name in names]
+    assert tasks == ace("10")["tasks"] and len(printed) == len(ace("10")["rows"])
+    for (name, *cells), row in zip(printed, ace("10")["rows"], strict=True):
+        pairs = [re.fullmatch(r"([\d.]+) ?\((.*)\)", cell).groups() for cell in cells]
+        assert row["model"] == IMAGE_MODELS[name]
+        assert row["parameters"] == dict(zip(tasks, (parameters for _, parameters in pairs), strict=True))
+        means = {task: {"test_accuracy": {"mean": float(mean)}} for task, (mean, _) in zip(tasks, pairs, strict=True)}
+        assert row["values"] == means
+
+
+def test_silhouettes_are_as_printed(papers):
+    (*_, name), *printed = image_lines(papers, "5")
+    assert IMAGE_SETS[name] == ace("5")["task"]
+    found = [(IMAGE_MODELS[model], *printed_numbers(cell)[0]) for model, cell in printed]
+    assert found == [(row["model"], row["mean"], row["std"]) for row in ace("5")["rows"]]
+
+
+def test_the_best_settings_of_images_are_as_printed(papers):
+    text = (papers / "ace-node.txt").read_text(encoding="utf-8")
+    epochs, batch = re.search(r"train for (\d+) epochs with a batch size (\d+) with a learning rate of", text).groups()
+    for name, task in IMAGE_SETS.items():
+        line = re.search(rf"\) For {name}, +(.*)", text).group(1)
+        # "1.0e 3" has lost its minus sign in the text
+        given = [float(re.sub(r"e-?\s?", "e-", number)) for number in re.findall(r"= ?([\d.]+e[-\s]\s?\d+)", line)]
+        settings = load_tasks("acenode/table2.yaml")[task]["settings"]
+        names = ("penalty", "learning_rate", "tolerance", "tolerance")
+        assert given == [settings[name] for name in names]
+        assert [int(epochs), int(batch)] == [settings["epochs"], settings["batch_size"]]

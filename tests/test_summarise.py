@@ -39,7 +39,7 @@ def losses_of(run, points=POINTS):
     return np.exp(-np.arange(points) / 40) + 0.1 * rng.random(points)
 
 
-def make_run(root, configuration, run, losses=None, diverged_at=None):
+def make_run(root, configuration, run, losses=None, diverged_at=None, failure=None):
     """A run directory as training leaves it, with an evaluation every 10 iterations."""
     losses = losses_of(run) if losses is None else losses
     directory = root / run.directory
@@ -60,6 +60,7 @@ def make_run(root, configuration, run, losses=None, diverged_at=None):
         "parameters": 4321,
         "status": "finished" if diverged_at is None else "diverged",
         "diverged_at": diverged_at,
+        "failure": failure,
         "reported": None
         if diverged_at
         else {"metric": "test_accuracy", "rule": "max", "value": 0.5, "iteration": 10, "epoch": 1, "metrics": MEASURED},
@@ -67,7 +68,7 @@ def make_run(root, configuration, run, losses=None, diverged_at=None):
         "dataset": {
             "name": run.spec["dataset"],
             "title": dataset["title"],
-            "stand_in_for": dataset["stand_in_for"],
+            "stand_in_for": configuration.replaced(run.task),
             "digest": "0",
         },
         "baseline_loss": None,
@@ -161,7 +162,15 @@ def test_a_diverged_run_reports_nothing(finished, summarised, configuration):
     make_run(finished, configuration, run, losses=losses_of(run, 50), diverged_at=50)
     row = summarised(finished)[0][1]
     assert (row["status"], row["diverged_at"], row["metric"], row["reported"]) == ("diverged", "50", "", "")
-    assert row["measured"] == ""
+    assert row["measured"] == row["failure"] == ""
+
+
+def test_why_a_solver_failed_is_in_the_summary(finished, summarised, configuration):
+    run = runs_of(configuration, FIGURE)[1]
+    failure = {"cause": "step size underflow", "time": 0.25, "step": 8, "during": "backward"}
+    make_run(finished, configuration, run, losses=losses_of(run, 50), diverged_at=51, failure=failure)
+    finished_row, row = summarised(finished)[0][:2]
+    assert json.loads(row["failure"]) == failure and finished_row["failure"] == ""
 
 
 def test_a_table_without_runs_has_a_header_only(tmp_path, summarised):

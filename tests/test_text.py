@@ -361,7 +361,7 @@ def test_script_prepares_the_topics_and_records_their_digest(tmp_path: Path):
     loaded = prepared.load(tmp_path / "topics.npz")
     assert loaded.digest == prepared.digest(python_topics.prepare(Path("nowhere"), {"vocabulary": 1000}))
     assert loaded.provenance["files"] == python_topics.embedded()
-    assert loaded.provenance["stand_in_for"] == "ptb" and loaded.provenance["settings"] == {"vocabulary": 1000}
+    assert loaded.provenance["stand_in_for"] == ["ptb"] and loaded.provenance["settings"] == {"vocabulary": 1000}
 
 
 def test_a_dataset_with_nothing_embedded_records_its_downloads_alone(tmp_path: Path):
@@ -377,5 +377,5 @@ def test_a_dataset_with_nothing_embedded_records_its_downloads_alone(tmp_path: P
 def test_the_registry_has_both():
     registry = load_registry(ROOT / "config" / "datasets.yaml")
     assert tuple(registry["ptb"].files) == tuple(ptb.FILES.values())
-    assert registry["python_topics"].stand_in_for == "ptb" and registry["python_topics"].files == {}
+    assert registry["python_topics"].stand_in_for == ("ptb",) and registry["python_topics"].files == {}
     assert registry["python_topics"].title == "Python's help topics (pydoc_data.topics)"

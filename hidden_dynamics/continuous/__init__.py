@@ -2,6 +2,7 @@
 
 from hidden_dynamics.continuous.attention import elementwise
 from hidden_dynamics.continuous.co_evolving import CoEvolving
-from hidden_dynamics.continuous.integral import FunctionEvaluations, Integral, Solver, SolverFailure
+from hidden_dynamics.continuous.integral import FunctionEvaluations, Integral, Solver
+from hidden_dynamics.errors import SolverFailure
 
 __all__ = ["CoEvolving", "FunctionEvaluations", "Integral", "Solver", "SolverFailure", "elementwise"]

@@ -1,5 +1,7 @@
 """Convolutional dynamics that know the time (the ODE-Net of Chen et al. 2018; ACE-NODE, Table 1)."""
 
+import functools
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -28,8 +30,16 @@ class TimeConv2d(nn.Conv2d):
 
     def forward(self, t: Tensor, x: Tensor) -> Tensor:
         """t (), x and the result (batch, channels, H, W)."""
-        of_time = functional.conv2d(x.new_ones(1, 1, *x.shape[2:]), self.weight[:, :1], padding=1)
-        return functional.conv2d(x, self.weight[:, 1:], self.bias, padding=1) + t * of_time
+        for_time, for_x = self.weight.split((1, x.shape[1]), 1)
+        of_time = (for_time.flatten(1) @ _inside(*x.shape[2:], x.dtype, x.device)).unflatten(1, x.shape[2:])
+        return functional.conv2d(x, for_x, self.bias, padding=1).add_(t * of_time)
+
+
+@functools.lru_cache
+@torch.inference_mode(False)  # whoever evaluates first, a gradient may be taken through it later
+def _inside(height: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """1 where a weight of a 3x3 convolution is applied to a place of the map, 0 where to its padding: (9, H * W)."""
+    return functional.unfold(torch.ones(1, 1, height, width, dtype=dtype, device=device), 3, padding=1)[0]
 
 
 class ConvolutionalDynamics(nn.Module):
@@ -55,5 +65,5 @@ class ConvolutionalDynamics(nn.Module):
         """dx/dt at the time t, (), and x, (batch, channels, H, W)."""
         x = self.norm(x)
         for convolution, norm in zip(self.convolutions, self.norms, strict=True):
-            x = norm(convolution(t, torch.relu(x)))
+            x = norm(convolution(t, torch.relu_(x)))  # in place: GroupNorm's gradient does not need its result
         return x

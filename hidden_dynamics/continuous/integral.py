@@ -1,5 +1,6 @@
 """The solution of an initial value problem at one time, its function evaluations counted and its failures named."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torchdiffeq import odeint, odeint_adjoint
+
+from hidden_dynamics.errors import SolverFailure
 
 State = Tensor | tuple[Tensor, ...]
 ADAPTIVE = ("dopri8", "dopri5", "bosh3", "fehlberg2", "adaptive_heun")
@@ -45,21 +48,6 @@ class Solver:
             raise ValueError(f"the solver's max_steps must be a whole number above 0, not {self.max_steps!r}")
         if self.step_size is not None and (self.method in ADAPTIVE or not self.step_size > 0):
             raise ValueError("the solver's step_size must be above 0, and is for methods with fixed steps alone")
-
-
-class SolverFailure(Exception):
-    """A solver could not reach the end.
-
-    Attributes:
-        cause: "step size underflow", "step budget exceeded" or "state not finite".
-        time: where on the way it was.
-        step: the how-manieth step it was, from 1.
-        during: "forward" or "backward".
-    """
-
-    def __init__(self, cause: str, time: float, step: int, during: str):
-        super().__init__(f"{cause} at t = {time:.6g}, step {step} ({during})")
-        self.cause, self.time, self.step, self.during = cause, time, step, during
 
 
 @dataclass
@@ -180,7 +168,9 @@ def _parts(y: State) -> Iterable[Tensor]:
 
 
 def _is_finite(y: State) -> bool:
-    return all(bool(torch.isfinite(part).all()) for part in _parts(y))
+    """Where the sum of all entries is finite, all are: one pass and one number to wait for. It may also overflow."""
+    total = sum(part.detach().sum() for part in _parts(y))
+    return math.isfinite(total) or all(bool(torch.isfinite(part).all()) for part in _parts(y))
 
 
 def _root_mean_square(y: State) -> Tensor:

@@ -1,4 +1,4 @@
-"""The 8x8 handwritten digits embedded in scikit-learn: a small stand-in for MNIST that needs no network.
+"""The 8x8 handwritten digits embedded in scikit-learn: a small stand-in for image data that needs no network.
 
 They are the test part of UCI's Optical Recognition of Handwritten Digits: 1,797 images with grey levels 0 to 16.
 """

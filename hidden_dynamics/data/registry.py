@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from hidden_dynamics.configuration import known, read_yaml, validate
+from hidden_dynamics.configuration import known, listed, read_yaml, validate
 from hidden_dynamics.errors import UserError
 
 
@@ -32,7 +32,7 @@ class RemoteFile:
 class Dataset:
     """One dataset: what it is, the module that prepares it, and its files by name (none if generated or embedded).
 
-    `stand_in_for` names the dataset that this one replaces where that is not at hand; None for the real thing.
+    `stand_in_for` names the datasets that this one may replace where they are not at hand; empty for the real thing.
     `own_copy` says that it may not be downloaded: the user names the directory of a copy. `environment` is the conda
     environment that prepares it.
     """
@@ -40,7 +40,7 @@ class Dataset:
     name: str
     title: str
     module: str
-    stand_in_for: str | None
+    stand_in_for: tuple[str, ...]
     licence: str
     citation: str
     files: dict[str, RemoteFile]
@@ -59,11 +59,11 @@ def load_registry(path: str | Path) -> dict[str, Dataset]:
     content = read_yaml(Path(path))
     validate(content, "datasets", str(path))
     for name, entry in content.items():
-        if entry["stand_in_for"] is not None:
-            known(entry["stand_in_for"], content, "dataset", f"{path}: {name}.stand_in_for")
+        for original in listed(entry["stand_in_for"]):
+            known(original, content, "dataset", f"{path}: {name}.stand_in_for")
     return {name: _dataset(name, entry) for name, entry in content.items()}
 
 
 def _dataset(name: str, entry: dict) -> Dataset:
     files = {file: RemoteFile(file, **about | {"urls": tuple(about["urls"])}) for file, about in entry["files"].items()}
-    return Dataset(name, **entry | {"files": files})
+    return Dataset(name, **entry | {"files": files, "stand_in_for": listed(entry["stand_in_for"])})

@@ -1,4 +1,8 @@
-"""SVHN, from the two MATLAB files of its cropped digits, "format 2" (ACE-NODE, Section 4.1)."""
+"""SVHN, from the two MATLAB files of its cropped digits, "format 2" (ACE-NODE, Section 4.1).
+
+Verify a file's digest before it is read, as scripts/prepare.py does: scipy's reader (1.17) runs nothing of what a file
+says, but bytes altered in the middle of one can make it crash.
+"""
 
 from pathlib import Path
 

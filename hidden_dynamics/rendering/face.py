@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from hidden_dynamics.configuration import Configuration
 
@@ -37,3 +37,31 @@ def readings_note(readings: Iterable[Mapping[str, str]], tasks: Iterable[str] | 
             differing.append(f"{name}: {', '.join(f'{value} in “{task}”' for task, value in texts.items())}")
     parts = [f"{value} ({', '.join(names)})" for value, names in sorted(same.items())]
     return f"Readings taken: {'; '.join(parts + differing) or 'none apply'}."
+
+
+def divergence_notes(runs: Sequence[Mapping]) -> list[str]:
+    """A line that says which runs diverged and why, "Diverged: ODE-Net, seed 1: solver failed ..."; none if none did.
+
+    Args:
+        runs: all rows of a summary; task and size are named where they differ between them.
+    """
+    several = {column: len({run[column] for run in runs}) > 1 for column in ("task", "size")}
+    texts = []
+    for run in runs:
+        if run["status"] == "diverged":
+            task = f"{run['task_title']}, " if several["task"] else ""
+            size = f", N = {run['size']}" if several["size"] else ""
+            texts.append(f"{task}{run['label']}{size}, seed {run['seed']}: {_failure(run)}")
+    return [f"Diverged: {'; '.join(dict.fromkeys(texts))}."] if texts else []
+
+
+def _failure(run: Mapping[str, str]) -> str:
+    """Why a run diverged: "solver failed at iteration 812 (step budget exceeded at t = 0.31, step 1000, forward)"."""
+    if not run["failure"]:
+        return f"the loss was not finite at iteration {run['diverged_at']}"
+    failure = json.loads(run["failure"])
+    learning = failure["during"] in ("forward", "backward")
+    return (
+        f"solver failed {'at' if learning else 'after'} iteration {run['diverged_at']} ({failure['cause']} at t = "
+        f"{failure['time']:.3g}, step {failure['step']}, {failure['during']})"
+    )

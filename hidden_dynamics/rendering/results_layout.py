@@ -12,7 +12,7 @@ import pandas
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.rendering.face import readings_note, scale_notes
+from hidden_dynamics.rendering.face import divergence_notes, readings_note, scale_notes
 from hidden_dynamics.rendering.published import load_tasks
 from hidden_dynamics.rendering.tables import ABSENT, number, signed
 
@@ -25,7 +25,7 @@ def readable(configuration: Configuration, published: Mapping, data: pandas.Data
         cells = {
             ("", "Model"): row["label"].iloc[0],
             ("", "N"): _size(row),
-            ("", "Parameters"): _joined(row["parameters"], lambda text: f"{int(text):,}"),
+            ("", "Parameters"): _by_task(row, "parameters", lambda text: f"{int(text):,}"),
             ("", "Published parameters"): _published_parameters(row),
         }
         groups: dict[str, dict[str, Any]] = {}
@@ -50,7 +50,7 @@ def _cells(
     baseline = configuration.models[published["baseline"]]["label"]
     first = next(iter(records.values()))
     decimals = published["metrics"][first.metric]["decimals"]
-    cells = {_name("ours", task): _ours_text(record, decimals) for task, record in records.items()}
+    cells = {_name("ours", task): _ours_text(record, decimals, published) for task, record in records.items()}
     cells["published"] = _theirs_text(first, decimals)
     cells |= {_name("difference", task): signed(record.difference, decimals) for task, record in records.items()}
     cells |= {_name(f"against {baseline}", task): _gap_text(record, decimals) for task, record in records.items()}
@@ -119,29 +119,47 @@ def _size(row: pandas.DataFrame) -> str:
 
 
 def _published_parameters(row: pandas.DataFrame) -> str:
-    text, paper_size = row["published_parameters"].iloc[0], row["paper_size"].iloc[0]
-    if text is None or pandas.isna(text):
-        return ABSENT
-    return text if _joined(row["size"], str) in (str(paper_size), ABSENT) else f"{text} (N = {paper_size})"
+    text, paper_size = _by_task(row, "published_parameters", str), row["paper_size"].iloc[0]
+    papers = text == ABSENT or _joined(row["size"], str) in (str(paper_size), ABSENT)
+    return text if papers else f"{text} (N = {paper_size})"
+
+
+def _by_task(row: pandas.DataFrame, column: str, text: Any) -> str:
+    """What all tasks share, or the value of each in their order, "1.27M / 1.42M"; a dash where there is none."""
+    values = row.drop_duplicates("task")[column]
+    texts = [ABSENT if pandas.isna(value) else text(value) for value in values]
+    given = set(texts) - {ABSENT}
+    return " / ".join(texts) if len(given) > 1 else next(iter(given), ABSENT)
 
 
 def _joined(values: Iterable, text: Any) -> str:
     return " / ".join(dict.fromkeys(text(value) for value in values if not pandas.isna(value))) or ABSENT
 
 
-def _ours_text(record: Any, decimals: int) -> str:
+def _ours_text(record: Any, decimals: int, published: Mapping) -> str:
     failures = {"diverged": record.diverged, "not finite": record.not_finite}
     failed = [f"{what} {count} of {record.runs}" for what, count in failures.items() if count]
     if not record.n:
         return "; ".join(failed) or ABSENT
-    about = "; ".join([f"n = {record.n}", *failed])
+    about = "; ".join([f"n = {record.n}", *failed, *_best_of_all(record, published)])
     return f"{number(record.mean, decimals)} ± {number(record.std, decimals)} ({about})"
+
+
+BEST_OF_ALL = "best of all epochs"
+
+
+def _best_of_all(record: Any, published: Mapping) -> list[str]:
+    """A mark for runs that chose their evaluation by what is shown, where the paper's chose by something else."""
+    itself = "chosen_by" in published and record.metric in record.chosen_by.split()
+    return [BEST_OF_ALL] if itself else []
 
 
 def _theirs_text(record: Any, decimals: int) -> str:
     if pandas.isna(record.published_mean):
         return record.published_literature or ABSENT
-    own = f"{number(record.published_mean, decimals)} ± {number(record.published_std, decimals)}"
+    own = number(record.published_mean, decimals)
+    if not pandas.isna(record.published_std):
+        own += f" ± {number(record.published_std, decimals)}"
     about = "; ".join(filter(None, (record.published_literature, record.published_only_in)))
     return f"{own} ({about})" if about else own
 
@@ -159,9 +177,11 @@ def _rank_text(record: Any) -> str:
     return ABSENT if pandas.isna(record.rank) else f"{record.rank} ({record.published_rank}) of {record.ranked}"
 
 
-def title(configuration: Configuration, entry: Mapping, data: pandas.DataFrame) -> str:
-    """What the table shows, at which scale, and whether on stand-in data."""
+def title(configuration: Configuration, entry: Mapping, published: Mapping, data: pandas.DataFrame) -> str:
+    """What the table shows, at which scale, whether chosen on the test set, and whether on stand-in data."""
     text = f"{entry['title']} ({entry['source']}): {configuration.scale_name} scale"
+    if any(_best_of_all(record, published) for record in data.itertuples()):
+        text += f", {BEST_OF_ALL} where marked"
     shown = data[data["runs"] > 0]
     if shown["stand_in_for"].notna().all():
         return f"{text}, stand-in data: not comparable with the published numbers"
@@ -188,13 +208,19 @@ def notes(
         "Ours: mean ± sample standard deviation (n − 1) over n seeds of what a run reports"
         f"{_reported(published, summary)}.",
     ]
+    if any(_best_of_all(record, published) for record in data.itertuples()):
+        lines.append(
+            f"“{BEST_OF_ALL}”: these runs chose their evaluation by the number that is shown, on the test set, as the "
+            "released code does. Such numbers are higher than those of an epoch that was chosen without them."
+        )
     if data["diverged"].any():
         lines.append("Runs that diverged are counted, and are not in the mean.")
+        lines += divergence_notes(summary.to_dict("records"))
     if data["not_finite"].any():
         lines.append("Runs whose number is not finite are counted, and are not in the mean.")
     lines.append(
-        f"Against {baseline}: our mean less our {baseline}'s of the same size, in brackets the published gap; “holds” "
-        f"says that both have the same sign. {_about_ranks(data)}"
+        f"Against {baseline}: our mean less our {baseline}'s{_among(published)}, in brackets the published gap; "
+        f"“holds” says that both have the same sign. {_about_ranks(data, published)}"
     )
     if not data["stand_in_for"].isna().all():
         lines.append("No difference is shown for stand-in data: a difference between two datasets means nothing.")
@@ -203,6 +229,9 @@ def notes(
         lines.append(
             "No difference is shown where N is not the paper's. Published parameters are those at the paper's N."
         )
+    rows = data.groupby(["model", "paper_size"], dropna=False)
+    if rows[["parameters", "published_parameters"]].nunique().gt(1).any(axis=None):
+        lines.append("Parameters with a stroke between them are those of the tasks, in the order of their columns.")
     paper_tasks = load_tasks(entry["published"])
     about_tasks = [
         note for task in dict.fromkeys(data["published_task"]) for note in paper_tasks.get(task, {}).get("notes", [])
@@ -214,6 +243,8 @@ def notes(
 def _reported(published: Mapping, summary: pandas.DataFrame) -> str:
     """Which metric chose a run's evaluation, and which are taken from there; nothing where no run reported any."""
     chosen = {metric: rule for metric, rule in _pairs(summary, "metric", "rule") if metric}
+    if published.get("chosen_by") in chosen:  # the others are marked
+        chosen = {published["chosen_by"]: chosen[published["chosen_by"]]}
     texts = [f"{metric}, {_RULES.get(rule, rule)}" for metric, rule in chosen.items()]
     others = [metric for metric in published["metrics"] if metric not in chosen]
     if texts and others:
@@ -221,12 +252,16 @@ def _reported(published: Mapping, summary: pandas.DataFrame) -> str:
     return f" ({'; '.join(texts)})" if texts else ""
 
 
-def _about_ranks(data: pandas.DataFrame) -> str:
+def _among(published: Mapping) -> str:
+    return "" if published.get("across_sizes") else " of the same size"
+
+
+def _about_ranks(data: pandas.DataFrame, published: Mapping) -> str:
     caution = "with few seeds, a gap within the standard deviations says little."
     if not _ranked(data):
         return f"It compares means only: {caution}"
     return (
-        "Rank: among this table's rows of the same size that have both numbers, in brackets the published rank. "
+        f"Rank: among this table's rows{_among(published)} that have both numbers, in brackets the published rank. "
         f"Both compare means only: {caution}"
     )
 

@@ -56,7 +56,7 @@ def results_table(configuration: Configuration, artifact: str, summary: pandas.D
     _check(configuration, artifact, published, summary)
     data = _compare(_collect(configuration, artifact, published, summary), published)
     return Table(
-        title=title(configuration, entry, data),
+        title=title(configuration, entry, published, data),
         notes=notes(configuration, entry, published, summary, data),
         frame=readable(configuration, published, data),
         data=data.drop(columns=["literature", "standing"]),
@@ -65,8 +65,8 @@ def results_table(configuration: Configuration, artifact: str, summary: pandas.D
 
 _COLUMNS = (
     *("artifact", "scale", "task", "task_title", "model", "label", "size", "paper_size", "seed"),
-    *("dataset", "dataset_title", "stand_in_for", "parameters", "status", "metric", "rule", "reported", "measured"),
-    *("readings", "device", "precision"),
+    *("dataset", "dataset_title", "stand_in_for", "parameters", "status", "diverged_at", "failure"),
+    *("metric", "rule", "reported", "measured", "readings", "device", "precision"),
 )
 
 
@@ -79,11 +79,11 @@ def _with_sizes(frame: pandas.DataFrame, sizes: list[tuple]) -> pandas.DataFrame
 def _check(configuration: Configuration, artifact: str, published: Mapping, summary: pandas.DataFrame) -> None:
     if summary.empty:
         raise UserError(f"the summary of {artifact} has no runs.")
-    metrics, chosen_by = published["metrics"], published.get("chosen_by")
+    metrics = published["metrics"]
     expected = {
         "artifact": [artifact],
         "scale": [configuration.scale_name],
-        "metric": [chosen_by] if chosen_by else list(metrics),
+        "metric": _choosing(configuration, published, summary),
     }
     for column, values in expected.items():
         other = sorted(set(summary[column]) - {*values, ""})  # a run that reports nothing has no metric
@@ -96,6 +96,15 @@ def _check(configuration: Configuration, artifact: str, published: Mapping, summ
             f"the summary has finished runs without a result ({', '.join(metrics)}): "
             f"{', '.join(unreported['task'] + '/' + unreported['model'] + '/seed' + unreported['seed'])}."
         )
+
+
+def _choosing(configuration: Configuration, published: Mapping, summary: pandas.DataFrame) -> list[str]:
+    """The metrics that may have chosen a run's evaluation: the table's own, and those that a reading of runs sets."""
+    own = [published["chosen_by"]] if "chosen_by" in published else list(published["metrics"])
+    taken = {reading for text in set(summary["readings"]) for reading in json.loads(text).items()}
+    effects = [configuration.readings.get(name, {}).get(value, {}) for name, value in sorted(taken)]
+    metrics = [effect.get("training", {}).get("report", {}).get("metric") for effect in effects]
+    return [*own, *(metric for metric in metrics if metric not in (None, *own))]
 
 
 def _is_number(value: Any) -> bool:
@@ -151,6 +160,7 @@ def _ours(runs: pandas.DataFrame, metric: str, unit: float) -> dict[str, Any]:
         "not_finite": len(measured) - len(values),
         "mean": values.mean(),
         "std": values.std(ddof=1),
+        "chosen_by": " ".join(sorted(set(finished["metric"]) - {""})),
         "seeds": " ".join(sorted(set(runs["seed"]), key=int)),
         "readings": " | ".join(sorted(set(runs["readings"]))),
         "device": " | ".join(sorted(set(runs["device"]))),
@@ -160,10 +170,11 @@ def _ours(runs: pandas.DataFrame, metric: str, unit: float) -> dict[str, Any]:
 
 def _theirs(row: Mapping | None, task: str, metric: str, about: Mapping) -> dict[str, Any]:
     value = (row or {}).get("values", {}).get(task, {}).get(metric, {})
+    parameters = (row or {}).get("parameters")
     literature = (row or {}).get("literature", {}).get(task, {}).get(metric, [])
     best = (max if about["better"] == "higher" else min)((item["value"] for item in literature), default=math.nan)
     return {
-        "published_parameters": (row or {}).get("parameters"),
+        "published_parameters": parameters.get(task) if isinstance(parameters, Mapping) else parameters,
         "published_mean": value.get("mean", math.nan),
         "published_std": value.get("std", math.nan),
         "published_literature": "; ".join(_quoted(item, about["decimals"]) for item in literature),
@@ -196,14 +207,16 @@ def _only(runs: pandas.DataFrame, column: str) -> Any:
 
 
 def _compare(data: pandas.DataFrame, published: Mapping) -> pandas.DataFrame:
-    """Add the difference, the gap to the baseline of the same size and the rank among the rows of the same size."""
+    """Add the difference, the gap to the baseline and the rank, both among the rows of the same size, or of all."""
     comparable = data["stand_in_for"].isna() & _equal(data["size"], data["paper_size"])
     data["difference"] = (data["mean"] - data["standing"]).where(comparable)
     columns: dict[str, list] = {name: [] for name in _ORDERING}
     for record in data.itertuples():
         sign = 1 if published["metrics"][record.metric]["better"] == "higher" else -1
         same = (data["task"] == record.task) & (data["metric"] == record.metric)
-        peers = data[same & _equal(data["paper_size"], [record.paper_size] * len(data))]
+        if not published.get("across_sizes"):
+            same &= _equal(data["paper_size"], [record.paper_size] * len(data))
+        peers = data[same]
         baseline = peers[peers["model"] == published["baseline"]]
         is_baseline = baseline.empty or record.model == published["baseline"]
         gap = math.nan if is_baseline else record.mean - baseline["mean"].iloc[0]

@@ -111,7 +111,7 @@ def _maps(images: np.ndarray) -> np.ndarray:
     """(n, channels, H, W) of (n, H, W, channels) or of square grey images row by row, (n, H * H)."""
     if images.ndim == 2:
         side = math.isqrt(images.shape[1])
-        return images.reshape(-1, 1, side, side)
+        return images.reshape(len(images), 1, side, side)
     return np.ascontiguousarray(images.transpose(0, 3, 1, 2))
 
 

@@ -12,8 +12,7 @@ from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
 from hidden_dynamics.configuration import known
-from hidden_dynamics.continuous import FunctionEvaluations, SolverFailure
-from hidden_dynamics.errors import UserError
+from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.recurrent.states import map_tensors
 from hidden_dynamics.training import averaging
 from hidden_dynamics.training.checkpoint import Checkpoint
@@ -138,7 +137,7 @@ def _step(run: Training) -> None:
     run.network.train()
     batch = run.task.batch(*run.schedule.indices(history.iteration))
     recording = _set_recording(run)
-    evaluations = _count_anew(run.network)
+    counts = _count_anew(run.network)
     with at_rate(run.optimisers, run.schedule.rate(history.iteration)):
         try:
             value = learn(run.task, run.network, run.optimisers, batch, run.settings)
@@ -152,19 +151,19 @@ def _step(run: Training) -> None:
         run.average.update_parameters(run.network)
     if recording:
         history.gradient_norms.append(run.network.core.gradient_norms.detach().float().cpu())
-    if evaluations is not None:
-        history.function_evaluations.append((evaluations.forward, evaluations.backward))
+    if counts is not None:
+        history.function_evaluations.append((counts.forward, counts.backward))
     history.losses.append(value)
     history.iteration += 1
     history.training_seconds += time.perf_counter() - start
 
 
-def _count_anew(network: nn.Module) -> FunctionEvaluations | None:
-    """The network's count of function evaluations, from 0 again; None where it does not count."""
-    evaluations = getattr(network, "function_evaluations", None)
-    if evaluations is not None:
-        evaluations.forward = evaluations.backward = 0
-    return evaluations
+def _count_anew(network: nn.Module) -> Any:
+    """The network's counts of function evaluations (`forward` and `backward`), from 0 again; None where it has none."""
+    counts = getattr(network, "function_evaluations", None)
+    if counts is not None:
+        counts.forward = counts.backward = 0
+    return counts
 
 
 def _fail(history: History, failure: SolverFailure, during: str) -> None:

@@ -30,7 +30,7 @@ class Schedule:
         training: `epochs`, `batch_size`, and for endless data `iterations_per_epoch`; `evaluate_every` iterations
             (default: an epoch's); `drop_last`, whether an epoch leaves out the examples that fill no batch; `rates`:
             the learning rates are multiplied by `scale`, and by `factor` after each of the epochs `drops`, and no more
-            than `until` epochs are trained.
+            than `until` epochs, which may be a fraction, are trained.
         train_size: examples in an epoch, or None for endless data. The last batch of an epoch may be smaller.
         seed: the run's.
 
@@ -46,7 +46,7 @@ class Schedule:
         self.batch_size, self.train_size, self.seed = training["batch_size"], train_size, seed
         self.per_epoch = _batches(training, train_size)
         self.rates = training.get("rates", {})
-        self.iterations = min(training["epochs"], self.rates.get("until", math.inf)) * self.per_epoch
+        self.iterations = math.floor(min(training["epochs"], self.rates.get("until", math.inf)) * self.per_epoch)
         self.evaluate_every = training.get("evaluate_every", self.per_epoch)
         whole = train_size is not None and not training.get("drop_last")
         self.samples_per_epoch = train_size if whole else self.per_epoch * self.batch_size

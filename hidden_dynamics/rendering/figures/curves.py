@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.rendering.face import scale_notes
+from hidden_dynamics.rendering.face import divergence_notes, scale_notes
 from hidden_dynamics.rendering.figures.page import STYLE, page, plain_numbers
 from hidden_dynamics.rendering.figures.provenance import (
     data_of,
@@ -321,6 +321,7 @@ def curve_notes(configuration: Configuration, panels: Sequence[Panel], limits: S
     return [
         " ".join(scale_notes(configuration)),
         f"{lines}. Smoothing: {smoothing_note(panels)}.{' Lines are cut where they leave an axis.' if cut else ''}",
+        *divergence_notes(runs),
         made_note(runs),
     ]
 

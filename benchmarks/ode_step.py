@@ -1,0 +1,379 @@
+"""Time and memory of a training step of ODE-Net and ACE-ODE-Net, and the time that making its batches takes.
+
+    python benchmarks/ode_step.py
+    python benchmarks/ode_step.py --device cuda --rounds 20
+    python benchmarks/ode_step.py --parts steps --tolerance 1e-5 --threads 1 --clock cpu
+
+The networks and trainings are those of the image tasks at the scale `paper` (config/), trained jointly; the images are
+random, as many and as large as the real ones.
+
+- steps: a training step on 128 crops of CIFAR-10 (64 channels, maps of 7x7), with and without the adjoint problem. Each
+  network is held to itself, with the same weights, in the form that torchdiffeq's own MNIST example has: a channel of t
+  is concatenated to the input of every convolution, torchdiffeq is called directly, and ACE-ODE-Net's attention stands
+  below the hidden state in one batch, as in the released code. Both must evaluate their dynamics equally often.
+- memory: the peak of a training step on 32 crops beyond what was held before, for ever more steps of a solver with
+  fixed ones (rk4): on a GPU what torch allocated, on the CPU the resident memory of a fresh process for each.
+- loading: the share of `task.batch` in the time of an epoch of MNIST and of CIFAR-10: all batches of an epoch, against
+  as many training steps of ODE-Net, and of ResNet, whose step is the shortest.
+
+Every round times every variant once; a ratio is the median over the rounds of the ratios within a round.
+"""
+
+import argparse
+import dataclasses
+import functools
+import itertools
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from torch import Tensor, nn  # noqa: E402
+from torchdiffeq import odeint, odeint_adjoint  # noqa: E402
+from train_step import machine, parse, write  # noqa: E402
+
+from hidden_dynamics.arguments import positive  # noqa: E402
+from hidden_dynamics.configuration import load, merge, parse_settings  # noqa: E402
+from hidden_dynamics.continuous import Integral, Solver  # noqa: E402
+from hidden_dynamics.continuous.convolution import ConvolutionalDynamics  # noqa: E402
+from hidden_dynamics.image_networks import ACEODENet, ODENet  # noqa: E402
+from hidden_dynamics.measurement import (  # noqa: E402
+    Ratio,
+    Subject,
+    allocated_beyond,
+    interleaved,
+    ratio_within_rounds,
+    resident_beyond,
+    subject_of,
+    training_step,
+)
+from hidden_dynamics.runs import Run, resolve  # noqa: E402
+from hidden_dynamics.training import devices  # noqa: E402
+from hidden_dynamics.training.schedule import Schedule, schedule_of  # noqa: E402
+
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+BASELINE, PLAIN = "ODE-Net", ", plain"
+MODELS = {BASELINE: "ode_net", "ACE-ODE-Net": "ace_ode_net", "ResNet": "resnet"}
+TIMED = [BASELINE, BASELINE + PLAIN, "ACE-ODE-Net", "ACE-ODE-Net" + PLAIN]
+MEMORY_BATCH, STEPS = 32, (4, 16, 64)
+SHAPES = {"mnist_images": ((60_000, 784), (10_000, 784)), "cifar10_images": ((50_000, 32, 32, 3), (10_000, 32, 32, 3))}
+MIB = 2**20
+
+
+class PlainConvolution(nn.Conv2d):
+    """Of x and a channel of t, concatenated."""
+
+    def forward(self, t: Tensor, x: Tensor) -> Tensor:
+        return super().forward(torch.cat([t.expand(x.shape[0], 1, *x.shape[2:]), x], 1))
+
+
+class PlainDynamics(nn.Module):
+    """The dynamics of ODE-Net, as one would write them first."""
+
+    def __init__(self, like: ConvolutionalDynamics):
+        super().__init__()
+        self.norm, self.norms = like.norm, like.norms
+        self.convolutions = nn.ModuleList()
+        for convolution in like.convolutions:
+            plain = PlainConvolution(convolution.in_channels, convolution.out_channels, 3, padding=1)
+            plain.weight, plain.bias = convolution.weight, convolution.bias
+            self.convolutions.append(plain)
+
+    def forward(self, t: Tensor, x: Tensor) -> Tensor:
+        x = self.norm(x)
+        for convolution, norm in zip(self.convolutions, self.norms, strict=True):
+            x = norm(convolution(t, torch.relu(x)))
+        return x
+
+
+class PlainPair(nn.Module):
+    """The dynamics of a hidden state and an attention that stand in one batch."""
+
+    def __init__(self, f: ConvolutionalDynamics, g: ConvolutionalDynamics):
+        super().__init__()
+        self.f, self.g = PlainDynamics(f), PlainDynamics(g)
+
+    def forward(self, t: Tensor, state: Tensor) -> Tensor:
+        h, a = state.chunk(2)
+        attended = h * torch.sigmoid(a)
+        return torch.cat([self.f(t, attended), self.g(t, attended)])
+
+
+class Counted(nn.Module):
+    """Dynamics, and how often they were evaluated."""
+
+    def __init__(self, dynamics: nn.Module):
+        super().__init__()
+        self.dynamics, self.evaluations = dynamics, 0
+
+    def forward(self, t: Tensor, state: Tensor) -> Tensor:
+        self.evaluations += 1
+        return self.dynamics(t, state)
+
+
+class PlainIntegral(nn.Module):
+    """y(1), from torchdiffeq."""
+
+    def __init__(self, dynamics: nn.Module, solver: Solver):
+        super().__init__()
+        self.counted, self.solver = Counted(dynamics), solver
+
+    def forward(self, y: Tensor) -> Tensor:
+        solve = odeint_adjoint if self.solver.adjoint else odeint
+        times = torch.tensor([0.0, 1.0], device=y.device)
+        return solve(self.counted, y, times, rtol=self.solver.rtol, atol=self.solver.atol, method=self.solver.method)[1]
+
+
+class PlainODENet(ODENet):
+    """The same network, made as torchdiffeq's MNIST example is."""
+
+    def __init__(self, *arguments: Any, **options: Any):
+        super().__init__(*arguments, **options)
+        self.integral = PlainIntegral(PlainDynamics(self.integral.dynamics), self.integral.solver)
+
+
+class PlainACEODENet(ACEODENet):
+    """The same network, made as the released code is."""
+
+    def __init__(self, *arguments: Any, **options: Any):
+        super().__init__(*arguments, **options)
+        pair = self.integral.dynamics
+        self.integral = PlainIntegral(PlainPair(pair.f, pair.g), self.integral.solver)
+
+    def body(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return self.integral(torch.cat([x, self.q(x)])).chunk(2)
+
+
+PLAIN_FORMS = {BASELINE + PLAIN: PlainODENet, "ACE-ODE-Net" + PLAIN: PlainACEODENet}
+
+
+def main() -> None:
+    options = parse_arguments()
+    devices.set_arithmetic(options.threads, "fp32")
+    if options.memory_of:
+        print(resident_memory(*options.memory_of.split("/"), options))
+        return
+    rows: list[dict] = []
+    for part in options.parts:
+        for row in PARTS[part](options):
+            print_row(row)
+            rows.append(row)
+            write(rows, options.output)  # what is done is kept where a run is stopped
+    print(f"\nWritten to {options.output}")
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS), help="default: all")
+    parser.add_argument("--tolerance", type=float, default=1e-4, help="of dopri5, rtol and atol (default: 1e-4)")
+    parser.add_argument("--rounds", type=positive, default=5, help="timed rounds, after two that are not (default: 5)")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--threads", type=positive, default=torch.get_num_threads(), help="torch's threads")
+    parser.add_argument(
+        "--clock",
+        choices=list(CLOCKS),
+        default="wall",
+        help="cpu: this process's CPU time, for one thread on a busy CPU",
+    )
+    parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/ode_step-DEVICE.csv)")
+    parser.add_argument("--memory-of", help=argparse.SUPPRESS)
+    return parse(parser, "ode_step")
+
+
+def run_of(name: str, task: str = "cifar10_images", **solver: Any) -> Run:
+    """The run of a network on an image task, trained jointly; `solver` changes how a neural ODE is solved."""
+    model = MODELS[name.removesuffix(PLAIN)]
+    hyperparameters: dict[str, Any] = {"solver": solver} if solver else {}
+    if model == "ace_ode_net":
+        hyperparameters["penalty"] = {"of": "logits"}
+    changes = {"training": {"alternating": False}, "hyperparameters": hyperparameters}
+    if name in PLAIN_FORMS:
+        changes["network"] = f"{__name__}.{PLAIN_FORMS[name].__name__}"
+    configured = configured_run(task, model)
+    return dataclasses.replace(configured, spec=merge(configured.spec, changes))
+
+
+@functools.cache  # reading the configuration takes longer than a training step of a small network
+def configured_run(task: str, model: str) -> Run:
+    return resolve(load(parse_settings('{"scale": "paper"}')), task, model, 64, 0)
+
+
+@functools.cache  # 150 MB, and the same for all networks
+def random_images(task: str) -> dict[str, np.ndarray]:
+    """Arrays as large as those of the task's data set."""
+    random, (train, test) = np.random.default_rng(0), SHAPES[task]
+    images = {"train": random.integers(256, size=train, dtype=np.uint8), "test": np.zeros(test, np.uint8)}
+    labels = {split: random.integers(10, size=len(part), dtype=np.uint8) for split, part in images.items()}
+    arrays = {f"{split}_images": part for split, part in images.items()}
+    return arrays | {f"{split}_labels": part for split, part in labels.items()} | {"levels": np.int64(255)}
+
+
+def few_images(batch: int) -> dict[str, np.ndarray]:
+    """CIFAR-10's arrays, cut to what a batch needs."""
+    held_out = configured_run("cifar10_images", "ode_net").spec["task_settings"]["validation"]
+    random = np.random.default_rng(0)
+    shape = (held_out + batch, 32, 32, 3)
+    arrays = {"train_images": random.integers(256, size=shape, dtype=np.uint8), "levels": np.int64(255)}
+    arrays["train_labels"] = random.integers(10, size=len(arrays["train_images"]), dtype=np.uint8)
+    return arrays | {f"test_{kind}": arrays[f"train_{kind}"][:1] for kind in ("images", "labels")}
+
+
+def steps(options: argparse.Namespace) -> Iterator[dict]:
+    """A training step of each network, in our form and in the plain one."""
+    for adjoint in (True, False):
+        yield from _steps(adjoint, options)
+
+
+def _steps(adjoint: bool, options: argparse.Namespace) -> list[dict]:
+    solver = {"rtol": options.tolerance, "atol": options.tolerance, "adjoint": adjoint}
+    arrays, device = few_images(128), torch.device(options.device)
+    subjects = {name: subject_of(run_of(name, **solver), arrays, device, 128) for name in TIMED}
+    evaluations = {name: evaluations_of(subject) for name, subject in subjects.items()}
+    for name in TIMED:
+        if evaluations[name] != evaluations[name.removesuffix(PLAIN)]:
+            raise SystemExit(f"the two forms of {name} are evaluated differently often: {evaluations}")
+    rounds = times({name: functools.partial(train, subject) for name, subject in subjects.items()}, options)
+    rows = []
+    for name in TIMED:
+        to_plain = ratio_within_rounds(rounds, name, name.removesuffix(PLAIN) + PLAIN)
+        to_baseline = ratio_within_rounds(rounds, name, BASELINE)
+        what = {"variant": name, "adjoint": adjoint, "tolerance": options.tolerance, "evaluations": evaluations[name]}
+        rows += [
+            row_of("to the plain form", to_plain, median(taken[name] for taken in rounds), options, **what),
+            row_of("to ODE-Net", to_baseline, median(taken[name] for taken in rounds), options, **what),
+        ]
+    return rows
+
+
+def train(subject: Subject) -> None:
+    """A training step that finds the weights of the first one: the solver takes the same steps in every round."""
+    weights = [parameter.detach().clone() for parameter in subject.network.parameters()]
+    training_step(subject, subject.batch)
+    with torch.no_grad():
+        for parameter, first in zip(subject.network.parameters(), weights, strict=True):
+            parameter.copy_(first)
+
+
+def evaluations_of(subject: Subject) -> int:
+    """How often a training step evaluates the dynamics, forwards and backwards."""
+    integral, before = subject.network.integral, _evaluations(subject.network.integral)
+    train(subject)
+    return _evaluations(integral) - before
+
+
+def _evaluations(integral: Integral | PlainIntegral) -> int:
+    if isinstance(integral, PlainIntegral):
+        return integral.counted.evaluations
+    return integral.evaluations.forward + integral.evaluations.backward
+
+
+def times(actions: dict, options: argparse.Namespace) -> list[dict[str, float]]:
+    wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
+    return interleaved(actions, options.rounds, clock=CLOCKS[options.clock], wait=wait)
+
+
+def memory(options: argparse.Namespace) -> Iterator[dict]:
+    """The peak of a training step with ever more steps of rk4."""
+    for name, adjoint, count in itertools.product((BASELINE, "ACE-ODE-Net"), (True, False), STEPS):
+        peak = peak_memory(name, adjoint, count, options)
+        what = {"variant": name, "adjoint": adjoint, "evaluations": 4 * count * (1 + adjoint)}
+        yield row_of(f"MiB, {count} steps", peak, None, options, **what)
+
+
+def peak_memory(name: str, adjoint: bool, count: int, options: argparse.Namespace) -> float:
+    if options.device == "cuda":
+        train(fixed_steps(name, adjoint, 1, options))  # what libraries allocate at their first use is not counted
+        subject = fixed_steps(name, adjoint, count, options)
+        return allocated_beyond(functools.partial(train, subject), torch.device(options.device)) / MIB
+    chosen = f"{name}/{int(adjoint)}/{count}"
+    command = [sys.executable, __file__, "--memory-of", chosen, "--threads", str(options.threads)]
+    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def resident_memory(name: str, adjoint: str, count: str, options: argparse.Namespace) -> float:
+    """MiB by which a training step raises this process's peak resident memory; for a process that did nothing else."""
+    warm_up = fixed_steps(name, bool(int(adjoint)), 1, options, batch=2)
+    train(warm_up)  # what the libraries load at their first use is not counted
+    subject = fixed_steps(name, bool(int(adjoint)), int(count), options)
+    (peak,) = resident_beyond([functools.partial(train, subject)])
+    return peak / MIB
+
+
+def fixed_steps(
+    name: str, adjoint: bool, count: int, options: argparse.Namespace, batch: int = MEMORY_BATCH
+) -> Subject:
+    run = run_of(name, method="rk4", step_size=1 / count, adjoint=adjoint)
+    return subject_of(run, few_images(batch), torch.device(options.device), batch)
+
+
+def loading(options: argparse.Namespace) -> Iterator[dict]:
+    """The share of making the batches in an epoch of the network with the longest step and that with the shortest."""
+    for task in SHAPES:
+        yield from _loading(task, options)
+
+
+def _loading(task: str, options: argparse.Namespace) -> list[dict]:
+    solver = {"rtol": options.tolerance, "atol": options.tolerance, "adjoint": True}
+    runs = {BASELINE: run_of(BASELINE, task, **solver), "ResNet": run_of("ResNet", task)}
+    device = torch.device(options.device)
+    subjects = {name: subject_of(run, random_images(task), device, 128) for name, run in runs.items()}
+    schedule = schedule_of(runs["ResNet"].spec["training"], subjects["ResNet"].task, 0)
+    actions: dict[str, Callable[[], Any]] = {name: functools.partial(train, s) for name, s in subjects.items()}
+    actions["batches"] = functools.partial(load_epoch, subjects["ResNet"].task, schedule, itertools.count())
+    rounds = times(actions, options)
+    seconds = median(taken["batches"] for taken in rounds) / schedule.per_epoch
+    rows = []
+    for name in subjects:
+        shares = [taken["batches"] / (taken["batches"] + schedule.per_epoch * taken[name]) for taken in rounds]
+        share = Ratio(median(shares), min(shares), max(shares))
+        rows.append(row_of("share of loading", share, seconds, options, variant=name, task=task))
+    return rows
+
+
+def load_epoch(task: Any, schedule: Schedule, epochs: Iterator[int]) -> None:
+    first = next(epochs) * schedule.per_epoch
+    for iteration in range(first, first + schedule.per_epoch):
+        task.batch(*schedule.indices(iteration))
+
+
+PARTS = {"steps": steps, "memory": memory, "loading": loading}
+
+
+def row_of(measure: str, value: Ratio | float, seconds: float | None, options: argparse.Namespace, **what: Any) -> dict:
+    """A row of the CSV: what was measured of what, its median, its lowest and its highest; `seconds` of a step or of a
+    batch."""
+    ratio = value if isinstance(value, Ratio) else Ratio(value, value, value)
+    return {
+        **dict.fromkeys(("variant", "task", "adjoint", "tolerance", "evaluations"), ""),
+        "task": "cifar10_images",
+        **what,
+        "measure": measure,
+        "value": round(ratio.median, 4),
+        "lowest": round(ratio.low, 4),
+        "highest": round(ratio.high, 4),
+        "seconds": "" if seconds is None else round(seconds, 5),
+        "rounds": options.rounds,
+        "clock": options.clock,
+        **machine(options),
+    }
+
+
+def print_row(row: dict) -> None:
+    adjoint = {True: "adjoint", False: "no adjoint"}.get(row["adjoint"], "")
+    print(
+        f"{row['variant']:18} {row['task']:15} {adjoint:10} {row['evaluations']:>5}  {row['measure']:18}"
+        f" {row['value']:9.3f} ({row['lowest']:.3f} - {row['highest']:.3f})  {row['seconds']} s",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,633 @@
+"""Initial value problems: closed forms, gradients, counts, failures; pairs that evolve together; their convolutions."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from cases import assert_all_close, noise
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional
+from torchdiffeq import odeint
+
+from hidden_dynamics.continuous import CoEvolving, FunctionEvaluations, Integral, Solver, SolverFailure, elementwise
+from hidden_dynamics.continuous.convolution import ConvolutionalDynamics, TimeConv2d, group_norm
+
+TIGHT = {"rtol": 1e-8, "atol": 1e-8}
+FINE_STEPS = {"method": "rk4", "step_size": 1 / 40}
+SOLVERS = {"dopri5": TIGHT, "rk4": FINE_STEPS}
+every_solver = pytest.mark.parametrize("solver", SOLVERS)
+either_gradient = pytest.mark.parametrize("adjoint", [True, False], ids=["adjoint", "backpropagation"])
+
+
+class Linear(nn.Module):
+    """dy/dt = t^p A y, y a tensor (batch, n) or a tuple that has n columns together: y(1) = exp(A / (p + 1)) y(0)."""
+
+    def __init__(self, n, power=0, seed=0):
+        super().__init__()
+        self.matrix, self.power = nn.Parameter(0.5 * noise(n, n, seed=seed)), power
+
+    def forward(self, t, y):
+        if isinstance(y, torch.Tensor):
+            return t**self.power * y @ self.matrix.t()
+        rate = t**self.power * torch.cat(y, 1) @ self.matrix.t()
+        return rate.split([part.shape[1] for part in y], 1)
+
+    def solution(self, y):
+        return y @ torch.matrix_exp(self.matrix / (self.power + 1)).t()
+
+
+class Rate(nn.Module):
+    """dy/dt = function(t, y), counting itself; `weight` is 1."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function, self.calls = function, 0
+        self.weight = nn.Parameter(torch.ones((), dtype=torch.float64))
+
+    def forward(self, t, y):
+        self.calls += 1
+        return self.weight * self.function(t, y)
+
+
+def leaves(*tensors):
+    return [tensor.clone().requires_grad_() for tensor in tensors]
+
+
+def gradients(outputs, seed, wanted):
+    """Of a random linear map of the outputs."""
+    loss = sum((output * noise(*output.shape, seed=seed + k)).sum() for k, output in enumerate(outputs))
+    return torch.autograd.grad(loss, wanted)
+
+
+# Closed forms
+
+
+@every_solver
+@either_gradient
+@pytest.mark.parametrize("power", [0, 2])
+@pytest.mark.parametrize("parts", [None, (1, 3)], ids=["tensor", "tuple"])
+def test_a_linear_problem_ends_at_the_matrix_exponential_and_so_do_its_gradients(solver, adjoint, power, parts):
+    dynamics, (start,) = Linear(4, power), leaves(noise(5, 4, seed=1))
+    integral = Integral(dynamics, Solver(**SOLVERS[solver], adjoint=adjoint))
+    if parts is None:
+        end = integral(start)
+    else:
+        ends = integral(start.split(parts, 1))
+        assert isinstance(ends, tuple) and [part.shape for part in ends] == [(5, n) for n in parts]
+        end = torch.cat(ends, 1)
+    wanted, found = [start, dynamics.matrix], []
+    for output in (end, dynamics.solution(start)):
+        found.append([output.detach(), *gradients([output], 7, wanted)])
+    assert_all_close(*found, tolerance=1e-5)
+
+
+@either_gradient
+def test_rk4_and_its_gradients_are_of_the_fourth_order(adjoint):
+    dynamics, (start,) = Linear(3, power=1), leaves(noise(2, 3, seed=1))
+    exact = dynamics.solution(start)
+    wanted = [start, dynamics.matrix]
+    exact = [exact.detach(), *gradients([exact], 7, wanted)]
+    errors = []
+    for steps in (8, 16, 32):
+        end = Integral(dynamics, Solver("rk4", step_size=1 / steps, adjoint=adjoint))(start)
+        found = [end.detach(), *gradients([end], 7, wanted)]
+        errors.append([(one - other).abs().max().item() for one, other in zip(found, exact, strict=True)])
+    orders = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
+    assert np.all((orders > 3.7) & (orders < 4.4)), orders
+
+
+@given(seed=st.integers(0, 10**6), batch=st.integers(1, 3), n=st.integers(1, 4), power=st.integers(0, 2))
+@settings(max_examples=15, deadline=None)
+def test_any_linear_problem_is_solved_to_its_tolerance(seed, batch, n, power):
+    dynamics, start = Linear(n, power, seed), noise(batch, n, seed=seed + 1)
+    with torch.no_grad():
+        end = Integral(dynamics, Solver(rtol=1e-8, atol=1e-8))(start)
+        assert_all_close([end, start], [dynamics.solution(start), start], tolerance=2e-5)
+
+
+# Pairs that evolve together
+
+
+class Map(nn.Module):
+    """x -> x M^T, at any time."""
+
+    def __init__(self, rows, columns, seed):
+        super().__init__()
+        self.matrix = nn.Parameter(noise(rows, columns, seed=seed))
+
+    def forward(self, t, x):
+        return x @ self.matrix.t()
+
+
+@every_solver
+@either_gradient
+def test_a_linear_pair_with_a_linear_rule_ends_at_the_matrix_exponential(solver, adjoint):
+    """h' = h R^T + a S^T: with f = F and g = G, (h, a) has the matrix [[F R, F S], [G R, G S]]."""
+    f, g = Map(3, 2, 1), Map(4, 2, 2)
+    r, s = noise(2, 3, seed=3), noise(2, 4, seed=4)
+    h, a = leaves(noise(5, 3, seed=5), noise(5, 4, seed=6))
+    pair = CoEvolving(f, g, lambda h, a: h @ r.t() + a @ s.t())
+    whole = torch.matrix_exp(torch.cat([f.matrix, g.matrix]) @ torch.cat([r, s], 1))
+    expected = (torch.cat([h, a], 1) @ whole.t()).split([3, 4], 1)
+    ends = Integral(pair, Solver(**SOLVERS[solver], adjoint=adjoint))((h, a))
+    wanted = [h, a, f.matrix, g.matrix]
+    found = [[*(end.detach() for end in both), *gradients(both, 7, wanted)] for both in (ends, expected)]
+    assert_all_close(*found, tolerance=1e-5)
+
+
+class Scale(nn.Module):
+    def __init__(self, value):
+        super().__init__()
+        self.value = nn.Parameter(torch.tensor(value, dtype=torch.float64))
+
+    def forward(self, t, x):
+        return self.value * x
+
+
+@every_solver
+@either_gradient
+def test_a_pair_with_a_bilinear_rule_ends_at_its_closed_form(solver, adjoint):
+    """h' = h a, f = alpha, g = beta: beta h - alpha a = K stays, so d(1/h)/dt = K / h - beta."""
+    f, g = Scale(0.7), Scale(-0.4)
+    h, a = leaves(noise(3, 4, seed=1).abs() + 0.5, noise(3, 4, seed=2).abs() + 0.5)
+    ends = Integral(CoEvolving(f, g, torch.mul), Solver(**SOLVERS[solver], adjoint=adjoint))((h, a))
+    constant = g.value * h - f.value * a
+    later = 1 / (g.value / constant + (1 / h - g.value / constant) * constant.exp())
+    expected = (later, (g.value * later - constant) / f.value)
+    wanted = [h, a, f.value, g.value]
+    found = [[*(end.detach() for end in both), *gradients(both, 7, wanted)] for both in (ends, expected)]
+    assert_all_close(*found, tolerance=1e-5)
+
+
+class Bent(nn.Module):
+    """tanh(W x + t v)"""
+
+    def __init__(self, n, seed):
+        super().__init__()
+        self.weight, self.of_time = nn.Parameter(noise(n, n, seed=seed)), nn.Parameter(noise(n, seed=seed + 1))
+
+    def forward(self, t, x):
+        return torch.tanh(x @ self.weight.t() + t * self.of_time)
+
+
+def test_both_ways_to_the_gradients_agree_for_attention():
+    pair = CoEvolving(Bent(3, 1), Bent(3, 3))
+    h, a = leaves(noise(4, 3, seed=5), noise(4, 3, seed=6))
+    found = []
+    for adjoint in (True, False):
+        ends = Integral(pair, Solver(**TIGHT, adjoint=adjoint))((h, a))
+        found.append([*(end.detach() for end in ends), *gradients(ends, 7, [h, a, *pair.parameters()])])
+    assert_all_close(*found, tolerance=1e-6)
+
+
+@every_solver
+@either_gradient
+def test_gradients_of_both_states_and_both_dynamics_are_those_of_finite_differences(solver, adjoint):
+    """The parameters are changed in place, as the states are."""
+    given = {"method": "rk4", "step_size": 1 / 8} if solver == "rk4" else TIGHT
+    integral = Integral(CoEvolving(Bent(2, 1), Bent(2, 3)), Solver(**given, adjoint=adjoint))
+    h, a = leaves(noise(1, 2, seed=5), noise(1, 2, seed=6))
+    # With so few steps, rk4's adjoint is that of the problem and not of the steps: it differs by their error.
+    tolerance = 1e-4 if solver == "rk4" and adjoint else 1e-5
+    options = {"eps": 1e-3, "atol": tolerance, "rtol": tolerance, "fast_mode": True, "check_undefined_grad": False}
+    for wanted in ([h, a], list(integral.dynamics.f.parameters()), list(integral.dynamics.g.parameters())):
+        assert torch.autograd.gradcheck(lambda *_: integral((h, a)), wanted, **options, nondet_tol=1e-12)
+
+
+def test_both_dynamics_see_the_time_and_the_attended_state_and_nothing_else():
+    class Seeing(nn.Module):
+        def __init__(self, rate):
+            super().__init__()
+            self.rate, self.seen = rate, []
+
+        def forward(self, *seen):
+            self.seen.append(seen)
+            return self.rate
+
+    h, a, attended, t = noise(2, 3), noise(2, 3, 3, seed=1), noise(2, 3, seed=2), torch.tensor(0.3)
+    ruled = []
+
+    def rule(*state):
+        ruled.append(state)
+        return attended
+
+    f, g = Seeing(noise(2, 3, seed=3)), Seeing(noise(2, 3, 3, seed=4))
+    rates = CoEvolving(f, g, rule)(t, (h, a))
+    assert rates[0] is f.rate and rates[1] is g.rate and len(rates) == 2
+    assert all(len(state) == 2 and torch.equal(state[0], h) and torch.equal(state[1], a) for state in ruled) and ruled
+    for module in (f, g):
+        ((time, *others),) = module.seen
+        assert time == t and len(others) == 1 and torch.equal(others[0], attended)
+
+
+@given(seed=st.integers(0, 10**6), scale=st.floats(0.01, 100))
+@settings(max_examples=20, deadline=None)
+def test_elementwise_attention_is_the_state_times_the_sigmoid(seed, scale):
+    h, a = noise(2, 3, 4, 4, seed=seed), scale * noise(2, 3, 4, 4, seed=seed + 1)
+    expected = torch.from_numpy(h.numpy() / (1 + np.exp(-a.numpy())))
+    assert_all_close([elementwise(h, a)], [expected], 1e-15)
+
+
+def test_elementwise_attention_is_the_one_that_a_pair_has():
+    h, a = noise(2, 3), noise(2, 3, seed=1)
+    for rate in CoEvolving(Scale(1.0), Scale(1.0))(torch.tensor(0.0), (h, a)):
+        assert torch.equal(rate, elementwise(h, a))
+
+
+# Function evaluations
+
+
+def counted(solver, start=None, function=lambda t, y: torch.sin(5 * y) + t):
+    """A problem solved forwards and its gradients taken: (integral's counts, dynamics' own counts)."""
+    dynamics = Rate(function)
+    integral = Integral(dynamics, solver)
+    end = integral(noise(3, 2).requires_grad_() if start is None else start)
+    forward = dynamics.calls
+    (end if isinstance(end, torch.Tensor) else torch.cat([part.flatten() for part in end])).sum().backward()
+    evaluations = integral.evaluations
+    return (evaluations.forward, evaluations.backward), (forward, dynamics.calls - forward)
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [Solver(), Solver(adjoint=False), Solver("rk4", step_size=0.1), Solver("euler", adjoint=False), Solver("bosh3")],
+    ids=str,
+)
+def test_evaluations_are_counted_as_they_happen_forwards_and_backwards(solver):
+    counts, own = counted(solver)
+    assert counts == own and counts[0] > 0
+    assert (counts[1] > 0) == solver.adjoint
+
+
+def test_one_step_of_rk4_is_four_evaluations_and_four_more_for_the_adjoint():
+    assert counted(Solver("rk4"))[0] == (4, 4)
+    assert counted(Solver("rk4", adjoint=False))[0] == (4, 0)
+    assert counted(Solver("rk4", step_size=0.25))[0] == (16, 16)
+
+
+def test_without_gradients_only_the_solution_forwards_is_counted_and_it_is_the_same():
+    dynamics = Rate(lambda t, y: torch.sin(5 * y) + t)
+    integral = Integral(dynamics, Solver())
+    with_gradients = integral(noise(3, 2))
+    once = integral.evaluations.forward
+    with torch.no_grad():
+        end = integral(noise(3, 2))
+    assert torch.equal(end, with_gradients) and not end.requires_grad
+    assert (integral.evaluations.forward, integral.evaluations.backward) == (2 * once, 0) == (dynamics.calls, 0)
+
+
+def test_several_integrals_may_share_a_count():
+    evaluations = FunctionEvaluations()
+    for steps in (1, 2):
+        Integral(Rate(lambda t, y: y), Solver("rk4", step_size=1 / steps), evaluations)(noise(2)).sum().backward()
+    assert (evaluations.forward, evaluations.backward) == (12, 12)
+
+
+# The error of a step
+
+
+def oscillation(parts):
+    """(1,) that is hard, among many that are easy; as one tensor or as two."""
+
+    def function(t, y):
+        hard, easy = (y[:1], y[1:]) if parts == 1 else y
+        rates = 5 * torch.cos(9 * t) * torch.ones_like(hard) - hard, -easy
+        return torch.cat(rates) if parts == 1 else rates
+
+    return function
+
+
+class Pairwise(Rate):
+    def forward(self, t, y):
+        self.calls += 1
+        rates = self.function(t, y)
+        return tuple(self.weight * r for r in rates) if isinstance(rates, tuple) else self.weight * rates
+
+
+@pytest.mark.parametrize(("seed", "easy", "exponent"), [(0, 60, 3), (1, 30, 4), (2, 80, 5)])
+def test_a_tuple_is_solved_as_its_entries_in_one_tensor_would_be(seed, easy, exponent):
+    """Its error is the root mean square over all entries: the largest over the parts would need more evaluations."""
+    tolerances = {"rtol": 10.0**-exponent, "atol": 10.0**-exponent}
+    start, found, evaluations = noise(1 + easy, seed=seed), [], []
+    for parts in (1, 2):
+        dynamics, y = Pairwise(oscillation(parts)), start.clone().requires_grad_()
+        integral = Integral(dynamics, Solver(**tolerances))
+        end = integral(y if parts == 1 else (y[:1], y[1:]))
+        end = end if parts == 1 else torch.cat(end)
+        found.append([end.detach(), *gradients([end], 3, [y, dynamics.weight])])
+        evaluations.append((integral.evaluations.forward, integral.evaluations.backward))
+    assert_all_close(*found, 1e-10)
+    assert evaluations[0] == evaluations[1]
+    mixed = Pairwise(oscillation(2))
+    with torch.no_grad():
+        odeint(mixed, (start[:1], start[1:]), torch.tensor([0.0, 1.0]).double(), method="dopri5", **tolerances)
+    assert mixed.calls > evaluations[1][0]
+
+
+# Solvers
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"method": "dopri6"}, "method .*dopri6"),
+        ({"method": None}, "method .*None"),
+        ({"rtol": 0.0}, "tolerances .*rtol 0.0"),
+        ({"rtol": -1e-3}, "tolerances"),
+        ({"rtol": math.nan}, "tolerances"),
+        ({"atol": 0.0}, "tolerances .*atol 0.0"),
+        ({"atol": math.nan}, "tolerances"),
+        ({"max_steps": 0}, "max_steps .*0"),
+        ({"max_steps": 2.5}, "max_steps .*2.5"),
+        ({"max_steps": True}, "max_steps .*True"),
+        ({"method": "rk4", "step_size": 0.0}, "step_size"),
+        ({"method": "rk4", "step_size": -0.1}, "step_size"),
+        ({"method": "rk4", "step_size": math.nan}, "step_size"),
+        ({"step_size": 0.1}, "step_size"),
+    ],
+)
+def test_a_value_out_of_its_range_is_refused(values, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        Solver(**values)
+
+
+@pytest.mark.parametrize("method", ["dopri8", "bosh3", "fehlberg2", "adaptive_heun", "euler", "midpoint", "heun3"])
+def test_the_other_methods_solve_too(method):
+    fixed = method in ("euler", "midpoint", "heun3")
+    solver = Solver(method, rtol=1e-6, atol=1e-6, step_size=1 / 200) if fixed else Solver(method, rtol=1e-6, atol=1e-6)
+    dynamics, start = Linear(2, seed=3), noise(2, 2)
+    with torch.no_grad():
+        end, exact = Integral(dynamics, solver)(start), dynamics.solution(start)
+    assert_all_close([end], [exact], 0.02 if method == "euler" else 2e-4)
+
+
+# Failures
+
+
+def failing(dynamics, solver, start=None):
+    with pytest.raises(SolverFailure) as caught:
+        Integral(dynamics, solver)(torch.tensor([2.0, 0.5], dtype=torch.float64) if start is None else start)
+    return caught.value
+
+
+@either_gradient
+@pytest.mark.parametrize(
+    "function",
+    [lambda t, y: y**2, lambda t, y: 1 / (1 - 2 * t) ** 2 + 0 * y],
+    ids=["the state is infinite at t = 1/2", "the rate is infinite at t = 1/2"],
+)
+def test_a_solution_that_ends_before_its_time_has_its_step_underflow_there(function, adjoint):
+    failure = failing(Rate(function), Solver(adjoint=adjoint))
+    assert (failure.cause, failure.during) == ("step size underflow", "forward")
+    assert failure.time == pytest.approx(0.5, abs=1e-4) and 10 < failure.step < 1000
+    assert str(failure) == f"step size underflow at t = {failure.time:.6g}, step {failure.step} (forward)"
+
+
+def stiff(t, y):
+    return -500 * (y - torch.cos(t))
+
+
+@either_gradient
+def test_the_step_budget_of_a_stiff_problem_is_exceeded(adjoint):
+    failure = failing(Rate(stiff), Solver(max_steps=2, adjoint=adjoint))
+    assert (failure.cause, failure.step, failure.during) == ("step budget exceeded", 3, "forward")
+    assert 0 <= failure.time < 0.1
+
+
+def steps_of(evaluations):
+    """dopri5: two to choose the first step, six for every step, accepted or not."""
+    assert (evaluations - 2) % 6 == 0
+    return (evaluations - 2) // 6
+
+
+@pytest.mark.parametrize("start", [noise(3), (noise(3), noise(2))], ids=["tensor", "tuple"])
+def test_the_budget_is_of_the_steps_that_are_made_rejected_ones_too_forwards_and_again_backwards(start):
+    """The solution decays, and grows where time runs backwards: that takes more steps."""
+
+    def rate(t, y):
+        return -9 * y if isinstance(y, torch.Tensor) else tuple(-9 * part for part in y)
+
+    def solve(max_steps):
+        torch.manual_seed(0)
+        integral = Integral(Pairwise(rate), Solver(max_steps=max_steps))
+        end = integral(start)
+        end = end if isinstance(end, torch.Tensor) else torch.cat(end)
+        end.sum().backward()
+        return integral.evaluations
+
+    forward, backward = (steps_of(count) for count in vars(solve(1000)).values())
+    assert 1 < forward < backward
+    assert vars(solve(backward)) == vars(solve(1000))  # just met, backwards
+    for budget, during in ((forward - 1, "forward"), (forward, "backward"), (backward - 1, "backward")):
+        with pytest.raises(SolverFailure) as caught:
+            solve(budget)
+        failure = caught.value
+        assert (failure.cause, failure.step, failure.during) == ("step budget exceeded", budget + 1, during)
+        assert 0 < failure.time < 1
+
+
+def test_fixed_steps_have_the_same_budget():
+    assert failing(Rate(stiff), Solver("rk4", step_size=0.1, max_steps=9)).step == 10
+    failure = failing(Rate(lambda t, y: y), Solver("rk4", step_size=0.1, max_steps=4))
+    assert (failure.cause, failure.step, failure.during) == ("step budget exceeded", 5, "forward")
+    assert failure.time == pytest.approx(0.4)
+    Integral(Rate(lambda t, y: y), Solver("rk4", step_size=0.1, max_steps=10))(noise(2)).sum().backward()
+
+
+def late_nan(t, y):
+    return -y if t <= 0.5 else y * math.nan
+
+
+@pytest.mark.parametrize(
+    ("solver", "times", "steps"),
+    [
+        (Solver(), (0.0, 0.5), (2, 20)),
+        (Solver(adjoint=False), (0.0, 0.5), (2, 20)),
+        (Solver("rk4", step_size=0.25), (0.75, 0.75), (4, 4)),
+        (Solver("rk4"), (1.0, 1.0), (1, 1)),
+        (Solver("rk4", step_size=0.5, adjoint=False), (1.0, 1.0), (2, 2)),
+    ],
+    ids=str,
+)
+def test_dynamics_that_are_no_number_after_half_of_the_time_are_found_there(solver, times, steps):
+    failure = failing(Rate(late_nan), solver)
+    assert (failure.cause, failure.during) == ("state not finite", "forward")
+    assert times[0] <= failure.time <= times[1] and steps[0] <= failure.step <= steps[1]
+
+
+@pytest.mark.parametrize("solver", [Solver(), Solver("rk4"), Solver("rk4", step_size=0.25, adjoint=False)], ids=str)
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_initial_state_that_is_not_finite_is_found_at_once(solver, value, place):
+    state = [noise(2, 2), noise(2, 3)]
+    state[place][1, 1] = value
+    pair = CoEvolving(Map(2, 2, 1), Map(3, 2, 2), lambda h, a: h)
+    failure = failing(pair, solver, tuple(state))
+    assert (failure.cause, failure.time, failure.step) == ("state not finite", 0.0, 1)
+    assert failure.during == "forward"
+
+
+def test_a_state_that_overflows_under_fixed_steps_is_found_where_it_does():
+    failure = failing(Rate(lambda t, y: y**2), Solver("rk4", step_size=0.01))
+    assert (failure.cause, failure.during) == ("state not finite", "forward")
+    assert 0.5 < failure.time < 0.7 and failure.step == round(failure.time / 0.01) + 1
+
+
+class Rough(nn.Module):
+    """dy/dt = -w y, whose derivatives are no numbers before `until`."""
+
+    def __init__(self, until=0.5):
+        super().__init__()
+        self.weight, self.rough, self.until = nn.Parameter(torch.ones((), dtype=torch.float64)), True, until
+
+    def forward(self, t, y):
+        rate = -self.weight * y
+        if self.rough and rate.requires_grad and t < self.until:
+            rate.register_hook(lambda gradient: gradient * math.nan)
+        return rate
+
+
+@pytest.mark.parametrize(
+    ("solver", "times", "steps"),
+    [
+        (Solver(), (0.0, 0.6), (2, 20)),
+        (Solver("rk4", step_size=0.25), (0.25, 0.25), (4, 4)),
+    ],
+    ids=str,
+)
+def test_an_adjoint_problem_that_fails_says_so_where_the_gradients_are_asked_for(solver, times, steps):
+    dynamics, (start,) = Rough(), leaves(noise(3))
+    loss = Integral(dynamics, solver)(start).sum()
+    with pytest.raises(SolverFailure) as caught:
+        loss.backward()
+    failure = caught.value
+    assert (failure.cause, failure.during) == ("state not finite", "backward")
+    assert times[0] <= failure.time <= times[1] and steps[0] <= failure.step <= steps[1]
+    assert dynamics.weight.grad is None and start.grad is None
+
+
+@pytest.mark.parametrize("solver", [Solver(), Solver("rk4"), Solver("rk4", step_size=0.25)], ids=str)
+def test_an_adjoint_problem_that_fails_in_its_last_step_is_not_taken_for_solved(solver):
+    dynamics, (start,) = Rough(until=0.01), leaves(noise(3))
+    loss = Integral(dynamics, solver)(start).sum()
+    with pytest.raises(SolverFailure) as caught:
+        loss.backward()
+    failure = caught.value
+    assert (failure.cause, failure.during) == ("state not finite", "backward")
+    assert 0 <= failure.time < 1 and dynamics.weight.grad is None and start.grad is None
+
+
+def test_a_solution_that_failed_leaves_the_counter_and_the_next_solution_in_order():
+    def solve(integral):
+        (start,) = leaves(noise(3))
+        before = vars(integral.evaluations).copy()
+        end = integral(start)
+        end.sum().backward()
+        counts = {key: value - before[key] for key, value in vars(integral.evaluations).items()}
+        return end.detach(), start.grad, counts
+
+    dynamics = Rough()
+    dynamics.rough = False
+    fresh = solve(Integral(dynamics, Solver(max_steps=20)))
+    integral = Integral(dynamics, Solver(max_steps=20))
+    for _ in range(3):
+        with pytest.raises(SolverFailure, match="forward"):
+            integral(torch.full((3,), math.nan, dtype=torch.float64))
+        dynamics.rough = True
+        with pytest.raises(SolverFailure, match="backward"):
+            solve(integral)
+        dynamics.rough = False
+        again = solve(integral)
+        assert torch.equal(again[0], fresh[0]) and torch.equal(again[1], fresh[1]) and again[2] == fresh[2]
+
+
+def test_evaluations_of_a_solution_that_failed_count_where_they_were_made():
+    dynamics = Rate(stiff)
+    integral = Integral(dynamics, Solver(max_steps=3))
+    with pytest.raises(SolverFailure):
+        integral(noise(2))
+    assert (integral.evaluations.forward, integral.evaluations.backward) == (dynamics.calls, 0)
+    assert dynamics.calls == 2 + 6 * 3
+
+
+def test_two_solutions_have_a_budget_each_backwards_too():
+    """Both are made before the gradients of either."""
+
+    def solve(max_steps, solutions):
+        integral = Integral(Rate(lambda t, y: -9 * y), Solver(max_steps=max_steps))
+        sum(integral(noise(3, seed=k)).sum() for k in range(solutions)).backward()
+        return integral.evaluations
+
+    needed = max(steps_of(count) for k in range(3) for count in vars(solve(1000, 1)).values())
+    once, thrice = solve(2 * needed, 1), solve(2 * needed, 3)
+    assert thrice.forward > 2 * once.forward and thrice.backward > 2 * once.backward
+
+
+# Convolutions that know the time
+
+
+def norms_of(module):
+    return [part for part in module.modules() if isinstance(part, nn.GroupNorm)]
+
+
+def convolutions_of(module):
+    return [part for part in module.modules() if isinstance(part, nn.Conv2d)]
+
+
+sizes = {"channels": st.integers(1, 6), "height": st.integers(1, 7), "width": st.integers(1, 7)}
+
+
+@given(**sizes, t=st.floats(-2, 2), seed=st.integers(0, 10**6))
+@settings(max_examples=30, deadline=None)
+def test_a_convolution_with_time_is_one_of_the_time_and_the_channels_after_it(channels, height, width, t, seed):
+    torch.manual_seed(seed)
+    ours = TimeConv2d(channels).double()
+    stock = nn.Conv2d(1 + channels, channels, 3, padding=1).double()
+    stock.load_state_dict(ours.state_dict())
+    x, t = leaves(noise(2, channels, height, width, seed=seed), torch.tensor(t, dtype=torch.float64))
+    expected = stock(torch.cat([t * torch.ones_like(x[:, :1]), x], 1))
+    found = []
+    for output, module in ((ours(t, x), ours), (expected, stock)):
+        found.append([output.detach(), *gradients([output], seed, [x, t, module.weight, module.bias])])
+    assert_all_close(*found, 1e-12)
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_the_dynamics_are_norms_rectifiers_and_convolutions_with_time(layers):
+    torch.manual_seed(0)
+    dynamics = ConvolutionalDynamics(6, layers).double()
+    norms, convolutions = norms_of(dynamics), convolutions_of(dynamics)
+    assert (len(norms), len(convolutions)) == (layers + 1, layers)
+    with torch.no_grad():
+        for k, norm in enumerate(norms):  # which are 1 and 0 at first
+            norm.weight.add_(noise(6, seed=k)), norm.bias.add_(noise(6, seed=10 + k))
+    x, t = leaves(noise(2, 6, 5, 4, seed=9), torch.tensor(0.3, dtype=torch.float64))
+    y = functional.group_norm(x, 3, norms[0].weight, norms[0].bias)
+    for norm, convolution in zip(norms[1:], convolutions, strict=True):
+        y = torch.cat([t.expand(2, 1, 5, 4), functional.relu(y)], 1)
+        y = functional.conv2d(y, convolution.weight, convolution.bias, padding=1)
+        y = functional.group_norm(y, 3, norm.weight, norm.bias)
+    wanted = [x, t, *dynamics.parameters()]
+    found = [[output.detach(), *gradients([output], 5, wanted)] for output in (dynamics(t, x), y)]
+    assert_all_close(*found, 1e-11)
+
+
+@pytest.mark.parametrize(("layers", "parameters"), [(1, 37_760), (2, 75_392)])
+def test_the_papers_dynamics_have_the_parameters_of_the_released_code(layers, parameters):
+    """At 64 channels, two layers: 75,392. One: a convolution (64 x 65 x 9 + 64) and a norm (128) less."""
+    assert sum(parameter.numel() for parameter in ConvolutionalDynamics(64, layers).parameters()) == parameters
+
+
+@pytest.mark.parametrize("layers", [0, -1])
+def test_dynamics_without_layers_are_refused(layers):
+    with pytest.raises(ValueError, match="at least one layer"):
+        ConvolutionalDynamics(8, layers)
+
+
+@pytest.mark.parametrize(("channels", "groups"), [(64, 32), (128, 32), (69, 23), (8, 4), (16, 8), (37, 1), (1, 1)])
+def test_norms_have_32_groups_or_the_most_below_of_at_least_two_channels_each(channels, groups):
+    norm = group_norm(channels)
+    assert (norm.num_channels, norm.num_groups) == (channels, groups)

@@ -1,0 +1,388 @@
+"""Networks of images: sizes and parameters as published and released, and their equations in plain form."""
+
+import numpy as np
+import pytest
+import torch
+from cases import assert_all_close, noise
+from torch import nn
+from torch.nn import functional
+from torchdiffeq import odeint
+
+from hidden_dynamics.building import build
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.image_networks import ACEODENet, ODENet, ResNet
+from hidden_dynamics.runs import resolve
+from hidden_dynamics.tasks.images import ImageClassification
+
+CPU = torch.device("cpu")
+SHAPES = {"mnist_images": (28, 28, 1), "svhn_images": (32, 32, 3), "cifar10_images": (32, 32, 3)}
+LOOSE = {"rtol": 1e-3, "atol": 1e-3, "adjoint": False}
+STEPS = {"method": "rk4", "step_size": 1 / 16}
+PENALTY = {"weight": 0.1, "norm": 2, "of": "logits"}
+
+
+class Task:
+    channels, classes = 3, 4
+
+
+def as_configured(configured, task, model, reading="published", scale="paper"):
+    """The task, on arrays of the papers' shapes, and the network of a run."""
+    few = {task: {"settings": {"validation": 2}}}
+    configuration = configured(scale=scale, readings={"default": reading}, overrides={"tasks": few})
+    size = 128 if model.endswith("large") else 64
+    rng, arrays = np.random.default_rng(0), {"levels": np.float32(255)}
+    for split in ("train", "test"):
+        arrays[f"{split}_images"] = rng.integers(0, 256, (5, *SHAPES[task]), dtype=np.uint8)
+        arrays[f"{split}_labels"] = rng.integers(0, 10, 5, dtype=np.uint8)
+    return build(resolve(configuration, task, model, size, 0), arrays, CPU)
+
+
+def tiny(solver=STEPS, channels=4, f_layers=1, penalty=PENALTY, **options):
+    torch.manual_seed(1)
+    network = ACEODENet(Task, channels, 1, solver, penalty, f_layers=f_layers, **options).double()
+    with torch.no_grad():
+        for k, parameter in enumerate(network.parameters()):  # norms too, which are 1 and 0 at first
+            parameter.add_(0.1 * noise(*parameter.shape, seed=k))
+        for dynamics in (network.integral.dynamics.f, network.integral.dynamics.g):
+            norms_of(dynamics)[-1].weight.mul_(0.1)  # gentle: a kink of the rectifiers costs many steps
+    return network
+
+
+def images(batch=5, side=8):
+    return noise(batch, 3, side, side, seed=99).abs()
+
+
+def gradients(output, network):
+    return list(torch.autograd.grad(output, list(network.parameters())))
+
+
+# As configured
+
+
+PARAMETERS = {
+    # task, model: published, released; as the released classes have them (facts, Section 4)
+    ("mnist_images", "resnet"): (576_778, 576_778),
+    ("mnist_images", "ode_net"): (208_266, 208_266),
+    ("mnist_images", "rknet"): (208_266, 208_266),
+    ("mnist_images", "augmented_ode_net"): (220_426, 220_426),
+    ("mnist_images", "ace_ode_net"): (283_338, 320_970),
+    ("mnist_images", "ace_ode_net_large"): (1_272_714, 1_272_714),
+    ("svhn_images", "resnet"): (577_930, 577_930),
+    ("svhn_images", "ode_net"): (209_418, 209_418),
+    ("svhn_images", "rknet"): (209_418, 209_418),
+    ("svhn_images", "augmented_ode_net"): (221_578, 221_578),
+    ("svhn_images", "ace_ode_net"): (321_418, 359_050),
+    ("svhn_images", "ace_ode_net_large"): (1_422_602, 1_422_602),
+    ("cifar10_images", "resnet"): (577_930, 577_930),
+    ("cifar10_images", "ode_net"): (209_418, 209_418),
+    ("cifar10_images", "rknet"): (209_418, 209_418),
+    ("cifar10_images", "augmented_ode_net"): (221_578, 221_578),
+    ("cifar10_images", "ace_ode_net"): (359_050, 359_050),
+    ("cifar10_images", "ace_ode_net_large"): (1_275_018, 1_275_018),
+}
+MAPS = {
+    # task, whether with attention: published, released, each when trained and when evaluated (facts, Section 1.1)
+    ("mnist_images", "ode_net"): ((6, 6), (6, 6)),
+    ("mnist_images", "ace_ode_net"): ((6, 6), (6, 6)),
+    ("svhn_images", "ode_net"): ((8, 8), (7, 7)),
+    ("svhn_images", "ace_ode_net"): ((8, 8), (8, 8)),
+    ("cifar10_images", "ode_net"): ((7, 7), (6, 7)),
+    ("cifar10_images", "ace_ode_net"): ((7, 7), (7, 8)),
+}
+either_reading = pytest.mark.parametrize("reading", ["published", "released"])
+
+
+def test_every_model_of_images_is_counted(configured):
+    tasks = configured(scale="paper").tasks
+    assert {(task, model) for task in SHAPES for model in tasks[task]["models"]} == set(PARAMETERS)
+
+
+@either_reading
+@pytest.mark.parametrize(("task", "model"), PARAMETERS)
+def test_networks_have_the_parameters_of_the_paper_and_of_the_released_code(configured, task, model, reading):
+    _, network = as_configured(configured, task, model, reading)
+    expected = PARAMETERS[task, model][reading == "released"]
+    assert sum(parameter.numel() for parameter in network.parameters()) == expected
+
+
+@either_reading
+@pytest.mark.parametrize(("task", "model"), MAPS)
+def test_maps_have_the_sizes_of_the_papers_tables_or_of_the_released_scripts(configured, task, model, reading):
+    data, network = as_configured(configured, task, model, reading)
+    trained, _ = data.batch(0, np.arange(2))
+    ((evaluated, _),) = data.evaluation_batches("test")
+    sides = MAPS[task, model][reading == "released"]
+    with torch.no_grad():
+        for given, side in zip((trained, evaluated), sides, strict=True):
+            assert network.stem(given).shape == (len(given), 64, side, side)
+
+
+# Plain forms
+
+
+def norms_of(module):
+    return [part for part in module.modules() if isinstance(part, nn.GroupNorm)]
+
+
+def convolutions_of(module):
+    return [part for part in module.modules() if isinstance(part, nn.Conv2d)]
+
+
+def normed(x, norm):
+    """Group by group: mean 0 and variance 1, then weight and bias."""
+    grouped = x.reshape(len(x), norm.num_groups, -1)
+    mean, variance = grouped.mean(2, keepdim=True), grouped.var(2, keepdim=True, correction=0)
+    x = ((grouped - mean) / (variance + 1e-5).sqrt()).reshape(x.shape)
+    return x * norm.weight[:, None, None] + norm.bias[:, None, None]
+
+
+def convolved(x, convolution, t=None, **options):
+    """With the time as the first channel, where there is one."""
+    if t is not None:
+        x = torch.cat([t * torch.ones_like(x[:, :1]), x], 1)
+    return functional.conv2d(x, convolution.weight, convolution.bias, **options)
+
+
+def plain_stem(stem, x, padding):
+    convolutions, norms = convolutions_of(stem), norms_of(stem)
+    x = functional.relu(normed(convolved(x, convolutions[0], padding=padding), norms[0]))
+    x = functional.relu(normed(convolved(x, convolutions[1], stride=2, padding=1), norms[1]))
+    return convolved(x, convolutions[2], stride=2, padding=1)
+
+
+def plain_layers(module, x, t=None):
+    """GroupNorm, and for each convolution: ReLU, the convolution, GroupNorm: f, g and q."""
+    first, *norms = norms_of(module)
+    convolutions = convolutions_of(module)
+    x = normed(x, first)
+    for convolution, norm in zip(convolutions, norms, strict=False):
+        x = normed(convolved(functional.relu(x), convolution, t, padding=1), norm)
+    for norm in norms[len(convolutions) :]:  # q with one convolution
+        x = normed(functional.relu(x), norm)
+    return x
+
+
+def plain_head(head, x):
+    (norm,) = norms_of(head)
+    return functional.relu(normed(x, norm)).mean(dim=(2, 3)) @ head.readout.weight.t() + head.readout.bias
+
+
+def final(function, start, method="dopri5", step_size=None, **tolerances):
+    """The solution at 1, and the number of evaluations."""
+    calls = []
+
+    def counting(t, y):
+        calls.append(t)
+        return function(t, y)
+
+    times = torch.tensor([0.0, 1.0], dtype=torch.float64)
+    options = {} if step_size is None else {"step_size": step_size}
+    return odeint(counting, start, times, method=method, options=options, **tolerances)[1], len(calls)
+
+
+@pytest.mark.parametrize("padding", [0, 1])
+def test_a_resnet_is_six_residual_blocks_without_biases(padding):
+    torch.manual_seed(0)
+    network = ResNet(Task, 4, padding).double()
+    x = plain_stem(network.stem, images(side=12), padding)
+    norms = norms_of(network.blocks)
+    convolutions = convolutions_of(network.blocks)
+    assert len(norms) == len(convolutions) == 12 and all(part.bias is None for part in convolutions)
+    for k in range(0, 12, 2):
+        y = convolved(functional.relu(normed(x, norms[k])), convolutions[k], padding=1)
+        x = x + convolved(functional.relu(normed(y, norms[k + 1])), convolutions[k + 1], padding=1)
+    output, expected = network(images(side=12)), plain_head(network.head, x)
+    assert output.attention is None
+    found = [[logits.detach(), *gradients(logits.square().sum(), network)] for logits in (output.logits, expected)]
+    assert_all_close(*found, 1e-11)
+
+
+@pytest.mark.parametrize("augmented", [0, 3])
+def test_an_ode_net_is_a_stem_a_solution_and_a_head(augmented):
+    torch.manual_seed(0)
+    network = ODENet(Task, 4, 1, LOOSE, augmented).double()
+    output = network(images())
+    start = plain_stem(network.stem, images(), 1)
+    start = torch.cat([start, torch.zeros(5, augmented, 2, 2, dtype=torch.float64)], 1)
+    f = network.integral.dynamics
+    end, evaluations = final(lambda t, h: plain_layers(f, h, t), start, rtol=1e-3, atol=1e-3)
+    assert network.function_evaluations.forward == evaluations
+    expected = plain_head(network.head, end)
+    found = [[logits.detach(), *gradients(logits.square().sum(), network)] for logits in (output.logits, expected)]
+    assert_all_close([output.state, *found[0]], [end, *found[1]], 1e-9)
+    assert output.state.shape == (5, 4 + augmented, 2, 2) and output.attention is None
+
+
+def still(module):
+    """Dynamics of the solution that does not move."""
+    last = norms_of(module)[-1]
+    with torch.no_grad():
+        last.weight.zero_(), last.bias.zero_()
+
+
+def test_the_augmented_state_has_69_channels_of_which_five_are_zero_at_the_start(configured):
+    _, network = as_configured(configured, "cifar10_images", "augmented_ode_net")
+    still(network.integral.dynamics)
+    with torch.no_grad():
+        given = torch.rand(2, 3, 28, 28)
+        output = network(given)
+        assert output.state.shape == (2, 69, 7, 7) and output.features.shape == (2, 69)
+        assert_all_close([output.state[:, :64]], [network.stem(given)], 1e-6)
+        assert not output.state[:, 64:].any() and output.state[:, :64].any()
+
+
+def test_rknet_takes_one_step_of_four_evaluations(configured):
+    task, network = as_configured(configured, "mnist_images", "rknet")
+    task.loss(network, task.batch(0, np.arange(2))).backward()
+    assert vars(network.function_evaluations) == {"forward": 4, "backward": 4}
+
+
+# Attention
+
+
+def test_attention_that_does_not_evolve_leaves_an_ode_of_the_hidden_state_alone():
+    """g = 0: dh/dt = f(t, h * sigmoid(q(h(0)))), and a(1) = q(h(0))."""
+    network = tiny()
+    still(network.integral.dynamics.g)
+    output = network(images())
+    start = plain_stem(network.stem, images(), 1)
+    attention = plain_layers(network.q, start)
+    f = network.integral.dynamics.f
+    end, _ = final(lambda t, h: plain_layers(f, h * torch.sigmoid(attention), t), start, **STEPS)
+    expected = [end, attention, plain_head(network.head, end)]
+    assert_all_close([output.state, output.attention, output.logits], expected, 1e-12)
+    assert (end - start).abs().max() > 0.05
+
+
+@pytest.mark.parametrize("penalty", [PENALTY, {"weight": 0.2, "norm": 1, "of": "logits"}], ids=["l2", "l1"])
+@pytest.mark.parametrize("layers", [(2, 2, 2), (1, 2, 1)], ids=str)
+def test_trained_all_together_it_is_the_released_code_with_both_states_in_one_batch(penalty, layers):
+    """Loss, all gradients and evaluations. The tolerances are loose: the steps are the same."""
+    f_layers, g_layers, q_layers = layers
+    network = tiny(LOOSE, f_layers=f_layers, g_layers=g_layers, q_layers=q_layers, penalty=penalty)
+    given, labels = images(), torch.tensor([0, 3, 1, 1, 2])
+
+    def released():
+        pair = network.integral.dynamics
+        start = plain_stem(network.stem, given, 1)
+
+        def dynamics(t, both):
+            h, a = both.chunk(2)
+            attended = h * torch.sigmoid(a)
+            return torch.cat([plain_layers(pair.f, attended, t), plain_layers(pair.g, attended, t)])
+
+        both, evaluations = final(dynamics, torch.cat([start, plain_layers(network.q, start)]), rtol=1e-3, atol=1e-3)
+        logits, of_attention = plain_head(network.head, both).chunk(2)
+        error = -logits.log_softmax(1)[torch.arange(5), labels].mean()
+        return error + penalty["weight"] * (of_attention.abs() ** penalty["norm"]).sum() ** (
+            1 / penalty["norm"]
+        ), evaluations
+
+    loss = ImageClassification.loss(None, network, (given, labels))
+    expected, evaluations = released()
+    assert network.function_evaluations.forward == evaluations
+    found = [[value.detach(), *gradients(value, network)] for value in (loss, expected)]
+    assert_all_close(*found, 1e-9)
+    assert all(gradient.any() for gradient in found[0][1:])
+
+
+def test_both_ways_to_the_gradients_agree():
+    found = []
+    for adjoint in (True, False):
+        network = tiny({**STEPS, "adjoint": adjoint})
+        output = network(images(batch=2))
+        loss = output.logits.square().sum() + network.penalty(output)
+        found.append([loss.detach(), *gradients(loss, network)])
+        assert (network.function_evaluations.backward > 0) == adjoint
+    assert_all_close(*found, 1e-3)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("of", ["parameters", "logits"])
+def test_the_penalty_is_a_norm_of_all_its_numbers_for_the_attention_alone(of, norm):
+    network = tiny(LOOSE, penalty={"weight": 0.3, "norm": norm, "of": of})
+    output = network(images())
+    if of == "parameters":
+        parts = [parameter.detach().numpy().ravel() for parameter in network.integral.dynamics.g.parameters()]
+        numbers = np.concatenate(parts)
+    else:
+        numbers = plain_head(network.head, output.attention).detach().numpy().ravel()
+        assert len(numbers) == 5 * Task.classes
+    expected = 0.3 * (np.abs(numbers).sum() if norm == 1 else np.sqrt((numbers**2).sum()))
+    assert network.penalty(output).item() == pytest.approx(expected, rel=1e-12)
+    assert network.penalty(output, "attention").item() == pytest.approx(expected, rel=1e-12)
+    assert network.penalty(output, "hidden") == 0.0
+    labels = torch.tensor([0, 3, 1, 1, 2])
+    error = functional.cross_entropy(output.logits, labels).item()
+    for part, penalty in ((None, expected), ("attention", expected), ("hidden", 0.0)):
+        loss = ImageClassification.loss(None, network, (images(), labels), part)
+        assert loss.item() == pytest.approx(error + penalty, rel=1e-12)
+
+
+@pytest.mark.parametrize("network", [ResNet(Task, 4, 1), ODENet(Task, 4, 1, LOOSE)], ids=["ResNet", "ODENet"])
+def test_without_attention_there_is_no_penalty_and_there_are_no_parts(network):
+    assert network.penalty(network(images().float())) == 0.0
+    assert not hasattr(network, "parts")
+
+
+@either_reading
+@pytest.mark.parametrize("task", SHAPES)
+def test_the_parts_are_all_parameters_once_and_those_of_g_and_q_are_the_attentions(configured, task, reading):
+    _, network = as_configured(configured, task, "ace_ode_net", reading)
+    parts = network.parts()
+    assert list(parts) == ["hidden", "attention"]  # Algorithm 1 trains them in this order
+    found = [id(parameter) for part in parts.values() for parameter in part]
+    assert sorted(found) == sorted(id(parameter) for parameter in network.parameters())
+    attention = [*network.q.parameters(), *network.integral.dynamics.g.parameters()]
+    assert {id(parameter) for parameter in parts["attention"]} == {id(parameter) for parameter in attention}
+    hidden = [*network.stem.parameters(), *network.integral.dynamics.f.parameters(), *network.head.parameters()]
+    assert {id(parameter) for parameter in parts["hidden"]} == {id(parameter) for parameter in hidden}
+    assert network.parameter_groups().keys() == {"main"}
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"f_layers": 0}, "at least one layer"),
+        ({"g_layers": 0}, "at least one layer"),
+        ({"q_layers": 0}, "one layer or two, not 0"),
+        ({"q_layers": 3}, "one layer or two, not 3"),
+        ({"penalty": PENALTY | {"weight": -0.1}}, "penalty.*-0.1"),
+        ({"penalty": PENALTY | {"weight": float("nan")}}, "penalty.*nan"),
+        ({"penalty": PENALTY | {"norm": 3}}, "penalty.*3"),
+        ({"penalty": PENALTY | {"of": "weights"}}, "penalty.*weights"),
+        ({"solver": {"method": "dopri6"}}, "method"),
+        ({"solver": {"max_steps": 0}}, "max_steps"),
+    ],
+    ids=str,
+)
+def test_arguments_out_of_their_range_are_refused(options, complaint):
+    given = {"solver": STEPS, "penalty": PENALTY} | options
+    with pytest.raises(ValueError, match=complaint):
+        ACEODENet(Task, 4, 1, **given)
+
+
+@pytest.mark.parametrize(
+    ("hyperparameters", "complaint"),
+    [
+        ({"penalty": {"of": "weights"}}, "penalty"),
+        ({"penalty": {"power": 2}}, "power"),
+        ({"solver": {"rtol": -1.0}}, "tolerances"),
+        ({"solver": {"steps": 3}}, "steps"),
+        ({"q_layers": 3}, "q has one layer or two"),
+    ],
+    ids=str,
+)
+def test_hyperparameters_that_are_none_are_refused_by_name(configured, hyperparameters, complaint):
+    overrides = {"mnist_images": {"models": {"ace_ode_net": {"hyperparameters": hyperparameters}}}}
+    readings = {"default": "published", "attention_training": "published"}
+    configuration = configured(scale="paper", readings=readings, overrides={"tasks": overrides})
+    run = resolve(configuration, "mnist_images", "ace_ode_net", 64, 0)
+    run.spec["hyperparameters"] = run.spec["hyperparameters"] | {
+        key: run.spec["hyperparameters"][key] | value if isinstance(value, dict) else value
+        for key, value in hyperparameters.items()
+    }
+    arrays = {f"{split}_images": np.zeros((5001, 28, 28, 1), np.uint8) for split in ("train", "test")}
+    arrays |= {f"{split}_labels": np.zeros(5001, np.uint8) for split in ("train", "test")}
+    with pytest.raises(UserError, match=f"mnist_images/ace_ode_net-n64/seed0: .*cannot be built: .*{complaint}"):
+        build(run, arrays | {"levels": np.float32(255)}, CPU)

@@ -1,0 +1,301 @@
+"""Image classification: the crops to train on, what is held out, what is measured."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from hidden_dynamics.data.streams import generator
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.image_networks import ImageOutput
+from hidden_dynamics.tasks import images
+from hidden_dynamics.tasks.images import ImageClassification
+
+CPU = torch.device("cpu")
+SIDE, CROP, PAD = 6, 5, 2
+PLACES = SIDE + 2 * PAD - CROP + 1
+COUNT, TESTED, HELD_OUT = 60, 33, 20
+SETTINGS = {"crop": CROP, "pad": PAD, "evaluate_on": "crop", "validation": HELD_OUT, "select_on": "validation"}
+
+
+def noise(channels: int = 3, count: int = COUNT) -> dict[str, np.ndarray]:
+    """Images of noise, as CIFAR-10's; the label of each is its first red value modulo 10."""
+    rng = generator(0, "images")
+    arrays = {"levels": np.array(255, np.float32)}
+    for split, size in {"train": count, "test": TESTED}.items():
+        arrays[f"{split}_images"] = rng.integers(0, 256, (size, SIDE, SIDE, channels), np.uint8)
+        arrays[f"{split}_labels"] = arrays[f"{split}_images"][:, 0, 0, 0] % 10
+    return arrays
+
+
+def task_of(arrays: dict[str, np.ndarray] | None = None, seed: int = 0, **settings) -> ImageClassification:
+    return ImageClassification(arrays or noise(), SETTINGS | settings, seed, CPU)
+
+
+def numbered(count: int) -> dict[str, np.ndarray]:
+    """Images that tell where they are cut and which they are: places from 1 in red, the number in green."""
+    places = np.broadcast_to(np.arange(1, SIDE * SIDE + 1).reshape(SIDE, SIDE), (count, SIDE, SIDE))
+    numbers = np.broadcast_to(np.arange(count)[:, None, None], places.shape)
+    train = np.stack([places, numbers % 256, numbers // 256], axis=3).astype(np.uint8)
+    labels = generator(0, "labels").integers(0, 10, count).astype(np.uint8)
+    return noise() | {"train_images": train, "train_labels": labels, "levels": np.array(1, np.float32)}
+
+
+def cut_at(crops: torch.Tensor) -> np.ndarray:
+    """The row and column of the padded image that each crop of `numbered` begins at."""
+    red = crops[:, 0].numpy().astype(int)
+    values = red.reshape(len(red), -1).max(1)
+    rows, columns = np.divmod(np.argmax(red.reshape(len(red), -1), axis=1), CROP)
+    return np.stack([(values - 1) // SIDE + PAD - rows, (values - 1) % SIDE + PAD - columns], axis=1)
+
+
+def everything(task: ImageClassification, epoch: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
+    return task.batch(epoch, np.arange(task.train_size))
+
+
+# ---------------------------------------------------------------------------------------------------------------- crops
+
+
+@pytest.mark.parametrize(("channels", "pad", "crop"), [(3, 2, 5), (1, 0, 6), (1, 3, 6), (3, 0, 1), (3, 6, 4)])
+def test_the_crops_are_those_of_the_padded_image_at_every_place(channels: int, pad: int, crop: int):
+    arrays = noise(channels)
+    task = task_of(arrays, select_on="test", pad=pad, crop=crop)
+    padded = np.pad(arrays["train_images"], ((0, 0), (pad, pad), (pad, pad), (0, 0)))
+    places = SIDE + 2 * pad - crop + 1
+    assert task.crops.shape == (COUNT, channels, places, places, crop, crop)
+    for row in range(places):
+        for column in range(places):
+            expected = padded[:, row : row + crop, column : column + crop].transpose(0, 3, 1, 2)
+            assert np.array_equal(task.crops[:, :, row, column].numpy(), expected)
+
+
+def test_a_batch_is_cut_from_its_images_at_the_drawn_places():
+    arrays = noise()
+    task = task_of(arrays, select_on="test")
+    padded = np.pad(arrays["train_images"], ((0, 0), (PAD, PAD), (PAD, PAD), (0, 0)))
+    chosen = np.array([3, 59, 0, 17, 3])
+    crops, labels = task.batch(4, chosen)
+    assert crops.shape == (5, 3, CROP, CROP) and crops.dtype == torch.float32
+    assert labels.dtype == torch.int64 and labels.tolist() == arrays["train_labels"][chosen].tolist()
+    for crop, index in zip(crops, chosen, strict=True):
+        candidates = [
+            padded[index, row : row + CROP, column : column + CROP] / np.float32(255)
+            for row in range(PLACES)
+            for column in range(PLACES)
+        ]
+        assert sum(np.array_equal(crop.permute(1, 2, 0).numpy(), candidate) for candidate in candidates) == 1
+
+
+def test_the_places_are_uniform_and_rows_and_columns_independent():
+    task = task_of(numbered(2000), select_on="test")
+    drawn = np.concatenate([cut_at(everything(task, epoch)[0]) for epoch in range(1, 6)])
+    assert drawn.min() == 0 and drawn.max() == PLACES - 1
+    counts = np.bincount(drawn[:, 0] * PLACES + drawn[:, 1], minlength=PLACES**2)
+    expected = len(drawn) / PLACES**2
+    degrees = PLACES**2 - 1
+    chi_squared = ((counts - expected) ** 2 / expected).sum()
+    assert abs(chi_squared - degrees) < 4 * np.sqrt(2 * degrees)
+
+
+def test_the_places_are_drawn_anew_each_epoch_and_repeat_by_seed_and_epoch():
+    def drawn(seed: int, epoch: int) -> np.ndarray:
+        return cut_at(everything(task_of(numbered(500), seed, select_on="test"), epoch)[0])
+
+    first = drawn(0, 1)
+    assert np.array_equal(drawn(0, 1), first)
+    for other in (drawn(0, 2), drawn(1, 1), drawn(0, 0)):
+        # Two independent draws agree at one place in 36.
+        assert (other == first).all(1).mean() < 0.08
+
+
+def test_a_crop_does_not_depend_on_the_batch_it_is_in_nor_on_what_was_drawn_before():
+    task, other = task_of(), task_of()
+    crops, labels = everything(task, 3)
+    other.batch(7, np.array([1, 2]))
+    chosen = np.array([11, 5, 39])
+    again, their_labels = other.batch(3, chosen)
+    assert torch.equal(again, crops[chosen]) and torch.equal(their_labels, labels[chosen])
+
+
+@pytest.mark.parametrize("select_on", ["validation", "test"])
+def test_labels_stay_with_their_images(select_on: str):
+    arrays = numbered(300)
+    task = task_of(arrays, select_on=select_on)
+    order = generator(0, "order").permutation(task.train_size)
+    crops, labels = task.batch(2, order)
+    numbers = (crops[:, 1] + 256 * crops[:, 2]).amax((1, 2)).numpy().astype(int)
+    assert len(set(numbers)) == task.train_size == (300 if select_on == "test" else 280)
+    assert labels.tolist() == arrays["train_labels"][numbers].tolist()
+
+
+def test_the_levels_map_values_to_0_to_1():
+    arrays = noise() | {"levels": np.array(16, np.float32)}
+    arrays["train_images"], arrays["test_images"] = (arrays[f"{split}_images"] % 17 for split in ("train", "test"))
+    task = task_of(arrays, select_on="test", crop=SIDE, pad=0)
+    assert np.array_equal(everything(task)[0].numpy(), arrays["train_images"].transpose(0, 3, 1, 2) / np.float32(16))
+    ((images_, _),) = task.evaluation_batches("test")
+    assert np.array_equal(images_.numpy(), arrays["test_images"].transpose(0, 3, 1, 2) / np.float32(16))
+    assert images_.dtype == torch.float32 and images_.max() == 1 and images_.min() == 0
+
+
+def test_grey_images_come_row_by_row():
+    arrays = noise(1)
+    flat = arrays | {f"{split}_images": arrays[f"{split}_images"].reshape(-1, SIDE**2) for split in ("train", "test")}
+    task, other = task_of(arrays), task_of(flat)
+    assert task.channels == other.channels == 1 and task_of().channels == 3
+    assert torch.equal(task.crops, other.crops)
+    assert torch.equal(task.images["test"], other.images["test"])
+
+
+def test_a_batch_is_taken_in_bulk():
+    class Count(TorchDispatchMode):
+        """Counts the operations on tensors."""
+
+        operations = 0
+
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            self.operations += 1
+            return function(*args, **(kwargs or {}))
+
+    def operations(size: int) -> int:
+        with Count() as count:
+            task.batch(1, np.arange(size))
+        return count.operations
+
+    task = task_of()
+    assert operations(40) == operations(2) < 30
+    # Nor are all places of an image written out: the crops are a view of the padded images.
+    assert task.crops.untyped_storage().nbytes() == task.train_size * 3 * (SIDE + 2 * PAD) ** 2
+
+
+# ------------------------------------------------------------------------------------------------------------- held out
+
+
+def numbers_of(parts: torch.Tensor) -> set[int]:
+    """Which images of `numbered` are among `parts`, (n, 3, H, W)."""
+    return set((parts[:, 1] + 256 * parts[:, 2]).amax((1, 2)).int().tolist())
+
+
+def test_held_out_images_are_not_trained_on_and_the_same_for_all_seeds():
+    arrays = numbered(300)
+    held_out = []
+    for seed in (0, 1, 12345):
+        task = task_of(arrays, seed)
+        assert task.train_size == 280 and len(task.images["validation"]) == HELD_OUT
+        validation, trained = numbers_of(task.images["validation"].float()), numbers_of(everything(task)[0])
+        assert validation | trained == set(range(300)) and not validation & trained
+        in_order = (task.images["validation"][:, 1] + 256 * task.images["validation"][:, 2].int()).amax((1, 2))
+        assert task.labels["validation"].tolist() == arrays["train_labels"][in_order.numpy()].tolist()
+        held_out.append(validation)
+    assert held_out[0] == held_out[1] == held_out[2]
+    assert held_out[0] != set(range(HELD_OUT)) and held_out[0] != set(range(280, 300))  # from all over
+
+
+def test_nothing_is_held_out_where_the_test_set_chooses():
+    task = task_of(select_on="test")
+    assert task.train_size == COUNT and "validation" not in task.images
+    assert not hasattr(task, "evaluate_test")  # it is what `evaluate` does
+
+
+# ----------------------------------------------------------------------------------------------------------- evaluation
+
+
+class Linear(nn.Module):
+    """A network of one linear map, with a penalty."""
+
+    def __init__(self, side: int, channels: int = 3):
+        super().__init__()
+        torch.manual_seed(0)
+        self.readout = nn.Linear(channels * side**2, 10)
+
+    def forward(self, batch: torch.Tensor) -> ImageOutput:
+        flat = batch.flatten(1)
+        return ImageOutput(self.readout(flat), flat, batch)
+
+    def penalty(self, output: ImageOutput, part: str | None) -> torch.Tensor:
+        return output.state.new_tensor({None: 1.0, "f": 2.0}[part])
+
+
+@pytest.mark.parametrize("crop", [1, 2, 3, 4, 5, 6])
+def test_what_is_evaluated_on_is_the_central_crop_or_the_whole_image(crop: int):
+    arrays = noise()
+    expected = arrays["test_images"].transpose(0, 3, 1, 2) / np.float32(255)
+    ((whole, labels),) = task_of(arrays, evaluate_on="image", crop=crop).evaluation_batches("test")
+    assert np.array_equal(whole.numpy(), expected) and labels.tolist() == arrays["test_labels"].tolist()
+    ((central, labels),) = task_of(arrays, crop=crop).evaluation_batches("test")
+    begin = (SIDE - crop) // 2
+    assert np.array_equal(central.numpy(), expected[:, :, begin : begin + crop, begin : begin + crop])
+    assert labels.tolist() == arrays["test_labels"].tolist()
+
+
+@pytest.mark.parametrize("select_on", ["validation", "test"])
+@pytest.mark.parametrize("evaluate_on", ["crop", "image"])
+@pytest.mark.parametrize("size", [1, 7, 11, 1000])
+def test_loss_and_accuracy_are_those_of_the_whole_set(monkeypatch, select_on: str, evaluate_on: str, size: int):
+    monkeypatch.setattr(images, "EVALUATION_BATCH", size)
+    task = task_of(select_on=select_on, evaluate_on=evaluate_on)
+    network = Linear(CROP if evaluate_on == "crop" else SIDE)
+    measured = task.evaluate(network)
+    if select_on == "validation":
+        measured |= task.evaluate_test(network)
+    splits = {select_on, "test"}
+    assert set(measured) == {f"{split}_{what}" for split in splits for what in ("loss", "accuracy")}
+    for split in splits:
+        batches = task.evaluation_batches(split)
+        assert max(len(labels) for _, labels in batches) <= size
+        whole, labels = (torch.cat(parts) for parts in zip(*batches, strict=True))
+        assert len(whole) == len(task.images[split])
+        logits = network(whole).logits
+        assert measured[f"{split}_loss"] == pytest.approx(functional.cross_entropy(logits.double(), labels).item())
+        correct = [int(row.argmax()) == int(label) for row, label in zip(logits, labels, strict=True)]
+        assert measured[f"{split}_accuracy"] == pytest.approx(np.mean(correct))
+
+
+def test_the_loss_is_the_mean_cross_entropy_and_the_penalty_of_the_part():
+    task, network = task_of(), Linear(CROP)
+    batch = task.batch(1, np.arange(9))
+    entropy = functional.cross_entropy(network(batch[0]).logits, batch[1])
+    torch.testing.assert_close(task.loss(network, batch), entropy + 1)
+    torch.testing.assert_close(task.loss(network, batch, "f"), entropy + 2)
+
+
+# ------------------------------------------------------------------------------------------------------- wrong settings
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"crop": 0}, "settings.crop must be a whole number from 1 to 6, found 0"),
+        ({"crop": 7}, "settings.crop must be a whole number from 1 to 6, found 7"),
+        ({"crop": 5.0}, r"settings.crop must be .*, found 5\.0"),
+        ({"crop": True}, "settings.crop must be .*, found True"),
+        ({"crop": None}, "settings.crop must be .*, found None"),
+        ({"pad": -1}, "settings.pad must be a whole number from 0 to 6, found -1"),
+        ({"pad": 7}, "settings.pad must be a whole number from 0 to 6, found 7"),
+        ({"pad": "2"}, "settings.pad must be .*, found '2'"),
+        ({"validation": 0}, "settings.validation must be a whole number from 1 to 59, found 0"),
+        ({"validation": 60}, "settings.validation must be a whole number from 1 to 59, found 60"),
+        ({"validation": 0.1}, r"settings.validation must be .*, found 0\.1"),
+        ({"evaluate_on": "crops"}, "settings.evaluate_on: unknown value 'crops'. Did you mean 'crop'.* crop, image"),
+        ({"evaluate_on": None}, "settings.evaluate_on: unknown value 'None'"),
+        ({"select_on": "train"}, "settings.select_on: unknown value 'train'.* Known: validation, test"),
+        ({"crops": 5}, "settings: unknown setting 'crops'. Did you mean 'crop'"),
+    ],
+)
+def test_a_wrong_setting_is_named(changes: dict, message: str):
+    with pytest.raises(UserError, match=message):
+        task_of(**changes)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_missing_setting_is_named(name: str):
+    settings = {other: value for other, value in SETTINGS.items() if other != name}
+    with pytest.raises(UserError, match=f"settings.{name}"):
+        ImageClassification(noise(), settings, 0, CPU)
+
+
+def test_the_widest_settings_are_right():
+    task = task_of(crop=SIDE, pad=SIDE, validation=COUNT - 1)
+    assert task.train_size == 1 and everything(task)[0].shape == (1, 3, SIDE, SIDE)

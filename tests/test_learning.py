@@ -1,0 +1,367 @@
+"""What an iteration does with a batch: all parameters at once or in turn. And the schedule with its rates."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from cases import noise
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from hidden_dynamics.continuous import SolverFailure
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.image_networks import ACEODENet
+from hidden_dynamics.training import loop, optimisers
+from hidden_dynamics.training.checkpoint import Checkpoint
+from hidden_dynamics.training.learning import learn
+from hidden_dynamics.training.schedule import Schedule
+
+CPU = torch.device("cpu")
+SGD = {"main": {"name": "SGD", "lr": 0.1, "momentum": 0.9, "weight_decay": 0.05}}
+ALTERNATING = {"alternating": True, "clip_norm": None}
+PARTS = ("hidden", "attention")
+
+
+class Gated(nn.Module):
+    """(x W) * sigmoid(x V), trained in turn: W is the hidden part, V the attention's."""
+
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Parameter(noise(4, 3, seed=1))
+        self.attention = nn.Parameter(noise(4, 3, seed=2))
+
+    def forward(self, x):
+        return (x @ self.hidden) * torch.sigmoid(x @ self.attention)
+
+    def parts(self):
+        return {"hidden": [self.hidden], "attention": [self.attention]}
+
+    def parameter_groups(self):
+        return {"main": list(self.parameters())}
+
+
+class Whole(Gated):
+    """It has no parts."""
+
+    parts = property()
+
+
+class Fitting:
+    """Of ten examples. `calls` are the parts that a loss was asked for, with the parameters as they were then."""
+
+    train_size, baseline_loss = 10, None
+
+    def __init__(self, broken=None, value=math.nan):
+        self.x, self.y, self.calls = noise(10, 4, seed=3), noise(10, 3, seed=4), []
+        self.broken, self.value = broken, value
+
+    def batch(self, epoch, indices):
+        chosen = torch.from_numpy(indices)
+        return self.x[chosen], self.y[chosen]
+
+    def plain(self, network, batch, part=None):
+        """The attention's loss has a penalty of its own."""
+        penalty = 0.01 * network.attention.square().sum() if part != "hidden" else 0.0
+        return (network(batch[0]) - batch[1]).square().mean() + penalty
+
+    def loss(self, network, *arguments):
+        self.calls.append((arguments[1:], values_of(network)))
+        loss = self.plain(network, *arguments)
+        if len(self.calls) == self.broken:
+            if isinstance(self.value, Exception):
+                raise self.value
+            return loss * self.value
+        return loss
+
+    def evaluate(self, network):
+        return {"test_loss": self.plain(network, (self.x, self.y)).item()}
+
+
+def values_of(network):
+    return {name: parameter.detach().clone() for name, parameter in network.named_parameters()}
+
+
+def moved(before, after):
+    return [name for name in before if not torch.equal(before[name], after[name])]
+
+
+def sgd(values, momenta, gradients, lr=0.1, momentum=0.9, weight_decay=0.05):
+    """Of those that have a gradient, as torch documents it."""
+    for name, gradient in gradients.items():
+        gradient = gradient + weight_decay * values[name]
+        momenta[name] = momentum * momenta[name] + gradient if name in momenta else gradient
+        values[name] = values[name] - lr * momenta[name]
+
+
+def plain_gradients(task, values, names, part, clip_norm=None):
+    network = Gated()
+    network.load_state_dict(values)
+    wanted = [getattr(network, name) for name in names]
+    found = torch.autograd.grad(task.plain(network, (task.x, task.y), part), wanted)
+    norm = math.sqrt(sum(gradient.square().sum().item() for gradient in found))
+    shrink = 1.0 if clip_norm is None else min(1.0, clip_norm / (norm + 1e-6))
+    return {name: shrink * gradient for name, gradient in zip(names, found, strict=True)}
+
+
+# In turn
+
+
+def test_each_part_moves_in_its_turn_alone_and_the_second_sees_the_first_as_it_was_moved():
+    """Neither momentum nor weight decay moves what is held fixed."""
+    task, network = Fitting(), Gated()
+    steppers = optimisers.build(network, SGD)
+    for _ in range(4):
+        task.calls.clear()
+        learn(task, network, steppers, (task.x, task.y), ALTERNATING)
+        (first, before), (second, between) = task.calls
+        assert (*first, *second) == PARTS
+        assert moved(before, between) == ["hidden"]
+        assert moved(between, values_of(network)) == ["attention"]
+
+
+@pytest.mark.parametrize("clip_norm", [None, 0.2])
+def test_in_turn_is_two_steps_of_sgd_as_written_plainly(clip_norm):
+    """Clipping is of the norm of the part's gradient."""
+    task, network = Fitting(), Gated()
+    steppers = optimisers.build(network, SGD)
+    values, momenta = values_of(network), {}
+    for _ in range(4):
+        expected = task.plain(network, (task.x, task.y), "hidden").item()
+        settings = {"alternating": True, "clip_norm": clip_norm}
+        assert learn(task, network, steppers, (task.x, task.y), settings) == expected
+        for part in PARTS:
+            sgd(values, momenta, plain_gradients(task, values, [part], part, clip_norm))
+        for name, value in values_of(network).items():
+            torch.testing.assert_close(value, values[name], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("settings", [{}, {"alternating": False, "clip_norm": None}, {"clip_norm": 0.2}])
+def test_otherwise_it_is_one_step_of_all(settings):
+    task, network = Fitting(), Gated()
+    steppers = optimisers.build(network, SGD)
+    values, momenta = values_of(network), {}
+    for _ in range(3):
+        learn(task, network, steppers, (task.x, task.y), settings)
+        sgd(values, momenta, plain_gradients(task, values, PARTS, None, settings.get("clip_norm")))
+        for name, value in values_of(network).items():
+            torch.testing.assert_close(value, values[name], rtol=1e-12, atol=1e-14)
+    assert [arguments for arguments, _ in task.calls] == [(), (), ()]
+
+
+def test_in_turn_differs_from_all_at_once():
+    found = []
+    for alternating in (True, False):
+        task, network = Fitting(), Gated()
+        learn(task, network, optimisers.build(network, SGD), (task.x, task.y), {"alternating": alternating})
+        found.append(values_of(network))
+    assert moved(*found) == ["hidden", "attention"] or moved(*found) == ["attention"]
+    assert not torch.equal(found[0]["attention"], found[1]["attention"])
+
+
+FAILURE = SolverFailure("state not finite", 0.5, 3, "forward")
+
+
+def a_learning(broken, value, frozen=()):
+    """What an iteration that breaks at this loss leaves: the task, the network, what it gave or raised."""
+    task, network = Fitting(broken, value), Gated()
+    for name in frozen:
+        getattr(network, name).requires_grad_(False)
+    try:
+        outcome = learn(task, network, optimisers.build(network, SGD), (task.x, task.y), ALTERNATING)
+    except SolverFailure as failure:
+        outcome = failure
+    return task, network, outcome
+
+
+@pytest.mark.parametrize("value", [1.0, math.nan, FAILURE], ids=str)
+@pytest.mark.parametrize("broken", [1, 2])
+def test_afterwards_all_parameters_have_gradients_again(broken, value):
+    _, network, _ = a_learning(broken, value)
+    assert all(parameter.requires_grad for parameter in network.parameters())
+
+
+@pytest.mark.parametrize("value", [math.nan, FAILURE], ids=str)
+@pytest.mark.parametrize("frozen", PARTS)
+def test_afterwards_a_parameter_that_had_no_gradient_has_none(value, frozen):
+    _, network, _ = a_learning(1, value, [frozen])
+    assert [name for name, parameter in network.named_parameters() if not parameter.requires_grad] == [frozen]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, FAILURE], ids=str)
+def test_a_loss_that_is_not_finite_changes_nothing_and_ends_the_turn(value):
+    for broken in (1, 2):
+        task, network, outcome = a_learning(broken, value)
+        assert outcome is value if value is FAILURE else not math.isfinite(outcome)
+        assert len(task.calls) == broken
+        assert moved(task.calls[-1][1], values_of(network)) == []
+        assert moved(task.calls[0][1], values_of(network)) == (["hidden"] if broken == 2 else [])
+
+
+def test_a_failure_while_gradients_are_taken_leaves_requires_grad_as_it_was():
+    class Failing(Gated):
+        def forward(self, x):
+            result = super().forward(x)
+            result.register_hook(self.fail)
+            return result
+
+        def fail(self, gradient):
+            raise SolverFailure("step budget exceeded", 0.2, 9, "backward")
+
+    task, network = Fitting(), Failing()
+    before = values_of(network)
+    with pytest.raises(SolverFailure, match="backward"):
+        learn(task, network, optimisers.build(network, SGD), (task.x, task.y), ALTERNATING)
+    assert all(parameter.requires_grad for parameter in network.parameters())
+    assert moved(before, values_of(network)) == []
+
+
+def test_the_parts_of_a_network_with_attention_are_trained_in_turn_too():
+    class Task:
+        channels, classes = 1, 3
+
+        def loss(self, network, images, part):
+            output = network(images)
+            seen.append(values_of(network))
+            return output.logits.square().mean() + network.penalty(output, part)
+
+    torch.manual_seed(0)
+    solver, penalty = {"rtol": 1e-2, "atol": 1e-2}, {"weight": 0.1, "norm": 2, "of": "parameters"}
+    network, seen = ACEODENet(Task, 4, 1, solver, penalty).double(), []
+    steppers = optimisers.build(network, SGD)
+    attention = {id(parameter) for parameter in network.parts()["attention"]}
+    names = {name for name, parameter in network.named_parameters() if id(parameter) in attention}
+    others = {name for name, _ in network.named_parameters()} - names
+    for _ in range(2):
+        learn(Task(), network, steppers, noise(5, 1, 8, 8).abs(), ALTERNATING)
+    states = [*seen, values_of(network)]
+    for k, allowed in enumerate((others, names, others, names)):
+        assert set(moved(states[k], states[k + 1])) == allowed
+
+
+def spec_of(**training):
+    report = {"metric": "test_loss", "rule": "min"}
+    given = {"epochs": 3, "batch_size": 4, "clip_norm": None, "report": report, "optimisers": SGD, **training}
+    return {"task": "fitting", "network": "my.Network", "core": None, "seed": 0, "training": given}
+
+
+def run_loop(directory, spec, network=None, task=None):
+    task, network = task or Fitting(), network or Gated()
+    steppers = optimisers.build(network, spec["training"]["optimisers"])
+    return loop.train(spec, task, network, steppers, Checkpoint(directory, "this run"), CPU), task, network
+
+
+def test_a_network_without_parts_cannot_be_trained_in_turn(tmp_path):
+    task = Fitting()
+    complaint = "task fitting: training.alternating: my.Network has no parts to train in turn"
+    with pytest.raises(UserError, match=complaint):
+        run_loop(tmp_path, spec_of(alternating=True), Whole(), task)
+    assert task.calls == [] and list(tmp_path.iterdir()) == []
+    history, *_ = run_loop(tmp_path, spec_of(alternating=False), Whole())
+    assert history.iteration == 9
+
+
+def test_the_loop_takes_turns_within_every_iteration_and_records_the_first_loss(tmp_path):
+    history, task, _ = run_loop(tmp_path, spec_of(alternating=True))
+    assert [arguments for arguments, _ in task.calls] == [("hidden",), ("attention",)] * 9
+    assert len(history.losses) == history.iteration == 9
+
+
+# The schedule
+
+
+sizes = {"batch_size": st.integers(1, 40), "train_size": st.integers(1, 150), "epochs": st.integers(1, 4)}
+
+
+@given(**sizes, seed=st.integers(0, 5))
+@settings(max_examples=60, deadline=None)
+def test_what_fills_no_batch_is_left_out_of_an_epoch_and_it_is_others_in_another(batch_size, train_size, epochs, seed):
+    training = {"epochs": epochs, "batch_size": batch_size, "drop_last": True}
+    if train_size < batch_size:
+        with pytest.raises(UserError, match=f"{train_size} examples do not fill a batch of {batch_size}"):
+            Schedule(training, train_size, seed)
+        return
+    schedule = Schedule(training, train_size, seed)
+    per_epoch = train_size // batch_size
+    assert (schedule.per_epoch, schedule.iterations) == (per_epoch, epochs * per_epoch)
+    assert schedule.samples_per_epoch == per_epoch * batch_size
+    whole = Schedule(training | {"drop_last": False}, train_size, seed)
+    for epoch in range(epochs):
+        batches = [schedule.indices(epoch * per_epoch + k) for k in range(per_epoch)]
+        assert all(number == epoch and len(indices) == batch_size for number, indices in batches)
+        assert len(set(np.concatenate([indices for _, indices in batches]).tolist())) == per_epoch * batch_size
+        for k, (_, indices) in enumerate(batches):  # only the last batch is gone
+            assert np.array_equal(whole.indices(epoch * whole.per_epoch + k)[1], indices)
+
+
+def test_the_examples_that_are_left_out_differ_between_epochs():
+    schedule = Schedule({"epochs": 2, "batch_size": 60, "drop_last": True}, 100, 0)
+    seen = [set(schedule.indices(iteration)[1].tolist()) for iteration in range(2)]
+    assert len(seen[0]) == len(seen[1]) == 60 and seen[0] != seen[1]
+
+
+@pytest.mark.parametrize(
+    ("train_size", "iterations"),
+    # MNIST and CIFAR-10 as released; MNIST, SVHN and CIFAR-10 without the 5,000 images held out
+    [(60_000, 468), (50_000, 390), (73_257, 572), (55_000, 429), (68_257, 533), (45_000, 351)],
+)
+def test_the_iterations_of_an_epoch_of_the_papers_data(train_size, iterations):
+    training = {"epochs": 160, "batch_size": 128, "drop_last": True}
+    schedule = Schedule(training, train_size, 0)
+    assert (schedule.per_epoch, schedule.iterations) == (iterations, 160 * iterations)
+    assert schedule.evaluate_every == iterations
+    kept = Schedule(training | {"drop_last": False}, train_size, 0)
+    assert kept.per_epoch == math.ceil(train_size / 128) and kept.samples_per_epoch == train_size
+
+
+def test_without_rates_the_learning_rates_stay():
+    schedule = Schedule({"epochs": 5, "batch_size": 10}, 100, 0)
+    assert {schedule.rate(iteration) for iteration in range(50)} == {1.0}
+
+
+@given(
+    drops=st.lists(st.integers(1, 8), unique=True, max_size=4),
+    factor=st.sampled_from([0.1, 0.5]),
+    scale=st.sampled_from([None, 2, 10]),
+    until=st.one_of(st.none(), st.integers(1, 12)),
+    per_epoch=st.integers(1, 7),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_rates_drop_after_the_epochs_named_and_the_training_ends_when_it_is_told_to(
+    drops, factor, scale, until, per_epoch
+):
+    rates = {"drops": drops, "factor": factor}
+    rates |= ({} if scale is None else {"scale": scale}) | ({} if until is None else {"until": until})
+    schedule = Schedule({"epochs": 9, "batch_size": 10, "rates": rates}, 10 * per_epoch, 0)
+    assert schedule.iterations == min(9, until or 9) * per_epoch
+    evaluated = [iteration for iteration in range(schedule.iterations + 1) if schedule.evaluates(iteration)]
+    assert evaluated == list(range(per_epoch, schedule.iterations + 1, per_epoch))
+    found = [schedule.rate(iteration) for iteration in range(schedule.iterations)]
+    expected = []
+    for epoch in range(min(9, until or 9)):  # epochs that are over before this one
+        expected += per_epoch * [(scale or 1) * factor ** sum(drop <= epoch for drop in drops)]
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_papers_rates_drop_before_the_iterations_after_epochs_60_100_and_140():
+    rates = {"drops": [60, 100, 140], "factor": 0.1}
+    schedule = Schedule({"epochs": 160, "batch_size": 128, "drop_last": True, "rates": rates}, 55_000, 0)
+    changes = [k for k in range(1, schedule.iterations) if schedule.rate(k) != schedule.rate(k - 1)]
+    assert changes == [60 * 429, 100 * 429, 140 * 429]
+    assert [schedule.rate(k) for k in (0, *changes)] == pytest.approx([1, 0.1, 0.01, 0.001])
+
+
+def test_the_optimisers_step_at_the_rates_of_the_schedule_and_keep_their_own(tmp_path):
+    class Noting(Fitting):
+        def loss(self, network, *arguments):
+            used.append(steppers["main"].param_groups[0]["lr"])
+            return super().loss(network, *arguments)
+
+    used, network = [], Gated()
+    spec = spec_of(epochs=4, rates={"drops": [1, 3], "factor": 0.1, "scale": 2, "until": 4}, drop_last=True)
+    steppers = optimisers.build(network, SGD)
+    history = loop.train(spec, Noting(), network, steppers, Checkpoint(tmp_path, "this run"), CPU)
+    assert history.iteration == 8  # two batches of 4 in an epoch of 10
+    assert used == pytest.approx(2 * [0.2] + 4 * [0.02] + 2 * [0.002])
+    assert steppers["main"].param_groups[0]["lr"] == 0.1

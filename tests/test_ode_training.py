@@ -1,0 +1,326 @@
+"""Trainings of an ACE-ODE-Net: interrupted and continued, with the test at their end, and with solvers that fail."""
+
+import contextlib
+import csv
+import json
+import math
+import signal
+import sys
+
+import numpy as np
+import pytest
+import torch
+import train as script
+
+from hidden_dynamics.building import build
+from hidden_dynamics.continuous import SolverFailure
+from hidden_dynamics.data import prepared
+from hidden_dynamics.errors import run_main
+from hidden_dynamics.runs import OUTPUTS, data_file, resolve
+from hidden_dynamics.training import loop, optimisers, record
+from hidden_dynamics.training.checkpoint import Checkpoint
+from hidden_dynamics.training.interruption import Interrupted
+from hidden_dynamics.training.reported import place_of
+
+CPU = torch.device("cpu")
+TASK, MODEL = "svhn_images", "ace_ode_net"  # whose maps are 2x2 here
+TRAIN, HELD_OUT, TEST, BATCH, EPOCHS = 35, 12, 20, 10, 3
+ITERATIONS = {"published": 6, "released": 9}  # in each epoch, what fills no batch is left out
+either_reading = pytest.mark.parametrize("reading", ["published", "released"])
+
+
+@pytest.fixture(autouse=True)
+def arithmetic():
+    """A training sets the arithmetic of its whole process, which here is that of the other tests, too."""
+    threads, cudnn, matmul = torch.get_num_threads(), torch.backends.cudnn, torch.backends.cuda.matmul
+    before = cudnn.benchmark, cudnn.deterministic, matmul.allow_tf32, cudnn.allow_tf32
+    yield
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(False)
+    cudnn.benchmark, cudnn.deterministic, matmul.allow_tf32, cudnn.allow_tf32 = before
+
+
+def arrays():
+    """Digits-like: noise whose bright corner tells the class."""
+    rng, made = np.random.default_rng(0), {"levels": np.array(16, np.float32)}
+    for split, size in (("train", TRAIN), ("test", TEST)):
+        labels, images = rng.integers(0, 4, size), rng.integers(0, 9, (size, 8, 8))
+        for image, label in zip(images, labels, strict=True):
+            image[4 * (label // 2) :, 4 * (label % 2) :][:4, :4] += 8
+        made[f"{split}_images"] = images.reshape(size, 64).astype(np.uint8)
+        made[f"{split}_labels"] = labels.astype(np.uint8)
+    return made
+
+
+def settings_of(reading="published", max_steps=1000):
+    solver = {"rtol": 0.2, "atol": 0.2, "adjoint": reading == "published", "max_steps": max_steps}
+    return {
+        "scale": "demo",
+        "readings": {"default": reading},
+        "overrides": {
+            "tasks": {
+                TASK: {
+                    "settings": {"crop": 8, "pad": 1, "validation": HELD_OUT},
+                    "sizes": {64: 4},
+                    "training": {"batch_size": BATCH, "epochs": EPOCHS, "rates": {"drops": [2]}},
+                    "models": {MODEL: {"hyperparameters": {"solver": solver}}},
+                }
+            }
+        },
+    }
+
+
+class Run:
+    """A training of seed 1 that may be continued; it counts its batches and its tests."""
+
+    def __init__(self, configured, directory, reading="published", **options):
+        self.run = resolve(configured(**settings_of(reading, **options)), TASK, MODEL, 64, 1)
+        self.directory, self.batches, self.tests = directory, 0, 0
+        self.task, self.network = build(self.run, arrays(), CPU)
+        self.task.batch = self.counting(self.task.batch, "batches")
+        if hasattr(self.task, "evaluate_test"):
+            self.task.evaluate_test = self.counting(self.task.evaluate_test, "tests")
+
+    def counting(self, function, name):
+        def counted(*arguments):
+            setattr(self, name, getattr(self, name) + 1)
+            return function(*arguments)
+
+        return counted
+
+    def stopped(self, at, part=None):
+        """Asks its own process to stop while it computes the loss, of this part, of the batch number `at`."""
+        loss = self.task.loss
+
+        def loss_and_signal(network, batch, *parts):
+            if self.batches == at and part in (None, *parts):
+                signal.raise_signal(signal.SIGTERM)
+            return loss(network, batch, *parts)
+
+        self.task.loss = loss_and_signal
+        return self
+
+    def train(self):
+        spec = self.run.spec
+        steppers = optimisers.build(self.network, spec["training"]["optimisers"])
+        return loop.train(spec, self.task, self.network, steppers, Checkpoint(self.directory, "this run"), CPU)
+
+    def weights(self):
+        return {name: tensor.numpy().tobytes() for name, tensor in self.network.state_dict().items()}
+
+    def assert_same(self, history, other, expected):
+        """Bit for bit."""
+        for name in ("iteration", "losses", "metrics", "function_evaluations", "diverged_at", "failure"):
+            assert getattr(history, name) == getattr(expected, name), name
+        assert self.weights() == other.weights()
+
+
+# Interruptions
+
+
+@either_reading
+def test_an_interrupted_training_ends_with_the_numbers_of_one_left_alone(configured, tmp_path, reading):
+    """Metrics with the function evaluations, and weights; stopped in both of its turns where it has them."""
+    whole = Run(configured, tmp_path / "whole", reading)
+    expected = whole.train()
+    assert expected.iteration == ITERATIONS[reading] and len(expected.metrics) == EPOCHS
+    assert expected.diverged_at is None
+    done = 0
+    turns = [None, "hidden", "attention"] if reading == "published" else [None, None, None]
+    for steps, part in zip((1, 2, 1), turns, strict=True):
+        stopped = Run(configured, tmp_path / "parts", reading).stopped(steps, part)
+        with pytest.raises(Interrupted):
+            stopped.train()
+        done += steps
+        assert stopped.batches == steps
+    rest = Run(configured, tmp_path / "parts", reading)
+    rest.assert_same(rest.train(), whole, expected)
+    assert rest.batches == ITERATIONS[reading] - done
+
+
+@either_reading
+def test_a_finished_training_is_not_taken_up_again(configured, tmp_path, reading):
+    first = Run(configured, tmp_path, reading)
+    expected = first.train()
+    again = Run(configured, tmp_path, reading)
+    again.assert_same(again.train(), first, expected)
+    assert (again.batches, again.tests) == (0, 0)
+
+
+def test_the_evaluations_of_a_row_are_the_means_over_the_iterations_since_the_one_before(configured, tmp_path):
+    """Both turns of an iteration are counted: forwards, and backwards for the adjoint."""
+    history = Run(configured, tmp_path).train()
+    counts = np.array(history.function_evaluations)
+    assert counts.shape == (6, 2) and np.all(counts > 0)
+    for k, row in enumerate(history.metrics):
+        mean = counts[2 * k : 2 * k + 2].mean(0)
+        assert [row["nfe_forward"], row["nfe_backward"]] == mean.tolist()
+        assert row["iteration"] == 2 * k + 2
+
+
+# The test
+
+
+def test_the_test_is_made_once_with_the_weights_of_the_best_validation_accuracy(configured, tmp_path, monkeypatch):
+    """The accuracies are made up: the second of three is the best."""
+    run, made_up, kept = Run(configured, tmp_path), iter([0.2, 0.6, 0.4]), []
+    evaluate = run.task.evaluate
+
+    def evaluating(network):
+        kept.append(run.weights())
+        return evaluate(network) | {"validation_accuracy": next(made_up)}
+
+    run.task.evaluate = evaluating
+    history = run.train()
+    assert run.tests == 1 and len(kept) == 3
+    assert [sorted(key for key in row if key.startswith("test")) for row in history.metrics] == [
+        [],
+        ["test_accuracy", "test_loss"],
+        [],
+    ]
+    assert run.weights() == kept[1] and len(set(map(str, kept))) == 3
+    with torch.no_grad():
+        measured = Run(configured, tmp_path).task.evaluate_test(run.network)
+    assert {key: history.metrics[1][key] for key in measured} == measured
+
+
+def test_published_a_part_is_held_out_and_released_every_evaluation_is_of_the_test_set(configured, tmp_path):
+    held_out = Run(configured, tmp_path / "published").task
+    assert held_out.train_size == TRAIN - HELD_OUT
+    assert sum(len(labels) for _, labels in held_out.evaluation_batches("validation")) == HELD_OUT
+    run = Run(configured, tmp_path / "released", "released")
+    assert run.task.train_size == TRAIN and not hasattr(run.task, "evaluate_test")
+    history = run.train()
+    assert all({"test_accuracy", "test_loss"} <= row.keys() for row in history.metrics)
+    assert not any(key.startswith("validation") for row in history.metrics for key in row)
+    assert place_of(history.metrics, run.run.spec["training"]["report"]) == max(
+        range(EPOCHS), key=lambda k: history.metrics[k]["test_accuracy"]
+    )
+    (_, labels), *others = run.task.evaluation_batches("test")
+    assert len(labels) == TEST and not others
+    accuracy = history.metrics[-1]["test_accuracy"] * TEST
+    assert accuracy == pytest.approx(round(accuracy), abs=1e-9)
+
+
+# Failures
+
+
+@contextlib.contextmanager
+def failing(run, during, batch=None):
+    """f gives no numbers in the batch number `batch` (its gradient, "backward"), or in an evaluation or the test."""
+
+    def broken(f, inputs, rate):
+        if during == "evaluation":
+            return rate * math.nan if not f.training and run.batches == batch and run.tests == 0 else None
+        if during == "test":
+            return rate * math.nan if run.tests else None
+        if run.batches != batch or not f.training:
+            return None
+        if during == "forward":
+            return rate * math.nan
+        if rate.requires_grad:
+            rate.register_hook(lambda gradient: gradient * math.nan)
+        return None
+
+    handle = run.network.integral.dynamics.f.register_forward_hook(broken)
+    yield
+    handle.remove()
+
+
+FAILURES = {
+    # during: batch, iterations done, diverged at, rows
+    "forward": (4, 3, 4, 1),
+    "backward": (4, 3, 4, 1),
+    "evaluation": (4, 4, 4, 1),
+    "test": (None, 6, 6, 3),
+}
+
+
+@pytest.mark.parametrize("during", FAILURES)
+def test_a_solver_that_fails_ends_the_training_and_is_recorded(configured, tmp_path, during):
+    run = Run(configured, tmp_path)
+    batch, iterations, diverged_at, rows = FAILURES[during]
+    with failing(run, during, batch):
+        history = run.train()
+    assert (history.iteration, history.diverged_at, len(history.metrics)) == (iterations, diverged_at, rows)
+    assert len(history.losses) == len(history.function_evaluations) == iterations
+    failure = history.failure
+    assert (failure["during"], failure["cause"]) == (during, "state not finite") and failure["step"] >= 1
+    assert 0 <= failure["time"] <= 1
+    assert run.tests == 1  # on the weights of the best evaluation before it
+    assert sum("test_accuracy" in row for row in history.metrics) == (during != "test")
+    assert all(torch.isfinite(weight).all() for weight in run.network.state_dict().values())
+
+    spec = run.run.spec
+    record.write(tmp_path, {"spec": spec}, history, run.network, spec["training"]["report"])
+    about = json.loads((tmp_path / "run.json").read_text())
+    assert about["status"] == "diverged" and about["failure"] == failure
+    assert (about["diverged_at"], about["iterations"]) == (diverged_at, iterations)
+    assert about["reported"]["metric"] == "validation_accuracy"
+
+    again = Run(configured, tmp_path)
+    again.assert_same(again.train(), run, history)
+    assert (again.batches, again.tests) == (0, 0)
+
+
+@pytest.mark.parametrize("reading", ["published", "released"])
+def test_a_first_iteration_that_fails_leaves_a_run_without_any_number(configured, tmp_path, reading):
+    run = Run(configured, tmp_path, reading, max_steps=1)
+    before = run.weights()
+    history = run.train()
+    assert (history.iteration, history.diverged_at, history.metrics, run.tests) == (0, 1, [], 0)
+    assert history.failure["cause"] == "step budget exceeded" and history.failure["step"] == 2
+    assert history.failure["during"] == "forward" and run.weights() == before
+
+
+def test_a_failure_in_the_second_turn_is_of_the_same_iteration(configured, tmp_path):
+    run = Run(configured, tmp_path)
+    loss = run.task.loss
+
+    def failing_loss(network, batch, part):
+        if run.batches == 3 and part == "attention":
+            raise SolverFailure("step size underflow", 0.25, 17, "forward")
+        return loss(network, batch, part)
+
+    run.task.loss = failing_loss
+    history = run.train()
+    assert (history.iteration, history.diverged_at) == (2, 3)
+    expected = {"cause": "step size underflow", "time": 0.25, "step": 17, "during": "forward"}
+    assert history.failure == expected
+    assert all(parameter.requires_grad for parameter in run.network.parameters())
+
+
+def test_the_script_ends_well_and_says_that_the_solver_failed(configured, tmp_path, monkeypatch, capsys):
+    def call(max_steps):
+        settings = settings_of(max_steps=max_steps) | {
+            "results": str(tmp_path / "results"),
+            "data": {"directory": str(tmp_path / "data"), "mirror": None},
+            "device": "cpu",
+        }
+        run = resolve(configured(**settings), TASK, MODEL, 64, 0)
+        configuration = configured(**settings)
+        path = data_file(configuration, run.spec["dataset"], run.spec["data"])
+        about = {"dataset": run.spec["dataset"], "title": "Digits", "stand_in_for": None}
+        prepared.save(tmp_path / path, arrays(), about)
+        arguments = ["--task", TASK, "--model", run.variant, "--seed", "0", "--config", json.dumps(settings)]
+        monkeypatch.setattr(sys, "argv", ["train.py", *arguments, "--threads", "1"])
+        with pytest.raises(SystemExit) as end:
+            run_main(script.main)
+        directory = tmp_path / run.directory
+        assert all((directory / name).is_file() for name in OUTPUTS)
+        return end.value.code, *capsys.readouterr(), json.loads((directory / "run.json").read_text()), directory
+
+    code, out, err, about, directory = call(max_steps=1)
+    assert (code, err) == (0, "")
+    said = "diverged at iteration 1 (step budget exceeded at t = {time:.6g}, step 2, forward) after 0 iterations"
+    assert f"{about['run']}: {said.format(**about['failure'])}" in out
+    assert (about["status"], about["diverged_at"], about["iterations"]) == ("diverged", 1, 0)
+    assert about["failure"]["cause"] == "step budget exceeded" and about["failure"]["during"] == "forward"
+    assert about["reported"] is None
+    code, out, err, about, _ = call(max_steps=1000)  # another specification: it is trained
+    assert (code, err) == (0, "") and "finished after 6 iterations" in out
+    assert about["status"] == "finished" and about["failure"] is None and about["diverged_at"] is None
+    with (directory / "metrics.csv").open() as handle:
+        rows = list(csv.DictReader(handle))
+    assert len(rows) == EPOCHS and all(float(row["nfe_forward"]) > 0 for row in rows)
+    assert sum(bool(row["test_accuracy"]) for row in rows) == 1
