@@ -243,13 +243,13 @@ def _steps(adjoint: bool, options: argparse.Namespace) -> list[dict]:
     rounds = times({name: functools.partial(train, subject) for name, subject in subjects.items()}, options)
     rows = []
     for name in TIMED:
-        to_plain = ratio_within_rounds(rounds, name, name.removesuffix(PLAIN) + PLAIN)
-        to_baseline = ratio_within_rounds(rounds, name, BASELINE)
         what = {"variant": name, "adjoint": adjoint, "tolerance": options.tolerance, "evaluations": evaluations[name]}
-        rows += [
-            row_of("to the plain form", to_plain, median(taken[name] for taken in rounds), options, **what),
-            row_of("to ODE-Net", to_baseline, median(taken[name] for taken in rounds), options, **what),
-        ]
+        seconds = median(taken[name] for taken in rounds)
+        baselines = {"to the plain form": name.removesuffix(PLAIN) + PLAIN, f"to {BASELINE}": BASELINE}
+        for measure, baseline in baselines.items():
+            if name != baseline:
+                ratio = ratio_within_rounds(rounds, name, baseline)
+                rows.append(row_of(measure, ratio, seconds, options, **what))
     return rows
 
 
@@ -334,7 +334,8 @@ def _loading(task: str, options: argparse.Namespace) -> list[dict]:
     for name in subjects:
         shares = [taken["batches"] / (taken["batches"] + schedule.per_epoch * taken[name]) for taken in rounds]
         share = Ratio(median(shares), min(shares), max(shares))
-        rows.append(row_of("share of loading", share, seconds, options, variant=name, task=task))
+        what = {"variant": name, "task": task, "tolerance": options.tolerance if name == BASELINE else ""}
+        rows.append(row_of("share of loading", share, seconds, options, **what))
     return rows
 
 

@@ -1,6 +1,7 @@
 """Trainings of an ACE-ODE-Net: interrupted and continued, with the test at their end, and with solvers that fail."""
 
 import contextlib
+import copy
 import csv
 import json
 import math
@@ -70,11 +71,22 @@ def settings_of(reading="published", max_steps=1000):
     }
 
 
+RUNS = {}
+
+
+def run_of(configured, **options):
+    """Of seed 1, resolved once: the configuration takes as long to be checked as the training."""
+    key = tuple(options.items())
+    if key not in RUNS:
+        RUNS[key] = resolve(configured(**settings_of(**options)), TASK, MODEL, 64, 1)
+    return copy.deepcopy(RUNS[key])
+
+
 class Run:
     """A training of seed 1 that may be continued; it counts its batches and its tests."""
 
     def __init__(self, configured, directory, reading="published", **options):
-        self.run = resolve(configured(**settings_of(reading, **options)), TASK, MODEL, 64, 1)
+        self.run = run_of(configured, reading=reading, **options)
         self.directory, self.batches, self.tests = directory, 0, 0
         self.task, self.network = build(self.run, arrays(), CPU)
         self.task.batch = self.counting(self.task.batch, "batches")
@@ -297,8 +309,8 @@ def test_the_script_ends_well_and_says_that_the_solver_failed(configured, tmp_pa
             "data": {"directory": str(tmp_path / "data"), "mirror": None},
             "device": "cpu",
         }
-        run = resolve(configured(**settings), TASK, MODEL, 64, 0)
         configuration = configured(**settings)
+        run = resolve(configuration, TASK, MODEL, 64, 0)
         path = data_file(configuration, run.spec["dataset"], run.spec["data"])
         about = {"dataset": run.spec["dataset"], "title": "Digits", "stand_in_for": None}
         prepared.save(tmp_path / path, arrays(), about)

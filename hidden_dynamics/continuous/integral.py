@@ -1,9 +1,9 @@
 """The solution of an initial value problem at one time, its function evaluations counted and its failures named."""
 
+import contextlib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -46,8 +46,8 @@ class Solver:
             raise ValueError(f"the solver's tolerances must be above 0, not rtol {self.rtol} and atol {self.atol}")
         if type(self.max_steps) is not int or self.max_steps < 1:
             raise ValueError(f"the solver's max_steps must be a whole number above 0, not {self.max_steps!r}")
-        if self.step_size is not None and (self.method in ADAPTIVE or not self.step_size > 0):
-            raise ValueError("the solver's step_size must be above 0, and is for methods with fixed steps alone")
+        if self.step_size is not None and (self.method in ADAPTIVE or not 0 < self.step_size <= 1):
+            raise ValueError("the solver's step_size must lie in (0, 1], and is for methods with fixed steps alone")
 
 
 @dataclass
@@ -84,65 +84,81 @@ class Integral(nn.Module):
             SolverFailure: the end could not be reached; where the adjoint problem could not be solved, backward()
                 raises it.
         """
-        first = y if isinstance(y, Tensor) else y[0]
-        times = torch.tensor([0.0, 1.0], dtype=first.dtype, device=first.device)
-        solve = odeint_adjoint if self.solver.adjoint and torch.is_grad_enabled() else odeint
-        with self.watched.forwards():
-            solution = solve(
+        if isinstance(y, Tensor):
+            return self._solve(y, None)
+        shapes = [part.shape for part in y]
+        return _parts(self._solve(torch.cat([part.flatten() for part in y]), shapes), shapes)
+
+    def _solve(self, y: Tensor, shapes: Sequence[torch.Size] | None) -> Tensor:
+        adjoint = self.solver.adjoint and torch.is_grad_enabled()
+        with self.watched.forwards(shapes):
+            solution = (odeint_adjoint if adjoint else odeint)(
                 self.watched,
                 y,
-                times,
+                torch.tensor([0.0, 1.0], dtype=y.dtype, device=y.device),
                 rtol=self.solver.rtol,
                 atol=self.solver.atol,
                 method=self.solver.method,
-                options=self._options(y),
+                options={} if self.solver.step_size is None else {"step_size": self.solver.step_size},
             )
-            end = solution[1] if isinstance(y, Tensor) else tuple(part[1] for part in solution)
-            self.watched.check_end(end)
-        return end
-
-    def _options(self, y: State) -> dict[str, Any]:
-        options: dict[str, Any] = {}
-        if self.solver.step_size is not None:
-            options["step_size"] = self.solver.step_size
-        if not isinstance(y, Tensor) and self.solver.method in ADAPTIVE:
-            options["norm"] = _root_mean_square
-        return options
+            self.watched.check_end(solution[1:], 1.0, "forward")
+        if adjoint and solution.grad_fn is not None:
+            solution.grad_fn.register_prehook(lambda _: self.watched.start_backwards(shapes))
+            solution.grad_fn.register_hook(lambda found, _: self.watched.check_end(found, 0.0, "backward"))
+        return solution[1]
 
 
 class _Watched(nn.Module):
-    """The dynamics as torchdiffeq sees them: every evaluation is counted, every step looked at before it is taken."""
+    """The dynamics as torchdiffeq sees them: every evaluation is counted, every step looked at before it is taken.
+
+    Attributes:
+        shapes: of the tensors in a state that is a tuple, which torchdiffeq sees as one vector; None for a tensor.
+    """
 
     def __init__(self, dynamics: nn.Module, max_steps: int, evaluations: FunctionEvaluations):
         super().__init__()
         self.dynamics, self.max_steps, self.evaluations = dynamics, max_steps, evaluations
+        self.shapes: Sequence[torch.Size] | None = None
         self.forward_going, self.steps = False, 0
 
-    def forwards(self) -> "_Forwards":
-        return _Forwards(self)
+    @contextlib.contextmanager
+    def forwards(self, shapes: Sequence[torch.Size] | None) -> Iterator[None]:
+        """Within it, evaluations and steps belong to a solution forwards."""
+        self.shapes, self.forward_going, self.steps = shapes, True, 0
+        try:
+            yield
+        finally:
+            self.forward_going = False
 
-    def forward(self, t: Tensor, y: State) -> State:
+    def start_backwards(self, shapes: Sequence[torch.Size] | None) -> None:
+        """From here on, they belong to an adjoint problem."""
+        self.shapes, self.steps = shapes, 0
+
+    def forward(self, t: Tensor, y: Tensor) -> Tensor:
         if self.forward_going:
             self.evaluations.forward += 1
         else:
             self.evaluations.backward += 1
-        return self.dynamics(t, y)
+        if self.shapes is None:
+            return self.dynamics(t, y)
+        return torch.cat([part.flatten() for part in self.dynamics(t, _parts(y, self.shapes))])
 
-    def callback_step(self, t: Tensor, y: State, dt: Tensor) -> None:
+    def callback_step(self, t: Tensor, y: Tensor, dt: Tensor) -> None:
         """torchdiffeq calls it before each step, accepted later or not."""
-        self._look(t, y, dt, "forward")
+        self._look(t.detach(), [y], dt, "forward")
 
-    def callback_step_adjoint(self, t: Tensor, y: State, dt: Tensor) -> None:
+    def callback_step_adjoint(self, t: Tensor, y: Sequence[Tensor], dt: Tensor) -> None:
         """The same for the adjoint problem, whose time runs from 1 to 0."""
-        self._look(t, y, dt, "backward")
+        self._look(t.detach(), y, dt, "backward")
 
-    def check_end(self, y: State) -> None:
-        if not _is_finite(y):
-            raise SolverFailure("state not finite", 1.0, self.steps, "forward")
+    def check_end(self, results: Sequence[Tensor | None], time: float, during: str) -> None:
+        """torchdiffeq may take a last step whose result is not finite, backwards too; None is no gradient."""
+        if not _are_finite([result for result in results if result is not None]):
+            raise SolverFailure("state not finite", time, self.steps, during)
 
-    def _look(self, t: Tensor, y: State, dt: Tensor, during: str) -> None:
+    def _look(self, t: Tensor, y: Sequence[Tensor], dt: Tensor, during: str) -> None:
         self.steps += 1
-        if not _is_finite(y) or dt == 0:  # torchdiffeq makes the step 0 where its error is not finite
+        if not _are_finite(y) or dt == 0:  # torchdiffeq makes the step 0 where its error is not finite
             raise SolverFailure("state not finite", float(t), self.steps, during)
         if abs(t) + dt == abs(t):
             raise SolverFailure("step size underflow", float(t), self.steps, during)
@@ -150,29 +166,14 @@ class _Watched(nn.Module):
             raise SolverFailure("step budget exceeded", float(t), self.steps, during)
 
 
-class _Forwards:
-    """Within it, evaluations and steps belong to a solution forwards; after it, to its adjoint problem."""
-
-    def __init__(self, watched: _Watched):
-        self.watched = watched
-
-    def __enter__(self) -> None:
-        self.watched.forward_going, self.watched.steps = True, 0
-
-    def __exit__(self, *_: object) -> None:
-        self.watched.forward_going, self.watched.steps = False, 0
+def _parts(y: Tensor, shapes: Sequence[torch.Size]) -> tuple[Tensor, ...]:
+    """The tensors of these shapes that lie in y, (sum of their sizes,), one after another."""
+    return tuple(
+        part.view(shape) for part, shape in zip(y.split([shape.numel() for shape in shapes]), shapes, strict=True)
+    )
 
 
-def _parts(y: State) -> Iterable[Tensor]:
-    return (y,) if isinstance(y, Tensor) else y
-
-
-def _is_finite(y: State) -> bool:
+def _are_finite(tensors: Sequence[Tensor]) -> bool:
     """Where the sum of all entries is finite, all are: one pass and one number to wait for. It may also overflow."""
-    total = sum(part.detach().sum() for part in _parts(y))
-    return math.isfinite(total) or all(bool(torch.isfinite(part).all()) for part in _parts(y))
-
-
-def _root_mean_square(y: State) -> Tensor:
-    parts = list(_parts(y))
-    return torch.sqrt(sum(part.square().sum() for part in parts) / sum(part.numel() for part in parts))
+    total = sum(tensor.detach().sum() for tensor in tensors)
+    return math.isfinite(total) or all(bool(torch.isfinite(tensor).all()) for tensor in tensors)

@@ -258,7 +258,8 @@ def _test(run: Training, checkpoint: Checkpoint, interruption: Interruption) -> 
         with interruption.immediate(), torch.no_grad():
             measured = run.task.evaluate_test(run.network)
     except SolverFailure as failure:
-        _fail(history, failure, "test")
+        if history.diverged_at is None:  # else the training had failed before
+            _fail(history, failure, "test")
     history.metrics[place_of(history.metrics, run.settings["report"])].update(measured)
     history.evaluation_seconds += time.perf_counter() - start
     run.average = run.best = None  # no training goes on from here: one copy of the weights is enough
