@@ -350,7 +350,7 @@ PARTS = {"steps": steps, "memory": memory, "loading": loading}
 
 def row_of(measure: str, value: Ratio | float, seconds: float | None, options: argparse.Namespace, **what: Any) -> dict:
     """A row of the CSV: what was measured of what, its median, its lowest and its highest; `seconds` of a step or of a
-    batch."""
+    batch; None where no time was taken, once."""
     ratio = value if isinstance(value, Ratio) else Ratio(value, value, value)
     return {
         **dict.fromkeys(("variant", "task", "adjoint", "tolerance", "evaluations"), ""),
@@ -361,8 +361,8 @@ def row_of(measure: str, value: Ratio | float, seconds: float | None, options: a
         "lowest": round(ratio.low, 4),
         "highest": round(ratio.high, 4),
         "seconds": "" if seconds is None else round(seconds, 5),
-        "rounds": options.rounds,
-        "clock": options.clock,
+        "rounds": "" if seconds is None else options.rounds,
+        "clock": "" if seconds is None else options.clock,
         **machine(options),
     }
 

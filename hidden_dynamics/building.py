@@ -37,7 +37,7 @@ def _network(run: Run, task: Any) -> nn.Module:
     core = {"core": imported(run.spec["core"])} if run.spec["core"] else {}
     try:
         return imported(run.spec["network"])(task, **core, **run.spec["hyperparameters"])
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, AttributeError) as error:  # the last: the task lacks what the network asks of it
         problem = " ".join(str(error).split())  # torch's errors have several lines
         name = " with the core ".join(filter(None, (run.spec["network"], run.spec["core"])))
         given = json.dumps(run.spec["hyperparameters"])

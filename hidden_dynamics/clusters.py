@@ -2,11 +2,11 @@
 
 ACE-NODE (Section 4.1) clusters "hidden representations" by k-means, gives the silhouette score of the clusters, and
 shows a t-SNE of "feature maps"; it names no layer, no images and no settings. They are settings here, the `features` of
-an artifact in config/artifacts.yaml. Every result is the same on any number of cores.
+an artifact in config/artifacts.yaml. Clusters and maps are the same on any number of cores.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,17 +52,18 @@ def features_of(network: nn.Module, task: Any, settings: Mapping[str, Any]) -> t
     network.eval()
     found, classes, left = [], [], settings["images"]
     for images, labels in _batches(task, settings["split"]):
-        if left > 0:
-            found.append(_layer(network(images[:left]), settings["layer"]).flatten(1).double().cpu())
-            classes.append(labels[:left].cpu())
-            left -= len(found[-1])
+        found.append(_layer(network(images[:left]), settings["layer"]).flatten(1).double().cpu())
+        classes.append(labels[:left].cpu())
+        left -= len(found[-1])
+        if left <= 0:
+            break
     features = torch.cat(found).numpy()
     if settings["standardise"] and np.isfinite(features).all():
         features = StandardScaler().fit_transform(features)
     return features, torch.cat(classes).numpy()
 
 
-def _batches(task: Any, split: str) -> list[tuple[Tensor, Tensor]]:
+def _batches(task: Any, split: str) -> Iterable[tuple[Tensor, Tensor]]:
     if not hasattr(task, "evaluation_batches"):
         raise UserError(f"features are those of images, and {type(task).__name__} is no task of images.")
     known(split, task.images, "split", "features.split in config/artifacts.yaml, as the task's readings have it")

@@ -59,9 +59,14 @@ class Configuration:
         return f"{self.settings['results']}/{self.scale_name}"
 
     def replaced(self, task: str) -> str | None:
-        """The dataset that the task's stands in for: config/tasks.yaml's, where scale or overrides name another."""
-        original = self.originals[task]
-        return None if self.tasks[task]["dataset"] == original else original
+        """The dataset that the task's stands in for: config/tasks.yaml's, where scale or overrides name another.
+
+        Where config/tasks.yaml itself names a stand-in, it is the first that this one stands in for.
+        """
+        original, dataset = self.originals[task], self.tasks[task]["dataset"]
+        if dataset != original:
+            return original
+        return next(iter(listed(self.datasets[dataset]["stand_in_for"])), None)
 
 
 def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> Configuration:

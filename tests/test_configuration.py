@@ -239,6 +239,12 @@ def test_what_a_dataset_stands_in_for_is_what_its_task_names(configured, scale, 
     assert configured(scale=scale, overrides=overrides).replaced(task) == replaced
 
 
+def test_a_stand_in_that_a_task_itself_names_is_one_all_the_same(project):
+    assert project.load(scale="paper").replaced("cifar10_images") is None
+    project.set(TASKS, "cifar10_images.dataset", "digits")
+    assert project.load(scale="paper").replaced("cifar10_images") == "mnist"
+
+
 def test_settings_of_another_dataset_are_dropped_with_it(configured):
     same = configured(overrides={"tasks": {"adding": {"dataset": "adding", "data": {"length": 9}}}})
     assert same.tasks["adding"]["data"] == {"length": 9, "test_size": 256, "seed": 0}

@@ -9,7 +9,6 @@ import pytest
 from test_figures import assert_nothing_overlaps, configuration_at, panels_of, with_gid, words
 
 from hidden_dynamics.configuration import ROOT
-from hidden_dynamics.continuous import Solver
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering import figures
 from hidden_dynamics.rendering.figures import function_evaluations
@@ -173,7 +172,9 @@ def test_a_network_without_a_solver_has_no_line(made):
 
 
 def test_a_solver_that_names_no_method_has_the_library_s():
-    assert Solver().method == function_evaluations.METHOD
+    assert function_evaluations.solver_text({}) == "dopri5, rtol 1e-05, atol 1e-05, adjoint"
+    euler = {"method": "euler", "step_size": 0.1, "rtol": 1e-4, "atol": 1e-4, "adjoint": False}
+    assert function_evaluations.solver_text(euler) == "euler, steps of 0.1, backpropagation through the solver"
     assert function_evaluations.solver_text({"method": "rk4", "step_size": 0.25}) == "rk4, steps of 0.25, adjoint"
 
 

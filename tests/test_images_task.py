@@ -243,7 +243,7 @@ def test_loss_and_accuracy_are_those_of_the_whole_set(monkeypatch, select_on: st
     splits = {select_on, "test"}
     assert set(measured) == {f"{split}_{what}" for split in splits for what in ("loss", "accuracy")}
     for split in splits:
-        batches = task.evaluation_batches(split)
+        batches = list(task.evaluation_batches(split))
         assert max(len(labels) for _, labels in batches) <= size
         whole, labels = (torch.cat(parts) for parts in zip(*batches, strict=True))
         assert len(whole) == len(task.images[split])
@@ -251,6 +251,14 @@ def test_loss_and_accuracy_are_those_of_the_whole_set(monkeypatch, select_on: st
         assert measured[f"{split}_loss"] == pytest.approx(functional.cross_entropy(logits.double(), labels).item())
         correct = [int(row.argmax()) == int(label) for row, label in zip(logits, labels, strict=True)]
         assert measured[f"{split}_accuracy"] == pytest.approx(np.mean(correct))
+
+
+@pytest.mark.parametrize(
+    "use", [lambda task, net: task.loss(net, task.batch(0, np.arange(3))), lambda task, net: task.evaluate(net)]
+)
+def test_a_network_that_gives_something_else_is_named(use):
+    with pytest.raises(UserError, match="Flatten gives a Tensor.*ImageOutput.*ImageNetwork"):
+        use(task_of(), nn.Flatten())
 
 
 def test_the_loss_is_the_mean_cross_entropy_and_the_penalty_of_the_part():

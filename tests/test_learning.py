@@ -156,8 +156,7 @@ def test_in_turn_differs_from_all_at_once():
         task, network = Fitting(), Gated()
         learn(task, network, optimisers.build(network, SGD), (task.x, task.y), {"alternating": alternating})
         found.append(values_of(network))
-    assert moved(*found) == ["hidden", "attention"] or moved(*found) == ["attention"]
-    assert not torch.equal(found[0]["attention"], found[1]["attention"])
+    assert moved(*found) == ["attention"]  # which sees what the other has learnt
 
 
 FAILURE = SolverFailure("state not finite", 0.5, 3, "forward")
@@ -190,7 +189,7 @@ def test_afterwards_a_parameter_that_had_no_gradient_has_none(value, frozen):
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, FAILURE], ids=str)
-def test_a_loss_that_is_not_finite_changes_nothing_and_ends_the_turn(value):
+def test_a_loss_that_is_not_finite_moves_nothing_and_the_parts_before_it_have_learnt(value):
     for broken in (1, 2):
         task, network, outcome = a_learning(broken, value)
         assert outcome is value if value is FAILURE else not math.isfinite(outcome)

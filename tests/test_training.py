@@ -899,6 +899,7 @@ def test_cuda_without_a_gpu_is_refused_in_one_line(workplace, call, monkeypatch)
         ({}, {"optimisers": {"other": {"name": "SGD", "lr": 0.1}}}, "one optimiser for each"),
         ({}, {"report": {"metric": "accuracy", "rule": "max"}}, "unknown metric 'accuracy'"),
         ({"models": {"lstm": {"hyperparameters": {"mu": 0.5}}}}, {}, "cannot be built"),
+        ({"network": "hidden_dynamics.image_networks.ResNet"}, {}, "cannot be built"),  # what it asks of its task
         ({"class": "hidden_dynamics.tasks.adding.Subtracting"}, {}, "Subtracting"),
         ({"models": {"lstm": {"hyperparameters": {"hidden_size": "many"}}}}, {}, "cannot be built"),
     ],

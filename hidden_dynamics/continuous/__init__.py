@@ -2,7 +2,8 @@
 
 from hidden_dynamics.continuous.attention import elementwise
 from hidden_dynamics.continuous.co_evolving import CoEvolving
-from hidden_dynamics.continuous.integral import FunctionEvaluations, Integral, Solver
+from hidden_dynamics.continuous.integral import FunctionEvaluations, Integral
 from hidden_dynamics.errors import SolverFailure
+from hidden_dynamics.solver import Solver
 
 __all__ = ["CoEvolving", "FunctionEvaluations", "Integral", "Solver", "SolverFailure", "elementwise"]

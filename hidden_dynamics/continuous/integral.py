@@ -10,44 +10,9 @@ from torch import Tensor, nn
 from torchdiffeq import odeint, odeint_adjoint
 
 from hidden_dynamics.errors import SolverFailure
+from hidden_dynamics.solver import Solver
 
 State = Tensor | tuple[Tensor, ...]
-ADAPTIVE = ("dopri8", "dopri5", "bosh3", "fehlberg2", "adaptive_heun")
-FIXED = ("euler", "midpoint", "heun2", "heun3", "rk4", "explicit_adams", "implicit_adams")
-
-
-@dataclass(frozen=True)
-class Solver:
-    """How an initial value problem is solved.
-
-    Attributes:
-        method: of torchdiffeq: adaptive ("dopri5", ...) or with fixed steps ("rk4", ...).
-        rtol, atol: relative and absolute tolerance of a step's error, forwards and backwards.
-        adjoint: gradients from the adjoint problem, solved backwards in memory that does not depend on the number of
-            steps (Chen et al. 2018); otherwise by backpropagation through the solver.
-        max_steps: the step budget of one solution, forwards and again backwards; rejected steps count.
-        step_size: of a method with fixed steps; None is one step.
-
-    Raises:
-        ValueError: a value is unknown or out of its range.
-    """
-
-    method: str = "dopri5"
-    rtol: float = 1e-5
-    atol: float = 1e-5
-    adjoint: bool = True
-    max_steps: int = 1000
-    step_size: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.method not in ADAPTIVE + FIXED:
-            raise ValueError(f"the solver's method must be one of {', '.join(ADAPTIVE + FIXED)}, not {self.method!r}")
-        if not (self.rtol > 0 and self.atol > 0):
-            raise ValueError(f"the solver's tolerances must be above 0, not rtol {self.rtol} and atol {self.atol}")
-        if type(self.max_steps) is not int or self.max_steps < 1:
-            raise ValueError(f"the solver's max_steps must be a whole number above 0, not {self.max_steps!r}")
-        if self.step_size is not None and (self.method in ADAPTIVE or not 0 < self.step_size <= 1):
-            raise ValueError("the solver's step_size must lie in (0, 1], and is for methods with fixed steps alone")
 
 
 @dataclass
@@ -158,12 +123,14 @@ class _Watched(nn.Module):
 
     def _look(self, t: Tensor, y: Sequence[Tensor], dt: Tensor, during: str) -> None:
         self.steps += 1
-        if not _are_finite(y) or dt == 0:  # torchdiffeq makes the step 0 where its error is not finite
-            raise SolverFailure("state not finite", float(t), self.steps, during)
-        if abs(t) + dt == abs(t):
-            raise SolverFailure("step size underflow", float(t), self.steps, during)
+        total, time, step = torch.stack([_total(y).double(), t.double(), dt.double()]).tolist()  # a GPU waits but once
+        # torchdiffeq makes the step 0 where its error is not finite.
+        if step == 0 or not (math.isfinite(total) or _are_finite(y)):
+            raise SolverFailure("state not finite", time, self.steps, during)
+        if abs(time) + step == abs(time):
+            raise SolverFailure("step size underflow", time, self.steps, during)
         if self.steps > self.max_steps:
-            raise SolverFailure("step budget exceeded", float(t), self.steps, during)
+            raise SolverFailure("step budget exceeded", time, self.steps, during)
 
 
 def _parts(y: Tensor, shapes: Sequence[torch.Size]) -> tuple[Tensor, ...]:
@@ -173,7 +140,10 @@ def _parts(y: Tensor, shapes: Sequence[torch.Size]) -> tuple[Tensor, ...]:
     )
 
 
+def _total(tensors: Sequence[Tensor]) -> Tensor:
+    """The sum of all entries: where it is finite, all of them are. It may also overflow."""
+    return sum(tensor.detach().sum() for tensor in tensors)
+
+
 def _are_finite(tensors: Sequence[Tensor]) -> bool:
-    """Where the sum of all entries is finite, all are: one pass and one number to wait for. It may also overflow."""
-    total = sum(tensor.detach().sum() for tensor in tensors)
-    return math.isfinite(total) or all(bool(torch.isfinite(tensor).all()) for tensor in tensors)
+    return all(bool(torch.isfinite(tensor).all()) for tensor in tensors)

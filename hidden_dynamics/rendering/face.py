@@ -56,7 +56,7 @@ def divergence_notes(runs: Sequence[Mapping]) -> list[str]:
 
 
 def _failure(run: Mapping[str, str]) -> str:
-    """Why a run diverged: "solver failed at iteration 812 (step budget exceeded at t = 0.31, step 1000, forward)"."""
+    """Why a run diverged: "solver failed at iteration 812 (step budget exceeded at t = 0.31, step 1001, forward)"."""
     if not run["failure"]:
         return f"the loss was not finite at iteration {run['diverged_at']}"
     failure = json.loads(run["failure"])

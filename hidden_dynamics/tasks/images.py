@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from torch.nn import functional
 from hidden_dynamics.configuration import known
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.image_networks import ImageOutput
 
 EVALUATION_BATCH = 1000  # images whose solver shares its steps
 HELD_OUT_SEED = 0  # which images are held out is the same for all runs
@@ -68,37 +69,43 @@ class ImageClassification:
     def loss(self, network: nn.Module, batch: tuple[Tensor, Tensor], part: str | None = None) -> Tensor:
         """Mean cross-entropy, in nats, and the network's penalty; `part` names what alternating training trains."""
         images, labels = batch
-        output = network(images)
+        output = _output(network, images)
         return functional.cross_entropy(output.logits, labels) + network.penalty(output, part)
 
     def evaluate(self, network: nn.Module) -> dict[str, float]:
         """Mean cross-entropy and accuracy (a fraction) over the split that the reported epoch is chosen by."""
         return self._measure(self.settings["select_on"], network)
 
-    def evaluation_batches(self, split: str) -> list[tuple[Tensor, Tensor]]:
+    def evaluation_batches(self, split: str) -> Iterator[tuple[Tensor, Tensor]]:
         """Images or their central crops, (batch, channels, H, W) in [0, 1], and labels (batch,) of "validation" or
         "test"."""
         images, side = self.images[split], self.settings["crop"]
         if self.settings["evaluate_on"] == "crop":
             top, left = ((size - side) // 2 for size in images.shape[2:])
             images = images[:, :, top : top + side, left : left + side]
-        return [
-            (self._values(part), labels)
-            for part, labels in zip(
-                images.split(EVALUATION_BATCH), self.labels[split].split(EVALUATION_BATCH), strict=True
-            )
-        ]
+        batches = zip(images.split(EVALUATION_BATCH), self.labels[split].split(EVALUATION_BATCH), strict=True)
+        return ((self._values(part), labels) for part, labels in batches)
 
     def _measure(self, split: str, network: nn.Module) -> dict[str, float]:
         loss, correct, total = 0.0, 0, len(self.labels[split])
         for images, labels in self.evaluation_batches(split):
-            logits = network(images).logits
+            logits = _output(network, images).logits
             loss += functional.cross_entropy(logits, labels, reduction="sum").item()
             correct += (logits.argmax(1) == labels).sum().item()
         return {f"{split}_loss": loss / total, f"{split}_accuracy": correct / total}
 
     def _values(self, images: Tensor) -> Tensor:
         return images.float() / self.levels
+
+
+def _output(network: nn.Module, images: Tensor) -> ImageOutput:
+    output = network(images)
+    if not isinstance(output, ImageOutput):
+        raise UserError(
+            f"{type(network).__name__} gives a {type(output).__name__}, and a network of images has to give an "
+            "ImageOutput: derive it from hidden_dynamics.image_networks.ImageNetwork."
+        )
+    return output
 
 
 @functools.lru_cache(maxsize=1)

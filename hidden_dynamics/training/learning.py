@@ -12,10 +12,10 @@ from torch import nn
 def learn(
     task: Any, network: nn.Module, optimisers: dict[str, torch.optim.Optimizer], batch: Any, settings: dict[str, Any]
 ) -> float:
-    """What an iteration does with a batch; the loss before it. Nothing is changed by a loss that is not finite.
+    """What an iteration does with a batch; the loss before it. A loss that is not finite changes nothing.
 
     Alternating training (ACE-NODE, Algorithm 1) does it for each of the network's parts in turn, the others held fixed;
-    the loss is that of the first part then, or the first one that is not finite.
+    the loss is that of the first part then, or the first one that is not finite: parts before that one have learnt.
 
     Args:
         settings: `alternating` and `clip_norm` of the training.

@@ -30,7 +30,7 @@ class Schedule:
         training: `epochs`, `batch_size`, and for endless data `iterations_per_epoch`; `evaluate_every` iterations
             (default: an epoch's); `drop_last`, whether an epoch leaves out the examples that fill no batch; `rates`:
             the learning rates are multiplied by `scale`, and by `factor` after each of the epochs `drops`, and no more
-            than `until` epochs, which may be a fraction, are trained.
+            than `until` epochs, which may be a fraction, are trained (one iteration at least).
         train_size: examples in an epoch, or None for endless data. The last batch of an epoch may be smaller.
         seed: the run's.
 
@@ -46,7 +46,8 @@ class Schedule:
         self.batch_size, self.train_size, self.seed = training["batch_size"], train_size, seed
         self.per_epoch = _batches(training, train_size)
         self.rates = training.get("rates", {})
-        self.iterations = math.floor(min(training["epochs"], self.rates.get("until", math.inf)) * self.per_epoch)
+        epochs = min(training["epochs"], self.rates.get("until", math.inf))
+        self.iterations = max(1, math.floor(epochs * self.per_epoch))
         self.evaluate_every = training.get("evaluate_every", self.per_epoch)
         whole = train_size is not None and not training.get("drop_last")
         self.samples_per_epoch = train_size if whole else self.per_epoch * self.batch_size
@@ -96,10 +97,13 @@ class SegmentSchedule:
         seed: the run's.
 
     Raises:
-        UserError: the text is too short for the batch.
+        UserError: the text is too short for the batch, or the training has settings that are not for segments.
     """
 
     def __init__(self, training: dict[str, Any], words: int, bptt: int, seed: int):
+        unknown = {"rates", "drop_last"} & set(training)
+        if unknown:
+            raise UserError(f"training.{min(unknown)}: it is for batches of examples, not for segments of a text.")
         self.batch_size, self.bptt, self.seed = training["batch_size"], bptt, seed
         self.rows = words // self.batch_size
         if self.rows < 3:

@@ -24,11 +24,11 @@ from hidden_dynamics.rendering.figures.curves import divergence_note
 from hidden_dynamics.rendering.figures.page import STYLE, page, plain_numbers
 from hidden_dynamics.rendering.figures.provenance import data_of, made_note, sizes_of, subtitle_of, task_title
 from hidden_dynamics.runs import find
+from hidden_dynamics.solver import ADAPTIVE, Solver
 from hidden_dynamics.statistics import mean_and_std
 
 DIRECTIONS = {"forward": "solid", "backward": "dashed"}
 MARKERS = "osD^vP"
-METHOD = "dopri5"  # of a solver that names none: hidden_dynamics.continuous.Solver, which only PyTorch can import
 
 
 @dataclass(frozen=True)
@@ -220,6 +220,8 @@ def solver_note(specs: Mapping[tuple[str, str], Mapping]) -> str:
     """The solvers by task: "Solvers: MNIST images: dopri5, ... (ODE-Net); rk4, ... (RKNet). SVHN: ..."."""
     by_task: dict[str, dict[str, list[str]]] = {}
     for (task, label), spec in specs.items():
+        if "solver" not in spec["hyperparameters"]:  # a network of the user's own may say it in another way
+            continue
         text = solver_text(spec["hyperparameters"]["solver"])
         by_task.setdefault(task, {}).setdefault(text, []).append(label)
     same: dict[str, list[str]] = {}
@@ -229,12 +231,11 @@ def solver_note(specs: Mapping[tuple[str, str], Mapping]) -> str:
     return "Solvers: " + " ".join(f"{' and '.join(tasks)}: {text}." for text, tasks in same.items()) if same else ""
 
 
-def solver_text(solver: Mapping[str, Any]) -> str:
+def solver_text(settings: Mapping[str, Any]) -> str:
     """A solver in words: "dopri5, rtol 1e-05, atol 1e-05, adjoint"."""
-    method = solver.get("method", METHOD)
-    if method == "rk4":
-        how = "steps of {step_size:g}".format(**solver) if solver.get("step_size") else "one step"
+    solver = Solver(**settings)
+    if solver.method in ADAPTIVE:
+        how = f"rtol {solver.rtol:g}, atol {solver.atol:g}"
     else:
-        how = "rtol {rtol:g}, atol {atol:g}".format(**solver)
-    gradients = "adjoint" if solver.get("adjoint", True) else "backpropagation through the solver"
-    return f"{method}, {how}, {gradients}"
+        how = "one step" if solver.step_size is None else f"steps of {solver.step_size:g}"
+    return f"{solver.method}, {how}, {'adjoint' if solver.adjoint else 'backpropagation through the solver'}"

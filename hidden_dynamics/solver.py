@@ -1,0 +1,40 @@
+"""How an initial value problem is solved. What draws figures reads it too, so nothing here imports torch."""
+
+from dataclasses import dataclass
+
+ADAPTIVE = ("dopri8", "dopri5", "bosh3", "fehlberg2", "adaptive_heun")
+FIXED = ("euler", "midpoint", "heun2", "heun3", "rk4", "explicit_adams", "implicit_adams")
+
+
+@dataclass(frozen=True)
+class Solver:
+    """How an initial value problem is solved.
+
+    Attributes:
+        method: of torchdiffeq: adaptive ("dopri5", ...) or with fixed steps ("rk4", ...).
+        rtol, atol: relative and absolute tolerance of a step's error, forwards and backwards.
+        adjoint: gradients from the adjoint problem, solved backwards in memory that does not depend on the number of
+            steps (Chen et al. 2018); otherwise by backpropagation through the solver.
+        max_steps: the step budget of one solution, forwards and again backwards; rejected steps count.
+        step_size: of a method with fixed steps; None is one step.
+
+    Raises:
+        ValueError: a value is unknown or out of its range.
+    """
+
+    method: str = "dopri5"
+    rtol: float = 1e-5
+    atol: float = 1e-5
+    adjoint: bool = True
+    max_steps: int = 1000
+    step_size: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in ADAPTIVE + FIXED:
+            raise ValueError(f"the solver's method must be one of {', '.join(ADAPTIVE + FIXED)}, not {self.method!r}")
+        if not (self.rtol > 0 and self.atol > 0):
+            raise ValueError(f"the solver's tolerances must be above 0, not rtol {self.rtol} and atol {self.atol}")
+        if type(self.max_steps) is not int or self.max_steps < 1:
+            raise ValueError(f"the solver's max_steps must be a whole number above 0, not {self.max_steps!r}")
+        if self.step_size is not None and (self.method in ADAPTIVE or not 0 < self.step_size <= 1):
+            raise ValueError("the solver's step_size must lie in (0, 1], and is for methods with fixed steps alone")
