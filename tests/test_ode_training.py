@@ -63,7 +63,12 @@ def settings_of(reading="published", max_steps=1000):
                 TASK: {
                     "settings": {"crop": 8, "pad": 1, "validation": HELD_OUT},
                     "sizes": {64: 4},
-                    "training": {"batch_size": BATCH, "epochs": EPOCHS, "rates": {"drops": [2]}},
+                    "training": {
+                        "batch_size": BATCH,
+                        "epochs": EPOCHS,
+                        "evaluate_every": (TRAIN - HELD_OUT * (reading == "published")) // BATCH,  # after each epoch
+                        "rates": {"drops": [2]},
+                    },
                     "models": {MODEL: {"hyperparameters": {"solver": solver}}},
                 }
             }
