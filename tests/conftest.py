@@ -1,5 +1,6 @@
 """What several test files share: a configuration of one's own to change, and the repository's root."""
 
+import copy
 import os
 import shutil
 from collections.abc import Callable
@@ -54,7 +55,15 @@ def project(tmp_path: Path) -> Project:
 def configured() -> Callable[..., configurations.Configuration]:
     """The shipped configuration, with some settings changed."""
     shipped = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-    return lambda **settings: configurations.load(shipped | settings)
+    loaded: dict[str, configurations.Configuration] = {}
+
+    def load(**settings: Any) -> configurations.Configuration:
+        key = repr(settings)  # a third of a second each, and many tests ask for the same
+        if key not in loaded:
+            loaded[key] = configurations.load(shipped | settings)
+        return copy.deepcopy(loaded[key])
+
+    return load
 
 
 @pytest.fixture

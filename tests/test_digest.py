@@ -277,12 +277,19 @@ def copy_the_library(root):
         shutil.copy(path, target)
 
 
+@pytest.fixture(scope="module")
+def digests(configured):
+    """Every run of a seed, and the digest of its code by its name."""
+    runs = all_runs(configured(seeds=[0], overrides=JOINED))
+    forget()
+    return runs, {run.id: code_of(run) for run in runs}
+
+
 @pytest.fixture
-def copied(sources, configured):
+def copied(digests, sources):
     """A function that changes a file in a copy of the library and tells the models and tasks of the runs it touches."""
     copy_the_library(sources)
-    runs = all_runs(configured(seeds=[0], overrides=JOINED))
-    before = {run.id: code_of(run) for run in runs}
+    runs, before = digests
 
     def touched(file: str, old: str, new: str) -> tuple[set[str], set[str]]:
         path = Path(sources / "hidden_dynamics" / file)
