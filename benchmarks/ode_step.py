@@ -25,7 +25,6 @@ import functools
 import itertools
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
@@ -38,7 +37,7 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 from torchdiffeq import odeint, odeint_adjoint  # noqa: E402
-from train_step import machine, parse, write  # noqa: E402
+from train_step import CLOCKS, add_clock, machine, parse, write  # noqa: E402
 
 from hidden_dynamics.arguments import positive  # noqa: E402
 from hidden_dynamics.configuration import load, merge, parse_settings  # noqa: E402
@@ -59,7 +58,6 @@ from hidden_dynamics.runs import Run, resolve  # noqa: E402
 from hidden_dynamics.training import devices  # noqa: E402
 from hidden_dynamics.training.schedule import Schedule, schedule_of  # noqa: E402
 
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 BASELINE, PLAIN = "ODE-Net", ", plain"
 MODELS = {BASELINE: "ode_net", "ACE-ODE-Net": "ace_ode_net", "ResNet": "resnet"}
 TIMED = [BASELINE, BASELINE + PLAIN, "ACE-ODE-Net", "ACE-ODE-Net" + PLAIN]
@@ -177,12 +175,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=positive, default=5, help="timed rounds, after two that are not (default: 5)")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--threads", type=positive, default=torch.get_num_threads(), help="torch's threads")
-    parser.add_argument(
-        "--clock",
-        choices=list(CLOCKS),
-        default="wall",
-        help="cpu: this process's CPU time, for one thread on a busy CPU",
-    )
+    add_clock(parser)
     parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/ode_step-DEVICE.csv)")
     parser.add_argument("--memory-of", help=argparse.SUPPRESS)
     return parse(parser, "ode_step")

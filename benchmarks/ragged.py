@@ -19,7 +19,6 @@ import argparse
 import datetime
 import functools
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean, median
@@ -30,7 +29,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from torch import Tensor  # noqa: E402
-from train_step import parse, write  # noqa: E402
+from train_step import CLOCKS, add_clock, parse, write  # noqa: E402
 
 from hidden_dynamics.data.speech import BINS  # noqa: E402
 from hidden_dynamics.measurement import WARM_UP, interleaved, processor, ratio_within_rounds  # noqa: E402
@@ -39,7 +38,6 @@ from hidden_dynamics.ragged import CPU_SEGMENT, GPU_SEGMENT, segments, valid_ste
 from hidden_dynamics.recurrent import DTRIV, LSTM, MomentumDTRIV, MomentumLSTM  # noqa: E402
 from hidden_dynamics.tasks.speech import SpeechPrediction  # noqa: E402
 
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 SHORTEST, LONGEST, UTTERANCES = 50, 490, 512
 MODELS = {  # core, hyperparameters of the paper's TIMIT runs, batch sizes
     "LSTM": (LSTM, {"hidden_size": 158, "forget_bias": -4.0}, (32, 128)),
@@ -86,12 +84,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=7, help="timed rounds, after two that are not (default: 7)")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="torch's threads")
-    parser.add_argument(
-        "--clock",
-        choices=list(CLOCKS),
-        default="wall",
-        help="cpu: this process's CPU time, for one thread on a busy CPU",
-    )
+    add_clock(parser)
     parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/ragged-DEVICE.csv)")
     return parse(parser, "ragged")
 

@@ -15,6 +15,7 @@ import datetime
 import functools
 import subprocess
 import sys
+import time
 from pathlib import Path
 from statistics import median
 
@@ -50,6 +51,7 @@ VARIANTS = {  # hyperparameters of the paper's MNIST runs; they have no influenc
     "RMSProp": lambda n, **options: RMSPropLSTM(1, n, s=0.6, beta=0.9, **options),
 }
 STOCK = "nn.LSTM"
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
 def main() -> None:
@@ -76,6 +78,15 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/train_step-DEVICE.csv)")
     parser.add_argument("--memory-of", choices=list(VARIANTS), help=argparse.SUPPRESS)
     return parse(parser, "train_step")
+
+
+def add_clock(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--clock",
+        choices=list(CLOCKS),
+        default="wall",
+        help="cpu: this process's CPU time, for one thread on a busy CPU",
+    )
 
 
 def parse(parser: argparse.ArgumentParser, benchmark: str) -> argparse.Namespace:

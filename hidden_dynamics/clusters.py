@@ -22,9 +22,9 @@ from torch import Tensor, nn
 
 from hidden_dynamics.configuration import known
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.image_networks import ImageOutput
+from hidden_dynamics.image_networks import output_of
 
-LAYERS = {"pooled": "features", "state": "state"}  # of `ImageOutput`
+LAYERS = {"pooled": "features", "state": "state"}  # of an `ImageOutput`
 
 
 class Clusters(NamedTuple):
@@ -50,9 +50,10 @@ def features_of(network: nn.Module, task: Any, settings: Mapping[str, Any]) -> t
         UserError: the task has no such images, or the network no such layer.
     """
     network.eval()
+    layer = LAYERS[known(settings["layer"], LAYERS, "layer", "features.layer in config/artifacts.yaml")]
     found, classes, left = [], [], settings["images"]
     for images, labels in _batches(task, settings["split"]):
-        found.append(_layer(network(images[:left]), settings["layer"]).flatten(1).double().cpu())
+        found.append(getattr(output_of(network, images[:left]), layer).flatten(1).double().cpu())
         classes.append(labels[:left].cpu())
         left -= len(found[-1])
         if left <= 0:
@@ -68,15 +69,6 @@ def _batches(task: Any, split: str) -> Iterable[tuple[Tensor, Tensor]]:
         raise UserError(f"features are those of images, and {type(task).__name__} is no task of images.")
     known(split, task.images, "split", "features.split in config/artifacts.yaml, as the task's readings have it")
     return task.evaluation_batches(split)
-
-
-def _layer(output: Any, layer: str) -> Tensor:
-    if not isinstance(output, ImageOutput):
-        raise UserError(
-            f"a network whose features are measured gives an {ImageOutput.__module__}.{ImageOutput.__name__}, and this "
-            f"one gives a {type(output).__name__}: change its forward(), or train it on other tasks."
-        )
-    return getattr(output, LAYERS[known(layer, LAYERS, "layer", "features.layer in config/artifacts.yaml")])
 
 
 def check(settings: Mapping[str, Any], images: int) -> None:

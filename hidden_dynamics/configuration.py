@@ -58,6 +58,10 @@ class Configuration:
         """Directory of this scale's results, relative to the working directory."""
         return f"{self.settings['results']}/{self.scale_name}"
 
+    def title_of(self, dataset: str) -> str:
+        """What a dataset is called; its name, where it is not configured any more."""
+        return self.datasets.get(dataset, {}).get("title", dataset)
+
     def replaced(self, task: str) -> str | None:
         """The dataset that the task's stands in for: config/tasks.yaml's, where scale or overrides name another.
 
@@ -67,6 +71,16 @@ class Configuration:
         if dataset != original:
             return original
         return next(iter(listed(self.datasets[dataset]["stand_in_for"])), None)
+
+
+def first_alike(configuration: Configuration, artifact: str, kinds: Iterable[str], keys: Iterable[str]) -> str:
+    """The first artifact of these kinds whose `keys` are this one's: those alike share a measurement."""
+    entry, names = configuration.artifacts[artifact], list(keys)
+    return next(
+        name
+        for name, other in configuration.artifacts.items()
+        if other["kind"] in kinds and all(other.get(key) == entry.get(key) for key in names)
+    )
 
 
 def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> Configuration:

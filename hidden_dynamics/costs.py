@@ -1,6 +1,6 @@
 """What a table of costs is measured from: which models, on which task, in which file's columns."""
 
-from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration import Configuration, first_alike
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.runs import Run, resolve
 
@@ -40,13 +40,8 @@ def measured_runs(configuration: Configuration, artifact: str) -> list[Run]:
 
 def measurement_of(configuration: Configuration, artifact: str) -> str:
     """The artifact whose measurement this one shares: the first of the same task, size and models."""
-    entry = _entry(configuration, artifact)
-    measured = ("task", "size", "models")
-    return next(
-        name
-        for name, other in configuration.artifacts.items()
-        if other["kind"] in KINDS and all(other.get(key) == entry.get(key) for key in measured)
-    )
+    _entry(configuration, artifact)  # it shows costs
+    return first_alike(configuration, artifact, KINDS, ("task", "size", "models"))
 
 
 def _entry(configuration: Configuration, artifact: str) -> dict:

@@ -3,7 +3,7 @@
 Nothing here imports a numerical library: the workflow reads it before it builds its graph.
 """
 
-from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration import Configuration, first_alike
 from hidden_dynamics.errors import UserError
 
 KINDS = ("silhouette_table", "embedding")
@@ -21,12 +21,7 @@ def measurement_of(configuration: Configuration, artifact: str) -> str:
     Raises:
         UserError: the artifact shows no features.
     """
-    entry = configuration.artifacts[artifact]
-    if entry["kind"] not in KINDS:
-        raise UserError(f"{artifact} shows no measured features (its kind is {entry['kind']}).")
-    measured = ("task", "size", "models", "features")
-    return next(
-        name
-        for name, other in configuration.artifacts.items()
-        if other["kind"] in KINDS and all(other.get(key) == entry.get(key) for key in measured)
-    )
+    kind = configuration.artifacts[artifact]["kind"]
+    if kind not in KINDS:
+        raise UserError(f"{artifact} shows no measured features (its kind is {kind}).")
+    return first_alike(configuration, artifact, KINDS, ("task", "size", "models", "features"))

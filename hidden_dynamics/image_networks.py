@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from hidden_dynamics.continuous import CoEvolving, FunctionEvaluations, Integral, Solver
 from hidden_dynamics.continuous.convolution import ConvolutionalDynamics, group_norm
+from hidden_dynamics.errors import UserError
 
 BLOCKS = 6
 # Every ReLU here follows a GroupNorm, whose gradient does not need its result: they work in place.
@@ -38,6 +39,21 @@ class ImageOutput(NamedTuple):
     features: Tensor
     state: Tensor
     attention: Tensor | None = None
+
+
+def output_of(network: nn.Module, images: Tensor) -> ImageOutput:
+    """What a network makes of images.
+
+    Raises:
+        UserError: it gives something else than an `ImageOutput`.
+    """
+    output = network(images)
+    if not isinstance(output, ImageOutput):
+        raise UserError(
+            f"{type(network).__name__}: a network of images gives an {__name__}.ImageOutput, and this one gives a "
+            f"{type(output).__name__}: derive it from {__name__}.ImageNetwork."
+        )
+    return output
 
 
 class Head(nn.Module):

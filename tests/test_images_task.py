@@ -257,7 +257,7 @@ def test_loss_and_accuracy_are_those_of_the_whole_set(monkeypatch, select_on: st
     "use", [lambda task, net: task.loss(net, task.batch(0, np.arange(3))), lambda task, net: task.evaluate(net)]
 )
 def test_a_network_that_gives_something_else_is_named(use):
-    with pytest.raises(UserError, match="Flatten gives a Tensor.*ImageOutput.*ImageNetwork"):
+    with pytest.raises(UserError, match="Flatten: .*ImageOutput, and this one gives a Tensor.*ImageNetwork"):
         use(task_of(), nn.Flatten())
 
 

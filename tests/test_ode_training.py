@@ -1,7 +1,6 @@
 """Trainings of an ACE-ODE-Net: interrupted and continued, with the test at their end, and with solvers that fail."""
 
 import contextlib
-import copy
 import csv
 import json
 import math
@@ -76,22 +75,11 @@ def settings_of(reading="published", max_steps=1000):
     }
 
 
-RUNS = {}
-
-
-def run_of(configured, **options):
-    """Of seed 1, resolved once: the configuration takes as long to be checked as the training."""
-    key = tuple(options.items())
-    if key not in RUNS:
-        RUNS[key] = resolve(configured(**settings_of(**options)), TASK, MODEL, 64, 1)
-    return copy.deepcopy(RUNS[key])
-
-
 class Run:
     """A training of seed 1 that may be continued; it counts its batches and its tests."""
 
     def __init__(self, configured, directory, reading="published", **options):
-        self.run = run_of(configured, reading=reading, **options)
+        self.run = resolve(configured(**settings_of(reading, **options)), TASK, MODEL, 64, 1)
         self.directory, self.batches, self.tests = directory, 0, 0
         self.task, self.network = build(self.run, arrays(), CPU)
         self.task.batch = self.counting(self.task.batch, "batches")

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from hidden_dynamics.errors import UserError
+
 GZIP_MAGIC = b"\x1f\x8b"
 DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError)  # what reading a broken archive raises
 
@@ -37,3 +39,13 @@ def members(path: str | Path, pattern: str) -> Iterator[tuple[str, bytes]]:
             name = member.name.rsplit("/", 1)[-1]
             if member.isreg() and fnmatch.fnmatchcase(name, pattern):
                 yield name, archive.extractfile(member).read()
+
+
+def fetched_members(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
+    """`members` of an archive that was fetched; what is wrong with it is a `UserError` that names it."""
+    try:
+        yield from members(path, pattern)
+    except DAMAGE as error:
+        raise UserError(f"{path}: the archive is broken off or damaged ({error}); fetch it again") from None
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such file; fetch it first (scripts/fetch.py)") from None

@@ -51,12 +51,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 def _contents(path: Path) -> dict[str, bytes]:
     """The bytes of each of the six files by name, whatever else the archive holds."""
-    try:
-        contents = dict(archives.members(path, "*.bin"))
-    except archives.DAMAGE as error:
-        raise UserError(f"{path}: the archive is broken off or damaged ({error}); fetch it again") from None
-    except FileNotFoundError:
-        raise UserError(f"{path}: there is no such file; fetch it first (scripts/fetch.py)") from None
+    contents = dict(archives.fetched_members(path, "*.bin"))
     expected = [name for names in FILES.values() for name in names]
     missing = [name for name in expected if name not in contents]
     if missing:

@@ -247,7 +247,7 @@ def machine_notes(configuration: Configuration, costs: pandas.DataFrame) -> list
     machine = first["processor"] if first["device"] == "cpu" else f"{first['device']} ({first['processor']})"
     data = first["dataset_title"]
     if first["stand_in_for"]:
-        original = configuration.datasets.get(first["stand_in_for"], {}).get("title", first["stand_in_for"])
+        original = configuration.title_of(first["stand_in_for"])
         data = f"{data}, standing in for {original}: costs and their ratios depend on the sequences' length"
     return [
         f"Measured on {machine}, {threads}, torch {first['torch']}, {first['precision']}, {first['date']}.",

@@ -1,5 +1,6 @@
 """The papers' own numbers, read from published/."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ from hidden_dynamics.configuration import ROOT, Configuration, read_yaml, valida
 
 PUBLISHED = ROOT / "published"
 UNITS = {"percent": 100.0, "one": 1.0}  # what a measured fraction is multiplied by
+NOTHING = 1e-9  # a gap smaller than this is rounding
 
 
 def load_published(name: str, directory: Path = PUBLISHED) -> dict[str, Any]:
@@ -39,3 +41,12 @@ def row_of(
         if row["model"] == model and row.get("size", size) == size and row.get("task", task) == task:
             return row
     return None
+
+
+def ordering(gap: float, published_gap: float) -> str | None:
+    """Whether our gap to the baseline has the published sign; None where there is nothing to hold it to."""
+    if math.isnan(gap) or math.isnan(published_gap) or abs(published_gap) < NOTHING:
+        return None
+    if abs(gap) < NOTHING:
+        return "tied"
+    return "holds" if gap * published_gap > 0 else "fails"

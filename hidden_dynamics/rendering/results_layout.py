@@ -108,7 +108,7 @@ def _heading(configuration: Configuration, task: str, original: str | None, stan
     """The task; where a stand-in was used, the data really used comes first."""
     if original is None:
         return task
-    original = configuration.datasets.get(original, {}).get("title", original)
+    original = configuration.title_of(original)
     return f"{' / '.join(stand_ins)}, standing in for {original} (task {task})"
 
 

@@ -9,7 +9,15 @@ import pandas
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.rendering.published import UNITS, load_published, load_tasks, published_task, row_of
+from hidden_dynamics.rendering.published import (
+    NOTHING,
+    UNITS,
+    load_published,
+    load_tasks,
+    ordering,
+    published_task,
+    row_of,
+)
 from hidden_dynamics.rendering.results_layout import notes, readable, title
 from hidden_dynamics.rendering.tables import Table
 from hidden_dynamics.rendering.text_columns import read_text_columns
@@ -225,7 +233,7 @@ def _compare(data: pandas.DataFrame, published: Mapping) -> pandas.DataFrame:
         in_ranking = record.Index in ranked.index
         columns["gap"].append(gap)
         columns["published_gap"].append(published_gap)
-        columns["ordering"].append(_ordering(gap, published_gap))
+        columns["ordering"].append(ordering(gap, published_gap))
         columns["rank"].append(_rank(record.mean, ranked["mean"], sign) if in_ranking else None)
         columns["published_rank"].append(_rank(record.standing, ranked["standing"], sign) if in_ranking else None)
         columns["ranked"].append(len(ranked) if in_ranking else None)
@@ -235,20 +243,10 @@ def _compare(data: pandas.DataFrame, published: Mapping) -> pandas.DataFrame:
 
 
 _ORDERING = ("gap", "published_gap", "ordering", "rank", "published_rank", "ranked")
-_NOTHING = 1e-9  # a gap smaller than this is rounding
-
-
-def _ordering(gap: float, published_gap: float) -> str | None:
-    """Whether our gap to the baseline has the published sign; None where there is nothing to hold it to."""
-    if math.isnan(gap) or math.isnan(published_gap) or abs(published_gap) < _NOTHING:
-        return None
-    if abs(gap) < _NOTHING:
-        return "tied"
-    return "holds" if gap * published_gap > 0 else "fails"
 
 
 def _rank(value: float, values: Iterable[float], sign: int) -> int:
-    return 1 + sum(sign * (other - value) > _NOTHING for other in values)
+    return 1 + sum(sign * (other - value) > NOTHING for other in values)
 
 
 def _equal(left: pandas.Series, right: Iterable) -> pandas.Series:

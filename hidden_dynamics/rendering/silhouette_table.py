@@ -20,7 +20,7 @@ from hidden_dynamics.rendering.features import (
     missing_notes,
     weights_note,
 )
-from hidden_dynamics.rendering.published import load_published, published_task, row_of
+from hidden_dynamics.rendering.published import load_published, ordering, published_task, row_of
 from hidden_dynamics.rendering.tables import ABSENT, Table, number, signed
 from hidden_dynamics.rendering.text_columns import read_text_columns
 from hidden_dynamics.runs import cells_of
@@ -132,14 +132,7 @@ def _compared(data: pandas.DataFrame, baseline: str) -> pandas.DataFrame:
         for name, column in {"gap": "mean", "published_gap": "published_mean"}.items()
     }
     pairs = zip(gaps["gap"], gaps["published_gap"], strict=True)
-    return data.assign(difference=difference, **gaps, ordering=[_ordering(*pair) for pair in pairs])
-
-
-def _ordering(gap: float, published_gap: float) -> str | None:
-    """Whether our gap to the baseline has the published sign; None where there is nothing to hold it to."""
-    if math.isnan(gap) or math.isnan(published_gap):
-        return None
-    return "holds" if gap * published_gap > 0 else "fails"
+    return data.assign(difference=difference, **gaps, ordering=[ordering(*pair) for pair in pairs])
 
 
 def _what_differs(data: pandas.DataFrame) -> str:
@@ -222,5 +215,4 @@ def _notes(
 def _data_note(configuration: Configuration, row: Mapping[str, str]) -> str:
     if not row["stand_in_for"]:
         return f"Data: {row['dataset_title']}."
-    original = configuration.datasets.get(row["stand_in_for"], {}).get("title", row["stand_in_for"])
-    return f"Data: {row['dataset_title']}, standing in for {original}."
+    return f"Data: {row['dataset_title']}, standing in for {configuration.title_of(row['stand_in_for'])}."

@@ -13,7 +13,7 @@ from torch.nn import functional
 from hidden_dynamics.configuration import known
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.image_networks import ImageOutput
+from hidden_dynamics.image_networks import output_of
 
 EVALUATION_BATCH = 1000  # images whose solver shares its steps
 HELD_OUT_SEED = 0  # which images are held out is the same for all runs
@@ -62,14 +62,13 @@ class ImageClassification:
     def batch(self, epoch: int, indices: np.ndarray) -> tuple[Tensor, Tensor]:
         """Crops (batch, channels, crop, crop) in [0, 1] and labels (batch,)."""
         rows, columns = _places(self.seed, epoch, self.train_size, self.crops.shape[2], self.crops.shape[3])[indices].T
-        where = (torch.from_numpy(array).to(self.crops.device) for array in (indices, rows, columns))
-        chosen, rows, columns = where
-        return self._values(self.crops[chosen, :, rows, columns]), self.labels["train"][chosen]
+        chosen, *place = (torch.from_numpy(array).to(self.crops.device) for array in (indices, rows, columns))
+        return self._values(self.crops[chosen, :, *place]), self.labels["train"][chosen]
 
     def loss(self, network: nn.Module, batch: tuple[Tensor, Tensor], part: str | None = None) -> Tensor:
         """Mean cross-entropy, in nats, and the network's penalty; `part` names what alternating training trains."""
         images, labels = batch
-        output = _output(network, images)
+        output = output_of(network, images)
         return functional.cross_entropy(output.logits, labels) + network.penalty(output, part)
 
     def evaluate(self, network: nn.Module) -> dict[str, float]:
@@ -89,23 +88,13 @@ class ImageClassification:
     def _measure(self, split: str, network: nn.Module) -> dict[str, float]:
         loss, correct, total = 0.0, 0, len(self.labels[split])
         for images, labels in self.evaluation_batches(split):
-            logits = _output(network, images).logits
+            logits = output_of(network, images).logits
             loss += functional.cross_entropy(logits, labels, reduction="sum").item()
             correct += (logits.argmax(1) == labels).sum().item()
         return {f"{split}_loss": loss / total, f"{split}_accuracy": correct / total}
 
     def _values(self, images: Tensor) -> Tensor:
         return images.float() / self.levels
-
-
-def _output(network: nn.Module, images: Tensor) -> ImageOutput:
-    output = network(images)
-    if not isinstance(output, ImageOutput):
-        raise UserError(
-            f"{type(network).__name__} gives a {type(output).__name__}, and a network of images has to give an "
-            "ImageOutput: derive it from hidden_dynamics.image_networks.ImageNetwork."
-        )
-    return output
 
 
 @functools.lru_cache(maxsize=1)

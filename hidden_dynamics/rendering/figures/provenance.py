@@ -66,7 +66,7 @@ def data_of(configuration: Configuration, task: str, runs: Sequence[Mapping]) ->
     text = "data: " + " and ".join(dict.fromkeys(run["dataset_title"] for run in runs))
     replaced = dict.fromkeys(run["stand_in_for"] for run in runs if run["stand_in_for"])
     if replaced:
-        names = [configuration.datasets.get(name, {}).get("title", name) for name in replaced]
+        names = [configuration.title_of(name) for name in replaced]
         return f"stand-in for {' and '.join(names)}: {text.removeprefix('data: ')}"
     here, paper = configuration.tasks[task].get("data", {}), papers_task(task).get("data", {})
     keys = [key for key in here if key not in NOT_IN_PAPERS and here[key] != paper.get(key)]
