@@ -3,7 +3,8 @@
 import copy
 import os
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,21 @@ class Project:
 
     def load(self, **settings: Any) -> configurations.Configuration:
         return configurations.load(self.read("config.yaml") | settings, self.directory)
+
+
+@pytest.fixture(autouse=True)
+def arithmetic() -> Iterator[None]:
+    """What a training or a script sets for its whole process is put back: that process is the other tests', too."""
+    torch = sys.modules.get("torch")  # a test that needs no torch does not import it
+    if torch is None:
+        yield
+        return
+    cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul
+    before = torch.get_num_threads(), cudnn.benchmark, cudnn.deterministic, matmul.allow_tf32, cudnn.allow_tf32
+    yield
+    torch.set_num_threads(before[0])
+    torch.set_flush_denormal(False)
+    cudnn.benchmark, cudnn.deterministic, matmul.allow_tf32, cudnn.allow_tf32 = before[1:]
 
 
 @pytest.fixture

@@ -215,10 +215,7 @@ def refusal(monkeypatch, capsys):
         assert end.value.code == 1
         return capsys.readouterr().err
 
-    threads = torch.get_num_threads()
-    yield call
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(False)
+    return call
 
 
 @pytest.mark.parametrize(

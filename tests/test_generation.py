@@ -29,16 +29,6 @@ from hidden_dynamics.recurrent import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumL
 WORDS = ["<eos>", "<unk>", "N", "the", "cat", "'s", "n't", "do", "mr.", "sleeps"]
 
 
-@pytest.fixture(autouse=True)
-def arithmetic():
-    """A script sets the arithmetic of its whole process, which here is that of the other tests, too."""
-    before = torch.get_num_threads(), torch.backends.cudnn.deterministic
-    yield
-    torch.set_num_threads(before[0])
-    torch.set_flush_denormal(False)
-    torch.backends.cudnn.deterministic = before[1]
-
-
 def generator(seed=0):
     return torch.Generator().manual_seed(seed)
 

@@ -29,17 +29,6 @@ ITERATIONS = {"published": 6, "released": 9}  # in each epoch, what fills no bat
 either_reading = pytest.mark.parametrize("reading", ["published", "released"])
 
 
-@pytest.fixture(autouse=True)
-def arithmetic():
-    """A training sets the arithmetic of its whole process, which here is that of the other tests, too."""
-    threads, cudnn, matmul = torch.get_num_threads(), torch.backends.cudnn, torch.backends.cuda.matmul
-    before = cudnn.benchmark, cudnn.deterministic, matmul.allow_tf32, cudnn.allow_tf32
-    yield
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(False)
-    cudnn.benchmark, cudnn.deterministic, matmul.allow_tf32, cudnn.allow_tf32 = before
-
-
 def arrays():
     """Digits-like: noise whose bright corner tells the class."""
     rng, made = np.random.default_rng(0), {"levels": np.array(16, np.float32)}

@@ -34,17 +34,6 @@ CPU = torch.device("cpu")
 RMSPROP = {"main": {"name": "RMSprop", "lr": 0.01, "alpha": 0.9, "eps": 1e-8}}
 
 
-@pytest.fixture(autouse=True)
-def arithmetic():
-    """A training sets the arithmetic of its whole process, which here is that of the other tests, too."""
-    cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul
-    before = torch.get_num_threads(), cudnn.benchmark, cudnn.deterministic, matmul.allow_tf32, cudnn.allow_tf32
-    yield
-    torch.set_num_threads(before[0])
-    torch.set_flush_denormal(False)
-    cudnn.benchmark, cudnn.deterministic, matmul.allow_tf32, cudnn.allow_tf32 = before[1:]
-
-
 class Regression:
     """A task of 10 examples: a linear map with large errors at first. It counts the batches it has given."""
 
