@@ -25,7 +25,10 @@ include: "rules/data.smk"
 include: "rules/train.smk"
 include: "rules/measure.smk"
 include: "rules/summarise.smk"
+include: "rules/claims.smk"
 include: "rules/render.smk"
+include: "rules/index.smk"
+include: "rules/forecast.smk"
 
 
 rule all:
