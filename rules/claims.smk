@@ -1,0 +1,1 @@
+# Verdicts on the papers' claims, and the page of all of them.

@@ -1,0 +1,1 @@
+# What a scale will cost, before anything is launched.

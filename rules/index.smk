@@ -1,0 +1,1 @@
+# One page that shows everything of a scale.
