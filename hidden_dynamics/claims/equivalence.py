@@ -24,7 +24,9 @@ def equivalence(difference: Difference, margin: float) -> Equivalence:
     Args:
         margin: in the units of the difference, above 0.
     """
-    above = stdtr(difference.degrees, (difference.estimate - margin) / difference.error)  # against: it is +margin or more
+    above = stdtr(
+        difference.degrees, (difference.estimate - margin) / difference.error
+    )  # against: it is +margin or more
     below = stdtr(difference.degrees, (-margin - difference.estimate) / difference.error)  # against: -margin or less
     inside, outside = max(above, below), min(1 - above, 1 - below)
     return Equivalence(bool(inside <= outside), min(1.0, 2 * float(min(inside, outside))))

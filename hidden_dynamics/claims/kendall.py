@@ -13,9 +13,7 @@ def kendall(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]
     |tau| is as large.
     """
     sign = np.sign
-    score = sum(
-        int(sign(a - b) * sign(c - d)) for (a, c), (b, d) in combinations(zip(one, other, strict=True), 2)
-    )
+    score = sum(int(sign(a - b) * sign(c - d)) for (a, c), (b, d) in combinations(zip(one, other, strict=True), 2))
     pairs = len(one) * (len(one) - 1) // 2
     if not pairs:
         return float("nan"), 1.0

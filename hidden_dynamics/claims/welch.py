@@ -1,4 +1,4 @@
-"""Welch's t: the difference of two means whose variances may differ (Welch 1947, degrees of freedom by Satterthwaite)."""
+"""Welch's t: the difference of two means whose variances may differ (Welch 1947; degrees of freedom: Satterthwaite)."""
 
 import math
 from collections.abc import Sequence

@@ -1,0 +1,63 @@
+"""From a test's outcome to a verdict: what is needed for each, and what a failed run forbids."""
+
+import math
+from dataclasses import dataclass, replace
+
+REPRODUCED, CONTRADICTED, INCONCLUSIVE, NOT_RUN = VERDICTS = (
+    "reproduced",
+    "contradicted",
+    "inconclusive",
+    "not run at this scale",
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a test found.
+
+    Attributes:
+        supports: whether it points the claim's way; None where nothing can be said, and `reason` says why.
+        p: two-sided; None where the verdict is taken from the interval or the numbers alone.
+        bars: whether a verdict for the claim (0) and one against it (1) is barred, as the reason; "" where it is not.
+        found: the numbers that were compared, as text.
+    """
+
+    test: str = ""
+    supports: bool | None = None
+    estimate: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p: float | None = None
+    effect: float = math.nan
+    effect_name: str = ""
+    n_subject: int | None = None
+    n_reference: int | None = None
+    reason: str = ""
+    found: str = ""
+    bars: tuple[str, str] = ("", "")
+    not_run: bool = False
+
+
+def decide(outcome: Outcome, p_adjusted: float | None, level: float, family: int) -> tuple[str, str]:
+    """(verdict, reason): a supported claim is reproduced, one against which the test speaks contradicted."""
+    if outcome.not_run:
+        return NOT_RUN, outcome.reason
+    if outcome.supports is None:
+        return INCONCLUSIVE, outcome.reason
+    if p_adjusted is not None and p_adjusted >= 1 - level:
+        return INCONCLUSIVE, _undecided(outcome, level, family)
+    bar = outcome.bars[not outcome.supports]
+    if bar:
+        return INCONCLUSIVE, bar
+    return (REPRODUCED if outcome.supports else CONTRADICTED), outcome.reason
+
+
+def _undecided(outcome: Outcome, level: float, family: int) -> str:
+    alone = outcome.p is not None and outcome.p < 1 - level
+    text = f"p < {1 - level:.2g} alone, but not among the {family} tests of its family" if alone else ""
+    return "; ".join(filter(None, (text or "the seeds' spread allows both", outcome.reason)))
+
+
+def missing(reason: str) -> Outcome:
+    """What was not run."""
+    return replace(Outcome(), not_run=True, reason=reason)
