@@ -36,3 +36,4 @@ rule all:
     input:
         [artifact_files(name) for name in CONFIGURATION.artifacts],
         f"{CONFIGURATION.results}/summary/runs.csv",
+        rules.render_claims.output,

@@ -14,6 +14,7 @@ from hidden_dynamics import configuration as configurations
 from hidden_dynamics import costs
 from hidden_dynamics import features
 from hidden_dynamics import runs as run_tables
+from hidden_dynamics.claims import entries as claim_entries
 from hidden_dynamics.digest import code_digest
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.hardware import has_nvidia_gpu
@@ -24,6 +25,7 @@ try:
     RUNS = {run.id: run for run in run_tables.all_runs(CONFIGURATION)}
     IDENTITIES = {run.id: run_tables.identity(run) for run in RUNS.values()}
     WRITING = code_digest(["scripts.train.main"])
+    CLAIMED = claim_entries.artifacts_with_claims(CONFIGURATION)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
@@ -171,6 +173,18 @@ def details_of(wildcards):
     }
     runs = run_tables.runs_of(CONFIGURATION, wildcards.artifact)
     return [f"{run.directory}/{file}" for run in runs for file in files.get(kind, [])]
+
+
+def judged_records(wildcards):
+    """Files of the runs that the claims about an artifact are judged from, besides its summary."""
+    runs = run_tables.runs_of(CONFIGURATION, wildcards.artifact)
+    files = ("metrics.csv", "train_loss.npy") if claim_entries.need_curves(wildcards.artifact) else ()
+    return [*details_of(wildcards), *(f"{run.directory}/{file}" for run in runs for file in files)]
+
+
+def verdicts_of(wildcards):
+    """The verdicts that mark the rows of a table; some have none."""
+    return [f"{RESULTS}/claims/{wildcards.artifact}.csv"] if wildcards.artifact in CLAIMED else []
 
 
 def costs_of(wildcards):

@@ -7,6 +7,7 @@ rule render_table:
         costs=costs_of,
         features=features_of,
         details=details_of,
+        claims=verdicts_of,
         published=published,
     output:
         expand(f"{RESULTS}/tables/{{{{artifact}}}}.{{form}}", form=["csv", "md", "tex"]),
@@ -33,13 +34,14 @@ rule render_table:
         summary=lambda wildcards, input: option("summary", input.summary),
         costs=lambda wildcards, input: option("costs", input.costs),
         features=lambda wildcards, input: option("features", input.features),
+        claims=lambda wildcards, input: option("claims", input.claims),
         stem=f"{RESULTS}/tables/{{artifact}}",
         meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.render_table.main"),
     message:
         "Rendering {wildcards.artifact}"
     shell:
         "python scripts/render_table.py --artifact {wildcards.artifact} {params.summary} {params.costs}"
-        " {params.features} --output {params.stem:q} > {log:q} 2>&1"
+        " {params.features} {params.claims} --output {params.stem:q} > {log:q} 2>&1"
 
 
 rule render_figure:

@@ -1,1 +1,1 @@
-"""Verdicts on the papers' claims (published/claims.yaml): which hold in the runs at hand. docs/claims.md has the rules."""
+"""Verdicts on the papers' claims (published/claims.yaml): which hold in the runs at hand (docs/claims.md)."""

@@ -43,6 +43,11 @@ def claims_about(artifact: str) -> list[Mapping[str, Any]]:
     return [entry for entry in load_claims()["claims"] if entry["artifact"] == artifact]
 
 
+def stated(artifact: str) -> list[Any]:
+    """All that the file says of claims about an artifact: where it changes, they are judged again."""
+    return [load_claims()["definitions"], claims_about(artifact)]
+
+
 def need_curves(artifact: str) -> bool:
     """Whether its claims are judged from the runs' own curves, seed by seed."""
     return any(entry["kind"] in ("faster", "overfitting") for entry in claims_about(artifact))

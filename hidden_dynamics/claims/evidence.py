@@ -83,7 +83,7 @@ class Evidence:
         return rows, [row for row in rows if row["status"] == "finished"]
 
     def iterations(self, one: Cell, other: Cell, smoothing: float) -> tuple[Side, Side, float]:
-        """Iterations of both to the lowest smoothed train loss that every finished run of both reaches, and that loss."""
+        """Iterations of both to the lowest smoothed train loss that every finished run of both reaches, and it."""
         found = [self.finished(cell) for cell in (one, other)]
         curves = [[self.train_loss(row, smoothing) for row in finished] for _, finished in found]
         level = max((curve.min() for side in curves for curve in side), default=math.nan)

@@ -90,7 +90,7 @@ class _Judge:
     def faster(self, claim: Claim) -> Outcome:
         *sides, level = self.evidence.iterations(claim.subject, claim.reference, self.definitions["smoothing"])
         logs = [Side(side.label, side.rows, [math.log(value) for value in side.values]) for side in sides]
-        found = f"{_listed(sides[0])} against {_listed(sides[1])} iterations to a loss of {level:.4g}"
+        found = f"{_listed(sides[0])} against {_listed(sides[1])} iterations to a loss of {plain(level, 4)}"
         return self.shorter(*logs, found, resampled=min(len(side.values) for side in sides) >= FEWEST)
 
     def ratio(self, claim: Claim) -> Outcome:
@@ -135,6 +135,7 @@ class _Judge:
             effect=10**estimate,
             effect_name="ratio",
             reason="one run each: it speaks of their course, and not of other seeds",
+            doubt="the course of the training allows both",
             found=text,
             bars=self.bars(*sides, sign=1),
             **_counts(*sides),
@@ -245,6 +246,7 @@ class _Judge:
             effect=tau,
             effect_name="tau",
             n_subject=len(ours),
+            doubt="chance agrees with the printed order as well as this",
             reason=f"{failed} runs have no number and are left out" if failed else "",
         )
 
@@ -446,11 +448,16 @@ def _means(*sides: Side) -> str:
 
 
 def _mean(sample: Sample) -> str:
-    return f"{sample.mean:.4g}" + (f" ± {sample.std:.2g}" if sample.n != math.inf else "")
+    return plain(sample.mean, 4) + (f" ± {plain(sample.std, 2)}" if sample.n != math.inf else "")
 
 
 def _listed(side: Side) -> str:
-    return ", ".join(f"{value:.3g}" if value < 1000 else f"{value:.0f}" for value in side.values)
+    return ", ".join(plain(value) if value < 1000 else f"{value:.0f}" for value in side.values) or "none"
+
+
+def plain(value: float, digits: int = 3) -> str:
+    """So many significant digits, without an exponent below a million."""
+    return f"{float(f'{value:.{digits}g}'):.6g}"
 
 
 def _published(claim: Claim) -> str:

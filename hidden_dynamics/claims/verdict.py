@@ -20,6 +20,7 @@ class Outcome:
         p: two-sided; None where the verdict is taken from the interval or the numbers alone.
         bars: whether a verdict for the claim (0) and one against it (1) is barred, as the reason; "" where it is not.
         found: the numbers that were compared, as text.
+        doubt: why it is inconclusive where p is not small.
     """
 
     test: str = ""
@@ -34,6 +35,7 @@ class Outcome:
     n_reference: int | None = None
     reason: str = ""
     found: str = ""
+    doubt: str = "the seeds’ spread allows both"
     bars: tuple[str, str] = ("", "")
     not_run: bool = False
 
@@ -55,7 +57,7 @@ def decide(outcome: Outcome, p_adjusted: float | None, level: float, family: int
 def _undecided(outcome: Outcome, level: float, family: int) -> str:
     alone = outcome.p is not None and outcome.p < 1 - level
     text = f"p < {1 - level:.2g} alone, but not among the {family} tests of its family" if alone else ""
-    return "; ".join(filter(None, (text or "the seeds' spread allows both", outcome.reason)))
+    return "; ".join(filter(None, (text or outcome.doubt, outcome.reason)))
 
 
 def missing(reason: str) -> Outcome:
