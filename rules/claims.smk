@@ -6,7 +6,7 @@ rule judge_claims:
         summary=summary_of,
         costs=costs_of,
         features=features_of,
-        details=judged_records,
+        details=details_of,  # curves are read too: the summary is as new as they are
         published=published,
     output:
         f"{RESULTS}/claims/{{artifact}}.csv",

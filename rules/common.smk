@@ -175,13 +175,6 @@ def details_of(wildcards):
     return [f"{run.directory}/{file}" for run in runs for file in files.get(kind, [])]
 
 
-def judged_records(wildcards):
-    """Files of the runs that the claims about an artifact are judged from, besides its summary."""
-    runs = run_tables.runs_of(CONFIGURATION, wildcards.artifact)
-    files = ("metrics.csv", "train_loss.npy") if claim_entries.need_curves(wildcards.artifact) else ()
-    return [*details_of(wildcards), *(f"{run.directory}/{file}" for run in runs for file in files)]
-
-
 def verdicts_of(wildcards):
     """The verdicts that mark the rows of a table; some have none."""
     return [f"{RESULTS}/claims/{wildcards.artifact}.csv"] if wildcards.artifact in CLAIMED else []

@@ -12,6 +12,7 @@ from hidden_dynamics.configuration import Configuration, known, load, parse_sett
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.rendering.cost_table import cost_table, read_costs
 from hidden_dynamics.rendering.hyperparameter_table import hyperparameter_table
+from hidden_dynamics.rendering.marks import Marks, read_marks
 from hidden_dynamics.rendering.results_table import read_summary, results_table
 from hidden_dynamics.rendering.silhouette_table import read_features, silhouette_table
 from hidden_dynamics.rendering.tables import Table, write_table
@@ -21,25 +22,32 @@ from hidden_dynamics.rendering.time_to_accuracy_table import time_to_accuracy_ta
 def main() -> None:
     arguments = parse()
     configuration = load(parse_settings(arguments.config))
-    table = render(configuration, arguments.artifact, arguments.summary, arguments.costs, arguments.features)
+    files = (arguments.summary, arguments.costs, arguments.features)
+    table = render(configuration, arguments.artifact, *files, read_marks(arguments.claims))
     write_table(table.frame, arguments.output, table.title, table.notes, table.data)
 
 
 def render(
-    configuration: Configuration, artifact: str, summary: Path | None, costs: Path | None, features: Path | None = None
+    configuration: Configuration,
+    artifact: str,
+    summary: Path | None,
+    costs: Path | None,
+    features: Path | None = None,
+    marks: Marks | None = None,
 ) -> Table:
     kind = configuration.artifacts[known(artifact, configuration.artifacts, "artifact", "--artifact")]["kind"]
     if kind == "hyperparameter_table":
         return hyperparameter_table(configuration, artifact)
     if kind == "results_table":
-        return results_table(configuration, artifact, read_summary(needed(summary, "--summary", artifact)))
+        return results_table(configuration, artifact, read_summary(needed(summary, "--summary", artifact)), marks)
     if kind == "cost_table":
-        return cost_table(configuration, artifact, read_costs(needed(costs, "--costs", artifact)))
+        return cost_table(configuration, artifact, read_costs(needed(costs, "--costs", artifact)), marks)
     if kind == "time_to_accuracy_table":
         runs = read_summary(needed(summary, "--summary", artifact))
-        return time_to_accuracy_table(configuration, artifact, runs, read_costs(needed(costs, "--costs", artifact)))
+        measured = read_costs(needed(costs, "--costs", artifact))
+        return time_to_accuracy_table(configuration, artifact, runs, measured, marks=marks)
     if kind == "silhouette_table":
-        return silhouette_table(configuration, artifact, read_features(needed(features, "--features", artifact)))
+        return silhouette_table(configuration, artifact, read_features(needed(features, "--features", artifact)), marks)
     raise UserError(f"--artifact: {artifact} is not a table (its kind is {kind}).")
 
 
@@ -60,6 +68,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--summary", type=Path, help="CSV of the artifact's runs; not needed for hyperparameters")
     parser.add_argument("--costs", type=Path, help="CSV of scripts/measure_cost.py; for tables of time and memory")
     parser.add_argument("--features", type=Path, help="CSV of scripts/measure_features.py; for tables of silhouettes")
+    parser.add_argument("--claims", type=Path, help="CSV of scripts/judge_claims.py; its verdicts mark the rows")
     parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
     parser.add_argument("--output", required=True, type=Path, help="path of the files to write, without their ending")
     return parser.parse_args()

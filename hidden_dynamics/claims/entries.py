@@ -48,11 +48,6 @@ def stated(artifact: str) -> list[Any]:
     return [load_claims()["definitions"], claims_about(artifact)]
 
 
-def need_curves(artifact: str) -> bool:
-    """Whether its claims are judged from the runs' own curves, seed by seed."""
-    return any(entry["kind"] in ("faster", "overfitting") for entry in claims_about(artifact))
-
-
 def several(value: Any) -> Iterable[Any]:
     """What a key says that takes one thing or a list."""
     return value if isinstance(value, list) else [value]

@@ -54,7 +54,7 @@ def rules() -> list[str]:
         f"Value and similar: whether the difference is within a margin ({margins}) or outside of it, by two one-sided "
         "t tests each way. A value is judged only on the paper’s own data, sizes and training.",
         "Steadier: the F test of the variances over seeds. Overfitting: how far the test loss ends above its lowest, "
-        "by Welch’s t. Ranking: Kendall’s tau between our means and the published ones. Smaller: the parameters, counted.",
+        "by Welch’s t. Ranking: Kendall’s tau between our means and the published ones. Smaller: parameters, counted.",
         "Ratio: costs measured in interleaved rounds; all rounds must lie on the printed side, which is above "
         f"1 + {costs:g}, below 1 / (1 + {costs:g}) or between. Times to an accuracy are those of the runs’ clocks, by "
         "Welch’s t of logarithms; a run that misses it enters with its whole time, and forbids a verdict in its "

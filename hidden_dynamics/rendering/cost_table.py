@@ -16,6 +16,7 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.costs import COLUMNS, MEMORIES, TIMES, measured_runs
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering.face import readings_note, scale_notes
+from hidden_dynamics.rendering.marks import COSTS_NOTE, Marks, mark_notes, mark_texts
 from hidden_dynamics.rendering.published import load_published, load_tasks, published_task, row_of
 from hidden_dynamics.rendering.tables import ABSENT, Table, number
 from hidden_dynamics.rendering.text_columns import read_text_columns
@@ -38,11 +39,14 @@ def read_costs(path: Path) -> pandas.DataFrame:
         raise UserError(f"{path} is not a measurement of costs: {error}") from None
 
 
-def cost_table(configuration: Configuration, artifact: str, costs: pandas.DataFrame) -> Table:
+def cost_table(
+    configuration: Configuration, artifact: str, costs: pandas.DataFrame, marks: Marks | None = None
+) -> Table:
     """The table of `artifact`: one row per model, the paper's first, then the user's own.
 
     Args:
         costs: as `read_costs` gives it.
+        marks: the verdicts on the artifact's claims.
 
     Raises:
         UserError: the costs are of another scale, task or size, or lack a model.
@@ -51,6 +55,7 @@ def cost_table(configuration: Configuration, artifact: str, costs: pandas.DataFr
     published = load_published(entry["published"])
     check_costs(configuration, artifact, costs)
     data = _collect(configuration, artifact, published, costs)
+    data = data if marks is None else marks.add(data, published["baseline"])
     return Table(
         title=f"{entry['title']} ({entry['source']}): {configuration.scale_name} scale{what_differs(costs)}",
         notes=_notes(configuration, entry, published, costs, data),
@@ -184,6 +189,7 @@ def _readable(configuration: Configuration, published: Mapping, data: pandas.Dat
                 ),
                 (about["title"], f"published ÷ {baseline}’s"): number(record["published_ratio"], 2),
                 (about["title"], "ours against published"): text_or_dash(record["comparison"]),
+                **{(about["title"], name): text for name, text in mark_texts(record, ABSENT).items()},
             }
         rows.append(cells)
     frame = pandas.DataFrame(rows)
@@ -233,6 +239,7 @@ def _notes(
         *machine_notes(configuration, costs),
         readings_note(map(json.loads, costs["readings"])),
         f"Compared are the ratios to {baseline} alone: time and memory are those of this machine and of this program.",
+        *mark_notes(data, baseline, COSTS_NOTE),
         *not_compared_notes(data),
         *([_about_time(data)] if entry["quantity"] == "time" else [_about_memory(data)]),
         *published["notes"],

@@ -13,6 +13,7 @@ import pandas
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering.face import divergence_notes, readings_note, scale_notes
+from hidden_dynamics.rendering.marks import mark_notes, mark_texts
 from hidden_dynamics.rendering.published import load_tasks
 from hidden_dynamics.rendering.tables import ABSENT, number, signed
 
@@ -37,9 +38,11 @@ def readable(configuration: Configuration, published: Mapping, data: pandas.Data
             cells |= {(heading, name): text for name, text in texts.items()}
         rows.append(cells)
     frame = pandas.DataFrame(rows)
-    if not ranked:  # many columns: those of differences that nothing has are left out
-        empty = [name for name in frame if name[1].startswith("difference") and set(frame[name]) == {ABSENT}]
-        frame = frame.drop(columns=empty)
+    # Verdicts are left out where there are none, and differences, too, where there are many columns.
+    optional = ("verdict",) if ranked else ("verdict", "difference")
+    frame = frame.drop(
+        columns=[name for name in frame if name[1].startswith(optional) and set(frame[name]) == {ABSENT}]
+    )
     return frame.set_axis(pandas.MultiIndex.from_tuples(frame.columns), axis="columns")
 
 
@@ -54,6 +57,8 @@ def _cells(
     cells["published"] = _theirs_text(first, decimals)
     cells |= {_name("difference", task): signed(record.difference, decimals) for task, record in records.items()}
     cells |= {_name(f"against {baseline}", task): _gap_text(record, decimals) for task, record in records.items()}
+    for task, record in records.items():
+        cells |= {_name(name, task): text for name, text in mark_texts(record._asdict(), ABSENT).items()}
     return cells | ({"rank (published)": _rank_text(first)} if ranked else {})
 
 
@@ -222,6 +227,7 @@ def notes(
         f"Against {baseline}: our mean less our {baseline}'s{_among(published)}, in brackets the published gap; "
         f"“holds” says that both have the same sign. {_about_ranks(data, published)}"
     )
+    lines += mark_notes(data, baseline)
     if not data["stand_in_for"].isna().all():
         lines.append("No difference is shown for stand-in data: a difference between two datasets means nothing.")
     sizes = data.dropna(subset=["size", "paper_size"])

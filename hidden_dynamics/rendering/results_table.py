@@ -9,6 +9,7 @@ import pandas
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.rendering.marks import Marks
 from hidden_dynamics.rendering.published import (
     NOTHING,
     UNITS,
@@ -49,11 +50,14 @@ def read_summary(path: Any) -> pandas.DataFrame:
     return summary
 
 
-def results_table(configuration: Configuration, artifact: str, summary: pandas.DataFrame) -> Table:
+def results_table(
+    configuration: Configuration, artifact: str, summary: pandas.DataFrame, marks: Marks | None = None
+) -> Table:
     """The table of `artifact`: the paper's rows in its order, then the models of the user's own.
 
     Args:
         summary: one row per run, as `read_summary` gives it.
+        marks: the verdicts on the artifact's claims.
 
     Raises:
         UserError: the summary is empty, or belongs to another artifact, scale or metric, or a finished run that reports
@@ -63,6 +67,7 @@ def results_table(configuration: Configuration, artifact: str, summary: pandas.D
     published = load_published(entry["published"])
     _check(configuration, artifact, published, summary)
     data = _compare(_collect(configuration, artifact, published, summary), published)
+    data = data if marks is None else marks.add(data, published["baseline"])
     return Table(
         title=title(configuration, entry, published, data),
         notes=notes(configuration, entry, published, summary, data),

@@ -20,6 +20,7 @@ from hidden_dynamics.rendering.features import (
     missing_notes,
     weights_note,
 )
+from hidden_dynamics.rendering.marks import Marks, mark_notes, mark_texts
 from hidden_dynamics.rendering.published import load_published, ordering, published_task, row_of
 from hidden_dynamics.rendering.tables import ABSENT, Table, number, signed
 from hidden_dynamics.rendering.text_columns import read_text_columns
@@ -47,11 +48,14 @@ def read_features(path: Path) -> list[dict[str, str]]:
     return rows
 
 
-def silhouette_table(configuration: Configuration, artifact: str, rows: Sequence[Mapping[str, str]]) -> Table:
+def silhouette_table(
+    configuration: Configuration, artifact: str, rows: Sequence[Mapping[str, str]], marks: Marks | None = None
+) -> Table:
     """The table of `artifact`: one row per model, the paper's first, then the user's own.
 
     Args:
         rows: as `read_features` gives them.
+        marks: the verdicts on the artifact's claims.
 
     Raises:
         UserError: they are of another scale, task, size or settings, or lack a run.
@@ -60,6 +64,8 @@ def silhouette_table(configuration: Configuration, artifact: str, rows: Sequence
     published = load_published(entry["published"])
     check_features(configuration, artifact, rows)
     data = _collect(configuration, artifact, published, rows)
+    if marks is not None:
+        data = marks.add(data.assign(metric="silhouette"), _baseline(published)).drop(columns="metric")
     return Table(
         title=f"{entry['title']} ({entry['source']}): {configuration.scale_name} scale{_what_differs(data)}",
         notes=_notes(configuration, entry, published, rows, data),
@@ -152,6 +158,7 @@ def _readable(configuration: Configuration, published: Mapping, data: pandas.Dat
             "published": _value(record["published_mean"], record["published_std"]),
             "difference": signed(record["difference"], DECIMALS),
             f"against {baseline}": _gap_text(record),
+            **mark_texts(record, ABSENT),
         }
         for record in data.to_dict("records")
     ]
@@ -205,6 +212,7 @@ def _notes(
         *missing_notes(rows),
         f"Against {baseline}: our mean less our {baseline}'s, in brackets the published gap; “holds” says that both "
         "have the same sign. It compares means only: with few seeds, a gap within the standard deviations says little.",
+        *mark_notes(data, baseline),
     ]
     if data["difference"].isna().any():
         lines.append("No difference is shown where the data are a stand-in or N is not the paper's.")

@@ -29,13 +29,19 @@ from hidden_dynamics.rendering.cost_table import (
     what_differs,
 )
 from hidden_dynamics.rendering.face import readings_note, scale_notes
+from hidden_dynamics.rendering.marks import Marks, mark_notes, mark_texts
 from hidden_dynamics.rendering.progress import Progress, progress_of
 from hidden_dynamics.rendering.published import load_published, published_task
-from hidden_dynamics.rendering.tables import Table, number
+from hidden_dynamics.rendering.tables import ABSENT, Table, number
 
 
 def time_to_accuracy_table(
-    configuration: Configuration, artifact: str, summary: pandas.DataFrame, costs: pandas.DataFrame, root: Path = Path()
+    configuration: Configuration,
+    artifact: str,
+    summary: pandas.DataFrame,
+    costs: pandas.DataFrame,
+    root: Path = Path(),
+    marks: Marks | None = None,
 ) -> Table:
     """The table of `artifact`, one row per model.
 
@@ -43,6 +49,7 @@ def time_to_accuracy_table(
         summary: one row per run, as `results_table.read_summary` gives it.
         costs: as `cost_table.read_costs` gives it.
         root: where the runs' directories are.
+        marks: the verdicts on the artifact's claims.
 
     Raises:
         UserError: the summary or the costs belong to something else, or a run's metrics.csv or clock.csv is missing or
@@ -53,6 +60,8 @@ def time_to_accuracy_table(
     check_costs(configuration, artifact, costs)
     _check_summary(configuration, artifact, summary)
     data = _collect(configuration, artifact, published, summary, costs, root)
+    if marks is not None:
+        data = marks.add(data.assign(quantity="time_to_accuracy"), published["baseline"]).drop(columns="quantity")
     return Table(
         title=f"{entry['title']}: {percent(entry['target'])} {_metric(entry)} ({entry['source']}): "
         f"{configuration.scale_name} scale{what_differs(costs)}",
@@ -187,6 +196,7 @@ def _readable(configuration: Configuration, published: Mapping, data: pandas.Dat
             ),
             f"Published ÷ {baseline}’s": number(record["published_ratio"], 2),
             f"Own clocks: faster or slower than {baseline}, as published": text_or_dash(record["ordering"]),
+            **{name.capitalize(): text for name, text in mark_texts(record, ABSENT).items()},
         }
         for record in data.to_dict("records")
     ]
@@ -235,6 +245,7 @@ def _notes(
         "with all models interleaved.",
         f"Held to the published times are the ratios of the own clocks to {baseline}’s alone, because the minutes are "
         f"those of this machine, and only where every seed of the model and of {baseline} reached the target.",
+        *mark_notes(data, baseline),
         *not_compared_notes(data),
         *_device_notes(summary, costs),
         *([f"There is no ratio, because {baseline} did not reach the target."] if _unreached(data, published) else []),
