@@ -1,0 +1,269 @@
+"""The statistics of verdicts: against SciPy and statsmodels, as properties, and by simulation where the truth is known."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import CompareMeans, DescrStatsW, ttost_ind
+
+from hidden_dynamics.claims import bootstrap
+from hidden_dynamics.claims.bootstrap import block_bootstrap, bootstrap_t
+from hidden_dynamics.claims.effect_size import correction, hedges_g
+from hidden_dynamics.claims.equivalence import equivalence
+from hidden_dynamics.claims.holm import holm
+from hidden_dynamics.claims.kendall import inversions, kendall, smallest_p
+from hidden_dynamics.claims.variances import variance_ratio
+from hidden_dynamics.claims.welch import Difference, Sample, welch
+
+ALPHA = 0.05
+numbers = st.floats(-100, 100).map(lambda x: round(x, 3))
+samples = st.lists(numbers, min_size=2, max_size=6)
+probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+
+
+def difference(one, other) -> Difference:
+    return welch(Sample.of(one), Sample.of(other))
+
+
+def draw(seed: int, n: int, shift: float = 0.0, spread: float = 1.0):
+    generator = np.random.default_rng(seed)
+    return generator.normal(shift, spread, n), generator.normal(0.0, 1.0, n)
+
+
+def most(share: float, trials: int) -> float:
+    """The share of false verdicts that a test at this level exceeds once in 2,000 times."""
+    return scipy.stats.binom.ppf(1 - 1 / 2000, trials, share) / trials
+
+
+@pytest.mark.parametrize("n, m", [(2, 2), (2, 5), (5, 5), (5, 3)])
+@pytest.mark.parametrize("spread", [1.0, 7.0])
+def test_welch_is_scipy_s_and_statsmodels(n, m, spread):
+    generator = np.random.default_rng(n * m)
+    one, other = generator.normal(1.0, spread, n), generator.normal(0.0, 1.0, m)
+    ours, theirs = difference(one, other), scipy.stats.ttest_ind(one, other, equal_var=False)
+    assert ours.p == pytest.approx(theirs.pvalue, rel=1e-10)
+    assert ours.degrees == pytest.approx(theirs.df, rel=1e-10)
+    compared = CompareMeans(DescrStatsW(one), DescrStatsW(other)).tconfint_diff(alpha=ALPHA, usevar="unequal")
+    assert ours.interval(0.95) == pytest.approx(compared, rel=1e-9)
+
+
+def test_welch_against_printed_numbers():
+    one = [1.0, 2.0, 4.0]
+    printed = scipy.stats.ttest_ind_from_stats(np.mean(one), np.std(one, ddof=1), 3, 2.5, 0.3, 5, equal_var=False)
+    assert welch(Sample.of(one), Sample(2.5, 0.3, 5)).p == pytest.approx(printed.pvalue, rel=1e-10)
+    constant = scipy.stats.ttest_1samp(one, 2.5)
+    ours = welch(Sample.of(one), Sample(2.5, 0.0, math.inf))
+    assert (ours.p, ours.degrees) == (pytest.approx(constant.pvalue, rel=1e-10), pytest.approx(2))
+
+
+def test_welch_needs_values_and_spread():
+    assert difference([1.0, 1.0], [2.0, 2.0]) is None
+    assert difference([1.0, 1.0], [2.0, 3.0]).degrees == pytest.approx(1)
+    with pytest.raises(ValueError, match="two values"):
+        welch(Sample(1.0, math.nan, 1), Sample.of([1.0, 2.0]))
+
+
+def test_whole_degrees_are_more_cautious():
+    ours = difference([1.0, 2.0, 4.0], [7.0, 9.5, 8.0])
+    assert ours.cautious().degrees == math.floor(ours.degrees) and ours.cautious().p > ours.p
+
+
+@given(samples, samples, st.floats(0.01, 100), numbers)
+def test_welch_changes_sides_scale_and_origin(one, other, factor, shift):
+    ours = difference(one, other)
+    assume(ours is not None and ours.error > 1e-3)
+    swapped = difference(other, one)
+    assert (swapped.p, swapped.estimate) == (pytest.approx(ours.p), pytest.approx(-ours.estimate))
+    assert swapped.interval(0.9) == pytest.approx(tuple(-end for end in ours.interval(0.9)[::-1]))
+    moved = difference([factor * x + shift for x in one], [factor * x + shift for x in other])
+    assert moved.p == pytest.approx(ours.p, rel=1e-4, abs=1e-9)
+    g = hedges_g(one, other)
+    assert hedges_g(other, one) == pytest.approx(-g)
+    assert hedges_g([factor * x + shift for x in one], [factor * x + shift for x in other]) == pytest.approx(
+        g, rel=1e-4
+    )
+
+
+@given(probabilities)
+def test_holm_is_statsmodels(p):
+    assert holm(p) == pytest.approx(list(multipletests(p, method="holm")[1]))
+
+
+@given(probabilities, st.randoms())
+def test_holm_keeps_order_and_never_lowers(p, random):
+    adjusted = holm(p)
+    assert all(a >= b - 1e-15 for a, b in zip(adjusted, p, strict=True)) and max(adjusted) <= 1
+    ranked = sorted(zip(p, adjusted, strict=True))
+    assert all(one[1] <= other[1] for one, other in zip(ranked, ranked[1:], strict=False))
+    order = random.sample(range(len(p)), len(p))
+    assert holm([p[i] for i in order]) == pytest.approx([adjusted[i] for i in order])
+    assert max(holm([*p, 1.0])) >= max(adjusted)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.8, 3.0])
+def test_equivalence_is_two_one_sided_tests(shift):
+    one, other = draw(3, 5, shift)
+    found = equivalence(difference(one, other), 1.0)
+    inside = ttost_ind(one, other, -1.0, 1.0, usevar="unequal")[0]
+    assert found.within == (inside <= min(1 - inside, 0.5) or inside < 0.5)
+    if found.within:
+        assert found.p == pytest.approx(min(1.0, 2 * inside), rel=1e-8)
+
+
+def test_equivalence_says_outside_as_well():
+    assert equivalence(Difference(0.0, 0.1, 8.0), 1.0).within
+    far = equivalence(Difference(2.0, 0.1, 8.0), 1.0)
+    assert not far.within and far.p == pytest.approx(2 * scipy.stats.t.sf(10, 8), rel=1e-8)
+    assert equivalence(Difference(1.0, 0.1, 8.0), 1.0).p == 1.0
+
+
+def test_hedges_g_by_hand():
+    assert hedges_g([1, 3], [5, 7]) == pytest.approx(-4 / math.sqrt(2) * correction(2))
+    assert correction(2) == pytest.approx(math.gamma(1) / math.gamma(0.5))
+    assert correction(8) == pytest.approx(1 - 3 / (4 * 8 - 1), rel=2e-3)  # Hedges' own approximation
+    assert math.isnan(hedges_g([1, 1], [1, 1]))
+
+
+def test_variances_are_scipy_s():
+    one, other = draw(5, 5, spread=3.0)
+    ratio, low, high, p = variance_ratio(one, other, 0.95)
+    f = scipy.stats.f(4, 4)
+    assert ratio == pytest.approx(np.var(one, ddof=1) / np.var(other, ddof=1))
+    assert p == pytest.approx(2 * min(f.cdf(ratio), f.sf(ratio)))
+    assert (low, high) == (pytest.approx(ratio / f.ppf(0.975)), pytest.approx(ratio / f.ppf(0.025)))
+    inverse = variance_ratio(other, one, 0.95)
+    assert inverse == pytest.approx((1 / ratio, 1 / high, 1 / low, p))
+    assert variance_ratio([1.0, 1.0], [1.0, 2.0], 0.95) is None
+
+
+@settings(deadline=None)
+@given(st.permutations(range(6)))
+def test_kendall_is_scipy_s(order):
+    tau, p = kendall(range(6), order)
+    theirs = scipy.stats.kendalltau(range(6), order, method="exact")
+    assert (tau, p) == (pytest.approx(theirs.statistic), pytest.approx(theirs.pvalue))
+
+
+def test_kendall_by_hand():
+    assert list(inversions(3)) == [1, 2, 2, 1]
+    assert smallest_p(4) == pytest.approx(2 / 24) and smallest_p(5) == pytest.approx(2 / 120)
+    assert kendall([1, 2, 3], [1, 1, 2])[0] == pytest.approx(2 / 3)  # a tie is no agreement
+
+
+def test_bootstrap_is_the_same_again_and_changes_sides():
+    one, other = draw(7, 5, 1.0)
+    assert bootstrap_t(one, other, 0.95) == bootstrap_t(one, other, 0.95)
+    estimate, low, high, p = bootstrap_t(one, one + 0.0, 0.95)
+    assert (estimate, p) == (0.0, 1.0) and low == pytest.approx(-high)
+    assert bootstrap_t([1.0] * 5, [2.0] * 5, 0.95) is None
+
+
+def test_bootstrap_agrees_with_the_t_of_many_normal_values():
+    one, other = draw(11, 60, 0.3)
+    ours, welch_s = bootstrap_t(one, other, 0.95), difference(one, other)
+    assert ours[1:3] == pytest.approx(welch_s.interval(0.95), abs=0.05)
+    assert ours[3] == pytest.approx(welch_s.p, abs=0.02)
+
+
+# Where the truth is known. Seeds are fixed; a share may exceed the level by what binomial chance allows.
+
+
+@pytest.mark.parametrize("n", [2, 5])
+@pytest.mark.parametrize("spread", [1.0, 3.0, 30.0])
+def test_false_verdicts_of_welch_stay_within_the_level(n, spread):
+    trials = 4000
+    generator = np.random.default_rng(13)
+    false = covered = 0
+    for _ in range(trials):
+        found = difference(generator.normal(0, spread, n), generator.normal(0, 1, n)).cautious()
+        low, high = found.interval(1 - ALPHA)
+        false += found.p < ALPHA
+        covered += low <= 0 <= high
+    assert false / trials <= most(ALPHA, trials)
+    assert covered == trials - false
+
+
+@pytest.mark.parametrize("n, members", [(2, 12), (5, 12)])
+def test_holm_keeps_a_table_s_false_verdicts_within_the_level(n, members):
+    """As in a table: every row is compared with the same baseline."""
+    trials = 600
+    generator = np.random.default_rng(17)
+    false = 0
+    for _ in range(trials):
+        baseline = generator.normal(size=n)
+        p = [difference(generator.normal(size=n), baseline).cautious().p for _ in range(members)]
+        false += min(holm(p)) < ALPHA
+    assert false / trials <= most(ALPHA, trials)
+
+
+def test_a_large_effect_is_found():
+    trials = 300
+    generator = np.random.default_rng(19)
+    p = [difference(generator.normal(4, 1, 5), generator.normal(0, 1, 5)).cautious().p for _ in range(trials)]
+    assert np.mean(np.array(p) < ALPHA) > 0.99
+    assert np.mean([holm([value, *[1.0] * 11])[0] < ALPHA for value in p]) > 0.8
+
+
+@pytest.mark.parametrize("spread", [1.0, 3.0])
+def test_false_verdicts_of_the_bootstrap_stay_within_the_level(monkeypatch, spread):
+    monkeypatch.setattr(bootstrap, "RESAMPLES", 999)
+    trials = 800
+    generator = np.random.default_rng(23)
+    found = [bootstrap_t(generator.normal(0, spread, 5), generator.normal(0, 1, 5), 0.95) for _ in range(trials)]
+    assert np.mean([p < ALPHA for *_, p in found]) <= most(ALPHA, trials)
+    assert np.mean([low <= 0 <= high for _, low, high, _ in found]) >= 1 - most(ALPHA, trials)
+
+
+def test_the_bootstrap_finds_a_large_effect():
+    found = [bootstrap_t(*draw(seed, 5, 5.0), 0.95) for seed in range(20)]
+    assert np.mean([p < ALPHA for *_, p in found]) > 0.9
+
+
+def test_with_two_seeds_the_plain_bootstrap_would_not_do():
+    """Why `FEWEST` is 5: the range of two resampled pairs misses a true zero far more often than once in twenty."""
+    generator = np.random.default_rng(29)
+    false = 0
+    for _ in range(2000):
+        one, other = generator.normal(size=2), generator.normal(size=2)
+        false += one.min() > other.max() or one.max() < other.min()
+    assert false / 2000 > 0.25
+    assert bootstrap.FEWEST == 5
+
+
+def test_blocks_respect_that_neighbours_are_alike(monkeypatch):
+    monkeypatch.setattr(bootstrap, "RESAMPLES", 499)
+    generator = np.random.default_rng(31)
+    false = single = 0
+    for _ in range(300):
+        noise, series = generator.normal(size=400), np.zeros(400)
+        for t in range(1, 400):
+            series[t] = 0.7 * series[t - 1] + noise[t]
+        false += block_bootstrap(series, 0.95)[3] < ALPHA
+        single += scipy.stats.ttest_1samp(series, 0).pvalue < ALPHA
+    assert (
+        false / 300 < 0.12 < single / 300
+    )  # blocks err a little for so short a series; single values, four times in ten
+
+
+def test_blocks_find_a_mean_and_change_sign():
+    series = np.sin(np.arange(200)) + 1.0
+    estimate, low, high, p = block_bootstrap(series, 0.95)
+    assert low < estimate < high and estimate == pytest.approx(series.mean()) and p < 0.01
+    assert block_bootstrap(-series, 0.95)[3] == p
+    assert block_bootstrap(-series, 0.95)[1:3] == pytest.approx((-high, -low))
+
+
+@pytest.mark.parametrize("true, may", [(1.0, "within"), (-1.0, "within"), (0.99, "outside")])
+def test_errors_of_equivalence_at_the_margin(true, may):
+    """At the margin itself, "within" is false; just inside of it, "outside" is."""
+    trials = 2000
+    generator = np.random.default_rng(37)
+    false = 0
+    for _ in range(trials):
+        found = equivalence(difference(generator.normal(true, 0.5, 5), generator.normal(0, 0.5, 5)).cautious(), 1.0)
+        false += found.p < ALPHA and found.within == (may == "within")
+    assert false / trials <= most(ALPHA / 2, trials)
