@@ -1,4 +1,4 @@
-"""The statistics of verdicts: against SciPy and statsmodels, as properties, and by simulation where the truth is known."""
+"""The statistics of verdicts: against SciPy and statsmodels, as properties, and on simulated seeds of known truth."""
 
 import math
 

@@ -148,9 +148,8 @@ class _Maker:
         """Of every task and metric with enough rows, their order."""
         for task, metric, ranked in self.ranked():
             if len(ranked) >= FEWEST_RANKED:
-                statement = (
-                    f"The {len(ranked)} {self.place()} rank by {self.title(metric)} on {self.task(task)} as printed."
-                )
+                about = f"{len(ranked)} {self.place()} by {self.title(metric)} on {self.task(task)}"
+                statement = f"Our order of the {about} agrees with the printed one, more than by chance."
                 yield self.claim("ranking", statement, task, metric, ranked=ranked)
 
     def place(self) -> str:

@@ -384,7 +384,7 @@ class _Judge:
                 texts += [f"N = {row['size']}, not {cell.size}" for row in rows if row["size"] != str(cell.size)]
         cost = self.evidence.cost(claim.subject, claim.metric) if claim.subject else None
         changes = {} if cost else self.changed(claim.task)
-        texts += [f"the scale changes {', '.join(changes)}"] if changes else []
+        texts += [f"changed from the paper’s: {', '.join(changes)}"] if changes else []
         return "; ".join(dict.fromkeys(texts))
 
     def stand_in(self, row: Mapping[str, str]) -> str:
@@ -393,7 +393,8 @@ class _Judge:
     def changed(self, task: str) -> list[str]:
         """The keys of a task that scale or user set otherwise than config/tasks.yaml."""
         changes = self.configuration.scale["tasks"], self.configuration.settings["overrides"].get("tasks", {})
-        words = {"dataset": "", "title": "", "sizes": "", "training": "training", "data": "the data’s settings"}
+        words = {"dataset": "", "title": "", "sizes": "", "data": "preparation of the data", "settings": "the task"}
+        words["models"] = "the models’ hyperparameters"
         keys = chain.from_iterable(change.get(task, {}) for change in changes)
         return [text for text in dict.fromkeys(words.get(key, key) for key in keys) if text]
 

@@ -107,13 +107,26 @@ def html(configuration: Configuration, rows: Sequence[Mapping[str, str]]) -> str
         papers=PAPERS,
         kinds=list(dict.fromkeys(row["kind"] for row in rows)),
         rules=rules(),
-        headings=HEADINGS,
+        headings=HEADINGS[:-1],
         not_run=NOT_RUN,
-        groups=[
-            (heading, about, [(row, cells(row)) for row in shown])
-            for heading, about, shown in _groups(configuration, rows)
-        ],
+        groups=[(heading, about, _entries(shown)) for heading, about, shown in _groups(configuration, rows)],
     )
+
+
+def _entries(rows: Sequence[Mapping[str, str]]) -> list[tuple[str, list]]:
+    """(what the paper says and where, its claims and their cells without the place) of every entry."""
+    places = groupby(rows, key=lambda row: f"{row['source']}: {row['says']}")
+    return [
+        (place, [(row, [_unbroken(cell) for cell in cells(row)[2:-1]]) for row in shown]) for place, shown in places
+    ]
+
+
+def _unbroken(text: str) -> str:
+    """With a number, its sign, spread or brackets on one line."""
+    for mark in (" ± ", "× ", " = ", "Holm "):
+        text = text.replace(mark, mark.replace(" ", "\u00a0"))
+    start, bracket, rest = text.partition("[")
+    return start + bracket + rest.replace(" ", "\u00a0")
 
 
 def cells(row: Mapping[str, str]) -> tuple[str, ...]:
@@ -124,7 +137,7 @@ def cells(row: Mapping[str, str]) -> tuple[str, ...]:
         row["verdict"] + (f": {row['reason']}" if row["reason"] and row["verdict"] != NOT_RUN else ""),
         row["found"],
         interval(row),
-        f"{row['effect_name']} = {plain(float(row['effect']))}" if row["effect_name"] in ("g", "tau") else "",
+        f"{row['effect_name']} = {_number(row['effect'])}" if row["effect_name"] == "g" else "",
         probability(row),
         " and ".join(filter(None, (row["n_subject"], row["n_reference"]))),
         row["published"],
@@ -137,8 +150,9 @@ def interval(row: Mapping[str, str]) -> str:
     if row["estimate"] == "":
         return ""
     ratio = "ratio" in row["effect_name"]
-    number = (lambda text: plain(float(text))) if ratio or row["kind"] == "ranking" else _signed
-    text = ("× " if ratio else "") + number(row["estimate"])
+    number = _number if ratio or row["kind"] == "ranking" else _signed
+    mark = "× " if ratio else "tau = " if row["kind"] == "ranking" else ""
+    text = mark + number(row["estimate"])
     if row["kind"] == "gradients":  # its estimate is a power of ten
         text, number = f"× {_power(row['estimate'])}", _power
     return text if row["low"] == "" else f"{text} [{number(row['low'])}, {number(row['high'])}]"
@@ -155,9 +169,12 @@ def _small(p: float) -> str:
     return "<0.0001" if p < 1e-4 else plain(p, 2)
 
 
+def _number(text: str) -> str:
+    return plain(float(text)).replace("-", "−")
+
+
 def _signed(text: str) -> str:
-    value = float(text)
-    return ("+" if value > 0 else "−" if value < 0 else "") + plain(abs(value))
+    return ("+" if float(text) > 0 else "") + _number(text)
 
 
 def _power(text: str) -> str:
@@ -205,7 +222,8 @@ table { border-collapse: collapse; font-size: .8125rem; font-variant-numeric: ta
 th, td { padding: .35rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid #d8dee4; }
 thead th { border-bottom: 2px solid #57606a; }
 .claims td:first-child { min-width: 16rem; } .claims td:nth-child(2) { min-width: 10rem; }
-.claims td:nth-child(n+3) { min-width: 5rem; }
+.claims td:nth-child(n+3) { min-width: 5rem; } .claims td:nth-child(3) { min-width: 9rem; }
+.says { font-weight: 400; font-style: italic; background: #f6f8fa; }
 .verdict { font-weight: 600; white-space: nowrap; }
 .reproduced { color: #116329; } .contradicted { color: #a40e26; } .inconclusive { color: #57606a; }
 .not { color: #8c959f; }
@@ -249,7 +267,7 @@ details { margin: 1rem 0; } details li { font-size: .875rem; max-width: 70rem; }
 {% endfor %}
 <span id="count"></span>
 </form>
-{% for heading, about, rows in groups %}
+{% for heading, about, entries in groups %}
 <section>
 <h2>{{ heading }}</h2>
 {% if about %}
@@ -257,21 +275,24 @@ details { margin: 1rem 0; } details li { font-size: .875rem; max-width: 70rem; }
 {% endif %}
 <div class="scroll"><table class="claims">
 <thead><tr>{% for name in headings %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
+{% for says, rows in entries %}
 <tbody>
+<tr><th class="says" colspan="{{ headings | length }}" scope="rowgroup">{{ says }}</th></tr>
 {% for row, cells in rows %}
 <tr data-paper="{{ row.paper }}" data-kind="{{ row.kind }}" data-verdict="{{ row.verdict }}" id="{{ row.id }}">
-<td title="{{ row.says }}">{{ cells[0] }}</td>
+<td>{{ row.statement }}</td>
 <td><span class="verdict {{ row.verdict }}">{{ row.verdict }}</span>
 {% if row.reason %}
 <br>{{ row.reason }}
 {% endif %}
 </td>
-{% for cell in cells[2:] %}
+{% for cell in cells %}
 <td>{{ cell }}</td>
 {% endfor %}
 </tr>
 {% endfor %}
 </tbody>
+{% endfor %}
 </table></div>
 </section>
 {% endfor %}
@@ -286,7 +307,7 @@ function filter() {
       || (kind && row.dataset.kind !== kind);
     shown += !row.hidden;
   }
-  for (const section of document.querySelectorAll("section"))
+  for (const section of document.querySelectorAll("section, section tbody"))
     section.hidden = !section.querySelector("tr[data-verdict]:not([hidden])");
   document.querySelector("#count").textContent = shown + " of " + rows.length + " claims";
 }
