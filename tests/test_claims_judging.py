@@ -140,11 +140,13 @@ def test_what_was_not_run_is_said():
     assert row["verdict"] == "not run at this scale" and row["reason"] == "no runs of MomentumLSTM of size 128 on mnist"
 
 
-@pytest.mark.parametrize("mean, verdict", [(99.04, "reproduced"), (97.5, "contradicted"), (98.6, "inconclusive")])
+@pytest.mark.parametrize("mean, verdict", [(99.04, "reproduced"), (98.5, "contradicted"), (98.96, "inconclusive")])
 def test_a_value_is_held_to_the_printed_one(mean, verdict):
-    found = judged("momentumrnn_table11", seeds("momentum_lstm", mean))
+    """The margin is a tenth of the errors that 99.04 % leaves."""
+    spread = [offset / 3 for offset in SPREAD]
+    found = judged("momentumrnn_table11", seeds("momentum_lstm", mean, spread=spread))
     row = found["table11:value:mnist:test_accuracy:momentum_lstm-128"]
-    assert row["verdict"] == verdict and row["test"] == "equivalence within 0.5"
+    assert row["verdict"] == verdict and row["test"] == "equivalence within 0.096"
     assert row["estimate"] == pytest.approx(mean - 99.04)
 
 

@@ -315,8 +315,8 @@ class _Judge:
 
     def equal(self, metric: str, subject: Sample, reference: Sample, sides: Sequence[Side]) -> Outcome:
         """Whether two means differ by less than the metric's margin."""
-        ((kind, size),) = self.definitions["margins"][metric].items()
-        margin = size if kind == "absolute" else size * abs(reference.mean)
+        ((of, share),) = self.definitions["margins"][metric].items()
+        margin = share * (100 - reference.mean if of == "errors" else abs(reference.mean))
         difference = welch(subject, reference)
         if difference is None:
             return _no_spread(sides)

@@ -65,8 +65,8 @@ def rules() -> list[str]:
     ]
 
 
-def _margin(absolute: float | None = None, relative: float | None = None) -> str:
-    return f"{relative:.0%}" if absolute is None else f"{absolute:g} points"
+def _margin(relative: float | None = None, errors: float | None = None) -> str:
+    return f"{relative:.0%}" if errors is None else f"{errors:.0%} of the errors"
 
 
 def counts(rows: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:
