@@ -60,7 +60,7 @@ rule render_claims:
         mem_mb=1000,
         runtime=30,
     params:
-        stem=f"{RESULTS}/claims",
+        stem=lambda wildcards, output: output[0].removesuffix(".csv"),
         meaning=meaning_of("claims", "scripts.render_claims.main"),
     message:
         "Rendering the verdicts on all claims"

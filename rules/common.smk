@@ -1,5 +1,6 @@
 # What the rules share: the configuration, validated before the graph is built, and where things are.
 
+import functools
 import hashlib
 import json
 import os
@@ -76,6 +77,7 @@ def records_of(runs):
     return [f"{run.directory}/{file}" for run in runs for file in ("run.json", "metrics.csv", "train_loss.npy")]
 
 
+@functools.cache  # Snakemake asks several times for each job
 def meaning_of(name, *code):
     """What an artifact shows and how it is made, as a digest: it is made again where this changes.
 
