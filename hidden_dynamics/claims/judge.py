@@ -91,7 +91,7 @@ class _Judge:
         *sides, level = self.evidence.iterations(claim.subject, claim.reference, self.definitions["smoothing"])
         logs = [Side(side.label, side.rows, [math.log(value) for value in side.values]) for side in sides]
         found = f"{_listed(sides[0])} against {_listed(sides[1])} iterations to a loss of {plain(level, 4)}"
-        return self.shorter(*logs, found, resampled=min(len(side.values) for side in sides) >= FEWEST)
+        return self.of_logarithms(*logs, found, resampled=min(len(side.values) for side in sides) >= FEWEST)
 
     def ratio(self, claim: Claim) -> Outcome:
         """Costs: on the printed side of the baseline's. Times to an accuracy: shorter or longer than the baseline's."""
@@ -108,7 +108,9 @@ class _Judge:
         found = f"{_listed(minutes[0])} against {_listed(minutes[1])} minutes"
         missed = [f"{side.bounded} of {len(side.values)} runs of {side.label} did not reach it" for side in sides]
         bars = tuple(text if side.bounded else "" for text, side in zip(missed, sides, strict=True))
-        return self.shorter(*sides, found, sign=-1 if printed < 1 else 1, bars=bars if printed < 1 else bars[::-1])
+        return self.of_logarithms(
+            *sides, found, sign=-1 if printed < 1 else 1, bars=bars if printed < 1 else bars[::-1]
+        )
 
     def times(self, claim: Claim) -> list[Side]:
         entry = self.configuration.artifacts[claim.artifact]
@@ -122,7 +124,8 @@ class _Judge:
         share = f"{self.definitions['early']:.0%} of the steps"
         text = f"first over last {share}: {text}"
         if [len(runs) for runs in series] != [1, 1]:
-            return self.compared(*sides, sign=1, found=text)
+            logs = [Side(side.label, side.rows, [value * math.log(10) for value in side.values]) for side in sides]
+            return self.of_logarithms(*logs, text, sign=1)
         together = min(len(series[0][0]), len(series[1][0]))
         difference = series[0][0][:together] - series[1][0][:together]
         if together < 20:
@@ -131,7 +134,7 @@ class _Judge:
         return Outcome(
             test="bootstrap over blocks of iterations",
             supports=estimate > 0,
-            **{"estimate": estimate, "low": low, "high": high, "p": p},
+            **{"estimate": 10**estimate, "low": 10**low, "high": 10**high, "p": p},
             effect=10**estimate,
             effect_name="ratio",
             reason="one run each: it speaks of their course, and not of other seeds",
@@ -252,7 +255,7 @@ class _Judge:
 
     # What the kinds share.
 
-    def compared(self, subject: Side, reference: Side, sign: int, found: str | None = None) -> Outcome:
+    def compared(self, subject: Side, reference: Side, sign: int) -> Outcome:
         """Welch's t of the seeds' numbers; the claim is that the difference has this sign."""
         few = self.too_few(subject, reference)
         if few:
@@ -268,12 +271,12 @@ class _Judge:
             **{"estimate": difference.estimate, "low": low, "high": high, "p": difference.p},
             effect=hedges_g(subject.values, reference.values),
             effect_name="g",
-            found=found or _means(subject, reference),
+            found=_means(subject, reference),
             bars=self.bars(subject, reference, sign=1),
             **_counts(subject, reference),
         )
 
-    def shorter(
+    def of_logarithms(
         self,
         subject: Side,
         reference: Side,

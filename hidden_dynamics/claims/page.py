@@ -1,6 +1,5 @@
 """The page of all verdicts, as Markdown and as HTML; both begin with what data the verdicts are of."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -153,8 +152,6 @@ def interval(row: Mapping[str, str]) -> str:
     number = _number if ratio or row["kind"] == "ranking" else _signed
     mark = "× " if ratio else "tau = " if row["kind"] == "ranking" else ""
     text = mark + number(row["estimate"])
-    if row["kind"] == "gradients":  # its estimate is a power of ten
-        text, number = f"× {_power(row['estimate'])}", _power
     return text if row["low"] == "" else f"{text} [{number(row['low'])}, {number(row['high'])}]"
 
 
@@ -175,11 +172,6 @@ def _number(text: str) -> str:
 
 def _signed(text: str) -> str:
     return ("+" if float(text) > 0 else "") + _number(text)
-
-
-def _power(text: str) -> str:
-    value = 10 ** float(text)
-    return plain(value) if 1e-3 < value < 1e6 else f"10^{math.log10(value):.1f}"
 
 
 def _groups(configuration: Configuration, rows: Sequence[Mapping[str, str]]) -> list[tuple[str, str, list[Any]]]:
