@@ -11,6 +11,9 @@ min_version("9.27")
 configfile: "config.yaml"
 
 
+report: "docs/report/workflow.rst"
+
+
 include: "rules/common.smk"
 
 
@@ -36,3 +39,4 @@ rule all:
     input:
         [artifact_files(name) for name in CONFIGURATION.artifacts],
         f"{CONFIGURATION.results}/summary/runs.csv",
+        f"{CONFIGURATION.results}/index.html",
