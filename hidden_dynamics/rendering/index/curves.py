@@ -8,11 +8,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 import matplotlib
+import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.rendering.figures import curves as drawing
@@ -20,6 +22,9 @@ from hidden_dynamics.rendering.figures.page import STYLE
 from hidden_dynamics.rendering.figures.provenance import subtitle_of
 
 WIDTH, HEIGHT = 4.6, 3.0  # inches: readable where a panel is as wide as a phone
+INK = "#010203"  # stands for the page's own colour of text, which is light on a dark page
+INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+ENOUGH = 0.3  # luminance of what is seen well on a dark page
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"
 
@@ -38,7 +43,6 @@ class Key:
 
     model: str
     label: str
-    colour: str
     dashes: str
 
 
@@ -70,7 +74,7 @@ def curves_drawing(
         configuration, artifact, summary, drawing.group_curves(curves, f"the curves of {artifact}")
     )
     limits = [drawing.y_limits(configuration, panel) for panel in panels]
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(STYLE | dict.fromkeys(INKED, INK)):
         handles = drawing.legend_handles(configuration, models, panels)
         drawings = [
             _panel(configuration, panel, models, limit, f"{artifact}-{index}")
@@ -83,6 +87,23 @@ def curves_drawing(
         marks=[_mark(handle) for handle in handles[len(models) :]],
         notes=drawing.curve_notes(configuration, panels, limits),
     )
+
+
+def colours(configuration: Configuration) -> dict[str, tuple[str, str]]:
+    """{model: (its colour, the same mixed with as much white as makes it seen on a dark page)}, in hexadecimal."""
+    found = {}
+    for model, entry in configuration.models.items():
+        rgb = np.array(to_rgb(entry.get("colour", "black")))
+        shares = np.linspace(0, 1, 21)[:, None]
+        lighter = next(mixed for mixed in rgb + shares * (1 - rgb) if luminance(mixed) >= ENOUGH)
+        found[model] = (to_hex(rgb), to_hex(lighter))
+    return found
+
+
+def luminance(rgb: NDArray) -> float:
+    """Relative luminance (WCAG 2) of sRGB values in [0, 1]."""
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
 def _panel(
@@ -101,7 +122,8 @@ def _panel(
     buffer = StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    return PanelDrawing(heading, _inline(buffer.getvalue(), name, " ".join(heading), _scales(figure, ax)))
+    attributes = {"role": "img", "aria-label": " ".join(heading), **_scales(figure, ax)}  # laid out by now
+    return PanelDrawing(heading, _inline(buffer.getvalue(), name, colours(configuration), attributes))
 
 
 def _scales(figure: Figure, ax: Axes) -> dict[str, Any]:
@@ -117,9 +139,9 @@ def _scales(figure: Figure, ax: Axes) -> dict[str, Any]:
     }
 
 
-def _inline(text: str, name: str, title: str, attributes: Mapping[str, str]) -> Markup:
-    """Matplotlib's document as an element to stand in a page beside others: no style, id or size of its own."""
-    root = ElementTree.fromstring(re.sub(r"<!DOCTYPE[^>]*>", "", text))
+def _inline(text: str, name: str, models: Mapping[str, tuple[str, str]], attributes: Mapping[str, str]) -> Markup:
+    """Matplotlib's document as an element to stand in a page beside others: no style, colour, id or size of its own."""
+    root = ElementTree.fromstring(re.sub(r"<!DOCTYPE[^>]*>", "", text).replace(INK, "currentColor"))
     _drop(root, "metadata", "style")
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', text))
     for element in root.iter():
@@ -130,6 +152,9 @@ def _inline(text: str, name: str, title: str, attributes: Mapping[str, str]) -> 
         if model:
             element.set("class", mark)
             element.set("data-model", model)
+            for part in element.iter():
+                if "style" in part.attrib:
+                    part.set("style", part.get("style").replace(models[model][0], f"var(--{model})"))
         if element.attrib.get("id") not in used:
             element.attrib.pop("id", None)
         for key in {"d", "x", "y", "points", "transform"} & set(element.attrib):
@@ -137,7 +162,7 @@ def _inline(text: str, name: str, title: str, attributes: Mapping[str, str]) -> 
         element.text, element.tail = (part if (part or "").strip() else None for part in (element.text, element.tail))
     for key in ("width", "height", "version"):
         root.attrib.pop(key, None)
-    root.attrib.update({"role": "img", "aria-label": title, **attributes})
+    root.attrib.update(attributes)
     inline = ElementTree.tostring(root, encoding="unicode")
     for key in sorted(used):  # unique on the whole page
         inline = inline.replace(f"#{key}", f"#{name}-{key}").replace(f'id="{key}"', f'id="{name}-{key}"')
@@ -161,7 +186,7 @@ def _key(configuration: Configuration, model: str, models: Sequence[str], handle
     style = drawing.line_style(configuration, model, models)
     dashes = () if style["linestyle"] == "solid" else style["linestyle"][1]
     lengths = " ".join(f"{length * STYLE['lines.linewidth']:.3g}" for length in dashes)  # matplotlib counts line widths
-    return Key(model, str(handle.get_label()), to_hex(style["color"]), lengths)
+    return Key(model, str(handle.get_label()), lengths)
 
 
 def _mark(handle: Line2D) -> str:

@@ -17,7 +17,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering.figures import read_rows
 from hidden_dynamics.rendering.index import times
 from hidden_dynamics.rendering.index.claims import VERDICTS, counts, findings, read_claims
-from hidden_dynamics.rendering.index.curves import CurvesDrawing, curves_drawing
+from hidden_dynamics.rendering.index.curves import CurvesDrawing, colours, curves_drawing
 from hidden_dynamics.rendering.index.provenance import Origin, Rows, origins_of, read_origins
 from hidden_dynamics.rendering.index.rendered_tables import RenderedTable, read_table
 
@@ -75,6 +75,7 @@ def index_page(configuration: Configuration, claims: Path, root: Path) -> str:
     judged = read_claims(claims)
     runs = read_rows(results / "summary" / "runs.csv")
     origins = read_origins(runs, root)
+    data = data_of(configuration, origins)
     artifacts = [artifact_of(configuration, name, results, origins, judged) for name in configuration.artifacts]
     template = environment(configuration).get_template("page.html.j2")
     return template.render(
@@ -82,7 +83,9 @@ def index_page(configuration: Configuration, claims: Path, root: Path) -> str:
         about=configuration.scale["about"],
         overrides=any(configuration.settings["overrides"].values()) and configuration.settings["overrides"],
         seeds=configuration.seeds,
-        data=data_of(configuration, origins),
+        colours=colours(configuration),
+        data=data,
+        replaced=replaced_by(data),
         stand_ins=sorted({run["task"] for run in runs if run["stand_in_for"]}),
         tasks=sorted({run["task"] for run in runs}),
         devices=sorted({f"{run['device']}, {run['precision']}" for run in runs}),
@@ -169,6 +172,15 @@ def data_of(configuration: Configuration, origins: Sequence[Origin]) -> list[dic
         if original:
             entry["stands_in_for"][configuration.title_of(original)] = True
     return list(data.values())
+
+
+def replaced_by(data: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """{title of a stand-in: titles of what it stands in for}."""
+    replaced: dict[str, dict[str, bool]] = {}
+    for entry in data:
+        if entry["stands_in_for"]:
+            replaced.setdefault(entry["title"], {}).update(entry["stands_in_for"])
+    return {title: list(originals) for title, originals in replaced.items()}
 
 
 def environment(configuration: Configuration) -> jinja2.Environment:
