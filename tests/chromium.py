@@ -99,6 +99,10 @@ class Page:
         assert "exceptionDetails" not in done, done
         return done["result"].get("value")
 
+    def until(self, condition: str) -> None:
+        """Wait until a JavaScript expression is true; what a click sets off, the browser may do after its answer."""
+        self.run(f"new Promise(done => {{ (function ask() {{ ({condition}) ? done() : setTimeout(ask, 20) }})() }})")
+
     def click(self, selector: str) -> None:
         self.point(selector)
         for kind in ("mousePressed", "mouseReleased"):

@@ -378,7 +378,8 @@ def test_claims_are_filtered(browser, page):
     assert seen(artifact=TABLE) == "ac"
     assert seen(text="srlstm BEATS") == "c"
     assert seen(text="nothing of the kind") == ""
-    shown.run('location.hash = "claim-d"; new Promise(done => setTimeout(done, 100))')  # a link to it shows it again
+    shown.run('location.hash = "claim-d"')
+    shown.until('document.getElementById("claim-d").checkVisibility()')  # a link to it shows it again
     assert seen() == "abcd"
 
 
@@ -388,8 +389,8 @@ def test_a_number_s_link_opens_the_place_that_it_leads_to(browser, page):
     place = shown.run(f'document.querySelector("{link}").hash.slice(1)')
     assert not shown.run(f'document.getElementById("{place}").checkVisibility()')
     shown.click(link)
-    assert shown.run(f'document.getElementById("{place}").checkVisibility()')
-    assert 0 <= shown.run(f'document.getElementById("{place}").getBoundingClientRect().top') < 800
+    shown.until(f'document.getElementById("{place}").checkVisibility()')
+    shown.until(f'(top => 0 <= top && top < 800)(document.getElementById("{place}").getBoundingClientRect().top)')
 
 
 def test_without_scripts_all_is_there_but_what_switches(browser, page):
