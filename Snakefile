@@ -37,6 +37,6 @@ include: "rules/forecast.smk"
 rule all:
     default_target: True
     input:
+        f"{CONFIGURATION.results}/index.html",
         [artifact_files(name) for name in CONFIGURATION.artifacts],
         f"{CONFIGURATION.results}/summary/runs.csv",
-        f"{CONFIGURATION.results}/index.html",
