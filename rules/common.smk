@@ -238,4 +238,4 @@ def labels_of(wildcards):
 def caption_of(wildcards):
     """What Snakemake's report says of an artifact, with what reStructuredText would read as markup escaped."""
     runs = run_tables.runs_of(CONFIGURATION, wildcards.artifact)
-    return re.sub(r"([\\*`|_])", r"\\\1", face.caption(CONFIGURATION, wildcards.artifact, runs))
+    return re.sub(r"([\\*`|]|_(?!\w))", r"\\\1", face.caption(CONFIGURATION, wildcards.artifact, runs))

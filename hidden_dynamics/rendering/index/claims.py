@@ -10,8 +10,8 @@ VERDICTS = ("reproduced", "contradicted", "inconclusive", "not run at this scale
 COLUMNS = ("id", "paper", "artifact", "source", "statement", "verdict", "reason", "runs")
 # What was found, in the order in which it is shown: column, what it is called.
 FINDINGS = (
-    *(("test", "Test"), ("estimate", "Estimate"), ("p", "p"), ("p_adjusted", "p, adjusted")),
-    *(("effect", "Effect"), ("n_subject", "n"), ("n_reference", "n, reference"), ("published", "Published")),
+    *(("test", "Test"), ("estimate", "Estimate"), ("p", "p"), ("p_adjusted", "p (adjusted)")),
+    *(("effect", "Effect"), ("n_subject", "n"), ("n_reference", "n (reference)"), ("published", "Published")),
 )
 
 

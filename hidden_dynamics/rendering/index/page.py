@@ -48,6 +48,10 @@ class Artifact:
     image: "Image | None" = None
 
     @property
+    def short(self) -> str:
+        return self.place if self.place.startswith(("Table ", "Figure ")) else self.title
+
+    @property
     def runs(self) -> int:
         return len({origin.row["directory"] for row in self.rows for origin in row.origins})
 
