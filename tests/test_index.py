@@ -30,9 +30,9 @@ import summarise  # noqa: E402
 TABLE, HYPERPARAMETERS, CURVES, IMAGE = (f"momentumrnn_{name}" for name in ("table11", "table7", "figure9", "figure8"))
 EVIL = "LSTM <img src=x onerror=alert(1)> & “co”"
 CLAIMS = [
-    ("a", "MomentumRNN", TABLE, "reproduced", "MomentumLSTM beats LSTM"),
-    ("b", "MomentumRNN", CURVES, "contradicted", "It <script>alert(1)</script> converges faster"),
-    ("c", "MomentumRNN", TABLE, "inconclusive", "SRLSTM beats LSTM"),
+    ("a", "momentumrnn", TABLE, "reproduced", "MomentumLSTM beats LSTM"),
+    ("b", "momentumrnn", CURVES, "contradicted", "It <script>alert(1)</script> converges faster"),
+    ("c", "momentumrnn", TABLE, "inconclusive", "SRLSTM beats LSTM"),
     ("d", "ACE-NODE", "acenode_table2", "not run at this scale", "ACE-ODE-Net is best"),
 ]
 
@@ -42,7 +42,9 @@ def value_of(run):
 
 
 def write_claims(path, **changes):
-    columns = "id paper artifact source kind statement verdict reason test estimate low high level p effect effect_name"
+    columns = (
+        "id paper artifact source kind statement says verdict reason test estimate low high level p effect effect_name"
+    )
     with path.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.DictWriter(handle, [*columns.split(), "n_subject", "stand_in", "runs"], restval="")
         writer.writeheader()
@@ -50,6 +52,7 @@ def write_claims(path, **changes):
             found = {"test": "Welch's t", "estimate": "0.012345", "low": "-0.01", "high": "0.03", "level": "0.95"}
             claim = {"id": name, "paper": paper, "artifact": artifact, "verdict": verdict, "statement": statement}
             claim |= {"source": "Table 1", "reason": f"reason {name}", "stand_in": "true", "p": "0.04"}
+            claim |= {"says": "Momentum helps" if artifact == TABLE else ""}
             claim |= {"runs": "results/demo/runs/mnist/lstm-n32/seed0 results/demo/runs/mnist/lstm-n32/seed1"}
             writer.writerow(claim | found | changes)
 
@@ -237,9 +240,10 @@ def test_curves_are_drawn_for_every_model_of_every_panel(page, configuration):
 
 def test_claims_are_counted_by_verdict_and_show_what_was_found(read):
     assert "reproduced 1 · contradicted 1 · inconclusive 1 · not run at this scale 1" in read.texts["claims"]
+    assert re.search(r"Momentum helps\s+MomentumRNN, Table 1: reproduced 1 · inconclusive 1", read.texts["claims"])
     assert "Estimate: 0.01235 (95 % interval −0.01 to 0.03)" in read.texts["claim-a"]
     assert "reason a" in read.texts["claim-a"] and "on stand-in data" in read.texts["claim-a"]
-    assert "b (contradicted)" in read.texts[CURVES]
+    assert "Claims that rest on it: contradicted 1" in read.texts[CURVES]
 
 
 def test_a_finding_that_does_not_apply_is_left_out():
@@ -366,11 +370,10 @@ def test_claims_are_filtered(browser, page):
             f"for (const [k, v] of Object.entries({json.dumps(filters)})) filters.elements[k].value = v; filter()"
         )
         count = shown.run("filters.elements.count.textContent")
-        found = shown.run(
-            '[...document.querySelectorAll(".claims > li")].filter(e => e.checkVisibility()).map(e => e.id)'
-        )
+        left = 'filter(claim => !claim.hidden && !claim.closest(".says").hidden).map(claim => claim.id)'
+        found = shown.run(f'[...document.querySelectorAll(".claims li")].{left}')
         assert count == f"{len(found)} of 4 claims"
-        return "".join(name.removeprefix("claim-") for name in found)
+        return "".join(sorted(name.removeprefix("claim-") for name in found))
 
     assert seen() == "abcd"
     assert seen(verdict="contradicted") == "b"
@@ -397,5 +400,6 @@ def test_without_scripts_all_is_there_but_what_switches(browser, page):
     shown = browser.open(page, width=360, scripts=False)
     assert shown.run('document.querySelector(".filters").checkVisibility()') is False
     assert shown.run('document.querySelectorAll(".panel svg .curve").length') == 5 * 6
-    assert shown.run('[...document.querySelectorAll(".claims > li")].every(e => e.checkVisibility())')
+    assert shown.run('[...document.querySelectorAll(".claims li, .says")].every(e => !e.hidden)')
+    assert shown.run('document.querySelectorAll(".claims li").length') == 4
     assert shown.run('[...document.querySelectorAll("[data-toggles]")].every(e => e.disabled)')

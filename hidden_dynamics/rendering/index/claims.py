@@ -1,6 +1,7 @@
 """The verdicts on the papers' claims, from claims.csv, for the page."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from hidden_dynamics.errors import UserError
@@ -10,9 +11,26 @@ VERDICTS = ("reproduced", "contradicted", "inconclusive", "not run at this scale
 COLUMNS = ("id", "paper", "artifact", "source", "statement", "verdict", "reason", "runs")
 # What was found, in the order in which it is shown: column, what it is called.
 FINDINGS = (
-    *(("test", "Test"), ("estimate", "Estimate"), ("p", "p"), ("p_adjusted", "p (adjusted)")),
-    *(("effect", "Effect"), ("n_subject", "n"), ("n_reference", "n (reference)"), ("published", "Published")),
+    *(
+        ("found", "Found"),
+        ("published", "Published"),
+        ("test", "Test"),
+        ("estimate", "Estimate"),
+        ("p", "p"),
+        ("p_adjusted", "p (adjusted)"),
+    ),
+    *(("effect", "Effect"), ("n_subject", "n"), ("n_reference", "n (reference)")),
+    ("departures", "Departs from the paper"),
 )
+
+
+@dataclass(frozen=True)
+class Group:
+    """The claims that check one thing that a paper says, with the number of each verdict that there is."""
+
+    says: str
+    claims: list[Mapping[str, str]]
+    counts: dict[str, int]
 
 
 def read_claims(path: Path) -> list[dict[str, str]]:
@@ -34,6 +52,17 @@ def read_claims(path: Path) -> list[dict[str, str]]:
 def counts(claims: Sequence[Mapping[str, str]]) -> dict[str, int]:
     """{verdict: number of claims}, for every verdict."""
     return {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in VERDICTS}
+
+
+def groups(claims: Sequence[Mapping[str, str]]) -> list[Group]:
+    """The claims by what the paper says, in their order; one that names nothing such stands for itself."""
+    found: dict[str, list[Mapping[str, str]]] = {}
+    for claim in claims:
+        found.setdefault(claim.get("says") or claim["statement"], []).append(claim)
+    return [
+        Group(says, members, {verdict: count for verdict, count in counts(members).items() if count})
+        for says, members in found.items()
+    ]
 
 
 def findings(claim: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -78,19 +78,34 @@ for (const svg of document.querySelectorAll(".panel svg")) {
 const filters = document.querySelector(".filters");
 
 function filter() {
-  const claims = [...document.querySelectorAll(".claims > li")];
+  const claims = [...document.querySelectorAll(".claims li")];
+  const columns = ["verdict", "paper", "artifact"];
   const words = filters.elements.text.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const filtered = words.length > 0 || columns.some((name) => filters.elements[name].value);
   for (const claim of claims) {
-    const chosen = ["verdict", "paper", "artifact"].every(
+    const chosen = columns.every(
       (name) => !filters.elements[name].value || filters.elements[name].value === claim.dataset[name],
     );
     const text = claim.textContent.toLowerCase();
     claim.hidden = !chosen || !words.every((word) => text.includes(word));
   }
+  for (const group of document.querySelectorAll(".says")) {
+    group.hidden = !group.querySelector("li:not([hidden])");
+    group.open = filtered && !group.hidden;
+  }
   const shown = claims.filter((claim) => !claim.hidden).length;
   filters.elements.count.textContent = `${shown} of ${claims.length} claims`;
 }
 
+for (const link of document.querySelectorAll("[data-claims-of]"))
+  link.addEventListener("click", () => {
+    filters.reset();
+    filters.elements.artifact.value = link.dataset.claimsOf;
+    filter();
+  });
+addEventListener("beforeprint", () => {
+  for (const group of document.querySelectorAll(".says")) group.open = true;
+});
 filters.addEventListener("input", filter);
 filters.addEventListener("submit", (event) => event.preventDefault());
 filter();

@@ -16,7 +16,7 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering.figures import read_rows
 from hidden_dynamics.rendering.index import times
-from hidden_dynamics.rendering.index.claims import VERDICTS, counts, findings, read_claims
+from hidden_dynamics.rendering.index.claims import VERDICTS, counts, findings, groups, read_claims
 from hidden_dynamics.rendering.index.curves import CurvesDrawing, colours, curves_drawing
 from hidden_dynamics.rendering.index.provenance import Origin, Rows, origins_of, read_origins
 from hidden_dynamics.rendering.index.rendered_tables import RenderedTable, read_table
@@ -32,7 +32,10 @@ OTHER_SOURCES = {
 
 @dataclass(frozen=True)
 class Artifact:
-    """A table or a figure: its heading, what shows it (one of table, curves, image), its files and its runs."""
+    """A table or a figure: its heading, what shows it (one of table, curves, image), its files and its runs.
+
+    `claims` counts the verdicts that rest on it.
+    """
 
     name: str
     paper: str
@@ -42,7 +45,7 @@ class Artifact:
     rows: list[Rows]
     measured: list[str]
     source: str
-    claims: list[Mapping[str, str]]
+    claims: dict[str, int]
     table: RenderedTable | None = None
     curves: CurvesDrawing | None = None
     image: "Image | None" = None
@@ -95,6 +98,8 @@ def index_page(configuration: Configuration, claims: Path, root: Path) -> str:
         devices=sorted({f"{run['device']}, {run['precision']}" for run in runs}),
         versions=sorted({f"{name} {version}" for origin in origins for name, version in origin.versions.items()}),
         claims=judged,
+        groups=groups(judged),
+        papers={name.split("_")[0]: entry["source"].split(", ")[0] for name, entry in configuration.artifacts.items()},
         verdicts=counts(judged),
         tables=[artifact for artifact in artifacts if artifact.table],
         figures=[artifact for artifact in artifacts if not artifact.table],
@@ -123,7 +128,7 @@ def artifact_of(
         rows=rows,
         measured=measurements_of(configuration, name),
         source=OTHER_SOURCES.get(entry["kind"], ""),
-        claims=[claim for claim in claims if claim["artifact"] == name],
+        claims=counts([claim for claim in claims if claim["artifact"] == name]),
         **shown(configuration, name, results, rows),
     )
 
@@ -200,7 +205,7 @@ def environment(configuration: Configuration) -> jinja2.Environment:
     jinja.filters |= {
         "brief": lambda value: f"{value:.4g}" if isinstance(value, float) else str(value),
         "duration": duration,
-        "identifier": lambda text: re.sub(r"[^\w.-]", "-", text),
+        "identifier": lambda text: re.sub(r"[\s%]", "-", text),
         "relative": lambda directory: os.path.relpath(directory, configuration.results),
         "run_links": lambda text: [os.path.relpath(run, configuration.results) for run in text.split()],
     }
