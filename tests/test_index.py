@@ -24,6 +24,7 @@ from hidden_dynamics.rendering.tables import write_table
 from hidden_dynamics.runs import runs_of
 
 sys.path.insert(0, str(ROOT / "scripts"))
+import render_index  # noqa: E402
 import render_table  # noqa: E402
 import summarise  # noqa: E402
 
@@ -272,6 +273,16 @@ def test_jobs_are_summed_by_kind(tmp_path):
 def test_durations():
     said = [duration(seconds) for seconds in (0.123456, 59.4, 60, 3599.6, 3600, 7384)]
     assert said == ["0.123 s", "59.4 s", "1 min 00 s", "1 h 00 min", "1 h 00 min", "2 h 03 min"]
+
+
+def test_the_script_writes_the_page_whole(configuration, root, page, tmp_path, monkeypatch):
+    monkeypatch.setattr(render_index, "load", lambda settings: configuration)
+    claims = page.with_name("claims.csv")
+    command = ["render_index.py", "--claims", str(claims), "--root", str(root), "--output", str(tmp_path / "i.html")]
+    monkeypatch.setattr(sys, "argv", command)
+    render_index.main()
+    assert (tmp_path / "i.html").read_bytes() == page.read_bytes()  # and the same bytes for the same results
+    assert [path.name for path in tmp_path.iterdir()] == ["i.html"]
 
 
 # --------------------------------------------------------------------------------------------------------------- errors
