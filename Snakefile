@@ -11,6 +11,9 @@ min_version("9.27")
 configfile: "config.yaml"
 
 
+report: "docs/report/workflow.rst"
+
+
 include: "rules/common.smk"
 
 
@@ -34,6 +37,7 @@ include: "rules/forecast.smk"
 rule all:
     default_target: True
     input:
+        f"{CONFIGURATION.results}/index.html",
         [artifact_files(name) for name in CONFIGURATION.artifacts],
         f"{CONFIGURATION.results}/summary/runs.csv",
         rules.render_claims.output,

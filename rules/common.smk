@@ -19,6 +19,7 @@ from hidden_dynamics.claims import entries as claim_entries
 from hidden_dynamics.digest import code_digest
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.hardware import has_nvidia_gpu
+from hidden_dynamics.rendering import face
 from snakemake.exceptions import WorkflowError
 
 try:
@@ -225,3 +226,25 @@ def published(wildcards):
     """The paper's numbers that an artifact shows beside ours."""
     name = CONFIGURATION.artifacts[wildcards.artifact].get("published")
     return [f"published/{name}"] if name else []
+
+
+def paper_of(wildcards):
+    """The paper that an artifact belongs to, as Snakemake's report files it."""
+    return CONFIGURATION.artifacts[wildcards.artifact]["source"].split(", ")[0]
+
+
+def labels_of(wildcards):
+    """The columns of Snakemake's report by which an artifact is found."""
+    kind = CONFIGURATION.artifacts[wildcards.artifact]["kind"]
+    return {
+        "artifact": wildcards.artifact,
+        "paper": paper_of(wildcards),
+        "kind": kind.replace("_", " "),
+        "scale": CONFIGURATION.scale_name,
+    }
+
+
+def caption_of(wildcards):
+    """What Snakemake's report says of an artifact, with what reStructuredText would read as markup escaped."""
+    runs = run_tables.runs_of(CONFIGURATION, wildcards.artifact)
+    return re.sub(r"([\\*`|]|_(?!\w))", r"\\\1", face.caption(CONFIGURATION, wildcards.artifact, runs))

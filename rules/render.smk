@@ -14,7 +14,8 @@ rule render_table:
         report(
             f"{RESULTS}/tables/{{artifact}}.html",
             category="Tables",
-            labels={"table": "{artifact}", "scale": CONFIGURATION.scale_name},
+            subcategory=paper_of,
+            labels=labels_of,
             caption="../docs/report/table.rst",
         ),
     log:
@@ -31,6 +32,7 @@ rule render_table:
         mem_mb=1000,
         runtime=30,
     params:
+        caption=caption_of,
         summary=lambda wildcards, input: option("summary", input.summary),
         costs=lambda wildcards, input: option("costs", input.costs),
         features=lambda wildcards, input: option("features", input.features),
@@ -57,7 +59,8 @@ rule render_figure:
         report(
             f"{RESULTS}/figures/{{artifact}}.png",
             category="Figures",
-            labels={"figure": "{artifact}", "scale": CONFIGURATION.scale_name},
+            subcategory=paper_of,
+            labels=labels_of,
             caption="../docs/report/figure.rst",
         ),
     log:
@@ -74,6 +77,7 @@ rule render_figure:
         mem_mb=1000,
         runtime=30,
     params:
+        caption=caption_of,
         summary=lambda wildcards, input: option("summary", input.summary),
         curves=lambda wildcards, input: option("curves", input.curves),
         features=lambda wildcards, input: option("features", input.features),

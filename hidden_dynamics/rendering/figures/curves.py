@@ -123,12 +123,14 @@ def draw_curves(
         style = line_style(configuration, curve.model, models)
         front = 10 + len(models) - models.index(curve.model)
         alpha = 0.12 if np.max(curve.n) > 2 else 0.05  # the band of two seeds covers everything: let it be faint
-        ax.fill_between(curve.x, curve.low, curve.high, color=style["color"], alpha=alpha, linewidth=0)
+        band = {"color": style["color"], "alpha": alpha, "linewidth": 0, "gid": f"band {curve.model}"}
+        ax.fill_between(curve.x, curve.low, curve.high, **band)
         ax.plot(curve.x, curve.mean, **style, zorder=front, gid=f"curve {curve.model}")
         ends = divergences(curve, panel)
         if ends and limits:
             seen = np.clip(curve.mean[ends], *limits)
-            ax.plot(curve.x[ends], seen, "x", color=style["color"], mew=2, zorder=front, clip_on=False, gid="diverged")
+            cross = {"color": style["color"], "mew": 2, "gid": f"diverged {curve.model}"}
+            ax.plot(curve.x[ends], seen, "x", **cross, zorder=front, clip_on=False)
     for level in baselines(panel):
         ax.axhline(level, color="grey", linestyle="dashed", linewidth=1, zorder=5, gid="baseline")
     for rank, (model, value) in enumerate(panel.published.items()):

@@ -1,0 +1,91 @@
+"""How long it took: the trainings by task and model, from the runs' own clocks, and the jobs, from their benchmarks."""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Training:
+    """The runs of one model, of one size, on one task; seconds of training, evaluations not included."""
+
+    task: str
+    label: str
+    size: str
+    runs: int
+    mean: float
+    longest: float
+    total: float
+    milliseconds: float  # per iteration
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """The jobs of one kind that have run: wall time in seconds, peak memory (resident) of one in MB."""
+
+    kind: str
+    count: int
+    total: float
+    longest: float
+    memory: float
+
+
+def trainings(runs: Sequence[Mapping[str, str]]) -> list[Training]:
+    """By task and model, in the order of the runs; a run that two of the paper's sizes share counts once.
+
+    Args:
+        runs: the rows of summary/runs.csv, as text by column.
+    """
+    groups: dict[tuple[str, str], list[Mapping[str, str]]] = {}
+    for run in {run["directory"]: run for run in runs}.values():
+        groups.setdefault((run["task"], run["variant"]), []).append(run)
+    return [_training(group) for group in groups.values()]
+
+
+def slowest(runs: Sequence[Mapping[str, str]], count: int) -> list[Mapping[str, str]]:
+    return sorted(runs, key=lambda run: float(run["training_seconds"]), reverse=True)[:count]
+
+
+def jobs(logs: Path) -> list[Jobs]:
+    """By kind, the longest in total first, from the benchmark files in `logs`.
+
+    A file that another job is writing, or that a job of a fraction of a second left empty, counts as no time.
+    """
+    groups: dict[str, list[Mapping[str, str]]] = {}
+    for path in sorted(logs.glob("*.tsv")):
+        with path.open(encoding="utf-8", newline="") as handle:
+            groups.setdefault(path.name.split("-")[0].removesuffix(".tsv"), []).extend(
+                csv.DictReader(handle, delimiter="\t")
+            )
+    found = [
+        Jobs(
+            kind=kind.replace("_", " "),
+            count=len(rows),
+            total=sum(_numbers(rows, "s")),
+            longest=max(_numbers(rows, "s")),
+            memory=max(_numbers(rows, "max_rss")),
+        )
+        for kind, rows in groups.items()
+        if rows
+    ]
+    return sorted(found, key=lambda kind: kind.total, reverse=True)
+
+
+def _training(runs: Sequence[Mapping[str, str]]) -> Training:
+    seconds = [float(run["training_seconds"]) for run in runs]
+    iterations = sum(int(run["iterations"]) for run in runs)
+    return Training(
+        task=runs[0]["task_title"],
+        label=runs[0]["label"],
+        size=runs[0]["size"],
+        runs=len(runs),
+        mean=sum(seconds) / len(runs),
+        longest=max(seconds),
+        total=sum(seconds),
+        milliseconds=1000 * sum(seconds) / max(iterations, 1),
+    )
+
+
+def _numbers(rows: Iterable[Mapping[str, str]], column: str) -> list[float]:
+    return [float(row[column]) if row[column] not in ("", "-", "NA") else 0.0 for row in rows]

@@ -1,0 +1,101 @@
+"""Captions, and Snakemake's own report of a real workflow: a table and a figure that need no training."""
+
+import json
+import re
+import shutil
+
+import pytest
+from chromium import PROGRAM, Chromium
+from conftest import ROOT
+from test_workflow import PARTS, Workflow
+
+from hidden_dynamics.rendering import face
+from hidden_dynamics.runs import runs_of
+
+TABLE, FIGURE = "momentumrnn_table7", "momentumrnn_figure8"
+
+
+def test_a_caption_says_scale_data_seeds_and_readings(configured):
+    configuration = configured(scale="demo", seeds=[0, 1], overrides={})
+    said = face.caption(configuration, "momentumrnn_table2", runs_of(configuration, "momentumrnn_table2"))
+    assert said.startswith("MomentumRNN, Table 2: Validation and test MSE")
+    assert "Scale: demo (" in said and "Seeds: 0, 1." in said
+    assert (
+        "Data: Synthetic speech (generated), standing in for TIMIT (not comparable with the published numbers)." in said
+    )
+    assert "speech_target: published in “TIMIT, next frame”, released in “TIMIT, previous frame”" in said
+
+
+def test_a_caption_of_real_data_speaks_of_no_stand_in(configured):
+    configuration = configured(scale="paper", overrides={"tasks": {"mnist": {"training": {"epochs": 3}}}})
+    said = face.caption(configuration, "momentumrnn_table11", runs_of(configuration, "momentumrnn_table11"))
+    assert "Data: MNIST." in said and "standing in" not in said and "Seeds: 0, 1, 2, 3, 4." in said
+    assert 'Changed by the user (overrides): {"tasks": {"mnist": {"training": {"epochs": 3}}}}.' in said
+
+
+def test_a_caption_of_what_shows_no_runs_is_short(configured):
+    configuration = configured(scale="demo", overrides={})
+    assert "Seeds" not in face.caption(configuration, TABLE, [])
+    assert "standing in for MNIST" in face.caption(configuration, "momentumrnn_table14", [])
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """The report of a table of hyperparameters and a figure of generated data, at demo scale."""
+    root = tmp_path_factory.mktemp("report") / "repository"
+    root.mkdir()
+    for part in PARTS:
+        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+        copy(ROOT / part, root / part)
+    workflow = Workflow(root)
+    settings = {"scale": "demo", "results": "out", "overrides": {}}
+    workflow.run(TABLE, FIGURE, **settings)
+    workflow.run("--report", "report.html", TABLE, FIGURE, **settings)
+    return root / "report.html"
+
+
+def part_of(report, name):
+    """A part of what the report's own script shows."""
+    text = report.read_text(encoding="utf-8")
+    return json.loads(re.search(rf'<script id="{name}">\s*var \w+ = (.*?);\s*</script>', text, flags=re.DOTALL)[1])
+
+
+@pytest.mark.slow
+def test_every_result_has_category_labels_and_caption(report):
+    table, figure = f"out/demo/tables/{TABLE}.html", f"out/demo/figures/{FIGURE}.png"
+    assert part_of(report, "categories") == {"Tables": {"MomentumRNN": [table]}, "Figures": {"MomentumRNN": [figure]}}
+    results = part_of(report, "results")
+    labels = {"paper": "MomentumRNN", "scale": "demo"}
+    assert results[table]["labels"] == labels | {"artifact": TABLE, "kind": "hyperparameter table"}
+    assert results[figure]["labels"] == labels | {"artifact": FIGURE, "kind": "copying example"}
+    for path, title in ((table, "Table 7: Hyperparameters of the momentum cells"), (figure, "Data: Copying task")):
+        assert title in results[path]["caption"] and "Scale: demo (" in results[path]["caption"]
+        assert results[path]["data_uri"].startswith("data:")
+
+
+@pytest.mark.slow
+def test_run_times_are_in_the_report(report):
+    values = part_of(report, "runtimes")["data"]["values"]
+    assert {"render_table", "render_figure"} <= {value["rule"] for value in values}
+    assert all(value["runtime"] > 0 for value in values)
+
+
+@pytest.mark.slow
+def test_the_report_opens_offline_and_shows_its_table(report, tmp_path):
+    if not PROGRAM:
+        pytest.skip("there is no Chromium on this machine to look at the report with")
+    with Chromium(tmp_path) as browser:
+        shown = browser.open(report)
+        body = "document.body.innerText"
+        shown.until(f'{body}.includes("made again at the scale demo")')
+        assert "it cannot speak for the papers" in shown.run(body)
+        for name in ("Tables", "MomentumRNN"):
+            link = f'[...document.querySelectorAll("nav a, nav li")].findLast(a => a.innerText.trim() === "{name}")'
+            shown.until(link)
+            shown.run(f"{link}.click()")
+        row = f'[...document.querySelectorAll("tr")].find(row => row.innerText.includes("{TABLE}"))'
+        shown.until(row)
+        shown.run(f'{row}.querySelectorAll("a")[1].click()')
+        shown.until(f'{body}.includes("Hyperparameters of the momentum cells")')
+        asked = {address.split(":")[0] for address in shown.requests()}
+        assert asked <= {"file", "data", "blob"}
