@@ -76,12 +76,14 @@ def main() -> None:
 def seconds_to_start(configuration: Configuration, run: Run, clock: str) -> float:
     """Of a training's process, until it reads its data: the interpreter, libraries, the configuration and the digest of
     the run's code."""
-    loading = "import runpy, sys; sys.argv = ['train.py', '--help']; import hidden_dynamics.forecast.first_step; "
-    command = [sys.executable, "-c", f"{loading} runpy.run_path({str(ROOT / 'scripts' / 'train.py')!r}, run_name='__main__')"]
+    loading = (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r}); import train, hidden_dynamics.forecast.first_step"
+    )
+    command = [sys.executable, "-c", loading]
     times = []
     for _ in range(3):  # the first one reads the libraries from the disk
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, cwd=ROOT)
+        subprocess.run(command, check=True)
         wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         times.append(cpu if clock == "cpu" else wall)

@@ -13,8 +13,8 @@ from hidden_dynamics.runs import Run, identity, outputs_of
 
 # As hidden_dynamics.training.checkpoint saves: seconds between two, and times what the last one took.
 BETWEEN_SAVINGS, TIMES_A_SAVING = 5.0, 50
-# Bytes that come with every iteration (losses as doubles, in train_loss.npy and in the checkpoint; function evaluations) and with every
-# evaluation (rows of metrics.csv and clock.csv, and of the checkpoint), and those of run.json.
+# Bytes that come with every iteration (its loss as a double, in train_loss.npy and in the checkpoint; its function
+# evaluations) and with every evaluation (in metrics.csv, clock.csv and the checkpoint), and those of run.json.
 AN_ITERATION, COUNTED, AN_EVALUATION, RECORD = 16, 8, 300, 4000
 A_NORM = 8  # of a gradient recorded: twice a float
 

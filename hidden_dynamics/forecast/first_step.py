@@ -1,4 +1,4 @@
-"""What torch does at a process's first step of an optimiser: it loads its compiler, which takes as long as torch itself.
+"""What torch does at a process's first step of an optimiser: it loads its compiler, which takes as long as torch.
 
 Importing this does it. A calibration's processes are forked from one that has, and a training's start-up counts it.
 """
@@ -7,7 +7,7 @@ import torch
 
 
 def step() -> None:
-    """A step of an optimiser on one number, without backpropagation: that would start threads, and this may be forked."""
+    """Without backpropagation, which may start threads: this process is to be forked."""
     parameter = torch.nn.Parameter(torch.ones(1))
     parameter.grad = torch.ones(1)
     optimiser = torch.optim.SGD([parameter], lr=0.1)

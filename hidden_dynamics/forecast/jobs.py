@@ -13,7 +13,7 @@ from hidden_dynamics.forecast.queueing import Job
 from hidden_dynamics.forecast.settings import artifacts_to_forecast, runs_to_forecast, setting
 from hidden_dynamics.runs import Run, data_file, runs_of
 
-# Seconds of the steps that do not train, in start-ups of a training's process: as measured at demo scale (docs/forecast.md).
+# Seconds of the steps that do not train, in start-ups of a training's process: as at demo scale (docs/forecast.md).
 STEPS = {"prepare": 0.5, "summarise": 0.25, "table": 0.4, "figure": 1.5, "features": 1.6, "features of a run": 0.6}
 SNAKEMAKE = 0.1  # to start one job, likewise
 ROUNDS = 22  # of a measurement of costs, with the two that are not timed; and so many iterations is a round:
@@ -46,7 +46,7 @@ class Machine:
 
 @dataclass
 class Plan:
-    """All jobs by name, what of each is left to do, the runs of those that train, and the jobs each artifact ends in."""
+    """All jobs by name, what is left of each, the runs of those that train, and the jobs that artifacts end in."""
 
     jobs: dict[str, Job] = field(default_factory=dict)
     left: dict[str, Job] = field(default_factory=dict)

@@ -48,8 +48,8 @@ def probe(run: Run, arrays: Arrays, device: torch.device, seconds: float, clock_
     Args:
         arrays: the dataset, or arrays of its shapes.
         seconds: by the clock, that it may take, about; less where that is precise enough.
-        clock_name: by which it measures: "cpu", the CPU time of this process, which is what one thread takes that has a core of its own,
-            whatever else the machine does; or "wall".
+        clock_name: by which it measures: "cpu", the CPU time of this process, which is what one thread takes that has
+            a core of its own, whatever else the machine does; or "wall".
 
     Raises:
         UserError: the run cannot be built, its schedule cannot be counted, or its solver failed.
@@ -101,7 +101,7 @@ def _timed(run: Run, batch_size: int) -> dict[str, Any]:
 
 
 def _iteration(run: Run, arrays: Arrays, device: torch.device, seconds: float, clock: Callable) -> dict[str, Any]:
-    """Seconds of an iteration with the run's batch size (of a text, for each of its rows), and the bytes of the files."""
+    """Seconds of an iteration with the run's batch size (of a text, of each of its rows), and the files' bytes."""
     begun, whole = clock(), run.spec["training"]["batch_size"]
     few, settings, _ = part_of(arrays, run.spec["task_settings"], PARTS[0], EXAMPLES)
     run = dataclasses.replace(run, spec={**run.spec, "task_settings": settings})

@@ -122,7 +122,9 @@ def as_markdown(configuration: Configuration, calibration: Calibration, machine:
 def _notes(configuration: Configuration, calibration: Calibration, machine: Machine, result: Forecast) -> list[str]:
     about, total = calibration.about, result.total
     alone = sum(row.device_hours for row in result.rows)
-    where = f"{machine.gpus} GPUs, {machine.runs_per_gpu} runs on each" if machine.gpus else f"{machine.cores} CPU cores"
+    where = (
+        f"{machine.gpus} GPUs, {machine.runs_per_gpu} runs on each" if machine.gpus else f"{machine.cores} CPU cores"
+    )
     hour = "GPU hours" if machine.gpus else "core hours"
     device = about["processor"] if about["device"] == "cpu" else about["device"]
     name = f" stored as {calibration.name}" if calibration.name else ""
@@ -143,13 +145,13 @@ def _notes(configuration: Configuration, calibration: Calibration, machine: Mach
         notes.insert(2, f"What is left, by the number of GPUs: {walls}.")
     if about["clock"] == "cpu" and about["wall_per_cpu"] > 1.15:
         notes.append(
-            f"The machine did other things during the calibration: {about['wall_per_cpu']:.1f} seconds of the wall to one "
-            "of CPU time. The forecast is in CPU time: that of a machine that does nothing else."
+            f"The machine did other things during the calibration: {about['wall_per_cpu']:.1f} seconds of the wall to "
+            "one of CPU time. The forecast is in CPU time: that of a machine that does nothing else."
         )
     if result.adaptive_share > 0.005:
         notes.append(
             f"{result.adaptive_share:.0%} of the training time is that of ODE solvers, at the function evaluations of "
-            "untrained networks. Solvers with adaptive steps take more as training goes: if they double, so does that part."
+            "untrained networks. Solvers with adaptive steps take more as training goes: if they double, so does it."
         )
     most = configuration.scale["mem_mb"] * 1_000_000
     if total.memory_bytes > most:

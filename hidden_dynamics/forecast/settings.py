@@ -21,29 +21,27 @@ def artifacts_to_forecast(configuration: Configuration) -> list[str]:
     """
     named = setting(configuration, "artifacts")
     origin = "config.yaml: forecast.artifacts"
-    return list(configuration.artifacts if named is None else (known(n, configuration.artifacts, "artifact", origin) for n in named))
+    return list(
+        configuration.artifacts
+        if named is None
+        else (known(n, configuration.artifacts, "artifact", origin) for n in named)
+    )
 
 
 def runs_to_forecast(configuration: Configuration) -> list[Run]:
     """The runs that these artifacts need: all configured ones, also those that nothing shows, where none are named."""
     if setting(configuration, "artifacts") is None:
         return all_runs(configuration)
-    runs: dict[str, Run] = {}
+    needed: dict[str, Run] = {}
     for artifact in artifacts_to_forecast(configuration):
         measured = configuration.artifacts[artifact]["kind"] in KINDS
-        needed = [*runs_of(configuration, artifact), *(measured_runs(configuration, artifact) if measured else [])]
-        for run in needed:
-            runs |= {other.id: other for other in trained_with(configuration, run)}
-    return list(runs.values())
+        runs = [*runs_of(configuration, artifact), *(measured_runs(configuration, artifact) if measured else [])]
+        needed |= {run.id: run for run in runs}
+    jobs = {_job(configuration, run) for run in needed.values()}
+    return [run for run in all_runs(configuration) if _job(configuration, run) in jobs]
 
 
-def trained_with(configuration: Configuration, run: Run) -> list[Run]:
-    """The runs of the job that trains a run: a scale may let runs of a task share a process (`together`)."""
+def _job(configuration: Configuration, run: Run) -> tuple[str, str | None, int | None]:
+    """The job that trains a run: a scale may let runs of a task share a process (`together`)."""
     together = configuration.scale["together"]
-    return [
-        other
-        for other in all_runs(configuration)
-        if other.task == run.task
-        and ("model" in together or other.variant == run.variant)
-        and ("seed" in together or other.seed == run.seed)
-    ]
+    return run.task, None if "model" in together else run.variant, None if "seed" in together else run.seed

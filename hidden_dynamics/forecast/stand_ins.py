@@ -1,7 +1,7 @@
 """Arrays with the shapes of each dataset, for timing where the data itself is not there: nothing is downloaded.
 
-Their content is random: images are blocks of 4 x 4 equal pixels, so that a solver has something smooth to see; words are
-equally likely. The counts are those that the modules in hidden_dynamics.data hold their files to.
+Their content is random: images are blocks of 4 x 4 equal pixels, so that a solver has something smooth to see; words
+are equally likely. The counts are those that the modules in hidden_dynamics.data hold their files to.
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ IMAGES = {
     "svhn": (73_257, 26_032, 32, 3, 255),
     "cifar10": (50_000, 10_000, 32, 3, 255),
 }
-# Utterances of each split, and the range of their lengths in milliseconds, which are drawn evenly from it. The means are
-# those of the corpora: 3.05 s (TIMIT's training set is 3.14 hours without SA1 and SA2), 0.44 s.
+# Utterances of each split, and the range of their lengths in milliseconds, which are drawn evenly from it. The means
+# are those of the corpora: 3.05 s (TIMIT's training set is 3.14 hours without SA1 and SA2), 0.44 s.
 SPEECH = {"timit": ((3640, 192, 400), (1500, 4600)), "fsdd": ((2400, 300, 300), (240, 640))}
 # Words of train, validation and test, and the vocabulary; python_topics as Python 3.11 has them, at most `vocabulary`.
 TEXTS = {"ptb": ((929_589, 73_760, 82_430), 10_000), "python_topics": ((36_065, 4_173, 4_182), 1_000)}
@@ -58,7 +58,9 @@ def arrays_like(dataset: str, settings: Mapping[str, Any]) -> Arrays:
     )
 
 
-def _images(random: np.random.Generator, train: int, test: int, side: int, channels: int, levels: int, n: int) -> Arrays:
+def _images(
+    random: np.random.Generator, train: int, test: int, side: int, channels: int, levels: int, n: int
+) -> Arrays:
     side *= n
     blocks = random.integers(0, levels + 1, (DIFFERENT, -(-side // 4), -(-side // 4), channels), np.uint8)
     images = blocks.repeat(4, 1).repeat(4, 2)[:, :side, :side]
