@@ -24,7 +24,7 @@ from hidden_dynamics.forecast import calibration as calibrations
 from hidden_dynamics.forecast import costs, jobs, report, settings
 from hidden_dynamics.forecast.calibration import Calibration
 from hidden_dynamics.forecast.groups import key_of, representatives
-from hidden_dynamics.forecast.probe import at_whole, part_of, probe
+from hidden_dynamics.forecast.probe import CLOCKS, at_whole, part_of, probe
 from hidden_dynamics.forecast.queueing import Job, wall_time
 from hidden_dynamics.forecast.stand_ins import arrays_like
 from hidden_dynamics.forecast.workload import sizes_of, workload_of
@@ -73,11 +73,11 @@ GROUP = {
 }
 
 
-def made_up(runs, about=None, start_up=4.0, **group):
+def made_up(runs, about=None, start_up=4.0, train_size=100, **group):
     """A calibration in which all groups are alike."""
     keys = representatives(runs)
     rows = {key: {"rows": 40, "bptt": 10} for key, run in keys.items() if "LanguageModelling" in run.spec["task_class"]}
-    groups = {key: GROUP | {"sizes": rows.get(key, GROUP["sizes"])} | group for key in keys}
+    groups = {key: GROUP | {"sizes": rows.get(key, {"train_size": train_size})} | group for key in keys}
     return Calibration(None, ABOUT | (about or {}), start_up, groups)
 
 
@@ -298,7 +298,7 @@ def finish(configuration, run):
 def test_more_gpus_take_less_time(configured, tmp_path):
     configuration = configured(scale="paper", results=str(tmp_path))
     runs = all_runs(configuration)
-    on_gpu = made_up(runs, about={"device": "some GPU"}, gpu_memory_bytes=5_000_000)
+    on_gpu = made_up(runs, about={"device": "some GPU"}, train_size=1280, gpu_memory_bytes=5_000_000)
     machine = jobs.Machine(cores=8, threads=2, gpus=2, runs_per_gpu=3)
     plan = jobs.plan_of(configuration, on_gpu, machine)
     result = report.forecast(configuration, on_gpu, machine, plan)
@@ -474,12 +474,10 @@ PROBED = ["mnist/lstm-n32", "adding/lstm-n32", "timit/lstm-n24", "ptb/lstm-n64",
 
 @pytest.mark.parametrize("name", PROBED)
 @pytest.mark.parametrize("seconds", [0.0, 0.5], ids=["no time", "some time"])
-def test_a_probe_gives_what_a_calibration_has(configured, tmp_path, name, seconds):
+def test_a_probe_gives_what_a_calibration_has(configured, tmp_path, monkeypatch, name, seconds):
     run = find(configured(), *name.split("/"), 0)
     ticks = count()  # a clock that tells a second more whenever it is asked: no test depends on the machine's
-    from hidden_dynamics.forecast import probe as module
-
-    module.CLOCKS["ticks"] = lambda: float(next(ticks))
+    monkeypatch.setitem(CLOCKS, "ticks", lambda: float(next(ticks)))
     arrays = arrays_like(run.spec["dataset"], run.spec["data"])
     found = probe(run, arrays, torch.device("cpu"), 100 * seconds, "ticks")
     group = {"task": run.task, "model": run.variant, "data": "stand-in", **found}
