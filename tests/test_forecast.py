@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.building import build
-from hidden_dynamics.configuration import load
 from hidden_dynamics.data import digits, python_topics
 from hidden_dynamics.data.synthetic_speech import prepare as synthetic_speech
 from hidden_dynamics.errors import UserError

@@ -137,8 +137,8 @@ def _notes(configuration: Configuration, calibration: Calibration, machine: Mach
         f"Calibration{name}: {device}, {about['threads']} threads a run, {about['side_by_side']} side by side, torch "
         f"{about['torch']}, {about['date']}; {len(calibration.groups)} configurations in {about['seconds']:.0f} s, "
         f"{len(guessed)} of them on random arrays with the data's shapes, {len(partial)} on parts of a batch.",
-        f"A dataset's download is counted in bytes ({size(total.disk_bytes)} in all), not in time. Diverging runs are "
-        "shorter. Expect 25 %, and more of runs that were calibrated on parts of a batch.",
+        "Downloads are counted in bytes, not in time. Diverging runs are shorter. Expect 25 %, and more of runs that "
+        "were calibrated on parts of a batch.",
     ]
     if machine.gpus:
         walls = ", ".join(f"{count}: {duration(wall)}" for count, wall in result.walls.items())
