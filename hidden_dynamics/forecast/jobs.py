@@ -14,7 +14,7 @@ from hidden_dynamics.forecast.settings import artifacts_to_forecast, runs_to_for
 from hidden_dynamics.runs import Run, data_file, runs_of
 
 # Seconds of the steps that do not train, in start-ups of a training's process: as at demo scale (docs/forecast.md).
-STEPS = {"prepare": 0.5, "summarise": 0.25, "table": 0.4, "figure": 1.5, "features": 1.6, "features of a run": 0.6}
+STEPS = {"prepare": 0.25, "summarise": 0.12, "table": 0.25, "figure": 0.85, "features": 1.0, "features of a run": 0.33}
 SNAKEMAKE = 0.1  # to start one job, likewise
 ROUNDS = 22  # of a measurement of costs, with the two that are not timed; and so many iterations is a round:
 A_ROUND = 1.4
