@@ -318,7 +318,7 @@ def _typed(settings: Mapping[str, Any]) -> dict[str, Any]:
             return [typed(item) for item in value]
         return _scalar(value) if isinstance(value, str) else value
 
-    structured = ("seeds", "data", "overrides")
+    structured = ("seeds", "data", "overrides", "forecast")
     return {key: typed(value) if key in structured else value for key, value in settings.items()}
 
 

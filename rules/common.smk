@@ -18,6 +18,8 @@ from hidden_dynamics import runs as run_tables
 from hidden_dynamics.claims import entries as claim_entries
 from hidden_dynamics.digest import code_digest
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.forecast import calibration as calibrations
+from hidden_dynamics.forecast import settings as forecasts
 from hidden_dynamics.hardware import has_nvidia_gpu
 from hidden_dynamics.rendering import face
 from snakemake.exceptions import WorkflowError
@@ -215,6 +217,16 @@ def all_cores():
         return workflow.cores
     except WorkflowError:
         return CONFIGURATION.scale["threads"]
+
+
+def calibration_here():
+    """The calibration that is measured on this machine, unless the settings name a stored one."""
+    return [] if forecasts.setting(CONFIGURATION, "calibration") else [f"{RESULTS}/calibration.json"]
+
+
+def trainings_at_a_time():
+    """As many as will run here side by side, and slow each other down."""
+    return config["runs_per_gpu"] if gpus() else max(1, all_cores() // CONFIGURATION.scale["threads"])
 
 
 def option(name, files):
