@@ -17,6 +17,7 @@ from hidden_dynamics import runs as run_tables
 from hidden_dynamics.digest import code_digest
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.hardware import has_nvidia_gpu
+from hidden_dynamics.locks import forget_a_killed_snakemake
 from snakemake.exceptions import WorkflowError
 
 try:
@@ -26,6 +27,9 @@ try:
     WRITING = code_digest(["scripts.train.main"])
 except UserError as error:
     raise WorkflowError(str(error)) from None
+
+if workflow.is_main_process:
+    INVOCATION = forget_a_killed_snakemake(Path(".snakemake"))  # kept for the life of this process
 
 RESULTS = CONFIGURATION.results
 DATA, MIRROR = (CONFIGURATION.settings["data"][key] for key in ("directory", "mirror"))

@@ -17,6 +17,7 @@ import pandas
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.records import check
 from hidden_dynamics.rendering.cost_table import (
     check_costs,
     cost_of,
@@ -99,6 +100,7 @@ def progress_of(directory: Path, metric: str, target: float) -> Progress:
 
 def _read(path: Path, columns: Sequence[str]) -> list[dict[str, float]]:
     """Rows of numbers; none where the run diverged before its first evaluation."""
+    check(path)
     try:
         with path.open(encoding="utf-8", newline="") as handle:
             return [{column: float(row[column]) for column in columns} for row in csv.DictReader(handle)]
