@@ -22,7 +22,7 @@ def sealed(record: Mapping[str, Any], directory: Path, names: Iterable[str]) -> 
 
 
 def check(path: Path) -> None:
-    """Refuse a file of a run that is not what the run left behind. A record of before there were seals has none to break.
+    """Refuse a file of a run that is not what the run left behind. A record made before there were seals passes.
 
     A file that is missing, or that no record vouches for, is left to who reads it.
 

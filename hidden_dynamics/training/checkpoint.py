@@ -74,8 +74,8 @@ class Checkpoint:
     def _warn(self, error: OSError) -> None:
         if not self._warned:
             print(
-                f"warning: {self.path} could not be written ({error.strerror}). Make room: the training goes on, but if "
-                "it stops, what it does from here on is done again.",
+                f"warning: {self.path} could not be written ({error.strerror}). Make room: the training goes on, but "
+                "if it stops, what it does from here on is done again.",
                 file=sys.stderr,
                 flush=True,
             )
