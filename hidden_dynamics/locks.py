@@ -14,8 +14,10 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # said
 
 
 @contextlib.contextmanager
-def alone(path: Path, what: str) -> Iterator[None]:
+def alone(path: Path, what: str) -> Iterator[bool]:
     """Hold the lock file `path` for the block; where another process holds it, say so and wait for that to end.
+
+    Gives whether it had to wait.
 
     Args:
         path: beside what must not be written by two processes; removed after the block.
@@ -25,16 +27,16 @@ def alone(path: Path, what: str) -> Iterator[None]:
         OSError: `path` cannot be made.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = _acquire(path, what)
+    descriptor, waited = _acquire(path, what)
     try:
-        yield
+        yield waited
     finally:
         with contextlib.suppress(OSError):
             path.unlink()
         os.close(descriptor)
 
 
-def _acquire(path: Path, what: str) -> int:
+def _acquire(path: Path, what: str) -> tuple[int, bool]:
     waited = False
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -50,12 +52,12 @@ def _acquire(path: Path, what: str) -> int:
             if error.errno not in NO_LOCKS:
                 raise
             _say(f"{what}: {path.parent} is on a file system without locks: run no second process for it meanwhile.")
-            return descriptor
+            return descriptor, waited
         if _is_still_there(descriptor, path):
             with contextlib.suppress(OSError):  # a full disk: the lock holds all the same
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
-            return descriptor
+            return descriptor, waited
         os.close(descriptor)  # its holder has removed it
 
 
