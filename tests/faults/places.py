@@ -6,6 +6,8 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +15,8 @@ import pytest
 from conftest import ROOT
 from test_workflow import PARTS, Workflow, add_what_a_user_adds
 
-TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 3, "batch_size": 240}}
-OVERRIDES = {"tasks": {"mnist": TINY, "pmnist": TINY, "parity": {"training": {"epochs": 1500}}}}
+TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 2, "batch_size": 360}}
+OVERRIDES = {"tasks": {"mnist": TINY, "pmnist": TINY, "parity": {"training": {"epochs": 1000}}}}
 SETTINGS = {"results": "out", "seeds": [0], "device": "cpu", "overrides": OVERRIDES}
 PARITY = "out/demo/runs/parity/lstm-n3/seed0"
 TARGETS = ["momentumrnn_table11", "momentumrnn_figure9", f"{PARITY}/run.json"]
@@ -102,3 +104,23 @@ def small_disk(point: Path, size: str) -> Iterator[Path]:
         yield point
     finally:
         subprocess.run(["umount", "--lazy", str(point)], check=True)
+
+
+def wait_until(condition, seconds: float = 300.0):
+    """What `condition` gives once that is true."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it did not come to that"
+        time.sleep(0.02)
+    return found
+
+
+def train_command(results: str, *more: str, **settings) -> list[str]:
+    """The run of parity by hand, with its results elsewhere."""
+    config = json.dumps(SETTINGS | {"results": results} | settings)
+    run = ["--task", "parity", "--model", "lstm-n3", "--seed", "0", "--config", config]
+    return [sys.executable, "scripts/train.py", *run, *more]
+
+
+def outputs_of(run: Path) -> dict[str, bytes]:
+    return {name: (run / name).read_bytes() for name in RUN_FILES}
