@@ -1,15 +1,18 @@
-"""A run's record (run.json) vouches for the files beside it and for itself: what was altered later is not shown.
+"""What was altered after it was written is not shown: a run's record (run.json) vouches for the files beside it and for
+itself, and a hidden file beside a summary or a measurement for that.
 
 Nothing here imports a numerical library: summaries and renderings, which do not train, verify what they read.
 """
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.files import atomic
 from hidden_dynamics.runs import Run
 
 RECORD = "run.json"
@@ -60,6 +63,32 @@ def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
         raise UserError(
             f"{path} is of a run whose {', '.join(differing)} differ from what is configured: {remedy(path)}"
         )
+
+
+@contextlib.contextmanager
+def vouched(path: Path) -> Iterator[IO]:
+    """Write the text file `path`, as `hidden_dynamics.files.atomic`, and its SHA-256 beside it (`check_vouched`)."""
+    with atomic(path) as handle:
+        yield handle
+    with atomic(_digest_file(path)) as handle:
+        handle.write(f"{_sha256(path)}  {path.name}\n")
+
+
+def check_vouched(path: Path) -> None:
+    """Refuse a file that was altered since `vouched` wrote it; one that was made otherwise, or is missing, passes.
+
+    Raises:
+        UserError: it was altered.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        if _digest_file(path).read_text(encoding="utf-8", errors="replace").split()[:1] != [_sha256(path)]:
+            raise UserError(
+                f"{path} was altered since it was written: remove it and run snakemake again, which makes it anew."
+            )
+
+
+def _digest_file(path: Path) -> Path:
+    return path.with_name(f".{path.name}.sha256")
 
 
 def remedy(path: Path) -> str:

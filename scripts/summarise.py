@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.files import atomic
-from hidden_dynamics.records import check, check_is_of, remedy
+from hidden_dynamics.records import check, check_is_of, remedy, vouched
 from hidden_dynamics.runs import Run, all_runs, cells_of, resolve, seeds_of
 from hidden_dynamics.statistics import mean_band, thin, triangular_moving_average
 
@@ -259,7 +258,7 @@ def unreadable(path: Path, why: str) -> UserError:
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterator[Mapping[str, Any]] | Sequence[Mapping[str, Any]]) -> None:
-    with atomic(path) as handle:
+    with vouched(path) as handle:
         writer = csv.DictWriter(handle, columns, lineterminator="\n")
         writer.writeheader()
         for row in rows:

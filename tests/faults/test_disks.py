@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 import train as script
-from places import PARITY, SETTINGS, TARGETS, new_workflow, outputs_of, small_disk, start
+from places import PARITY, SETTINGS, finished_workflow, outputs_of, small_disk, start
 from test_training import Workplace
 
 from hidden_dynamics.errors import run_main
@@ -127,9 +127,7 @@ def test_a_training_finds_a_full_disk_at_each_of_its_writings_and_goes_on(tmp_pa
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    workflow = new_workflow(tmp_path_factory.mktemp("finished"))
-    assert start(workflow, *TARGETS).wait() == 0, (workflow.root / "said").read_text()[-3000:]
-    return workflow
+    return finished_workflow(tmp_path_factory)[0]
 
 
 def test_summaries_and_renderings_that_find_no_room_leave_nothing_half_written(finished, disk):

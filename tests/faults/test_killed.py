@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from places import (
     TARGETS,
+    finished_workflow,
     kill_all_in,
     left_on_the_way,
     new_workflow,
@@ -31,6 +32,8 @@ pytestmark = pytest.mark.faults
 WORKFLOW_KILLS = ["the whole group"] * 5 + ["Snakemake alone"] * 4 + ["a training"] * 4
 TRAINING_KILLS = 10
 TERMINATIONS = 100
+PARITY_DATA = "data/prepared/parity-length5-test_size8.npz"
+BY_HAND = "demo/runs/parity/lstm-n3/seed0"
 
 
 @pytest.fixture
@@ -58,12 +61,10 @@ def fresh(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(fresh):
+def undisturbed(tmp_path_factory):
     """The results of a workflow left alone, its records, and the seconds it took."""
-    workflow = fresh()
-    began = time.monotonic()
-    assert start(workflow, *TARGETS).wait() == 0, (workflow.root / "said").read_text()[-3000:]
-    return results_of(workflow), records_of(workflow), time.monotonic() - began
+    workflow, seconds = finished_workflow(tmp_path_factory)
+    return results_of(workflow), records_of(workflow), seconds
 
 
 def kill(kind, process, root):
@@ -113,21 +114,20 @@ def test_a_workflow_killed_at_random_is_continued_by_the_same_command_to_the_sam
         assert_as_undisturbed(one, undisturbed)
 
 
-def left_alone(workflow, results, *options):
+def undisturbed_training(workflow, name, *options):
     """The outputs of a training by hand, and the seconds it took."""
     began = time.monotonic()
-    subprocess.run(train_command(results, *options), cwd=workflow.root, check=True, capture_output=True)
-    return outputs_of(workflow.root / results / "demo/runs/parity/lstm-n3/seed0"), time.monotonic() - began
+    subprocess.run(train_command(name, *options), cwd=workflow.root, check=True, capture_output=True)
+    return outputs_of(workflow.root / name / BY_HAND), time.monotonic() - began
 
 
-def signalled(workflow, results, options, signum, count, moments, expected):
+def signalled(workflow, command, run, signum, count, moments, expected):
     """Trainings of one run, one after another, each sent a signal: how they ended, by exit code.
 
     Each must end with 0 or one of these codes; whenever the run comes to its end, its outputs must be the expected
     ones, and it begins again.
     """
-    codes, run = [], workflow.root / results / "demo/runs/parity/lstm-n3/seed0"
-    command, pipe = train_command(results, *options), subprocess.PIPE
+    codes, pipe = [], subprocess.PIPE
     allowed = {signal.SIGKILL: (-9,), signal.SIGTERM: (-15, 143)}[signum]
     sent = 0
     while sent < count or codes[-1] != 0:
@@ -150,10 +150,13 @@ def signalled(workflow, results, options, signum, count, moments, expected):
 
 def test_a_training_killed_at_random_is_continued_to_the_same_results(fresh, dice):
     workflow = fresh()
-    prepare(workflow)
-    expected, seconds = left_alone(workflow, "alone", "--threads", "1")
+    workflow.run(PARITY_DATA)
+    expected, seconds = undisturbed_training(workflow, "alone", "--threads", "1")
     moments = iter(lambda: dice.uniform(0.4, 1.0) * seconds, None)
-    codes = signalled(workflow, "killed", ["--threads", "1"], signal.SIGKILL, TRAINING_KILLS, moments, expected)
+    command = train_command("killed", "--threads", "1")
+    codes = signalled(
+        workflow, command, workflow.root / "killed" / BY_HAND, signal.SIGKILL, TRAINING_KILLS, moments, expected
+    )
     print(f"{codes.count(-9)} killed, {codes.count(0)} ended")
     assert codes.count(-9) >= TRAINING_KILLS - 2  # one may have ended just before it was to be killed
 
@@ -164,20 +167,18 @@ def test_a_training_ends_in_order_whenever_it_is_terminated(fresh, dice):
     One that came amid that was once seen to corrupt memory: scripts/train.py gives handlers a stack of their own.
     """
     workflow = fresh()
-    prepare(workflow)
-    options = ["--threads", "2"]
-    expected, seconds = left_alone(workflow, "alone", *options)
+    workflow.run(PARITY_DATA)
 
-    def lane(results, seed):
-        own = random.Random(seed)
+    def lane(threads, seed):
+        own, name = random.Random(seed), f"terminated{threads}"
+        options = ["--threads", str(threads)]
+        expected, seconds = undisturbed_training(workflow, f"alone{threads}", *options)
         moments = iter(lambda: own.uniform(0, 1.1) * seconds, None)
-        return signalled(workflow, results, options, signal.SIGTERM, TERMINATIONS // 2, moments, expected)
+        run = workflow.root / name / BY_HAND
+        command = train_command(name, *options)
+        return signalled(workflow, command, run, signal.SIGTERM, TERMINATIONS // 2, moments, expected)
 
     with ThreadPoolExecutor(2) as pool:
-        codes = sum(pool.map(lane, ("one", "another"), (dice.random(), dice.random())), [])
+        codes = sum(pool.map(lane, (1, 2), (dice.random(), dice.random())), [])
     print(f"{codes.count(-15)} by the signal itself, {codes.count(143)} in order, {codes.count(0)} at their end")
     assert codes.count(143) > 0 and codes.count(-15) > 0  # in the training, and before it
-
-
-def prepare(workflow):
-    workflow.run("data/prepared/parity-length5-test_size8.npz")
