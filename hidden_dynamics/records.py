@@ -93,7 +93,7 @@ def _digest_file(path: Path) -> Path:
 
 def remedy(path: Path) -> str:
     """What to do about a damaged file of a run, in words; nothing is trained again while the checkpoint is whole."""
-    return f"remove {path} and run snakemake again, which restores it from the run's checkpoint."
+    return f"remove {path} and run snakemake again (or: snakemake {path}), which restores it from the run's checkpoint."
 
 
 def _altered(path: Path, what: str) -> UserError:

@@ -15,8 +15,8 @@ import pytest
 from conftest import ROOT
 from test_workflow import PARTS, Workflow, add_what_a_user_adds
 
-TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 2, "batch_size": 360}}
-OVERRIDES = {"tasks": {"mnist": TINY, "pmnist": TINY, "parity": {"training": {"epochs": 1000}}}}
+TINY = {"sizes": {128: 4, 256: 4}, "training": {"epochs": 1, "batch_size": 360}}
+OVERRIDES = {"tasks": {"mnist": TINY, "pmnist": TINY, "parity": {"training": {"epochs": 500}}}}
 SETTINGS = {"results": "out", "seeds": [0], "device": "cpu", "overrides": OVERRIDES}
 PARITY = "out/demo/runs/parity/lstm-n3/seed0"
 TARGETS = ["momentumrnn_table11", "momentumrnn_figure9", f"{PARITY}/run.json"]

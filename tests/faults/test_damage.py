@@ -19,7 +19,8 @@ from hidden_dynamics.training.interruption import Interrupted
 pytestmark = pytest.mark.faults
 
 DAMAGED_CHECKPOINTS = 60
-MNIST = "out/demo/runs/mnist/lstm-n4/seed0"
+MNIST, PMNIST = (f"out/demo/runs/{task}/lstm-n4/seed0" for task in ("mnist", "pmnist"))
+ALL = [*TARGETS, f"{MNIST}/run.json", f"{MNIST}/metrics.csv", f"{PMNIST}/run.json"]  # as the default target has them
 
 
 @pytest.fixture
@@ -98,18 +99,18 @@ def test_prepared_data_that_was_damaged_is_made_anew_by_the_same_command(workflo
     flip(digits, dice, 2000, digits.stat().st_size - 2000)  # among the arrays
     cut(parity.with_suffix(".json"), dice)
     (workflow.root / PARITY / "run.json").unlink()  # a description is read when something trains
-    said = run(workflow, *TARGETS, "--keep-going", code=1)
+    said = run(workflow, *ALL, "--keep-going", code=1)
     for damaged, suffix in ((digits, ".npz"), (parity, ".json")):
         assert re.search(rf"error: \S*{damaged.stem}{suffix} cannot be used: it is truncated or altered", said), said
         assert f"{damaged.name}.unusable: run snakemake again, which makes it anew." in said
-    run(workflow, *TARGETS, code=0)
+    run(workflow, *ALL, code=0)
     assert {path: path.read_bytes() for path in before} == before
 
     for suffix in (".npz", ".json"):
         shutil.copy(digits.with_suffix(suffix), parity.with_suffix(suffix))
-    said = run(workflow, *TARGETS, code=1)
+    said = run(workflow, *ALL, code=1)
     assert "it was made for {'dataset': 'digits', 'settings': {}}, and {'dataset': 'parity'" in said
-    run(workflow, *TARGETS, code=0)
+    run(workflow, *ALL, code=0)
     assert {path: path.read_bytes() for path in before} == before
     assert results_of(workflow) == results_of(finished)
     assert records_of(workflow) == records_of(finished)
@@ -156,11 +157,11 @@ def test_a_workflow_shows_nothing_of_damaged_or_foreign_results_and_restores_the
     evaluations = workflow.root / "evaluations"
     shown = {path: path.read_bytes() for path in workflow.root.glob("out/demo/[tf]*/*")}
     digit(workflow.root / MNIST / "metrics.csv", dice)
-    said = run(workflow, *TARGETS, code=1)
+    said = run(workflow, *ALL, code=1)
     assert f"error: {MNIST}/metrics.csv was altered since its run wrote it" in said
     (workflow.root / MNIST / "metrics.csv").unlink()
     count = evaluations.stat().st_size
-    assert "Training" in run(workflow, *TARGETS, code=0)
+    assert "Training" in run(workflow, *ALL, code=0)
     assert evaluations.stat().st_size == count
 
     record = workflow.root / MNIST / "run.json"
@@ -168,10 +169,10 @@ def test_a_workflow_shows_nothing_of_damaged_or_foreign_results_and_restores_the
     content["spec"]["training"]["epochs"] = 99
     del content["seal"]  # as a record of before would have it
     record.write_text(json.dumps(content))
-    said = run(workflow, *TARGETS, code=1)
+    said = run(workflow, *ALL, code=1)
     assert f"{MNIST}/run.json: its run's training differ from what is configured: remove {MNIST}/run.json" in said
     record.unlink()
-    run(workflow, *TARGETS, code=0)
+    run(workflow, *ALL, code=0)
     assert {path: path.read_bytes() for path in shown} == shown
     assert results_of(workflow) == results_of(finished)
     assert records_of(workflow) == records_of(finished)

@@ -29,7 +29,7 @@ from test_workflow import Workflow
 
 pytestmark = pytest.mark.faults
 
-WORKFLOW_KILLS = ["the whole group"] * 5 + ["Snakemake alone"] * 4 + ["a training"] * 4
+WORKFLOW_KILLS = ["the whole group"] * 4 + ["Snakemake alone"] * 4 + ["a training"] * 4
 TRAINING_KILLS = 10
 TERMINATIONS = 100
 PARITY_DATA = "data/prepared/parity-length5-test_size8.npz"
