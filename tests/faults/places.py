@@ -15,7 +15,7 @@ import pytest
 from conftest import ROOT
 from test_workflow import PARTS, Workflow, add_what_a_user_adds
 
-TINY = {"sizes": {128: 4, 256: 4}, "training": {"epochs": 1, "batch_size": 360}}
+TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 1, "batch_size": 360}}
 OVERRIDES = {"tasks": {"mnist": TINY, "pmnist": TINY, "parity": {"training": {"epochs": 500}}}}
 SETTINGS = {"results": "out", "seeds": [0], "device": "cpu", "overrides": OVERRIDES}
 PARITY = "out/demo/runs/parity/lstm-n3/seed0"

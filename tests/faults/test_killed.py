@@ -140,6 +140,7 @@ def signalled(workflow, command, run, signum, count, moments, expected):
                 sent += 1
         _, err = process.communicate()
         codes.append(process.returncode)
+        print(f"{run.parts[-6]}: {process.returncode}", flush=True)
         assert process.returncode in (0, *allowed), err
         assert "Traceback" not in err and "Fatal Python error" not in err, err
         if process.returncode == 0:
