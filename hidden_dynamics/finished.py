@@ -10,6 +10,7 @@ from torch import nn
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.records import check, remedy
 from hidden_dynamics.runs import Run, data_file
 
 
@@ -30,13 +31,14 @@ def read_record(directory: Path) -> tuple[Run, dict[str, Any]]:
             f"{directory} is not the directory of a run: it has no run.json. Name one such as "
             "results/demo/runs/ptb/lstm-n64/seed0."
         )
+    check(path)
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         spec, (_, variant, _) = record["spec"], record["run"].split("/")
         record["reported"], record["diverged_at"], record["dataset"]["digest"]  # needed, too
         run = Run(spec["task"], spec["model"], variant, record["paper_size"], spec["seed"], str(directory), spec)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path} is not the record of a run ({error!r}). Remove it and train the run again.") from error
+        raise UserError(f"{path} is not the record of a run ({error!r}): {remedy(path)}") from error
     return run, record
 
 
@@ -69,11 +71,12 @@ def load_weights(network: nn.Module, directory: Path) -> None:
     """
     path = directory / "model.pt"
     if not path.is_file():
-        raise UserError(f"{path} is missing: it has the run's weights. Train the run again.")
+        raise UserError(f"{path} is missing: it has the run's weights. Run snakemake again, which restores it.")
+    check(path)
     try:
         network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
     except Exception as error:  # a damaged file raises almost anything, according to where the damage is
         problem = " ".join(str(error).split())  # torch's errors have several lines
         raise UserError(
-            f"{path} does not hold the weights of the network that run.json describes: {problem}. Train the run again."
+            f"{path} does not hold the weights of the network that run.json describes: {problem}: {remedy(path)}"
         ) from error

@@ -22,6 +22,7 @@ from hidden_dynamics.forecast import calibration as calibrations
 from hidden_dynamics.forecast import settings as forecasts
 from hidden_dynamics.hardware import has_nvidia_gpu
 from hidden_dynamics.rendering import face
+from hidden_dynamics.locks import forget_a_killed_snakemake
 from snakemake.exceptions import WorkflowError
 
 try:
@@ -32,6 +33,9 @@ try:
     CLAIMED = claim_entries.artifacts_with_claims(CONFIGURATION)
 except UserError as error:
     raise WorkflowError(str(error)) from None
+
+if workflow.is_main_process:
+    INVOCATION = forget_a_killed_snakemake(Path(".snakemake"))  # kept for the life of this process
 
 RESULTS = CONFIGURATION.results
 DATA, MIRROR = (CONFIGURATION.settings["data"][key] for key in ("directory", "mirror"))

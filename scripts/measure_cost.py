@@ -33,7 +33,6 @@ from hidden_dynamics.configuration import Configuration, known, load, parse_sett
 from hidden_dynamics.costs import COLUMNS, MEMORIES, TIMES, UNITS, measured_runs
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.files import atomic
 from hidden_dynamics.measurement import (
     Ratio,
     Subject,
@@ -47,6 +46,7 @@ from hidden_dynamics.measurement import (
     subject_of,
     training_step,
 )
+from hidden_dynamics.records import vouched
 from hidden_dynamics.rendering.published import load_published
 from hidden_dynamics.runs import Run, data_file
 from hidden_dynamics.training import devices
@@ -68,7 +68,7 @@ def main() -> None:
     devices.set_arithmetic(threads, configuration.settings["precision"])
     with devices.turn(device, configuration.settings["runs_per_gpu"], Path(".snakemake/gpu-places")) as device:
         rows = list(measure(configuration, runs, baseline, device, arguments.rounds, batch_size, threads))
-    with atomic(arguments.output) as handle:
+    with vouched(arguments.output) as handle:
         writer = csv.DictWriter(handle, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

@@ -36,6 +36,7 @@ from hidden_dynamics.errors import SolverFailure, UserError, run_main
 from hidden_dynamics.features import COLUMNS, measurement_of
 from hidden_dynamics.files import atomic
 from hidden_dynamics.finished import load_data, load_weights, read_record
+from hidden_dynamics.records import check_is_of, vouched
 from hidden_dynamics.runs import Run, runs_of
 from hidden_dynamics.training import devices
 
@@ -52,7 +53,7 @@ def main() -> None:
         rows, arrays = measure(configuration, artifact, device)
     with atomic(path, "wb") as handle:
         np.savez(handle, **arrays)
-    with atomic(arguments.output) as handle:
+    with vouched(arguments.output) as handle:
         writer = csv.DictWriter(handle, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows({**row, "embeddings": str(path)} for row in rows)
@@ -68,8 +69,7 @@ def measure(
     seen: set[str] = set()
     for configured in runs_of(configuration, artifact):
         run, record = read_record(Path(configured.directory))
-        if run.id != configured.id:
-            raise UserError(f"{run.directory}/run.json describes {run.id}, not {configured.id}: train the run again.")
+        check_is_of(configured, record, Path(run.directory, "run.json"))
         measured, maps = measure_run(configuration, run, record, settings, device, mapped=run.model not in seen)
         seen.add(run.model)
         rows.append({**describe(configuration, run, record, settings, device), **measured})

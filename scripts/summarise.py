@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.files import atomic
+from hidden_dynamics.records import check, check_is_of, remedy, vouched
 from hidden_dynamics.runs import Run, all_runs, cells_of, resolve, seeds_of
 from hidden_dynamics.statistics import mean_band, thin, triangular_moving_average
 
@@ -82,8 +82,7 @@ def row_of(configuration: Configuration, artifact: str, run: Run, root: Path) ->
     record = read_json(path)
     task = configuration.tasks[run.task]
     try:
-        if record["run"] != run.id:
-            raise UserError(f"{path} describes {record['run']}, not {run.id}: remove {path.parent} and {AGAIN}.")
+        check_is_of(run, record, path)
         reported = record["reported"] or {}
         return {
             "artifact": artifact,
@@ -175,6 +174,7 @@ def read_curve(directory: Path, split: str, against: str) -> tuple[NDArray, NDAr
 def read_train_curve(directory: Path) -> tuple[NDArray, NDArray]:
     """(iteration, minibatch loss), each (points,)."""
     path = directory / "train_loss.npy"
+    check(path)
     try:
         losses = np.load(path, allow_pickle=False)
     except FileNotFoundError:
@@ -198,6 +198,7 @@ def read_evaluations(directory: Path, metric: str, against: str) -> tuple[NDArra
 
 def read_metrics(directory: Path) -> list[dict[str, str]]:
     path = directory / "metrics.csv"
+    check(path)
     try:
         with path.open(encoding="utf-8", newline="") as handle:
             return list(csv.DictReader(handle))
@@ -208,6 +209,7 @@ def read_metrics(directory: Path) -> list[dict[str, str]]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
+    check(path)
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -252,11 +254,11 @@ def missing(path: Path) -> UserError:
 
 
 def unreadable(path: Path, why: str) -> UserError:
-    return UserError(f"{path} is not readable ({why}): remove {path.parent} and {AGAIN}.")
+    return UserError(f"{path} is not readable ({why}): {remedy(path)}")
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterator[Mapping[str, Any]] | Sequence[Mapping[str, Any]]) -> None:
-    with atomic(path) as handle:
+    with vouched(path) as handle:
         writer = csv.DictWriter(handle, columns, lineterminator="\n")
         writer.writeheader()
         for row in rows:

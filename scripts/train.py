@@ -28,7 +28,9 @@ from hidden_dynamics.building import build
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.runs import Run, code_of, data_file, find, identity
+from hidden_dynamics.files import sweep
+from hidden_dynamics.locks import alone
+from hidden_dynamics.runs import GRADIENTS, OUTPUTS, Run, code_of, data_file, find, identity
 from hidden_dynamics.training import devices, loop, optimisers, record
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
@@ -44,7 +46,9 @@ def main() -> int:
     try:
         with devices.turn(device, configuration.settings["runs_per_gpu"], Path(".snakemake/gpu-places")) as device:
             for run in runs:
-                train_run(configuration, run, device)
+                with alone(Path(run.directory, ".lock"), run.id):
+                    sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, "checkpoint.pt"))
+                    train_run(configuration, run, device)
     except (Interrupted, KeyboardInterrupt) as stop:  # the latter is Ctrl-C outside of the training loop
         signum = getattr(stop, "signum", signal.SIGINT)
         name = signal.Signals(signum).name
@@ -54,7 +58,8 @@ def main() -> int:
 
 
 def train_run(configuration: Configuration, run: Run, device: torch.device) -> None:
-    data = prepared.load(data_file(configuration, run.spec["dataset"], run.spec["data"]))
+    path = data_file(configuration, run.spec["dataset"], run.spec["data"])
+    data = prepared.load(path, run.spec["dataset"], run.spec["data"])
     fingerprint = hashlib.sha256((identity(run) + data.digest).encode()).hexdigest()
     task, network = build(run, data.arrays, device)
     progress = Progress(run.id)

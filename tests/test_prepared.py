@@ -88,7 +88,7 @@ def test_a_flipped_byte_never_passes_unseen(tmp_path: Path):
             loaded = prepared.load(path)
         except UserError as error:
             refused += 1
-            assert str(error).startswith(f"{path} cannot be used: ") and "run snakemake again" in str(error)
+            assert str(error).startswith(f"{path} cannot be used: ") and "un snakemake again" in str(error)
         else:  # a byte that carries nothing, such as the archive's date
             assert prepared.digest(loaded.arrays) == good.digest
     assert refused > len(whole) / 2
@@ -109,7 +109,7 @@ def test_a_file_of_other_arrays_is_refused(tmp_path: Path):
     prepared.save(tmp_path / "toy.npz", ARRAYS, PROVENANCE)
     prepared.save(tmp_path / "other.npz", {"a": np.zeros(3)}, PROVENANCE)
     (tmp_path / "other.npz").replace(tmp_path / "toy.npz")
-    with pytest.raises(UserError, match="toy.npz cannot be used: the digest of its arrays is .* Delete it and run"):
+    with pytest.raises(UserError, match="toy.npz cannot be used: the digest of its arrays is .* set aside as .* run"):
         prepared.load(tmp_path / "toy.npz")
 
 
@@ -117,8 +117,19 @@ def test_a_file_of_other_arrays_is_refused(tmp_path: Path):
 def test_a_missing_file_is_named(tmp_path: Path, suffix: str):
     prepared.save(tmp_path / "toy.npz", ARRAYS, PROVENANCE)
     (tmp_path / f"toy{suffix}").unlink()
-    with pytest.raises(UserError, match=f"toy{suffix} cannot be used: it is missing. Delete it"):
+    with pytest.raises(UserError, match=f"toy{suffix} cannot be used: it is missing. .*un snakemake again"):
         prepared.load(tmp_path / "toy.npz")
+    assert not (tmp_path / "toy.npz").exists()  # so that Snakemake makes both again
+
+
+def test_arrays_of_another_dataset_or_prepared_otherwise_are_refused(tmp_path: Path):
+    path = tmp_path / "toy.npz"
+    for wanted in (("other", {"length": 3}), ("toy", {"length": 4})):
+        prepared.save(path, ARRAYS, PROVENANCE)
+        assert prepared.load(path, "toy", {"length": 3}).provenance == PROVENANCE
+        with pytest.raises(UserError, match="was made for .*, and .* was expected"):
+            prepared.load(path, *wanted)
+        assert not path.exists() and path.with_name("toy.npz.unusable").exists()
 
 
 def test_pickled_objects_are_never_loaded(tmp_path: Path):

@@ -12,6 +12,8 @@ import pytest
 
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.rendering import figures
+from hidden_dynamics.rendering.results_table import read_summary
 from hidden_dynamics.runs import all_runs, resolve, runs_of
 from hidden_dynamics.statistics import mean_band, triangular_moving_average
 
@@ -108,7 +110,7 @@ def summarised(monkeypatch, settings):
         command += ["--output", str(output), *(["--curves", str(points)] if curves else [])]
         monkeypatch.setattr(sys, "argv", command)
         summarise.main()
-        assert not list(output.parent.glob(".*"))  # nothing half-written is left
+        assert {path.suffix for path in output.parent.glob(".*")} == {".sha256"}  # nothing half-written is left
         return rows_of(output), rows_of(points) if curves else []
 
     return run
@@ -399,3 +401,20 @@ def test_as_a_program(finished, settings, configuration):
         failed = subprocess.run([*command, "--config", config], **call)
         assert failed.returncode == 1
         assert failed.stderr.startswith("error: ") and message in failed.stderr and failed.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("read", [figures.read_rows, read_summary])
+def test_a_summary_that_was_altered_is_not_rendered(finished, summarised, read):
+    summarised(finished)
+    path = finished / "summary" / "out.csv"
+    read(path)
+    whole = path.read_bytes()
+    for altered in (
+        whole.replace(b"0.", b"1.", 1),
+        whole[: len(whole) // 2],
+        whole[: whole.rindex(b"\n", 0, -1) + 1],
+        b"",
+    ):
+        path.write_bytes(altered)
+        with pytest.raises(UserError, match=f"{path} was altered since it was written: remove it and run snakemake"):
+            read(path)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.claims.expansion import Cell
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.records import check, check_vouched
 from hidden_dynamics.rendering.progress import Progress, progress_of
 from hidden_dynamics.runs import GRADIENTS
 from hidden_dynamics.statistics import triangular_moving_average
@@ -107,6 +108,7 @@ class Evidence:
 
     def evaluations(self, row: Mapping[str, str], metric: str) -> NDArray:
         path = self.root / row["directory"] / "metrics.csv"
+        check(path)
         try:
             with path.open(encoding="utf-8", newline="") as handle:
                 values = [float(line[metric]) for line in csv.DictReader(handle) if line[metric] != ""]
@@ -129,6 +131,7 @@ class Evidence:
     def shares(self, row: Mapping[str, str], early: float) -> NDArray:
         """(recorded iterations,) of one run."""
         path = self.root / row["directory"] / GRADIENTS
+        check(path)
         try:
             with np.load(path, allow_pickle=False) as arrays:
                 norms = arrays["norms"].astype(np.float64)
@@ -160,6 +163,7 @@ def _measured(row: Mapping[str, str], metric: str) -> float:
 
 @cache
 def _smoothed(path: Path, smoothing: float) -> NDArray:
+    check(path)
     try:
         losses = np.load(path, allow_pickle=False).astype(np.float64)
     except (OSError, EOFError, ValueError) as error:
@@ -181,8 +185,9 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
     """The rows of a CSV file as text.
 
     Raises:
-        UserError: it is missing, is not CSV or lacks a column.
+        UserError: it is missing, was altered, is not CSV or lacks a column.
     """
+    check_vouched(path)
     try:
         with path.open(encoding="utf-8", newline="") as handle:
             reader = csv.DictReader(handle)

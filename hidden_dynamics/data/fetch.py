@@ -21,6 +21,7 @@ from hidden_dynamics import files
 from hidden_dynamics.data import archives
 from hidden_dynamics.data.registry import RemoteFile
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.locks import alone
 
 CHUNK = 1 << 18  # bytes of a local file held in memory at a time
 PIECE = 1 << 14  # bytes of a download at a time; what a broken connection had sent of the last one is lost
@@ -73,14 +74,18 @@ def fetch(
     for url in file.urls:
         sources.append((url, partial(_from_url, url, file, part, destination, progress, retries, pause, timeout)))
     try:
-        for source, bring in sources:
-            _say(f"{label}: from {source}")
-            try:
-                bring()
-            except _Refused as refusal:
-                failed(source, str(refusal))
-            else:
-                return part.unlink(missing_ok=True)
+        # Two processes would append to the same part: one may be left of a workflow that was killed.
+        with alone(destination.with_name(f".{destination.name}.lock"), label) as waited:
+            if waited and _is_there(destination, file):
+                return
+            for source, bring in sources:
+                _say(f"{label}: from {source}")
+                try:
+                    bring()
+                except _Refused as refusal:
+                    failed(source, str(refusal))
+                else:
+                    return part.unlink(missing_ok=True)
     except OSError as error:
         # Only the disk gets here: a source's own errors have become _Refused.
         raise UserError(
@@ -92,6 +97,14 @@ def fetch(
             if part.stat().st_size == 0:
                 part.unlink()
     raise UserError(_nothing_worked(dataset, file, tried))
+
+
+def _is_there(destination: Path, file: RemoteFile) -> bool:
+    try:
+        verify(destination, file)
+    except UserError:
+        return False
+    return True
 
 
 def verify(path: str | Path, file: RemoteFile) -> None:
@@ -161,7 +174,7 @@ def _from_url(
 def _download(url: str, part: Path, progress: bool, timeout: float) -> None:
     """Append to `part` what `url` still has to give; start over where the server cannot continue."""
     part.parent.mkdir(parents=True, exist_ok=True)
-    with open(part, "ab") as handle:
+    with files.naming_the_disk(part), open(part, "ab") as handle:
         # A range counts bytes as stored, so the server must not compress on the way.
         headers = {"Accept-Encoding": "identity"}
         if handle.tell():

@@ -54,23 +54,32 @@ def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping
         ) from error
 
 
-def load(path: str | Path) -> Prepared:
+def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, Any] | None = None) -> Prepared:
     """Read what `save` wrote, and verify the digest.
 
+    Arrays that cannot be used are set aside, so that Snakemake finds them missing and makes them again.
+
+    Args:
+        dataset: whose arrays they must be, and prepared with which `settings`; None: whatever is there.
+
     Raises:
-        UserError: a file is missing, truncated or altered; the message names it.
+        UserError: a file is missing, truncated, altered or of something else; the message names it.
     """
     path = Path(path)
     try:
         about = json.loads(_about(path).read_text(encoding="utf-8"))
         expected, provenance = about["digest"], about["provenance"]
     except FileNotFoundError:
-        raise _unusable(_about(path), "it is missing") from None
+        raise _unusable(path, "it is missing", of=_about(path)) from None
     except (ValueError, KeyError, TypeError) as error:
-        raise _unusable(_about(path), f"it is truncated or altered ({error!r})") from error
+        raise _unusable(path, f"it is truncated or altered ({error!r})", of=_about(path)) from error
     arrays = _read(path)
     if digest(arrays) != expected:
         raise _unusable(path, f"the digest of its arrays is {digest(arrays)}, expected {expected}")
+    wanted = {} if dataset is None else {"dataset": dataset, "settings": dict(settings or {})}
+    other = {key: provenance[key] for key, value in wanted.items() if provenance.get(key, value) != value}
+    if other:
+        raise _unusable(path, f"it was made for {other}, and {wanted} was expected")
     return Prepared(arrays, provenance, expected)
 
 
@@ -96,7 +105,7 @@ def _read(path: Path) -> dict[str, np.ndarray]:
         with open(path, "rb") as handle:
             return _members(handle, path)
     except FileNotFoundError:
-        raise _unusable(path, "it is missing") from None
+        raise UserError(f"{path} cannot be used: it is missing. Run snakemake again, which makes it anew.") from None
 
 
 def _members(handle: IO[bytes], path: Path) -> dict[str, np.ndarray]:
@@ -107,5 +116,15 @@ def _members(handle: IO[bytes], path: Path) -> dict[str, np.ndarray]:
         raise _unusable(path, f"it is truncated or altered ({error!r})") from error
 
 
-def _unusable(path: Path, problem: str) -> UserError:
-    return UserError(f"{path} cannot be used: {problem}. Delete it and run snakemake again.")
+def _unusable(path: Path, problem: str, of: Path | None = None) -> UserError:
+    """Set the arrays in `path` aside, and say so and what is wrong with them, or with the file `of` made together."""
+    aside = path.with_name(f"{path.name}.unusable")
+    try:
+        path.replace(aside)
+    except FileNotFoundError:  # another process has found the same
+        remedy = "Run snakemake again, which makes it anew."
+    except OSError as error:
+        remedy = f"It could not be set aside ({error.strerror}): delete it and run snakemake again."
+    else:
+        remedy = f"It was set aside as {aside}: run snakemake again, which makes it anew."
+    return UserError(f"{of or path} cannot be used: {problem}. {remedy}")

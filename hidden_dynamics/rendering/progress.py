@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.records import check
 
 AGAIN = "remove its run.json and run snakemake again"
 
@@ -44,6 +45,7 @@ def progress_of(directory: Path, metric: str, target: float) -> Progress:
 
 def _read(path: Path, columns: Sequence[str]) -> list[dict[str, float]]:
     """Rows of numbers; none where the run diverged before its first evaluation."""
+    check(path)
     try:
         with path.open(encoding="utf-8", newline="") as handle:
             return [{column: float(row[column]) for column in columns} for row in csv.DictReader(handle)]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas
 
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.records import check_vouched
 
 
 def read_text_columns(path: str | Path, columns: Iterable[str], kind: str, remedy: str) -> pandas.DataFrame:
@@ -17,8 +18,9 @@ def read_text_columns(path: str | Path, columns: Iterable[str], kind: str, remed
         remedy: the message where there is no such file.
 
     Raises:
-        UserError: the file is missing, is not CSV or lacks columns.
+        UserError: the file is missing, was altered since it was written, is not CSV or lacks columns.
     """
+    check_vouched(Path(path))
     try:
         content = pandas.read_csv(path, dtype=str, keep_default_na=False)
     except FileNotFoundError:

@@ -13,7 +13,8 @@ from typing import Any
 
 import torch
 
-from hidden_dynamics.files import atomic
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.files import FULL, atomic
 
 DIGEST_LENGTH = 64
 SECONDS = 60.0
@@ -33,6 +34,7 @@ class Checkpoint:
         self.path, self.previous = directory / "checkpoint.pt", directory / "checkpoint.previous.pt"
         self.fingerprint = fingerprint
         self._saved, self._took = time.monotonic(), 0.0
+        self._warned = False
 
     def due(self, after_evaluation: bool) -> bool:
         """Whether it is time: every minute, and after an evaluation (that is, an epoch), at most every five seconds.
@@ -43,18 +45,41 @@ class Checkpoint:
         return time.monotonic() - self._saved > max(wait, TIMES_A_SAVING * self._took)
 
     def save(self, state: dict[str, Any]) -> None:
-        """Write `state`; the checkpoint that was there becomes the previous one."""
+        """Write `state`; the checkpoint that was there becomes the previous one.
+
+        On a full disk the training goes on, and is warned once: to stop would lose what was done since the checkpoint
+        before, which stays. It is tried again when the next one is due.
+        """
         start = time.monotonic()
         buffer = io.BytesIO()
         torch.save({"fingerprint": self.fingerprint, **state}, buffer)
         content = buffer.getvalue()
-        if self.path.exists():
+        try:
+            self._write(content)
+            self._warned = False
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            self._warn(error)
+        self._saved = time.monotonic()
+        self._took = self._saved - start
+
+    def _write(self, content: bytes) -> None:
+        if self.path.exists():  # not after a failed writing: the previous one is the newest then
             self.path.replace(self.previous)
         with atomic(self.path, "wb") as handle:
             handle.write(hashlib.sha256(content).hexdigest().encode())
             handle.write(content)
-        self._saved = time.monotonic()
-        self._took = self._saved - start
+
+    def _warn(self, error: OSError) -> None:
+        if not self._warned:
+            print(
+                f"warning: {self.path} could not be written ({error.strerror}). Make room: the training goes on, but "
+                "if it stops, what it does from here on is done again.",
+                file=sys.stderr,
+                flush=True,
+            )
+        self._warned = True
 
     def load(self) -> dict[str, Any] | None:
         """The newest state of this very run, its tensors on the CPU, or None.
@@ -68,7 +93,8 @@ class Checkpoint:
         return None
 
     def drop_previous(self) -> None:
-        self.previous.unlink(missing_ok=True)
+        if self.path.exists():
+            self.previous.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> dict[str, Any] | None:
@@ -76,6 +102,8 @@ def _read(path: Path) -> dict[str, Any] | None:
         content = path.read_bytes()
     except FileNotFoundError:
         return None
+    except IsADirectoryError:
+        raise UserError(f"{path} is a directory, and a checkpoint was expected: remove it and run again.") from None
     stored, content = content[:DIGEST_LENGTH], content[DIGEST_LENGTH:]
     if hashlib.sha256(content).hexdigest().encode() != stored:
         print(f"{path} is damaged (its digest differs): it is ignored.", file=sys.stderr)

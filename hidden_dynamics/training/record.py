@@ -2,18 +2,20 @@
 gradients, hidden_gradients.npz."""
 
 import csv
+import io
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import torch
 from torch import nn
 
 from hidden_dynamics.files import atomic
-from hidden_dynamics.runs import GRADIENTS
+from hidden_dynamics.records import sealed
+from hidden_dynamics.runs import GRADIENTS, OUTPUTS
 from hidden_dynamics.training.loop import History
 from hidden_dynamics.training.reported import chosen
 
@@ -31,13 +33,14 @@ def write(
     (directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
     _write_csv(directory / "metrics.csv", history.metrics)
     _write_csv(directory / "clock.csv", history.clock)
-    with atomic(directory / "train_loss.npy", "wb") as handle:
-        np.save(handle, np.array(history.losses, dtype=np.float64))
+    _write_bytes(directory / "train_loss.npy", np.save, np.array(history.losses, dtype=np.float64))
     every = about["spec"]["training"].get("record_gradients")
+    written = [name for name in OUTPUTS if name != "run.json"]
     if every is not None:
+        written.append(GRADIENTS)
         _write_gradients(directory / GRADIENTS, history, every)
-    with atomic(directory / "model.pt", "wb") as handle:
-        torch.save({name: tensor.cpu() for name, tensor in network.state_dict().items()}, handle)
+    weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
+    _write_bytes(directory / "model.pt", lambda handle, content: torch.save(content, handle), weights)
     record = {
         **about,
         "parameters": sum(parameter.numel() for parameter in network.parameters()),
@@ -51,8 +54,16 @@ def write(
         "versions": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
     }
     with atomic(directory / "run.json") as handle:
-        json.dump(record, handle, indent=2)
+        json.dump(sealed(record, directory, written), handle, indent=2)
         handle.write("\n")
+
+
+def _write_bytes(path: Path, save: Callable[[IO[bytes], Any], None], content: Any) -> None:
+    """In one piece: where a disk is full, numpy and torch themselves raise errors that say nothing of a disk."""
+    buffer = io.BytesIO()
+    save(buffer, content)
+    with atomic(path, "wb") as handle:
+        handle.write(buffer.getbuffer())
 
 
 def _write_gradients(path: Path, history: History, every: int) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.records import check, remedy
 from hidden_dynamics.rendering.face import divergence_notes, scale_notes
 from hidden_dynamics.rendering.figures.ablation import RULES
 from hidden_dynamics.rendering.figures.curves import divergence_note
@@ -94,7 +95,8 @@ def read_counts(root: Path, run: Mapping[str, str]) -> Counts | None:
         UserError: its metrics.csv is missing or damaged.
     """
     path = root / run["directory"] / "metrics.csv"
-    again = f"remove {path.parent} and run snakemake again."
+    again = remedy(path)
+    check(path)
     try:
         with path.open(encoding="utf-8", newline="") as handle:
             rows = list(csv.DictReader(handle))

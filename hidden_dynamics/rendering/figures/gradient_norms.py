@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.records import check, remedy
 from hidden_dynamics.rendering.face import scale_notes
 from hidden_dynamics.rendering.figures.page import STYLE, page
 from hidden_dynamics.rendering.figures.provenance import data_of, made_note, sizes_of, subtitle_of, task_title
@@ -92,7 +93,8 @@ def read_recording(root: Path, run: Mapping[str, str]) -> Recording:
         UserError: the file is missing, is no such archive, or holds something else than expected.
     """
     path = root / run["directory"] / GRADIENTS
-    again = f"remove {path.parent} and run snakemake again."
+    again = remedy(path)
+    check(path)
     try:
         with np.load(path, allow_pickle=False) as arrays:
             iterations, norms = arrays["iterations"], arrays["norms"]

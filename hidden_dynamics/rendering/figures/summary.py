@@ -4,10 +4,12 @@ import csv
 from pathlib import Path
 
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.records import check_vouched
 
 
 def read_rows(path: str | Path) -> list[dict[str, str]]:
-    """The rows of a CSV file, as text by column. Raises `UserError` where the file is missing or not text."""
+    """The rows of a CSV file, as text by column. Raises `UserError` where it is missing, altered or not text."""
+    check_vouched(Path(path))
     try:
         with Path(path).open(encoding="utf-8", newline="") as handle:
             return list(csv.DictReader(handle))
