@@ -80,7 +80,8 @@ database_up() {
     if [ ! -d "$LAB/mysql/mysql" ]; then
         chown mysql "$LAB/mysql"
         mariadb-install-db --no-defaults --datadir="$LAB/mysql" --user=mysql --skip-test-db \
-            --auth-root-authentication-method=normal >"$LAB/log/mariadb-install.out" 2>&1
+            --auth-root-authentication-method=normal >"$LAB/log/mariadb-install.out" 2>&1 ||
+            { cat "$LAB/log/mariadb-install.out" >&2 && return 1; }
     fi
     start mariadbd --no-defaults --user=mysql --datadir="$LAB/mysql" --bind-address=127.0.0.1 --port=$((PORT + 3)) \
         --socket="$socket" --pid-file="$LAB/mysql/mariadbd.pid" --innodb-buffer-pool-size=64M \
