@@ -138,10 +138,11 @@ class OnSlurm(Workflow):
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def start(self, *arguments, environment=None, **settings):
+        """Snakemake in a process group of its own, as in a terminal."""
         command = self.command(*arguments, **(SETTINGS | settings))
-        given = os.environ | (environment or {})
+        own = {"env": os.environ | (environment or {}), "start_new_session": True, "preexec_fn": hear_ctrl_c}
         with open(self.root / "said", "a") as log:
-            return subprocess.Popen(command, cwd=self.root, stdout=log, stderr=log, env=given, start_new_session=True)
+            return subprocess.Popen(command, cwd=self.root, stdout=log, stderr=log, **own)
 
     @property
     def said(self):
@@ -153,6 +154,11 @@ class OnSlurm(Workflow):
             assert time.monotonic() < deadline, self.said[-6000:]
             assert process is None or process.poll() is None, self.said[-6000:]
             time.sleep(0.5)
+
+
+def hear_ctrl_c():
+    """A shell lets what it starts in the background, such as these tests, and all that they start, ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def ask(*command):
@@ -314,8 +320,8 @@ def interrupted(tables, repository, tmp_path_factory):
         *(f"train_{resource}" for resource in resources),
         environment={
             "PAUSE_limited": str(72 * limit / EVALUATIONS),
-            "PAUSE_preempted": "0.5",
-            "PAUSE_cancelled": "0.5",
+            "PAUSE_preempted": "1",
+            "PAUSE_cancelled": "1",
         },
     )
     try:
@@ -383,7 +389,7 @@ def test_a_failing_training_is_retried_and_reported_with_its_cause_and_mended_al
 def test_ctrl_c_cancels_the_jobs_and_the_same_command_continues_them(slurm, repository, one_machine, tmp_path_factory):
     workflow = copy_of(repository, tmp_path_factory, "ctrl_c")
     target = f"{run_of('interrupted')}/run.json"
-    process = workflow.start(target, environment={"PAUSE_interrupted": "0.5"})
+    process = workflow.start(target, environment={"PAUSE_interrupted": "5"})
     workflow.wait_for(lambda: len(workflow.trace("interrupted-0")) > 8, process)
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait(timeout=PATIENCE) == 1
