@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import json
+import math
 import os
 import re
 import shlex
@@ -55,7 +56,12 @@ PREPARED = {
     for task in CONFIGURATION.tasks.values()
 }
 DATASET_FILES = {name: list(entry["files"]) for name, entry in CONFIGURATION.datasets.items()}
-TOGETHER = CONFIGURATION.scale["together"]
+TOGETHER = CONFIGURATION.settings.get("together")
+if TOGETHER is None:
+    TOGETHER = CONFIGURATION.scale["together"]
+RUNTIME = min(
+    CONFIGURATION.scale["runtime"], CONFIGURATION.settings.get("time_limit") or CONFIGURATION.scale["runtime"]
+)
 
 # Every job finds the library here, in conda environments and on cluster nodes too, and the settings as they are after Snakemake's
 # command line. Without conda, `python` is the one that runs Snakemake. With conda, a job whose environment was not activated would run
@@ -133,10 +139,32 @@ def preparing_code(wildcards):
 
 
 def gpus():
-    """GPUs that a training asks for. A cluster's login node may have none where its nodes do: say device=cuda there."""
+    """GPUs that a training asks for. What a cluster's login node has says nothing of its other nodes: there, it must be given."""
     if config["device"] == "auto":
+        if on_cluster():
+            raise WorkflowError(
+                "config.yaml: device: auto looks for a GPU on this machine, but the jobs run on others: "
+                "say --config device=cuda, or device=cpu."
+            )
         return int(has_nvidia_gpu())
     return int(config["device"] == "cuda")
+
+
+def on_cluster():
+    """Whether jobs are submitted to a scheduler. A dry run shows it only by the account that profiles/slurm gives."""
+    settings = workflow.resource_settings
+    submits = settings.nodes is not None and settings.cores is None
+    return submits or "slurm_account" in (settings.default_resources or {})
+
+
+def runs_at_once(shared):
+    """How many of the runs that share a job are trained side by side: `runs_per_gpu`, where they have a GPU."""
+    return min(config["runs_per_gpu"], math.prod(map(len, shared.values()))) if gpus() else 1
+
+
+def requeue_option():
+    """A job that a scheduler runs for this workflow may queue itself again."""
+    return "--requeue" if workflow.remote_exec else ""
 
 
 def models_of(task):

@@ -62,7 +62,7 @@ rule measure_features:
     threads: CONFIGURATION.scale["threads"]
     resources:
         mem_mb=CONFIGURATION.scale["mem_mb"],
-        runtime=CONFIGURATION.scale["runtime"],
+        runtime=RUNTIME,
         gpu=gpus(),
     params:
         settings=lambda wildcards: json.dumps(CONFIGURATION.artifacts[wildcards.artifact]["features"], sort_keys=True),

@@ -1,4 +1,5 @@
-# One training job per model, dataset and seed; a scale may let runs of a task share a process (`together`).
+# One training job per model, dataset and seed; a scale, or the user, may let runs of a task share a job (`together`): on a GPU
+# `runs_per_gpu` of them are trained at a time, else one after another. A job of a cluster's goes on after its time limit.
 #
 # The checkpoint is not an output: Snakemake wipes outputs before every attempt. It lies in the run's directory, carries a fingerprint
 # of the run's specification, code and data, and is ignored where that differs. A run that is complete and unchanged is not trained
@@ -9,6 +10,7 @@ for task, entry in CONFIGURATION.tasks.items():
     shared = {key: values for key, values in together.items() if key in TOGETHER}
     job = "-".join(["train", task, *(f"{{{key}}}" for key in together if key not in TOGETHER)])
     models, seeds, identities = job_of(task)
+    at_once = runs_at_once(shared)
 
     rule:
         name:
@@ -29,10 +31,10 @@ for task, entry in CONFIGURATION.tasks.items():
         priority: len(models_of(task))  # the longest first, so that none is left alone at the end
         conda:
             "../envs/train.yaml"
-        threads: CONFIGURATION.scale["threads"]
+        threads: CONFIGURATION.scale["threads"] * at_once
         resources:
-            mem_mb=CONFIGURATION.scale["mem_mb"],
-            runtime=CONFIGURATION.scale["runtime"],
+            mem_mb=CONFIGURATION.scale["mem_mb"] * at_once,
+            runtime=RUNTIME,
             gpu=gpus(),
         params:
             task=task,
@@ -42,6 +44,6 @@ for task, entry in CONFIGURATION.tasks.items():
             writing=WRITING,
         message:
             "Training {params.models} on {params.task}, seed {params.seeds}"
-        shell:
-            "python scripts/train.py --task {params.task} --model {params.models} --seed {params.seeds}"
-            " --threads {threads} > {log:q} 2>&1"
+        shell:  # exec: a shell in between would end at the first SIGTERM, and its job before a checkpoint is written
+            "exec python scripts/train_job.py --task {params.task} --model {params.models} --seed {params.seeds}"
+            f" --threads {{threads}} --at-once {at_once} {requeue_option()} > {{log:q}} 2>&1"

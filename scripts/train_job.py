@@ -1,0 +1,149 @@
+"""Train the runs of one job of the workflow, by scripts/train.py.
+
+    python scripts/train_job.py --task pmnist --model lstm-n128 --seed 0 1 2 3 --at-once 4
+
+The runs go through one process, one after another; with --at-once, each has a process of its own, so many of them side
+by side, which is how several small trainings share a GPU. Memory and --threads are the job's: they share them.
+
+With --requeue, in a job of SLURM's, the trainings are asked to stop a little before the job's time limit. Their
+checkpoints are then whole, and the job is queued again, under the same number, and continues from them: a training
+takes as many time limits as it needs, and none of the attempts that are meant for failures. A limit in which nothing
+was trained is a failure.
+"""
+
+import _bootstrap  # noqa: F401  isort: skip
+
+import argparse
+import hashlib
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from hidden_dynamics import slurm
+from hidden_dynamics.arguments import positive, seed
+from hidden_dynamics.configuration import load, parse_settings
+from hidden_dynamics.errors import run_main
+from hidden_dynamics.runs import find
+
+TRAIN = [sys.executable, str(Path(__file__).with_name("train.py"))]
+STOPPED = (
+    128 + signal.SIGTERM,
+    -signal.SIGTERM,
+)  # how a training ends that was asked to stop; the second, at its start
+
+
+def main() -> int:
+    given = parse_arguments()
+    threads = max(1, given.threads // given.at_once)
+    together = [(given.model, given.seed)]
+    apart = [([model], [seed]) for seed, model in itertools.product(given.seed, given.model)]
+    commands = [
+        [*TRAIN, "--task", given.task, "--model", *models, "--seed", *map(str, seeds), "--threads", str(threads)]
+        for models, seeds in (together if given.at_once == 1 else apart)
+    ]
+    job = os.environ.get("SLURM_JOB_ID") if given.requeue else None
+    if job is None and len(commands) == 1:
+        os.execv(commands[0][0], commands[0])  # what stops it then reaches it directly
+
+    left = slurm.seconds_left(job) if job is not None else None
+    before = checkpoints(given)
+    trainings = Trainings(commands, given.at_once)
+    code = trainings.run(time.monotonic() + left - margin(left) if left is not None else None)
+    if not trainings.out_of_time or code not in (0, *STOPPED):
+        return code if code >= 0 else 128 - code
+    if checkpoints(given) == before:
+        print("error: nothing was trained within this time limit: ask for a longer one (time_limit).", file=sys.stderr)
+        return 1
+    print(f"the time limit is near: job {job} is queued again and continues from the checkpoints", flush=True)
+    if slurm.requeue(job):
+        time.sleep(300)  # SLURM ends it
+    return 128 + signal.SIGTERM
+
+
+def margin(left: float) -> float:
+    """Seconds before the time limit at which the trainings stop: enough for an iteration and to write a checkpoint."""
+    return min(10 + left / 20, 300)
+
+
+def checkpoints(given: argparse.Namespace) -> list[str | None]:
+    """What the runs' checkpoints hold, as digests: where none has changed, nothing was done."""
+    configuration = load(parse_settings(None))
+    directories = [
+        Path(find(configuration, given.task, model, number).directory)
+        for number, model in itertools.product(given.seed, given.model)
+    ]
+    files = [directory / "checkpoint.pt" for directory in directories]
+    return [hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else None for file in files]
+
+
+class Trainings:
+    """Processes of scripts/train.py, so many at once; they end when they are done, told to, or out of time.
+
+    SIGTERM and SIGINT are handed on to them.
+    """
+
+    def __init__(self, commands: Sequence[Sequence[str]], at_once: int):
+        self.waiting, self.running, self.at_once = list(commands), [], at_once
+        self.signum: int | None = None
+        self.out_of_time = False
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(signum, self._receive)
+
+    def run(self, deadline: float | None) -> int:
+        """The first exit code that speaks of a failure, or else of a stop, or 0. A failure leaves the others alone."""
+        codes = []
+        while self.running or (self.waiting and not self._stopping):
+            while self.waiting and len(self.running) < self.at_once and not self._stopping:
+                self.running.append(subprocess.Popen(self.waiting.pop(0)))
+            time.sleep(0.2)
+            if deadline is not None and time.monotonic() > deadline and not self.out_of_time:
+                self.out_of_time = True
+                self._send(signal.SIGTERM)
+            codes += [self._ended(process) for process in self.running if process.poll() is not None]
+            self.running = [process for process in self.running if process.returncode is None]
+        if self.waiting:
+            codes.append(STOPPED[0])
+        return next((code for code in codes if code not in (0, *STOPPED)), max(codes, key=abs))
+
+    @property
+    def _stopping(self) -> bool:
+        return self.out_of_time or self.signum is not None
+
+    def _ended(self, process: subprocess.Popen) -> int:
+        if process.returncode == -signal.SIGKILL:
+            print(
+                "error: a training was killed, as a machine or a cluster does to what takes more memory than there is, "
+                "or than was asked for (mem_mb).",
+                file=sys.stderr,
+                flush=True,
+            )
+        return process.returncode
+
+    def _send(self, signum: int) -> None:
+        for process in self.running:
+            if process.poll() is None:
+                process.send_signal(signum)
+
+    def _receive(self, signum: int, frame: object) -> None:
+        self.signum = signum
+        self._send(signum)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--task", required=True, help="a task of config/tasks.yaml")
+    parser.add_argument("--model", required=True, nargs="+", help="models with their size as run, such as lstm-n128")
+    parser.add_argument("--seed", required=True, nargs="+", type=seed, help="one or several seeds")
+    parser.add_argument("--threads", required=True, type=positive, help="CPU threads of the job")
+    parser.add_argument("--at-once", type=positive, default=1, help="runs side by side; default: %(default)s")
+    parser.add_argument("--requeue", action="store_true", help="in a job of SLURM's: go on after its time limit")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,206 @@
+"""A job's trainings: what it asks for; side by side, stopped before the time limit, queued again.
+
+SLURM's commands are scripts here; tests/slurm has the real ones.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import train_job
+from conftest import ROOT
+
+from hidden_dynamics import slurm
+
+# Stands in for a training: says that it is there, waits for `companions` to be, and then for its end.
+TRAINING = """
+import pathlib, signal, sys, time
+name, companions, end = sys.argv[1:]
+signal.signal(signal.SIGTERM, lambda *given: sys.exit(143))
+pathlib.Path(name).touch()
+while len(list(pathlib.Path().glob("training*"))) < int(companions):
+    time.sleep(0.01)
+if end == "killed":
+    signal.raise_signal(signal.SIGKILL)
+if end == "waits":
+    time.sleep(60)
+sys.exit(int(end))
+"""
+
+
+@pytest.fixture
+def trainings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = {signum: signal.getsignal(signum) for signum in (signal.SIGTERM, signal.SIGINT)}
+
+    def of(ends, at_once=1, companions=0):
+        commands = [
+            [sys.executable, "-c", TRAINING, f"training{place}", str(companions), str(end)]
+            for place, end in enumerate(ends)
+        ]
+        return train_job.Trainings(commands, at_once)
+
+    yield of
+    for signum, handler in before.items():
+        signal.signal(signum, handler)
+
+
+def there(tmp_path):
+    return sorted(path.name for path in tmp_path.glob("training*"))
+
+
+def test_so_many_go_side_by_side(trainings):
+    assert trainings([0, 0, 0], at_once=3, companions=3).run(None) == 0
+
+
+def test_a_failure_leaves_the_others_alone_and_is_the_jobs(trainings, tmp_path, capfd):
+    assert trainings([0, 3, 0, "killed", 0], at_once=2).run(None) == 3
+    assert len(there(tmp_path)) == 5
+    assert "a training was killed" in capfd.readouterr().err
+
+
+def test_out_of_time_those_that_go_are_stopped_and_the_rest_not_begun(trainings, tmp_path):
+    job = trainings(["waits", "waits", 0], at_once=2, companions=2)
+    assert job.run(time.monotonic() + 2) == 128 + signal.SIGTERM
+    assert job.out_of_time
+    assert there(tmp_path) == ["training0", "training1"]
+
+
+def test_what_was_done_before_the_time_was_out_stays_done(trainings):
+    job = trainings([0])
+    assert job.run(time.monotonic() + 100) == 0
+    assert not job.out_of_time
+
+
+def test_a_signal_is_handed_on(trainings):
+    job = trainings(["waits", "waits"], at_once=1)
+    sender = subprocess.Popen(
+        ["sh", "-c", f"while ! [ -e training0 ]; do sleep 0.1; done; sleep 0.2; kill {os.getpid()}"]
+    )
+    assert job.run(None) == 128 + signal.SIGTERM
+    assert sender.wait() == 0
+    assert not job.out_of_time and job.waiting
+
+
+@pytest.mark.parametrize("minutes", [1, 10, 60, 720, 2880])
+def test_the_margin_leaves_most_of_the_limit(minutes):
+    assert 10 <= train_job.margin(60 * minutes) <= min(300, 15 * minutes)
+
+
+@pytest.fixture
+def commands(tmp_path, monkeypatch):
+    """Puts programs of these names and contents first on the path."""
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+
+    def put(**programs):
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        for name, content in programs.items():
+            (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{content}\n")
+            (tmp_path / "bin" / name).chmod(0o755)
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("59", None),
+        ("0:59", 59),
+        ("12:00", 720),
+        ("1:00:01", 3601),
+        ("2-03:00:00", 183600),
+        ("UNLIMITED", None),
+        ("", None),
+    ],
+)
+def test_the_time_that_is_left(commands, capfd, said, seconds):
+    commands(squeue=f'[ "$3" = 17 ] && echo "{said}"')
+    assert slurm.seconds_left("17") == seconds
+    assert ("tells no time limit of job 17" in capfd.readouterr().err) == (said in ("59", ""))
+
+
+def test_what_slurm_refuses_is_said(commands, capfd):
+    commands(scontrol="echo 'Requested operation is presently disabled' >&2; exit 1")
+    assert not slurm.requeue("17")
+    assert capfd.readouterr().err == "SLURM: scontrol requeue 17 failed: Requested operation is presently disabled\n"
+
+
+# A training of the workflow's in a job that ends at once: `scripts/train.py` replaced by one that keeps a checkpoint.
+KEEPS = """
+import os, pathlib, signal, sys, time
+file = pathlib.Path("results/demo/runs/adding/lstm-n32/seed0/checkpoint.pt")
+def stop(*given):
+    file.write_text(os.environ["STATE"])
+    sys.exit(143)
+signal.signal(signal.SIGTERM, stop)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("state", ["new", "old"])
+def test_a_job_out_of_time_is_queued_again_where_something_was_trained(commands, tmp_path, state):
+    checkpoint = tmp_path / "results/demo/runs/adding/lstm-n32/seed0/checkpoint.pt"
+    checkpoint.parent.mkdir(parents=True)
+    checkpoint.write_text("old")
+    commands(squeue="echo 0:13", scontrol=f'echo "$@" > {tmp_path}/asked; exit 1')
+    (tmp_path / "train.py").write_text(KEEPS)
+    driver = "import sys, train_job; train_job.TRAIN = [sys.executable, 'train.py']; sys.exit(train_job.main())"
+    given = ["--task", "adding", "--model", "lstm-n32", "--seed", "0", "--threads", "1", "--requeue"]
+    done = subprocess.run(
+        [sys.executable, "-c", driver, *given],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": f"{ROOT / 'scripts'}:{ROOT}", "SLURM_JOB_ID": "17", "STATE": state},
+        capture_output=True,
+        text=True,
+    )
+    if state == "new":
+        assert done.returncode == 143 and "job 17 is queued again" in done.stdout, done.stderr
+        assert (tmp_path / "asked").read_text() == "requeue 17\n"
+    else:
+        assert done.returncode == 1 and "nothing was trained within this time limit" in done.stderr
+        assert not (tmp_path / "asked").exists()
+
+
+ASKED = """
+import json, sys
+from pathlib import Path
+from snakemake.api import ConfigSettings, OutputSettings, ResourceSettings, SnakemakeApi
+from snakemake.settings.enums import Quietness
+
+with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+    given = ConfigSettings(config=json.loads(sys.argv[1]))
+    workflow = api.workflow(ResourceSettings(cores=8), given, snakefile=Path("Snakefile"))._workflow
+    resources = workflow.get_rule("train_adding").resources
+    names = ("_cores", "mem_mb", "runtime", "gpu")
+    print(json.dumps({name: getattr(resources[name], "_value", None) for name in names}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ({"device": "cuda"}, {"_cores": 2, "mem_mb": 8000, "runtime": 720, "gpu": 1}),
+        ({"device": "cpu", "together": ["seed"]}, {"_cores": 2, "mem_mb": 8000, "runtime": 720, "gpu": 0}),
+        ({"device": "cuda", "together": ["seed"], "runs_per_gpu": 2}, {"_cores": 4, "mem_mb": 16000, "gpu": 1}),
+        ({"device": "cuda", "together": ["seed"], "runs_per_gpu": 9}, {"_cores": 6, "mem_mb": 24000}),
+        ({"device": "cuda", "runs_per_gpu": 2, "time_limit": 90}, {"_cores": 2, "mem_mb": 8000, "runtime": 90}),
+        ({"device": "cuda", "time_limit": 9000}, {"runtime": 720}),
+    ],
+)
+def test_a_job_asks_for_what_its_runs_need_side_by_side(given, asked):
+    settings = json.dumps({"scale": "pilot", "seeds": [0, 1, 2]} | given)
+    done = subprocess.run([sys.executable, "-c", ASKED, settings], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert {name: said[name] for name in asked} == asked
+
+
+def test_on_a_cluster_the_device_must_be_given():
+    command = [sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", "--dry-run", "--config", "device=auto"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "say --config device=cuda, or device=cpu" in done.stdout + done.stderr
