@@ -38,25 +38,37 @@ class Step:
 
 @functools.cache
 def steps() -> list[Step]:
-    """What the rules say: every script that they run, with the environment that they name for it."""
+    """What the rules say: every script that they run, with the environment that they name for it.
+
+    A script that another starts runs where that does.
+    """
     done = subprocess.run([sys.executable, "-c", RULES], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found: dict[Step, list[str]] = {}
     for rule, command, environment in json.loads(done.stdout.splitlines()[-1]):
         (script,) = re.findall(r"\bpython scripts/(\w+)\.py\b", command)
-        step = Step(script, Path(environment).stem, [])
-        found.setdefault(step, []).append(rule)
+        for name in (script, *_started_by(script)):
+            found.setdefault(Step(name, Path(environment).stem, []), []).append(rule)
     return [Step(step.script, step.environment, rules) for step, rules in found.items()]
+
+
+def _started_by(script: str) -> list[str]:
+    """The scripts that a script starts, which it names as files."""
+    source = (ROOT / "scripts" / f"{script}.py").read_text(encoding="utf-8")
+    return [name for name in re.findall(r'"(\w+)\.py"', source) if (ROOT / "scripts" / f"{name}.py").is_file()]
 
 
 @functools.cache
 def imports_of(step: Step) -> tuple[frozenset[str], frozenset[str]]:
     """The project's modules that a step imports, and the installed packages that these import, both by name.
 
+    What the scripts that it starts import counts as well.
     Imports within a function count where the step's `main`, or what config/ names for it, reaches that function.
     """
-    reached = {key.split(":")[0] for key in reachable([f"scripts.{step.script}.main", *_by_name(step)])}
-    own, packages, waiting = set(), set(), [*reached, f"scripts.{step.script}"]
+    scripts = [step.script, *_started_by(step.script)]
+    names = [name for script in scripts for name in (f"scripts.{script}.main", *_by_name(script, step.environment))]
+    reached = {key.split(":")[0] for key in reachable(names)}
+    own, packages, waiting = set(), set(), [*reached, *(f"scripts.{script}" for script in scripts)]
     while waiting:
         module = waiting.pop()
         if _path_of(module) is None:
@@ -95,13 +107,13 @@ def importers_by_name() -> set[str]:
     return {path.stem for path in files if "import_module(" in path.read_text(encoding="utf-8")}
 
 
-def _by_name(step: Step) -> list[str]:
-    """What a step imports because config/ names it: `prepare` a dataset's module, the others classes."""
-    if step.script == "prepare":
+def _by_name(script: str, environment: str) -> list[str]:
+    """What a script imports because config/ names it: `prepare` a dataset's module, the others classes."""
+    if script == "prepare":
         datasets = yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8")).values()
-        modules = [entry["module"] for entry in datasets if entry.get("environment", "data") == step.environment]
+        modules = [entry["module"] for entry in datasets if entry.get("environment", "data") == environment]
         return [f"{module}.prepare" for module in modules]
-    if "hidden_dynamics.building:imported" in reachable([f"scripts.{step.script}.main"]):
+    if "hidden_dynamics.building:imported" in reachable([f"scripts.{script}.main"]):
         text = "".join((ROOT / "config" / f"{part}.yaml").read_text(encoding="utf-8") for part in ("tasks", "models"))
         return re.findall(r"\bhidden_dynamics(?:\.\w+){2,}", text)
     return []

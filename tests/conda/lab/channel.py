@@ -1,10 +1,10 @@
-"""Make a conda channel on disk that holds `python`, from this machine's own CPython, and `pip`, from the wheel within it.
+"""Make a conda channel on disk that holds `python`, from this machine's own CPython, and `pip`, from the wheel in it.
 
     python channel.py DIRECTORY
 
-A package is a tar archive of files and of info/index.json, info/paths.json and info/link.json; the channel's repodata.json lists the
-packages with their digests. Paths that CPython was built with are changed on installation, as conda does it: those in text
-through a placeholder, that of libpython by making it relative to the file that needs it.
+A package is a tar archive of files and of info/index.json, info/paths.json and info/link.json; the channel's
+repodata.json lists the packages with their digests. CPython names the prefix that it was built for: in text, through a
+placeholder that the installation replaces; where a file looks for libpython, relative to that file.
 """
 
 import hashlib
@@ -37,7 +37,12 @@ class Entry:
 
 def main() -> None:
     channel = Path(sys.argv[1])
-    about = {"name": "python", "version": platform.python_version(), "build": "0_cpython", "depends": ["__glibc >=2.17"]}
+    about = {
+        "name": "python",
+        "version": platform.python_version(),
+        "build": "0_cpython",
+        "depends": ["__glibc >=2.17"],
+    }
     write_package(channel, "linux-64", about, python_files(Path(sys.base_prefix).resolve()), {})
     wheel = pip_wheel()
     about = {"name": "pip", "version": wheel.name.split("-")[1], "build": "py_0", "noarch": "python"}

@@ -3,9 +3,9 @@
     conda --version | conda info --json | conda config --get channel_priority --json | conda clean ...
     conda env create --quiet --no-default-packages --file FILE --prefix PREFIX
 
-CONDA_LAB is the lab's directory: its channels/ holds what `channels:` names, and it is what `conda info` calls conda's prefix.
-The pip section is installed by pip, as conda does it, or with CONDA_LAB_INSTALLER=uv by uv, which resolves the same requirements but
-shares the files of environments through hard links.
+CONDA_LAB is the lab's directory, whose channels/ holds what `channels:` names; CONDA_LAB_PREFIX is where conda is
+installed, and CONDA_LAB_VERSION its version. The pip section is installed by pip, as conda does it, or with
+CONDA_LAB_INSTALLER=uv by uv, which resolves the same requirements but shares files between environments by hard links.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import yaml
 
-VERSION = "24.7.1"  # the lowest that Snakemake accepts
+VERSION = os.environ.get("CONDA_LAB_VERSION", "24.7.1")  # the lowest that Snakemake accepts
 LAB = Path(os.environ["CONDA_LAB"])
 
 
@@ -29,7 +29,7 @@ def main() -> None:
         case ["--version"]:
             print(f"conda {VERSION}")
         case ["info", "--json"]:
-            print(json.dumps({"conda_prefix": str(LAB), "platform": "linux-64", "conda_version": VERSION}))
+            print(json.dumps({"conda_prefix": os.environ["CONDA_LAB_PREFIX"], "platform": "linux-64"}))
         case ["config", "--get", "channel_priority", "--json"]:
             print(json.dumps({"get": {"channel_priority": "strict"}}))
         case ["clean", *_]:
