@@ -23,6 +23,14 @@ from packaging.requirements import Requirement
 from steps import imports_of, steps
 from test_workflow import PARTS, SETTINGS
 
+from hidden_dynamics import configuration as configurations
+from hidden_dynamics.runs import data_file
+
+sys.path.append(str(ROOT / "tests/slurm"))
+
+from test_slurm import missing as missing_for_slurm  # noqa: E402
+from test_slurm import slurm  # noqa: E402, F401  a fixture
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.conda,
@@ -31,7 +39,12 @@ pytestmark = [
 
 TABLE = "momentumrnn_table11"
 SUMMARY = f"out/demo/summary/{TABLE}.csv"
-SPEECH = "data/prepared/synthetic_speech-longest1200-seed0-shortest400-test24-train96-validation24.npz"
+SETTLED = configurations.load(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")))
+(SPEECH,) = {
+    data_file(SETTLED, task["dataset"], task.get("data", {}))
+    for task in SETTLED.tasks.values()
+    if task["dataset"] == "synthetic_speech"
+}
 NAMES = sorted(path.stem for path in (ROOT / "envs").glob("*.yaml"))
 JOURNAL = """
 import atexit
@@ -220,11 +233,7 @@ def test_what_the_lab_installs_through_uv_is_what_pip_installs(made, lab, tmp_pa
 
 
 BROKEN = {
-    "does nothing": ("true", r"runs in the Python of {venv}, not in one of {place} \(CONDA_PREFIX is not set\)"),
-    "finds no environment": (
-        f'rm -rf "$1"; source {HERE}/activate "$1"',
-        "EnvironmentLocationNotFound.*Python of {venv}",
-    ),
+    "does nothing": ("true", r"Python of {venv}, not in one of {place} \(CONDA_PREFIX is not set\)"),
     "leaves another python first": (
         'export CONDA_PREFIX="$1"',
         r"Python of {venv}, not in one of {place} \(CONDA_PREFIX is {place}/\w+\)",
@@ -241,55 +250,49 @@ def test_a_step_whose_environment_is_not_activated_stops_and_says_so(made, anoth
     script, expected = BROKEN[what]
     conda = lab.install(tmp_path / "conda")
     (conda / "bin/activate").write_text(script + "\n")
-    if "rm -rf" in script:  # not the others'
-        shutil.copytree(made.root / "envs", another.root / "envs", dirs_exist_ok=True)
-        place, arguments = another.root / ".snakemake/conda", {}
-    else:
-        place, arguments = made.root / ".snakemake/conda", {"made": made}
-    before = (another.root / SUMMARY).read_bytes()
-    other = made.environments()["data"]
-    said = " ".join(summarise(another, code=1, conda=conda, OTHER=str(other), **arguments).split())
-    names = {"venv": re.escape(sys.prefix), "place": re.escape(str(place)), "other": re.escape(str(other))}
-    assert re.search("the conda environment of this step was not activated", said)
+    place, other = str(made.root / ".snakemake/conda"), str(made.environments()["data"])
+    said = " ".join(summarise(another, made=made, code=1, conda=conda, OTHER=other).split())
+    names = {"venv": re.escape(sys.prefix), "place": re.escape(place), "other": re.escape(other)}
+    assert "error: the conda environment of this step was not activated" in said
     assert re.search(expected.format(**names), said), said[-3000:]
     assert "Traceback" not in said
-    assert "loaded" not in said and not (another.root / SUMMARY).exists()  # Snakemake removes what a failed job leaves
-    summarise(another, made=made)
-    assert (another.root / SUMMARY).read_bytes() == before
+    assert not (another.root / SUMMARY).exists()
 
 
-def test_an_environment_that_is_deleted_or_damaged_is_made_again_as_the_message_says(another):
-    before = (another.root / SUMMARY).read_bytes()
-    assert "Creating conda environment envs/summarise.yaml" in summarise(another)
+def test_an_environment_that_is_unfinished_deleted_or_damaged_is_made_again_as_the_messages_say(another, lab, tmp_path):
+    before, creating = (another.root / SUMMARY).read_bytes(), "Creating conda environment envs/summarise.yaml"
+    no_packages = {
+        "CONDA_LAB_INSTALLER": "pip",
+        "PIP_NO_INDEX": "1",
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_FIND_LINKS": "",
+    }
+    said = summarise(another, code=1, **no_packages)
+    assert "Could not create conda environment" in said and "No matching distribution found" in said
+
+    deleting = lab.install(tmp_path / "conda")  # at the last moment
+    (deleting / "bin/activate").write_text(f'rm -rf "$1"\nsource {HERE}/activate "$1"\n')
+    said = summarise(another, code=1, conda=deleting)
+    assert creating in said
+    assert re.search("EnvironmentLocationNotFound(?s:.*)was not activated", said), said[-3000:]
+
+    assert creating in summarise(another)
     prefix = another.environments()["summarise"]
-    shutil.rmtree(prefix)
-    assert "Creating conda environment envs/summarise.yaml" in summarise(another)
     for python in (prefix / "bin").glob("python*"):
         python.unlink()
-    said = summarise(another, code=1)
+    said = " ".join(summarise(another, code=1).split())
     assert "was not activated" in said and "delete what is left of it there and run again" in said
     shutil.rmtree(prefix)
-    summarise(another)
+    assert creating in summarise(another)
     assert (another.root / SUMMARY).read_bytes() == before
-    assert [line["prefix"] for line in another.journal() if line["script"] == "summarise"][-1] == str(prefix)
-
-
-def test_an_environment_whose_creation_was_cut_off_is_not_used(another, lab, tmp_path):
-    conda = lab.install(tmp_path / "conda")
-    call = (conda / "bin/conda").read_text()
-    (conda / "bin/conda").write_text(
-        call.replace("exec ", 'case "$*" in *create*) export UV_OFFLINE=1 UV_NO_CACHE=1; esac\nexec ')
-    )
-    said = summarise(another, code=1, conda=conda)
-    assert "Could not create conda environment" in said and "summarise.yaml" in said
-    assert "Creating conda environment" in summarise(another)
+    assert {line["prefix"] for line in another.journal()} == {str(prefix)}
 
 
 def test_without_a_conda_that_will_do_snakemake_says_so(another, lab, tmp_path):
-    folders = [path for path in os.environ["PATH"].split(":") if not Path(path, "conda").exists()]
-    path = ":".join([str(Path(sys.executable).parent), *folders])
-    said = summarise(another, code=1, PATH=path)
-    assert re.search("conda.*not (available|found)|Is conda installed and accessible", said), said
+    folders = [Path(sys.executable).parent, *map(Path, os.environ["PATH"].split(":"))]
+    without = ":".join(str(folder) for folder in folders if not (folder / "conda").exists())
+    said = summarise(another, code=1, PATH=without)
+    assert "conda: command not found" in said and "Is conda installed and accessible?" in said
     said = summarise(another, code=1, CONDA_LAB_VERSION="24.7.0")
     assert "Conda must be version 24.7.1 or later, found version 24.7.0" in said
 
@@ -313,3 +316,26 @@ def test_the_users_own_packages_are_not_found_before_the_environments(made, anot
     summarise(another, made=made, **leaks)
     (line,) = another.journal()
     assert Path(line["loaded"]["numpy"]).is_relative_to(line["prefix"])
+
+
+@pytest.mark.slurm
+@pytest.mark.skipif(missing_for_slurm() is not None, reason=missing_for_slurm() or "")
+def test_on_slurm_every_job_activates_the_environment_of_its_step(slurm, made, lab, tmp_path_factory):  # noqa: F811
+    """The environments are those of the run on this machine; Snakemake finds them by --conda-prefix."""
+    repository = copied("on_slurm", tmp_path_factory, lab)
+    profile = repository.root / "profiles/slurm/config.yaml"
+    profile.write_text(profile.read_text().replace("slurm_account=default", "slurm_account=lab"))
+    soon = ["--latency-wait", "5", "--slurm-init-seconds-before-status-checks", "2"]  # of 40
+    place = ["--use-conda", "--conda-prefix", str(made.root / ".snakemake/conda")]
+    said = repository.run("--profile", "profiles/slurm", *soon, *place, TABLE)
+    assert "Creating conda environment" not in said
+    assert len(set(re.findall(r"SLURM jobid (\d+)", said))) == 5  # prepare, two trainings, summarise, render
+    named = {str(path): name for name, path in made.environments().items()}
+    ran = [(line["script"], named[line["prefix"]]) for line in repository.journal()]
+    trained = [("train", "train")] * 2
+    assert sorted(ran) == [("prepare", "data"), ("render_table", "render"), ("summarise", "summarise"), *trained]
+    for pattern in ("runs/*/*/seed0/metrics.csv", "runs/*/*/seed0/model.pt", "tables/*"):
+        made_here = sorted((made.root / "out/demo").glob(pattern))
+        assert len(made_here) in (4, 20)
+        for path in made_here:
+            assert (repository.root / path.relative_to(made.root)).read_bytes() == path.read_bytes(), path
