@@ -64,15 +64,18 @@ RUNTIME = min(
 )
 
 # Every job finds the library here, in conda environments and on cluster nodes too, and the settings as they are after Snakemake's
-# command line. Without conda, `python` is the one that runs Snakemake. With conda, a job whose environment was not activated would run
-# in that one without a word: it is told not to.
+# command line. Without conda, `python` is the one that runs Snakemake. With conda, it is that of the job's environment: a job is told
+# where environments are, and stops if it finds itself elsewhere; packages of the user's own (~/.local) would come before theirs.
 uses_conda = "conda" in {str(method) for method in workflow.deployment_settings.deployment_method}
+environments = workflow.deployment_settings.conda_prefix or ".snakemake/conda"
 job_environment = {
     "PYTHONPATH": str(workflow.basedir),
     "HIDDEN_DYNAMICS_CONFIG": json.dumps(config),
-    "HIDDEN_DYNAMICS_NOT_IN": sys.prefix if uses_conda else "",
+    "HIDDEN_DYNAMICS_ENVIRONMENTS": os.path.abspath(environments) if uses_conda else "",
 }
-if not uses_conda:
+if uses_conda:
+    job_environment["PYTHONNOUSERSITE"] = "1"
+else:
     job_environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()])
 exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in job_environment.items())
 shell.prefix("export " + exports.replace("{", "{{").replace("}", "}}") + "; ")  # Snakemake formats the prefix

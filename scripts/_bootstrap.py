@@ -1,8 +1,8 @@
 """Imported first by every script: finds the library, and refuses to run in the wrong Python.
 
-Snakemake with `--use-conda` runs a job in its own Python, without a word, where activating the job's environment
-failed. The workflow therefore names its own prefix in HIDDEN_DYNAMICS_NOT_IN when it uses conda; a script that finds
-itself there stops.
+With `--use-conda`, where activating a job's environment fails, the job runs on, without a word, in whatever `python`
+is found first: Snakemake's own, or the system's. The workflow therefore says in HIDDEN_DYNAMICS_ENVIRONMENTS below
+which directory Snakemake makes the environments; a script whose Python is not the activated one of them stops.
 """
 
 import os
@@ -11,8 +11,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-if os.path.realpath(sys.prefix) == os.path.realpath(os.environ.get("HIDDEN_DYNAMICS_NOT_IN") or "/nowhere"):
-    sys.exit(
-        "error: the conda environment of this step was not activated: it runs in Snakemake's own Python "
-        f"({sys.prefix}). Remove the environment under .snakemake/conda and run again, or run without --use-conda."
-    )
+environments, activated = (os.environ.get(name) for name in ("HIDDEN_DYNAMICS_ENVIRONMENTS", "CONDA_PREFIX"))
+if environments:
+    here = Path(sys.prefix)
+    if here.parent.resolve() != Path(environments).resolve() or here.resolve() != Path(activated or "/").resolve():
+        sys.exit(
+            f"error: the conda environment of this step was not activated: it runs in the Python of {sys.prefix}, not "
+            f"in one of {environments} (CONDA_PREFIX is {activated or 'not set'}). If the environment is gone or "
+            "incomplete, delete what is left of it there and run again: it is made anew. If it is there, see what a "
+            "plain bash says to `source $(conda info --base)/bin/activate ENVIRONMENT; which python`: nothing that a "
+            "shell loads at start-up may put another python first. Or run without --use-conda."
+        )

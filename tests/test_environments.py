@@ -3,6 +3,7 @@
 import ast
 import importlib.metadata
 import re
+import subprocess
 import tomllib
 
 import environments
@@ -11,6 +12,7 @@ import yaml
 from conftest import ROOT
 from packaging.markers import Marker
 from packaging.requirements import Requirement
+from steps import importers_by_name, imports_of, steps
 
 from hidden_dynamics.errors import UserError
 
@@ -18,6 +20,7 @@ LOCK = (ROOT / "requirements.txt").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 NAMES = list(PROJECT["tool"]["hidden-dynamics"]["environments"])
 IMPORTED_AS = {"pyyaml": "yaml", "scikit-learn": "sklearn"}
+UNIMPORTED = {"data": {"tqdm"}, "speech": {"tqdm"}, "render": {"tabulate"}}  # pooch's progress bar, pandas' Markdown
 
 
 def requirements(name):
@@ -167,3 +170,55 @@ def test_what_an_environment_names_directly_is_a_dependency_of_the_project():
     names = {Requirement(text).name for text in PROJECT["project"]["dependencies"]}
     for direct in PROJECT["tool"]["hidden-dynamics"]["environments"].values():
         assert set(direct) <= names
+
+
+def needed_by(environment):
+    """The installed packages that the steps of an environment import."""
+    return set().union(*(imports_of(step)[1] for step in steps() if step.environment == environment))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_environment_names_just_the_packages_that_its_steps_import(name):
+    direct = {IMPORTED_AS.get(package, package) for package in PROJECT["tool"]["hidden-dynamics"]["environments"][name]}
+    assert needed_by(name) - direct <= ({"triton"} if "torch" in direct else set())  # on Linux torch brings it
+    assert direct - needed_by(name) == UNIMPORTED.get(name, set())
+
+
+def test_what_the_steps_import_is_found_within_functions_and_behind_the_names_in_config():
+    found = {(step.script, step.environment): imports_of(step) for step in steps()}
+    assert "scipy" in found["prepare", "data"][1]  # in a function of a dataset's module
+    assert {"soundfile", "torchaudio"} <= found["prepare", "speech"][1]
+    assert "hidden_dynamics.image_networks" in found["train", "train"][0]  # only config/ names it
+    assert not {"torchaudio", "pandas", "matplotlib"} & found["train", "train"][1]
+    assert importers_by_name() == {"building", "prepare"}  # whose names steps.py knows
+
+
+def test_a_package_that_a_step_imports_and_its_environment_lacks_is_found(monkeypatch):
+    table = PROJECT["tool"]["hidden-dynamics"]["environments"]
+    monkeypatch.setitem(table, "train", [package for package in table["train"] if package != "torchdiffeq"])
+    with pytest.raises(AssertionError, match="torchdiffeq"):
+        test_an_environment_names_just_the_packages_that_its_steps_import("train")
+
+
+def test_every_environment_has_a_step_and_every_step_the_smallest_environment_that_does():
+    assert {step.environment for step in steps()} == set(NAMES)
+    held = {name: {requirement.name for requirement in requirements(name)} for name in NAMES}
+    imported_as = {name: {IMPORTED_AS.get(package, package) for package in packages} for name, packages in held.items()}
+    for step in steps():
+        enough = [name for name in NAMES if imports_of(step)[1] <= imported_as[name]]
+        assert step.environment in enough, f"{step}: its environment lacks {imports_of(step)[1]}"
+        assert len(held[step.environment]) == min(len(held[name]) for name in enough), f"{step}: {enough} would do"
+
+
+def test_rendering_and_summarising_install_no_torch_at_all():
+    for name in set(NAMES) - {"train", "speech", "features"}:
+        held = {requirement.name for requirement in requirements(name)}
+        assert not {package for package in held if re.match("torch|nvidia|cuda|triton", package)}, name
+        assert not needed_by(name) & {"torch", "torchdiffeq", "torchaudio", "triton"}, name
+
+
+def test_nothing_beside_an_environment_makes_snakemake_leave_out_its_pip_section():
+    # <name>.linux-64.pin.txt is installed instead of the file, and <name>.post-deploy.sh runs after it.
+    assert [path.name for path in (ROOT / "envs").iterdir() if path.suffix != ".yaml"] == []
+    ignored = subprocess.run(["git", "check-ignore", "envs/train.linux-64.pin.txt"], cwd=ROOT, capture_output=True)
+    assert ignored.returncode == 1  # one that appears is seen by git

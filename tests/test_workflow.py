@@ -481,7 +481,7 @@ def test_rules_are_clean_under_lint_and_snakefmt(repository):
 @pytest.mark.parametrize("script", sorted(path.stem for path in (ROOT / "scripts").glob("[a-z]*.py")))
 def test_a_step_refuses_to_run_in_the_wrong_python(script):
     command = [sys.executable, str(ROOT / "scripts" / f"{script}.py"), "--help"]
-    environment = os.environ | {"HIDDEN_DYNAMICS_NOT_IN": sys.prefix}
+    environment = os.environ | {"HIDDEN_DYNAMICS_ENVIRONMENTS": "/nowhere"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 1
     assert "the conda environment of this step was not activated" in done.stderr

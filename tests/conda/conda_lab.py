@@ -1,0 +1,60 @@
+"""A `conda` command and a channel of its own, so that Snakemake can create the environments of envs/ as they stand.
+
+conda-forge is not asked: lab/channel.py makes a channel of that name on disk with `python` and `pip`, and
+lab/stand_in.py does what Snakemake asks of conda. Every other package is in an environment's pip section.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import environments
+
+HERE = Path(__file__).resolve().parent / "lab"
+CALL = '#!/bin/sh\nexec "{python}" "{stand_in}" "$@"\n'
+
+
+def missing() -> str | None:
+    """What this machine lacks to make a lab."""
+    absent = [name for name in ("rattler", "uv") if importlib.util.find_spec(name) is None]
+    if absent:
+        return f"not installed: {', '.join(absent)} (PyPI's py-rattler and uv)"
+    if shutil.which("patchelf") is None:
+        return "not installed: patchelf"
+    if sysconfig.get_python_version() != environments.PYTHON:
+        return f"envs/ ask for Python {environments.PYTHON}, and the channel is made from the one that runs the tests"
+    if not list(Path(sysconfig.get_path("stdlib"), "ensurepip", "_bundled").glob("pip-*.whl")):
+        return f"the Python of {sys.base_prefix} comes without pip's wheel, and is no tree of its own to pack"
+    return None
+
+
+class Lab:
+    """The directory of a lab: bin/conda and bin/activate, as in a conda installation, and the channel."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        subprocess.run([sys.executable, HERE / "channel.py", root / "channels/conda-forge"], check=True)
+        self.install(root)
+
+    def install(self, root: Path) -> Path:
+        """Put a conda's bin/ into a directory; for another than the lab's own, to change it there."""
+        (root / "bin").mkdir(parents=True)
+        (root / "bin/conda").write_text(CALL.format(python=sys.executable, stand_in=HERE / "stand_in.py"))
+        (root / "bin/conda").chmod(0o755)
+        shutil.copy(HERE / "activate", root / "bin/activate")
+        return root
+
+    def environment(self, conda: Path | None = None) -> dict[str, str]:
+        """The variables of a shell in which conda is installed; torch's files are kept once for all environments."""
+        variables = {
+            "PATH": f"{conda or self.root}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "CONDA_LAB": str(self.root),
+            "CONDA_LAB_PREFIX": str(conda or self.root),
+            "CONDA_LAB_INSTALLER": "uv",
+            "UV_CACHE_DIR": os.environ.get("UV_CACHE_DIR", str(self.root / "uv")),
+        }
+        return {key: value for key, value in os.environ.items() if key != "CONDA_PREFIX"} | variables

@@ -1,0 +1,119 @@
+"""Which script each rule runs in which environment, and what that script imports: read, without importing anything."""
+
+import ast
+import functools
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+from conftest import ROOT
+
+from hidden_dynamics.digest import reachable
+
+FOLDERS = (ROOT, ROOT / "scripts")
+RULES = """
+import json
+from pathlib import Path
+from snakemake.api import OutputSettings, ResourceSettings, SnakemakeApi
+from snakemake.settings.enums import Quietness
+
+with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+    rules = api.workflow(ResourceSettings(cores=1), snakefile=Path("Snakefile"))._workflow.rules
+    print(json.dumps([(rule.name, rule.shellcmd, str(rule.conda_env)) for rule in rules if rule.shellcmd]))
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A script in an environment, and the rules that run it there."""
+
+    script: str
+    environment: str
+    rules: list[str] = field(compare=False)
+
+
+@functools.cache
+def steps() -> list[Step]:
+    """What the rules say: every script that they run, with the environment that they name for it.
+
+    A script that another starts runs where that does.
+    """
+    done = subprocess.run([sys.executable, "-c", RULES], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: dict[Step, list[str]] = {}
+    for rule, command, environment in json.loads(done.stdout.splitlines()[-1]):
+        (script,) = re.findall(r"\bpython scripts/(\w+)\.py\b", command)
+        for name in (script, *_started_by(script)):
+            found.setdefault(Step(name, Path(environment).stem, []), []).append(rule)
+    return [Step(step.script, step.environment, rules) for step, rules in found.items()]
+
+
+def _started_by(script: str) -> list[str]:
+    """The scripts that a script starts, which it names as files."""
+    source = (ROOT / "scripts" / f"{script}.py").read_text(encoding="utf-8")
+    return [name for name in re.findall(r'"(\w+)\.py"', source) if (ROOT / "scripts" / f"{name}.py").is_file()]
+
+
+@functools.cache
+def imports_of(step: Step) -> tuple[frozenset[str], frozenset[str]]:
+    """The project's modules that a step imports, and the installed packages that these import, both by name.
+
+    What the scripts that it starts import counts as well.
+    Imports within a function count where the step's `main`, or what config/ names for it, reaches that function.
+    """
+    scripts = [step.script, *_started_by(step.script)]
+    names = [name for script in scripts for name in (f"scripts.{script}.main", *_by_name(script, step.environment))]
+    reached = {key.split(":")[0] for key in reachable(names)}
+    own, packages, waiting = set(), set(), [*reached, *(f"scripts.{script}" for script in scripts)]
+    while waiting:
+        module = waiting.pop()
+        if _path_of(module) is None:
+            packages |= {module.split(".")[0]} - sys.stdlib_module_names
+        elif module not in own:
+            own.add(module)
+            waiting += _imported(module)
+    return frozenset(own), frozenset(packages - {"hidden_dynamics", "scripts"})
+
+
+def _path_of(module: str) -> Path | None:
+    candidates = [folder.joinpath(*module.split(".")) for folder in FOLDERS]
+    files = [file for stem in candidates for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.is_file()]
+    return files[0] if files else None
+
+
+def _imported(module: str) -> list[str]:
+    """What importing a module imports: the packages that hold it, and what its statements outside functions name."""
+    found = [module.rpartition(".")[0]] if "." in module else []
+    waiting = [ast.parse(_path_of(module).read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            found += [node.module, *(name for name in names if _path_of(name) is not None)]
+        elif not isinstance(node, ast.FunctionDef):
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def importers_by_name() -> set[str]:
+    """The files that import modules whose names they compute."""
+    files = [*(ROOT / "hidden_dynamics").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]
+    return {path.stem for path in files if "import_module(" in path.read_text(encoding="utf-8")}
+
+
+def _by_name(script: str, environment: str) -> list[str]:
+    """What a script imports because config/ names it: `prepare` a dataset's module, the others classes."""
+    if script == "prepare":
+        datasets = yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8")).values()
+        modules = [entry["module"] for entry in datasets if entry.get("environment", "data") == environment]
+        return [f"{module}.prepare" for module in modules]
+    if "hidden_dynamics.building:imported" in reachable([f"scripts.{script}.main"]):
+        text = "".join((ROOT / "config" / f"{part}.yaml").read_text(encoding="utf-8") for part in ("tasks", "models"))
+        return re.findall(r"\bhidden_dynamics(?:\.\w+){2,}", text)
+    return []
