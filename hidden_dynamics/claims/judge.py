@@ -125,7 +125,7 @@ class _Judge:
         text = f"first over last {share}: {text}"
         if [len(runs) for runs in series] != [1, 1]:
             logs = [Side(side.label, side.rows, [value * math.log(10) for value in side.values]) for side in sides]
-            return self.of_logarithms(*logs, text, sign=1)
+            return self.of_logarithms(*logs, text, sign=1, bars=(self.not_vanished(sides[1]), ""))
         together = min(len(series[0][0]), len(series[1][0]))
         difference = series[0][0][:together] - series[1][0][:together]
         if together < 20:
@@ -140,9 +140,16 @@ class _Judge:
             reason="one run each: it speaks of their course, and not of other seeds",
             doubt="the course of the training allows both",
             found=text,
-            bars=self.bars(*sides, sign=1),
+            bars=(self.bars(*sides, sign=1)[0] or self.not_vanished(sides[1]), self.bars(*sides, sign=1)[1]),
             **_counts(*sides),
         )
+
+    def not_vanished(self, reference: Side) -> str:
+        """Why nothing can be alleviated; "" where the reference's gradients vanish."""
+        share = 10 ** float(np.mean(reference.values)) if reference.values else 0.0
+        if share < self.definitions["vanished"]:
+            return ""
+        return f"{reference.label}’s gradients do not vanish here ({plain(share)} of the last reach the first steps)"
 
     def steadier(self, claim: Claim) -> Outcome:
         sides = [self.evidence.numbers(cell, claim.metric) for cell in (claim.subject, claim.reference)]

@@ -34,7 +34,9 @@ def first_line(configuration: Configuration, rows: Sequence[Mapping[str, str]]) 
 def rules() -> list[str]:
     """How verdicts come about, as far as a reader of the page needs it."""
     definitions = load_claims()["definitions"]
-    level, costs, smoothing, early = (definitions[key] for key in ("level", "costs", "smoothing", "early"))
+    level, costs, smoothing, early, vanished = (
+        definitions[key] for key in ("level", "costs", "smoothing", "early", "vanished")
+    )
     margins = ", ".join(
         f"{metric.replace('_', ' ')}: {_margin(**margin)}" for metric, margin in definitions["margins"].items()
     )
@@ -49,7 +51,7 @@ def rules() -> list[str]:
         "by Welch’s t where there are fewer, because so few cannot be resampled.",
         f"Gradients: the mean norm of ∂L/∂h over the first {early:.0%} of the steps as a share of that over the last, "
         "iteration by iteration; the ratio of both models’, by a bootstrap over blocks of iterations where there is "
-        "one run of each.",
+        f"one run of each. Where the reference’s share is {vanished:g} or more, there is nothing to alleviate.",
         f"Value and similar: whether the difference is within a margin ({margins}) or outside of it, by two one-sided "
         "t tests each way. A value is judged only on the paper’s own data, sizes and training.",
         "Steadier: the F test of the variances over seeds. Overfitting: how far the test loss ends above its lowest, "
