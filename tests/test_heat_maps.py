@@ -239,7 +239,7 @@ def test_a_damaged_recording_is_named(tmp_path, damage):
     record(tmp_path, rows, [falling(), falling()])
     path = tmp_path / rows[1]["directory"] / GRADIENTS
     damage(path)
-    with pytest.raises(UserError, match=f"{path}.*remove .*{path.parent.name} and run snakemake again"):
+    with pytest.raises(UserError, match=f"{path}.*remove .*{path.name} and run snakemake again"):
         figures.gradient_norms_figure(at("demo"), NORMS, rows, tmp_path)
 
 
