@@ -120,6 +120,10 @@ is_ours() { # is_ours NAME PID: the process is still the daemon that was started
 }
 
 down() {
+    if is_ours slurmctld "$(cat "$LAB/run/slurmctld.pid" 2>/dev/null || echo 0)"; then # jobs do not end with their daemon
+        squeue -h -o %A | xargs -r scancel || true
+        wait_for 20 "the end of the jobs" sh -c '[ -z "$(squeue -h)" ]' || true
+    fi
     for name in slurmd slurmctld slurmdbd mariadbd munged; do
         [ -s "$LAB/run/$name.pid" ] || continue
         pid=$(cat "$LAB/run/$name.pid")
