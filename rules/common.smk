@@ -78,7 +78,8 @@ if uses_conda:
 else:
     job_environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()])
 exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in job_environment.items())
-shell.prefix("export " + exports.replace("{", "{{").replace("}", "}}") + "; ")  # Snakemake formats the prefix
+exports = exports.replace("{", "{{").replace("}", "}}")  # Snakemake formats the prefix
+shell.prefix(f"export {exports}; ")
 
 
 def artifact_files(name):
