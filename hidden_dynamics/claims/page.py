@@ -57,7 +57,8 @@ def rules() -> list[str]:
         "Steadier: the F test of the variances over seeds. Overfitting: how far the test loss ends above its lowest, "
         "by Welch’s t. Ranking: Kendall’s tau between our means and the published ones. Smaller: parameters, counted.",
         "Ratio: costs measured in interleaved rounds; all rounds must lie on the printed side, which is above "
-        f"1 + {costs:g}, below 1 / (1 + {costs:g}) or between. Times to an accuracy are those of the runs’ clocks, by "
+        f"1 + {costs:g}, below 1 / (1 + {costs:g}) or between. Memory on a CPU, "
+        "measured once, is inconclusive. Times to an accuracy are those of the runs’ clocks, by "
         "Welch’s t of logarithms; a run that misses it enters with its whole time, and forbids a verdict in its "
         "model’s favour.",
         "A run that diverged has no number: it is counted, and forbids a verdict in its model’s favour. With fewer "
