@@ -60,7 +60,7 @@ def naming_the_disk(path: Path) -> Iterator[None]:
 
 
 def _mount_point(path: Path) -> Path:
-    place = path.absolute()
+    place = path.resolve()
     return next(parent for parent in place.parents if parent.is_mount())
 
 

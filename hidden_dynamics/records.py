@@ -60,9 +60,7 @@ def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
     configured = json.loads(json.dumps(run.spec))
     differing = sorted(key for key in {*configured, *record["spec"]} if configured.get(key) != record["spec"].get(key))
     if differing:
-        raise UserError(
-            f"{path} is of a run whose {', '.join(differing)} differ from what is configured: {remedy(path)}"
-        )
+        raise UserError(f"{path}: its run's {', '.join(differing)} differ from what is configured: {remedy(path)}")
 
 
 @contextlib.contextmanager
