@@ -137,6 +137,13 @@ down() {
     for file in $CONFIGURATION; do
         if [ "$(readlink "$PLACE/$file")" = "$LAB/etc/$file" ]; then rm -f "$PLACE/$file"; fi
     done
+    # Without cgroups SLURM loses sight of a job's process whose parent has ended, and leaves it behind.
+    for process in /proc/[0-9]*; do
+        environment=$(tr '\0' '\n' 2>/dev/null <"$process/environ" || true)
+        if grep -qx "SLURM_CONF=$LAB/etc/slurm.conf" <<<"$environment" && grep -q "^SLURM_JOB_ID=" <<<"$environment"; then
+            kill -9 "${process#/proc/}" 2>/dev/null || true
+        fi
+    done
 }
 
 status() {
