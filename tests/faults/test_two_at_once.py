@@ -15,7 +15,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from conftest import ROOT
-from places import PARITY, kill_all_in, new_workflow, outputs_of, start, train_command, trainings_in, wait_until
+from places import (
+    PARITY,
+    SHORTER,
+    kill_all_in,
+    new_workflow,
+    outputs_of,
+    start,
+    train_command,
+    trainings_in,
+    wait_until,
+)
 from test_fetch import CONTENT, remote, write_registry
 
 from hidden_dynamics.data.fetch import PIECE
@@ -63,24 +73,27 @@ class Training:
 
 def test_of_two_trainings_of_one_run_the_second_waits_and_repeats_nothing(workflow, alone):
     first = Training(workflow, "both")
-    wait_until(lambda: first.count.exists() or first.process.poll() is not None)
+    wait_until(first.count.exists)
+    first.process.send_signal(signal.SIGSTOP)  # it is still at work, however slowly the second one starts
     second = Training(workflow, "both")
-    _, err = second.process.communicate()
-    assert second.process.returncode == 0
-    waited = f"parity/lstm-n3/seed0: another process is at it (process {first.process.pid} on {socket.gethostname()})"
-    assert err.startswith(waited) and err.count("\n") == 1, err
+    waits = second.process.stderr.readline()
+    first.process.send_signal(signal.SIGCONT)
+    assert waits.startswith(
+        f"parity/lstm-n3/seed0: another process is at it (process {first.process.pid} on {socket.gethostname()})"
+    )
+    assert second.wait_for_all()[2] == ""
     assert (*first.wait_for_all()[:2],) == alone
     assert [path.name for path in first.run.glob(".*")] == []
 
 
 def test_a_second_workflow_is_refused_and_one_after_a_kill_waits_for_what_was_left_at_work(workflow, alone):
     count = workflow.root / "evaluations"
-    first = start(workflow, RECORD)
+    first = start(workflow, RECORD, **SHORTER)
     training = wait_until(lambda: trainings_in(workflow.root))
     wait_until(count.exists)
     os.kill(training[0], signal.SIGSTOP)  # it is still at work, however slowly the second one starts
 
-    second = start(workflow, RECORD)
+    second = start(workflow, RECORD, **SHORTER)
     assert second.wait() == 1
     said = (workflow.root / "said").read_text()
     assert "cannot be locked" in said and "no other Snakemake process" in said and "Traceback" not in said
@@ -88,14 +101,14 @@ def test_a_second_workflow_is_refused_and_one_after_a_kill_waits_for_what_was_le
 
     first.kill()
     first.wait()
-    third = start(workflow, RECORD)
+    third = start(workflow, RECORD, **SHORTER)
     log = workflow.root / "out/demo/logs/train-parity-0.log"
     wait_until(lambda: log.exists() and f"another process is at it (process {training[0]} on" in log.read_text())
     assert "A Snakemake in this directory was killed, and none is alive" in (workflow.root / "said").read_text()
     os.kill(training[0], signal.SIGCONT)
     assert third.wait() == 0
     assert (outputs_of(workflow.root / PARITY), count.stat().st_size) == alone
-    fourth = start(workflow, RECORD)
+    fourth = start(workflow, RECORD, **SHORTER)
     assert fourth.wait() == 0 and "Nothing to be done" in (workflow.root / "said").read_text()
 
 
