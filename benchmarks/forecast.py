@@ -5,8 +5,7 @@
 
 Calibrates, trains every model of the demo with one seed through Snakemake in a new directory, calibrates again, and
 compares the mean of both forecasts with the seconds that the runs recorded. With --results, a finished demo of this
-machine is compared instead. Where something else took the machine's time, a job's load, CPU time over wall time as
-Snakemake measured it, says how much: the second error is that of the recorded seconds times the load.
+machine is compared instead. Nothing else may run on the machine meanwhile: the forecast is of CPU time.
 """
 
 import argparse
@@ -31,7 +30,7 @@ from hidden_dynamics.forecast.jobs import Machine, Plan, plan_of  # noqa: E402
 from hidden_dynamics.forecast.queueing import wall_time  # noqa: E402
 from hidden_dynamics.runs import all_runs  # noqa: E402
 
-COLUMNS = ("what", "forecast", "measured", "error", "measured_x_load", "error_x_load", "runs")
+COLUMNS = ("what", "forecast", "measured", "error", "runs")
 
 
 def main() -> None:
@@ -81,62 +80,52 @@ def compared(
     """Rows for every task, for all jobs, for the whole wall, and the median of the errors of single runs."""
     runs = [run for run in all_runs(configuration) if Path(run.directory, "run.json").is_file()]
     expected = {run.id: fmean(cost_of(run, calibration).loop for calibration in given) for run in runs}
-    measured, loads, errors = {}, {}, []
-    for run in runs:
-        seconds = json.loads(Path(run.directory, "run.json").read_text(encoding="utf-8"))["seconds"]
-        measured[run.id] = seconds["training"] + seconds["evaluation"]
-        loads[run.id] = job_of(configuration, run.task, run.seed)["load"]
+    measured = {run.id: recorded(Path(run.directory, "run.json")) for run in runs}
     for task in dict.fromkeys(run.task for run in runs):
-        yield row_of(task, [run.id for run in runs if run.task == task], expected, measured, loads)
-    yield row_of("all trainings", [run.id for run in runs], expected, measured, loads)
-    errors = [abs(expected[id_] / (measured[id_] * loads[id_]) - 1) for id_ in expected]
+        yield row_of(task, [run.id for run in runs if run.task == task], expected, measured)
+    yield row_of("all trainings", [run.id for run in runs], expected, measured)
+    errors = [abs(expected[name] / measured[name] - 1) for name in expected]
     within = sum(error <= 0.25 for error in errors) / len(errors)
-    yield {
-        **dict.fromkeys(COLUMNS),
-        "what": "median error of a run (x load)",
-        "error_x_load": median(errors),
-        "runs": len(runs),
-    }
-    yield {**dict.fromkeys(COLUMNS), "what": "share of runs within 25 %", "error_x_load": within, "runs": len(runs)}
+    for what, value in (("median error of a run", median(errors)), ("share of runs within 25 %", within)):
+        yield {**dict.fromkeys(COLUMNS), "what": what, "error": value, "runs": len(runs)}
     yield from of_jobs(configuration, given, Machine(cores, given[0].about["threads"]), wall)
+
+
+def recorded(path: Path) -> float:
+    seconds = json.loads(path.read_text(encoding="utf-8"))["seconds"]
+    return seconds["training"] + seconds["evaluation"]
 
 
 def of_jobs(
     configuration: Configuration, given: list[calibrations.Calibration], machine: Machine, wall: float | None
 ) -> Iterable[dict[str, Any]]:
     plans = [plan_of(configuration, calibration, machine) for calibration in given]
-    names = [name for name in plans[0].runs if job_of(configuration, *task_and_seed(plans[0], name))["seconds"]]
-    jobs = {name: job_of(configuration, *task_and_seed(plans[0], name)) for name in names}
-    expected = {name: fmean(plan.jobs[name].seconds for plan in plans) for name in names}
-    measured, loads = ({name: job[key] for name, job in jobs.items()} for key in ("seconds", "load"))
-    yield row_of("all training jobs, start-up included", names, expected, measured, loads)
+    found = {name: seconds_of_job(configuration, *task_and_seed(plans[0], name)) for name in plans[0].runs}
+    measured = {name: seconds for name, seconds in found.items() if seconds is not None}
+    expected = {name: fmean(plan.jobs[name].seconds for plan in plans) for name in measured}
+    yield row_of("all training jobs, start-up included", list(measured), expected, measured)
     if wall is not None:
         needed = [[plan.jobs[name] for name in plan.needed(["summarise all"])] for plan in plans]
         forecast = fmean(wall_time(jobs, machine.capacity) for jobs in needed)
-        yield row_of("wall time", ["wall"], {"wall": forecast}, {"wall": wall}, {"wall": 1.0})
+        yield row_of("wall time", ["wall"], {"wall": forecast}, {"wall": wall})
 
 
 def task_and_seed(plan: Plan, name: str) -> tuple[str, int]:
     return plan.runs[name][0].task, plan.runs[name][0].seed
 
 
-def job_of(configuration: Configuration, task: str, seed: int) -> dict[str, Any]:
-    """Seconds and load of a training's job, as Snakemake's benchmark has them (`together: [model]`)."""
+def seconds_of_job(configuration: Configuration, task: str, seed: int) -> float | None:
+    """Of a training's job, as Snakemake measured it (`together: [model]`)."""
     path = Path(configuration.results, "logs", f"train-{task}-{seed}.tsv")
     if not path.is_file():
-        return {"seconds": None, "load": 1.0}
+        return None
     with open(path, encoding="utf-8") as handle:
-        row = next(csv.DictReader(handle, delimiter="\t"))
-    return {"seconds": float(row["s"]), "load": min(1.0, float(row["mean_load"]) / 100)}
+        return float(next(csv.DictReader(handle, delimiter="\t"))["s"])
 
 
-def row_of(
-    what: str, names: list[str], expected: dict[str, float], measured: dict[str, float], loads: dict[str, float]
-) -> dict[str, Any]:
+def row_of(what: str, names: list[str], expected: dict[str, float], measured: dict[str, float]) -> dict[str, Any]:
     forecast, found = sum(expected[name] for name in names), sum(measured[name] for name in names)
-    loaded = sum(measured[name] * loads[name] for name in names)
-    values = (what, forecast, found, forecast / found - 1, loaded, forecast / loaded - 1, len(names))
-    return dict(zip(COLUMNS, values, strict=True))
+    return dict(zip(COLUMNS, (what, forecast, found, forecast / found - 1, len(names)), strict=True))
 
 
 def shown(value: Any) -> str:
