@@ -142,7 +142,8 @@ def another(made, lab, tmp_path):
 def summarise(repository, *arguments, made=None, **options):
     """Make the summary again, in the environments of another copy of the repository or in ones of its own."""
     place = ["--conda-prefix", str(made.root / ".snakemake/conda")] if made else []
-    return repository.run("--use-conda", *place, *arguments, "--force", SUMMARY, **options)
+    only = ["--rerun-triggers", "mtime"]  # this step alone, although it is another directory
+    return repository.run("--use-conda", *place, *only, *arguments, "--force", SUMMARY, **options)
 
 
 def test_a_table_is_the_same_to_the_byte_with_conda_and_without(both):
@@ -168,8 +169,9 @@ def test_every_step_ran_in_its_own_environment_and_loaded_nothing_from_elsewhere
     assert {script for script, _ in ran} == {line["script"] for line in without.journal()}
     for line in with_conda.journal():
         assert line["conda"] == line["prefix"]
-        elsewhere = [file for file in line["loaded"].values() if not Path(file).is_relative_to(line["prefix"])]
-        assert {file for file in elsewhere if not Path(file).is_relative_to(with_conda.root)} == set(), line["script"]
+        loaded = {file for file in line["loaded"].values() if Path(file).is_absolute()}  # torch makes up some: _ops.py
+        own = (line["prefix"], with_conda.root)
+        assert {file for file in loaded if not any(map(Path(file).is_relative_to, own))} == set(), line["script"]
         assert ("torch" in line["loaded"]) == (line["script"] == "train" or named[line["prefix"]] == "speech")
     assert {line["prefix"] for line in without.journal()} == {sys.prefix}
 
@@ -229,7 +231,8 @@ def test_what_the_lab_installs_through_uv_is_what_pip_installs(made, lab, tmp_pa
 
     by_uv, by_pip = files(made.environments()["summarise"]), files(prefix)
     assert set(by_uv) == set(by_pip)
-    assert {name for name in by_pip if by_uv[name] != by_pip[name] and "_sysconfigdata" not in name} <= set()
+    differing = [name for name in by_pip if by_uv[name] != by_pip[name]]
+    assert [name for name in differing if not re.search("_sysconfigdata|/config-3", name)] == []  # they name the prefix
 
 
 BROKEN = {
