@@ -9,11 +9,13 @@ import base64
 import itertools
 import json
 import os
+import select
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
+PATIENCE = 120  # seconds
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
@@ -73,6 +75,8 @@ class Chromium:
 
     def read(self) -> dict:
         while b"\0" not in self.unread:
+            ready, _, _ = select.select([self.answers[0]], [], [], PATIENCE)
+            assert ready, f"Chromium said nothing for {PATIENCE} s"
             part = os.read(self.answers[0], 1 << 20)
             assert part, f"Chromium ended (exit code {self.process.wait()})"
             self.unread += part

@@ -464,7 +464,7 @@ def test_every_rule_says_what_it_needs_and_where_it_writes_its_log(repository):
         assert (repository.root / "envs" / rule["conda"]).is_file(), name
         assert {"_cores", "mem_mb", "runtime"} <= set(rule["resources"]), name
         assert rule["resources"]["mem_mb"] >= 500, name  # a cluster's job runs a Snakemake of its own
-        expected = int(name.startswith(("cuda train_", "cuda measure_")))
+        expected = int(name.startswith(("cuda train_", "cuda measure_", "cuda calibrate")))
         assert rule["resources"].get("gpu", 0) == expected, name
     assert acting["cpu train_mnist"]["resources"]["gpu"] == 0
 
