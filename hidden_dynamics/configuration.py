@@ -58,6 +58,12 @@ class Configuration:
         """Directory of this scale's results, relative to the working directory."""
         return f"{self.settings['results']}/{self.scale_name}"
 
+    @property
+    def together(self) -> list[str]:
+        """Which runs of a task share a job: as the settings say, or else the scale."""
+        given = self.settings.get("together")
+        return self.scale["together"] if given is None else given
+
     def title_of(self, dataset: str) -> str:
         """What a dataset is called; its name, where it is not configured any more."""
         return self.datasets.get(dataset, {}).get("title", dataset)

@@ -56,9 +56,7 @@ PREPARED = {
     for task in CONFIGURATION.tasks.values()
 }
 DATASET_FILES = {name: list(entry["files"]) for name, entry in CONFIGURATION.datasets.items()}
-TOGETHER = CONFIGURATION.settings.get("together")
-if TOGETHER is None:
-    TOGETHER = CONFIGURATION.scale["together"]
+TOGETHER = CONFIGURATION.together
 RUNTIME = min(
     CONFIGURATION.scale["runtime"], CONFIGURATION.settings.get("time_limit") or CONFIGURATION.scale["runtime"]
 )

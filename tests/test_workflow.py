@@ -159,15 +159,20 @@ class Workflow:
         return {str(path.relative_to(self.root)): path.read_bytes() for path in (self.root / folder).glob(pattern)}
 
 
-@pytest.fixture(scope="session")
-def repository(tmp_path_factory):
-    """A copy of the repository with a user's additions, in which nothing has run."""
-    root = tmp_path_factory.mktemp("repository")
+def copy_repository(root):
+    """What a workflow needs of the repository, into a directory that is there."""
     for part in PARTS:
         if (ROOT / part).is_dir():
             shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / part, root / part)
+
+
+@pytest.fixture(scope="session")
+def repository(tmp_path_factory):
+    """A copy of the repository with a user's additions, in which nothing has run."""
+    root = tmp_path_factory.mktemp("repository")
+    copy_repository(root)
     add_what_a_user_adds(root)
     return Workflow(root)
 

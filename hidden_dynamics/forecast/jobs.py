@@ -99,7 +99,7 @@ def plan_of(configuration: Configuration, calibration: Calibration, machine: Mac
 def _add_trainings(
     plan: Plan, configuration: Configuration, machine: Machine, runs: Iterable[Run], start_up: float
 ) -> None:
-    together = configuration.scale["together"]
+    together = configuration.together
     models: dict[str, set[str]] = {}
     for run in runs:
         names = [run.task]

@@ -21,7 +21,7 @@ from conftest import ROOT
 from packaging.markers import Marker
 from packaging.requirements import Requirement
 from steps import imports_of, steps
-from test_workflow import PARTS, SETTINGS
+from test_workflow import SETTINGS, copy_repository
 
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.runs import data_file
@@ -96,9 +96,7 @@ class Repository:
 def copied(name, tmp_path_factory, lab):
     root = tmp_path_factory.mktemp(name) / "repository"
     root.mkdir()
-    for part in PARTS:
-        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-        copy(ROOT / part, root / part)
+    copy_repository(root)
     (root / "sitecustomize.py").write_text(JOURNAL)
     return Repository(root, lab)
 

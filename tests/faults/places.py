@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
-from test_workflow import PARTS, Workflow, add_what_a_user_adds
+from test_workflow import Workflow, add_what_a_user_adds, copy_repository
 
 TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 1, "batch_size": 360}}
 OVERRIDES = {"tasks": {"mnist": TINY, "pmnist": TINY, "parity": {"training": {"epochs": 500}}}}
@@ -27,11 +26,7 @@ RUN_FILES = ("metrics.csv", "train_loss.npy", "model.pt")
 def new_workflow(root: Path) -> Workflow:
     """A copy of the repository with a user's additions; checkpoints are written more often than every minute."""
     root.mkdir(exist_ok=True)
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / part, root / part)
+    copy_repository(root)
     add_what_a_user_adds(root)
     workflow = Workflow(root)
     workflow.edit("hidden_dynamics/training/checkpoint.py", "SECONDS = 60.0", "SECONDS = 0.2")

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import ROOT
-from test_workflow import PARTS, Workflow
+from test_workflow import Workflow, copy_repository
 
 LAB = ROOT / "tests/slurm/lab/lab.sh"
 PROGRAMS = ["slurmctld", "slurmd", "slurmdbd", "sbatch", "mariadbd", "munged"]
@@ -197,9 +197,7 @@ def slurm():
 def repository(tmp_path_factory):
     """A copy of the repository as a user of a cluster has it: the account set, and some tasks of the user's own."""
     root = tmp_path_factory.mktemp("repository")
-    for part in PARTS:
-        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-        copy(ROOT / part, root / part)
+    copy_repository(root)
     (root / "my_task.py").write_text(TASK)
 
     def append(part, entry):

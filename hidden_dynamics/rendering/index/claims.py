@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hidden_dynamics.claims.verdict import VERDICTS
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering.figures import read_rows
 
-VERDICTS = ("reproduced", "contradicted", "inconclusive", "not run at this scale")
 COLUMNS = ("id", "paper", "artifact", "source", "statement", "verdict", "reason", "runs")
 # What was found, in the order in which it is shown: column, what it is called.
 FINDINGS = (

@@ -12,11 +12,12 @@ import jinja2
 from markupsafe import Markup
 
 from hidden_dynamics import costs, features
+from hidden_dynamics.claims.verdict import VERDICTS
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering.figures import read_rows
 from hidden_dynamics.rendering.index import times
-from hidden_dynamics.rendering.index.claims import VERDICTS, counts, findings, groups, read_claims
+from hidden_dynamics.rendering.index.claims import counts, findings, groups, read_claims
 from hidden_dynamics.rendering.index.curves import CurvesDrawing, colours, curves_drawing
 from hidden_dynamics.rendering.index.provenance import Origin, Rows, origins_of, read_origins
 from hidden_dynamics.rendering.index.rendered_tables import RenderedTable, read_table
