@@ -24,11 +24,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings  # noqa: E402
-from hidden_dynamics.forecast import calibration as calibrations  # noqa: E402
-from hidden_dynamics.forecast.costs import cost_of  # noqa: E402
-from hidden_dynamics.forecast.jobs import Machine, Plan, plan_of  # noqa: E402
-from hidden_dynamics.forecast.queueing import wall_time  # noqa: E402
-from hidden_dynamics.runs import all_runs  # noqa: E402
+from hidden_dynamics.measurements.forecast import calibration as calibrations  # noqa: E402
+from hidden_dynamics.measurements.forecast.run_costs import cost_of  # noqa: E402
+from hidden_dynamics.measurements.forecast.jobs import Machine, Plan, plan_of  # noqa: E402
+from hidden_dynamics.measurements.forecast.queueing import wall_time  # noqa: E402
+from hidden_dynamics.configuration.runs import all_runs  # noqa: E402
 
 COLUMNS = ("what", "forecast", "measured", "error", "runs")
 

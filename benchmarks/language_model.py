@@ -37,19 +37,19 @@ from torch import Tensor, nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 from train_step import machine, parse, times, write  # noqa: E402
 
-from hidden_dynamics.arguments import positive  # noqa: E402
-from hidden_dynamics.building import build  # noqa: E402
+from hidden_dynamics.system.arguments import positive  # noqa: E402
+from hidden_dynamics.training.building import build  # noqa: E402
 from hidden_dynamics.configuration import load, merge, parse_settings  # noqa: E402
-from hidden_dynamics.language_model import LanguageModel, LayerState  # noqa: E402
-from hidden_dynamics.measurement import (  # noqa: E402
+from hidden_dynamics.models.language_model import LanguageModel, LayerState  # noqa: E402
+from hidden_dynamics.measurements.interleaved import (  # noqa: E402
     Subject,
     allocated_beyond,
     ratio_within_rounds,
     resident_beyond,
     training_step,
 )
-from hidden_dynamics.recurrent import LSTMState  # noqa: E402
-from hidden_dynamics.runs import Run, resolve  # noqa: E402
+from hidden_dynamics.models.recurrent import LSTMState  # noqa: E402
+from hidden_dynamics.configuration.runs import Run, resolve  # noqa: E402
 from hidden_dynamics.training import devices, optimisers  # noqa: E402
 
 BASELINE, STOCK = "LSTM", "nn.LSTM"
@@ -115,7 +115,7 @@ def run_of(name: str, options: argparse.Namespace) -> Run:
     """The run that the variant would be on Penn Treebank, at the sizes given."""
     core, hyperparameters = VARIANTS[name]
     changes = {
-        "core": f"hidden_dynamics.recurrent.{core}",
+        "core": f"hidden_dynamics.models.recurrent.{core}",
         "hyperparameters": {
             "hidden_size": options.hidden,
             "embedding_size": options.embedding,

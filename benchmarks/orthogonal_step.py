@@ -23,8 +23,8 @@ import torch  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 from train_step import circumstances, parse, prepare, times, write  # noqa: E402
 
-from hidden_dynamics.measurement import ratio_within_rounds  # noqa: E402
-from hidden_dynamics.recurrent import DTRIV, MomentumDTRIV  # noqa: E402
+from hidden_dynamics.measurements.interleaved import ratio_within_rounds  # noqa: E402
+from hidden_dynamics.models.recurrent import DTRIV, MomentumDTRIV  # noqa: E402
 
 
 class PlainLoop(nn.Module):

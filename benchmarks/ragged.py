@@ -8,7 +8,7 @@ distribution with parameters 2 and 4.07 (mean 195, standard deviation 78), the l
 noise. A step is that of the task: make the batch, forward, the loss, backward. Every round draws a batch without
 replacement and times it in each way, the order of the ways changing from round to round:
 
-- ragged: as training does (hidden_dynamics.ragged);
+- ragged: as training does (hidden_dynamics.models.ragged);
 - batch: every utterance padded to the longest of its batch;
 - data set: every utterance padded to the longest of all, 490 frames.
 
@@ -32,10 +32,10 @@ from torch import Tensor  # noqa: E402
 from train_step import CLOCKS, add_clock, parse, write  # noqa: E402
 
 from hidden_dynamics.data.speech import BINS  # noqa: E402
-from hidden_dynamics.measurement import WARM_UP, interleaved, processor, ratio_within_rounds  # noqa: E402
-from hidden_dynamics.networks import RecurrentNetwork  # noqa: E402
-from hidden_dynamics.ragged import CPU_SEGMENT, GPU_SEGMENT, segments, valid_steps  # noqa: E402
-from hidden_dynamics.recurrent import DTRIV, LSTM, MomentumDTRIV, MomentumLSTM  # noqa: E402
+from hidden_dynamics.measurements.interleaved import WARM_UP, interleaved, processor, ratio_within_rounds  # noqa: E402
+from hidden_dynamics.models.recurrent_network import RecurrentNetwork  # noqa: E402
+from hidden_dynamics.models.ragged import CPU_SEGMENT, GPU_SEGMENT, segments, valid_steps  # noqa: E402
+from hidden_dynamics.models.recurrent import DTRIV, LSTM, MomentumDTRIV, MomentumLSTM  # noqa: E402
 from hidden_dynamics.tasks.speech import SpeechPrediction  # noqa: E402
 
 SHORTEST, LONGEST, UTTERANCES = 50, 490, 512

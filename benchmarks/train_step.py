@@ -25,14 +25,14 @@ sys.path.insert(0, str(ROOT))
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
-from hidden_dynamics.measurement import (  # noqa: E402
+from hidden_dynamics.measurements.interleaved import (  # noqa: E402
     allocated_beyond,
     interleaved,
     processor,
     ratio_within_rounds,
     resident_beyond,
 )
-from hidden_dynamics.recurrent import (  # noqa: E402
+from hidden_dynamics.models.recurrent import (  # noqa: E402
     LSTM,
     NAGLSTM,
     SRLSTM,

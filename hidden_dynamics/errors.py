@@ -5,7 +5,16 @@ from collections.abc import Callable
 
 
 class UserError(Exception):
-    """Something the user gave (a file, a setting, a name) is wrong, or the machine refused (disk, network)."""
+    """Something the user gave (a file, a setting, a name) is wrong, or the machine refused (disk, network).
+
+    Attributes:
+        file: the file in question, as the message names it; "" where there is none.
+        key: the place within it, such as "mnist.training.epochs"; "" where there is none.
+    """
+
+    def __init__(self, message: str, file: object = "", key: str = ""):
+        super().__init__(message)
+        self.file, self.key = str(file), key
 
 
 class SolverFailure(Exception):
@@ -14,7 +23,7 @@ class SolverFailure(Exception):
     Attributes:
         cause: "step size underflow", "step budget exceeded" or "state not finite".
         time: where on the way it was.
-        step: the how-manieth step it was, from 1.
+        step: index of the failing step, from 1.
         during: "forward" or "backward".
     """
 

@@ -13,17 +13,17 @@ from pathlib import Path
 sys.path.insert(0, str(workflow.basedir))
 
 from hidden_dynamics import configuration as configurations
-from hidden_dynamics import costs
-from hidden_dynamics import features
-from hidden_dynamics import runs as run_tables
+from hidden_dynamics.measurements import costs
+from hidden_dynamics.measurements import features
+from hidden_dynamics.configuration import runs as run_tables
 from hidden_dynamics.claims import entries as claim_entries
-from hidden_dynamics.digest import code_digest
+from hidden_dynamics.system.digest import code_digest
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.forecast import calibration as calibrations
-from hidden_dynamics.forecast import settings as forecasts
-from hidden_dynamics.hardware import has_nvidia_gpu
+from hidden_dynamics.measurements.forecast import calibration as calibrations
+from hidden_dynamics.measurements.forecast import settings as forecasts
+from hidden_dynamics.system.hardware import has_nvidia_gpu
 from hidden_dynamics.rendering import face
-from hidden_dynamics.locks import forget_a_killed_snakemake
+from hidden_dynamics.system.locks import forget_a_killed_snakemake
 from snakemake.exceptions import WorkflowError
 
 try:

@@ -2,8 +2,8 @@
 
     python scripts/calibrate.py --output results/demo/calibration.json --config '{"scale": "demo"}'
 
-Runs that cost alike (hidden_dynamics.forecast.groups) are measured once: iterations of the real training loop, its
-evaluation, start-up, memory and the bytes of its files (hidden_dynamics.forecast.probe). As many are measured side by
+Runs that cost alike (hidden_dynamics.measurements.forecast.groups) are measured once: iterations of the real training loop, its
+evaluation, start-up, memory and the bytes of its files (hidden_dynamics.measurements.forecast.probe). As many are measured side by
 side as trainings would run here, because they slow each other down, each in a fresh process. Nothing is downloaded or
 prepared: a dataset that is there is used, in the place of another there are random arrays of its shapes.
 
@@ -29,17 +29,18 @@ from typing import Any
 
 import torch
 
-from hidden_dynamics.arguments import positive
-from hidden_dynamics.configuration import ROOT, Configuration, load, parse_settings
+from hidden_dynamics.system.arguments import positive
+from hidden_dynamics.configuration import Configuration, load, parse_settings
+from hidden_dynamics.system.files import ROOT
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.forecast import calibration
-from hidden_dynamics.forecast.groups import representatives
-from hidden_dynamics.forecast.probe import CLOCKS, probe
-from hidden_dynamics.forecast.settings import runs_to_forecast, setting
-from hidden_dynamics.forecast.stand_ins import arrays_like
-from hidden_dynamics.measurement import processor
-from hidden_dynamics.runs import Run, data_file, identity
+from hidden_dynamics.measurements.forecast import calibration
+from hidden_dynamics.measurements.forecast.groups import representatives
+from hidden_dynamics.measurements.forecast.probe import CLOCKS, probe
+from hidden_dynamics.measurements.forecast.selection import runs_to_forecast, setting
+from hidden_dynamics.measurements.forecast.stand_ins import arrays_like
+from hidden_dynamics.measurements.interleaved import processor
+from hidden_dynamics.configuration.runs import Run, data_file, identity
 from hidden_dynamics.training import devices
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -77,7 +78,7 @@ def seconds_to_start(configuration: Configuration, run: Run, clock: str) -> floa
     """Of a training's process, until it reads its data: the interpreter, libraries, the configuration and the digest of
     the run's code."""
     loading = (
-        f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r}); import train, hidden_dynamics.forecast.first_step"
+        f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r}); import train, hidden_dynamics.measurements.forecast.first_step"
     )
     command = [sys.executable, "-c", loading]
     times = []
@@ -107,7 +108,7 @@ def measure(
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     context = multiprocessing.get_context("forkserver")
     # Once for all of them: torch takes seconds to import, and at the first step of an optimiser.
-    context.set_forkserver_preload(["hidden_dynamics.forecast.probe", "hidden_dynamics.forecast.first_step"])
+    context.set_forkserver_preload(["hidden_dynamics.measurements.forecast.probe", "hidden_dynamics.measurements.forecast.first_step"])
     each = seconds * places / max(len(runs), 1)
     groups, times, said, begun = {}, [], 0.0, time.monotonic()
     with ThreadPoolExecutor(places) as threads_waiting:

@@ -16,7 +16,7 @@ import tomllib
 from pathlib import Path
 
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.files import atomic
+from hidden_dynamics.system.files import atomic
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = "3.11"

@@ -13,15 +13,15 @@ import csv
 import os
 from pathlib import Path
 
-from hidden_dynamics.arguments import positive
+from hidden_dynamics.system.arguments import positive
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.files import atomic
-from hidden_dynamics.forecast import calibration as calibrations
-from hidden_dynamics.forecast.calibration import Calibration
-from hidden_dynamics.forecast.jobs import Machine, plan_of
-from hidden_dynamics.forecast.report import as_csv, as_markdown, forecast
-from hidden_dynamics.forecast.settings import setting
+from hidden_dynamics.system.files import atomic
+from hidden_dynamics.measurements.forecast import calibration as calibrations
+from hidden_dynamics.measurements.forecast.calibration import Calibration
+from hidden_dynamics.measurements.forecast.jobs import Machine, plan_of
+from hidden_dynamics.measurements.forecast.report import as_csv, as_markdown, forecast
+from hidden_dynamics.measurements.forecast.selection import setting
 
 
 def main() -> None:

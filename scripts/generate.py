@@ -18,8 +18,8 @@ import sys
 
 import torch
 
-from hidden_dynamics import generation
-from hidden_dynamics.arguments import positive, seed
+from hidden_dynamics.results import generation
+from hidden_dynamics.system.arguments import positive, seed
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.data.text import UNKNOWN
 from hidden_dynamics.errors import run_main

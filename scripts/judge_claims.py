@@ -14,14 +14,15 @@ import csv
 from collections import Counter
 from pathlib import Path
 
-from hidden_dynamics import costs, features
-from hidden_dynamics.claims.entries import artifacts_with_claims
+from hidden_dynamics.measurements import costs
+from hidden_dynamics.measurements import features
+from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.claims.evidence import Evidence, read_rows
 from hidden_dynamics.claims.expansion import check, claims_of
 from hidden_dynamics.claims.judge import COLUMNS, verdicts
 from hidden_dynamics.configuration import Configuration, known, load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.files import atomic
+from hidden_dynamics.system.files import atomic
 
 SUMMARY = (
     *("scale", "task", "model", "label", "size", "paper_size", "seed", "dataset_title", "stand_in_for"),

@@ -8,7 +8,7 @@ one, and is there already. Times are taken in rounds, every model once in each, 
 baseline is the median of the ratios within the rounds. Memory is the peak beyond what was held before: on a GPU what
 torch allocated, on the CPU the resident memory of a fresh process for each model.
 
-Writes one row per model and quantity (hidden_dynamics.costs.COLUMNS); an empty cell means "none".
+Writes one row per model and quantity (hidden_dynamics.measurements.costs.COLUMNS); an empty cell means "none".
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -28,12 +28,12 @@ from typing import Any
 
 import torch
 
-from hidden_dynamics.arguments import positive
+from hidden_dynamics.system.arguments import positive
 from hidden_dynamics.configuration import Configuration, known, load, parse_settings
-from hidden_dynamics.costs import COLUMNS, MEMORIES, TIMES, UNITS, measured_runs
+from hidden_dynamics.measurements.costs import COLUMNS, MEMORIES, TIMES, UNITS, measured_runs
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.measurement import (
+from hidden_dynamics.measurements.interleaved import (
     Ratio,
     Subject,
     allocated_beyond,
@@ -46,9 +46,9 @@ from hidden_dynamics.measurement import (
     subject_of,
     training_step,
 )
-from hidden_dynamics.records import vouched
-from hidden_dynamics.rendering.published import load_published
-from hidden_dynamics.runs import Run, data_file
+from hidden_dynamics.results.seals import vouched
+from hidden_dynamics.papers.published import load_published
+from hidden_dynamics.configuration.runs import Run, data_file
 from hidden_dynamics.training import devices
 
 ACTIONS = {"training": training_step, "evaluation": evaluation_step}

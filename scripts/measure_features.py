@@ -5,7 +5,7 @@
 The runs are the artifact's, which must be there, as must the prepared data; which features, and how, say its `features`
 in config/artifacts.yaml. Every network is built as its run.json says, whatever is configured now.
 
-Writes one row per run (hidden_dynamics.features.COLUMNS); an empty cell means "none". `status` is "measured", or why
+Writes one row per run (hidden_dynamics.measurements.features.COLUMNS); an empty cell means "none". `status` is "measured", or why
 there is no silhouette: "diverged" (in training), "solver failed" (on these images), "not finite" or "collapsed" (fewer
 features differ than there are to be clusters). `weights` are those of the "reported" evaluation, where the training
 keeps them, or of the "last".
@@ -27,17 +27,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from hidden_dynamics import clusters
-from hidden_dynamics.arguments import positive
-from hidden_dynamics.building import build
+from hidden_dynamics.measurements import clusters
+from hidden_dynamics.system.arguments import positive
+from hidden_dynamics.training.building import build
 from hidden_dynamics.configuration import Configuration, known, load, parse_settings
 from hidden_dynamics.data.prepared import Prepared
 from hidden_dynamics.errors import SolverFailure, UserError, run_main
-from hidden_dynamics.features import COLUMNS, measurement_of
-from hidden_dynamics.files import atomic
-from hidden_dynamics.finished import load_data, load_weights, read_record
-from hidden_dynamics.records import check_is_of, vouched
-from hidden_dynamics.runs import Run, runs_of
+from hidden_dynamics.measurements.features import COLUMNS, measurement_of
+from hidden_dynamics.system.files import atomic
+from hidden_dynamics.results.trained import load_data, load_weights, read_record
+from hidden_dynamics.results.seals import check_is_of, vouched
+from hidden_dynamics.configuration.runs import Run, runs_of
 from hidden_dynamics.training import devices
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from hidden_dynamics.claims.evidence import read_rows
 from hidden_dynamics.claims.judge import COLUMNS
-from hidden_dynamics.claims.page import html, markdown
+from hidden_dynamics.pages.claims_page import html, markdown
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.files import atomic
+from hidden_dynamics.system.files import atomic
 
 
 def main() -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.files import atomic
-from hidden_dynamics.rendering.index import index_page
+from hidden_dynamics.system.files import atomic
+from hidden_dynamics.pages import index_page
 
 
 def main() -> None:

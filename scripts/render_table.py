@@ -10,13 +10,13 @@ from pathlib import Path
 
 from hidden_dynamics.configuration import Configuration, known, load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.rendering.cost_table import cost_table, read_costs
-from hidden_dynamics.rendering.hyperparameter_table import hyperparameter_table
-from hidden_dynamics.rendering.marks import Marks, read_marks
-from hidden_dynamics.rendering.results_table import read_summary, results_table
-from hidden_dynamics.rendering.silhouette_table import read_features, silhouette_table
-from hidden_dynamics.rendering.tables import Table, write_table
-from hidden_dynamics.rendering.time_to_accuracy_table import time_to_accuracy_table
+from hidden_dynamics.artifacts.kinds.cost_table.drawing import cost_table, read_costs
+from hidden_dynamics.artifacts.kinds.hyperparameter_table.drawing import hyperparameter_table
+from hidden_dynamics.artifacts.row_verdicts import Marks, read_marks
+from hidden_dynamics.artifacts.kinds.results_table.drawing import read_summary, results_table
+from hidden_dynamics.artifacts.kinds.silhouette_table.drawing import read_features, silhouette_table
+from hidden_dynamics.artifacts.tables import Table, write_table
+from hidden_dynamics.artifacts.kinds.time_to_accuracy_table.drawing import time_to_accuracy_table
 
 
 def main() -> None:

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.records import check, check_is_of, remedy, vouched
-from hidden_dynamics.runs import Run, all_runs, cells_of, resolve, seeds_of
-from hidden_dynamics.statistics import mean_band, thin, triangular_moving_average
+from hidden_dynamics.results.seals import check, check_is_of, remedy, vouched
+from hidden_dynamics.configuration.runs import Run, all_runs, cells_of, resolve, seeds_of
+from hidden_dynamics.results.statistics import mean_band, thin, triangular_moving_average
 
 COLUMNS = (
     *("artifact", "scale", "task", "task_title", "model", "label", "variant", "size", "paper_size", "extra", "seed"),

@@ -23,15 +23,16 @@ from pathlib import Path
 
 import torch
 
-from hidden_dynamics.arguments import positive, seed
-from hidden_dynamics.building import build
+from hidden_dynamics.system.arguments import positive, seed
+from hidden_dynamics.training.building import build
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.files import sweep
-from hidden_dynamics.locks import alone
-from hidden_dynamics.runs import GRADIENTS, OUTPUTS, Run, code_of, data_file, find, identity
-from hidden_dynamics.training import devices, loop, optimisers, record
+from hidden_dynamics.system.files import sweep
+from hidden_dynamics.system.locks import alone
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, Run, code_of, data_file, find, identity
+from hidden_dynamics.results import writing
+from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.progress import Progress
@@ -41,10 +42,10 @@ def main() -> int:
     arguments = parse_arguments()
     configuration = load(parse_settings(arguments.config))
     runs = [find(configuration, arguments.task, model, seed) for seed in arguments.seed for model in arguments.model]
-    device = devices.choose(arguments.device or configuration.settings["device"])
-    devices.set_arithmetic(arguments.threads or configuration.scale["threads"], configuration.settings["precision"])
+    device = devices.choose(arguments.device or configuration.settings.device)
+    devices.set_arithmetic(arguments.threads or configuration.scale.threads, configuration.settings.precision)
     try:
-        with devices.turn(device, configuration.settings["runs_per_gpu"], Path(".snakemake/gpu-places")) as device:
+        with devices.turn(device, configuration.settings.runs_per_gpu, Path(".snakemake/gpu-places")) as device:
             for run in runs:
                 with alone(Path(run.directory, ".lock"), run.id):
                     sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, "checkpoint.pt"))
@@ -76,7 +77,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
     about = {
         "run": run.id,
         "scale": configuration.scale_name,
-        "label": configuration.models[run.model]["label"],
+        "label": configuration.models[run.model].label,
         "paper_size": run.paper_size,
         "spec": run.spec,
         "dataset": {
@@ -91,7 +92,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
         "code": code_of(run),
         "fingerprint": fingerprint,
     }
-    record.write(Path(run.directory), about, history, network, run.spec["training"]["report"])
+    writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"])
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
     if history.failure:
         outcome += " ({cause} at t = {time:.6g}, step {step}, {during})".format(**history.failure)

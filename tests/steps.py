@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 from conftest import ROOT
 
-from hidden_dynamics.digest import reachable
+from hidden_dynamics.system.digest import reachable
 
 FOLDERS = (ROOT, ROOT / "scripts")
 RULES = """
@@ -113,7 +113,7 @@ def _by_name(script: str, environment: str) -> list[str]:
         datasets = yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8")).values()
         modules = [entry["module"] for entry in datasets if entry.get("environment", "data") == environment]
         return [f"{module}.prepare" for module in modules]
-    if "hidden_dynamics.building:imported" in reachable([f"scripts.{script}.main"]):
+    if "hidden_dynamics.training.building:imported" in reachable([f"scripts.{script}.main"]):
         text = "".join((ROOT / "config" / f"{part}.yaml").read_text(encoding="utf-8") for part in ("tasks", "models"))
         return re.findall(r"\bhidden_dynamics(?:\.\w+){2,}", text)
     return []

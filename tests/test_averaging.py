@@ -15,7 +15,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.training import averaging, learning, loop, optimisers, record
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
-from hidden_dynamics.training.schedule import Schedule
+from hidden_dynamics.tasks.schedule import Schedule
 
 CPU = torch.device("cpu")
 LOSSES = [

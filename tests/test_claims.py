@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from hidden_dynamics.claims import entries
-from hidden_dynamics.claims.entries import artifacts_with_claims, claims_about, load_claims, several
+from hidden_dynamics.papers.claims import artifacts_with_claims, claims_about, load_claims, several
 from hidden_dynamics.claims.expansion import Cell, check, claims_of, higher_is_better
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.rendering.published import load_published
-from hidden_dynamics.runs import cells_of, resolve
+from hidden_dynamics.papers.published import load_published
+from hidden_dynamics.configuration.runs import cells_of, resolve
 
 ENTRIES = load_claims()["claims"]
 MODELS = read_yaml(entries.ROOT / "config" / "models.yaml")

@@ -13,15 +13,15 @@ import pytest
 import render_claims
 import render_table
 
-from hidden_dynamics import costs as cost_files
+from hidden_dynamics.measurements import costs as cost_files
 from hidden_dynamics.claims.evidence import Evidence
 from hidden_dynamics.claims.expansion import claims_of
 from hidden_dynamics.claims.judge import COLUMNS, verdicts
-from hidden_dynamics.claims.page import first_line, html, markdown
+from hidden_dynamics.pages.claims_page import first_line, html, markdown
 from hidden_dynamics.configuration import ROOT, load, read_yaml
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.rendering.marks import Marks, read_marks
-from hidden_dynamics.rendering.tables import write_table
+from hidden_dynamics.artifacts.row_verdicts import Marks, read_marks
+from hidden_dynamics.artifacts.tables import write_table
 
 SETTINGS = read_yaml(ROOT / "config.yaml")
 CONFIGURATIONS = {scale: load(SETTINGS | {"scale": scale}) for scale in ("demo", "paper")}

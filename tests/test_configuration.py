@@ -7,7 +7,7 @@ import pytest
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.configuration import merge, parse_settings, with_number_keys, with_text_keys
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.runs import all_runs
+from hidden_dynamics.configuration.runs import all_runs
 
 SETTINGS, TASKS, MODELS = "config.yaml", "config/tasks.yaml", "config/models.yaml"
 SCALES, DATASETS, READINGS, ARTIFACTS = (

@@ -12,8 +12,8 @@ from torch import nn
 from torch.nn import functional
 from torchdiffeq import odeint
 
-from hidden_dynamics.continuous import CoEvolving, FunctionEvaluations, Integral, Solver, SolverFailure, elementwise
-from hidden_dynamics.continuous.convolution import ConvolutionalDynamics, TimeConv2d, group_norm
+from hidden_dynamics.models.continuous import CoEvolving, FunctionEvaluations, Integral, Solver, SolverFailure, elementwise
+from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, TimeConv2d, group_norm
 
 TIGHT = {"rtol": 1e-8, "atol": 1e-8}
 FINE_STEPS = {"method": "rk4", "step_size": 1 / 40}

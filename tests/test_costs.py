@@ -18,12 +18,12 @@ from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidden_dynamics.arguments import positive, seed
+from hidden_dynamics.system.arguments import positive, seed
 from hidden_dynamics.configuration import load, read_yaml
-from hidden_dynamics.costs import COLUMNS, MEMORIES, TIMES, UNITS, measured_runs, measurement_of
+from hidden_dynamics.measurements.costs import COLUMNS, MEMORIES, TIMES, UNITS, measured_runs, measurement_of
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.measurement import (
+from hidden_dynamics.measurements.interleaved import (
     WARM_UP,
     Subject,
     evaluation_step,
@@ -32,13 +32,13 @@ from hidden_dynamics.measurement import (
     subject_of,
     training_step,
 )
-from hidden_dynamics.rendering.cost_table import cost_table, read_costs, significant
-from hidden_dynamics.rendering.published import load_published, row_of
-from hidden_dynamics.rendering.results_table import read_summary
-from hidden_dynamics.rendering.time_to_accuracy_table import percent, time_to_accuracy_table
-from hidden_dynamics.runs import data_file, resolve
+from hidden_dynamics.artifacts.kinds.cost_table.drawing import cost_table, read_costs, significant
+from hidden_dynamics.papers.published import load_published, row_of
+from hidden_dynamics.artifacts.kinds.results_table.drawing import read_summary
+from hidden_dynamics.artifacts.kinds.time_to_accuracy_table.drawing import percent, time_to_accuracy_table
+from hidden_dynamics.configuration.runs import data_file, resolve
 from hidden_dynamics.training import loop, optimisers
-from hidden_dynamics.training.schedule import schedule_of
+from hidden_dynamics.tasks.schedule import schedule_of
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import measure_cost  # noqa: E402
@@ -104,7 +104,7 @@ def test_what_slows_a_whole_round_leaves_ratios_as_they_are(slowness, seconds):
 def test_resident_memory_is_that_of_the_peak():
     """64 MB that are freed before the action ends, then 128 MB, in a process of their own."""
     code = (
-        "from hidden_dynamics.measurement import resident_beyond\n"
+        "from hidden_dynamics.measurements.interleaved import resident_beyond\n"
         "hold = lambda megabytes: lambda: len(b'x' * (megabytes * 10**6))\n"
         "print(*resident_beyond([hold(64), hold(128)]))\n"
     )
@@ -116,7 +116,7 @@ def test_resident_memory_is_that_of_the_peak():
 def test_what_a_process_held_before_does_not_count():
     """In a process of its own: what other tests have held is a peak of this one's."""
     measuring = (
-        "from hidden_dynamics.measurement import resident_beyond\n"
+        "from hidden_dynamics.measurements.interleaved import resident_beyond\n"
         "held = bytearray(500 * 10**6)\n"
         "print(resident_beyond([lambda: None])[0])"
     )

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from hidden_dynamics import digest
+from hidden_dynamics.system import digest
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.runs import all_runs, code_of
+from hidden_dynamics.configuration.runs import all_runs, code_of
 
 
 @pytest.fixture
@@ -429,7 +429,7 @@ def test_wording_keeping_of_states_and_rendering_touch_no_run(copied, file, old,
 )
 def test_the_kernel_of_the_orthogonal_cells_touches_these_alone(sources, old, new):
     copy_the_library(sources)
-    cells = [f"hidden_dynamics.recurrent.{name}" for name in ("DTRIV", "MomentumDTRIV", "LSTM")]
+    cells = [f"hidden_dynamics.models.recurrent.{name}" for name in ("DTRIV", "MomentumDTRIV", "LSTM")]
     before = [code(cell) for cell in cells]
     file = "hidden_dynamics/recurrent/modrelu_kernel.py"
     text = (sources / file).read_text(encoding="utf-8")

@@ -188,7 +188,7 @@ def test_what_the_steps_import_is_found_within_functions_and_behind_the_names_in
     found = {(step.script, step.environment): imports_of(step) for step in steps()}
     assert "scipy" in found["prepare", "data"][1]  # in a function of a dataset's module
     assert {"soundfile", "torchaudio"} <= found["prepare", "speech"][1]
-    assert "hidden_dynamics.image_networks" in found["train", "train"][0]  # only config/ names it
+    assert "hidden_dynamics.models.image_networks" in found["train", "train"][0]  # only config/ names it
     assert not {"torchaudio", "pandas", "matplotlib"} & found["train", "train"][1]
     assert importers_by_name() == {"building", "prepare"}  # whose names steps.py knows
 

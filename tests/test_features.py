@@ -16,16 +16,16 @@ from sklearn.metrics import silhouette_samples
 from torch import nn
 
 from hidden_dynamics import configuration as configurations
-from hidden_dynamics.building import build
-from hidden_dynamics.clusters import check, cluster, embed, features_of
+from hidden_dynamics.training.building import build
+from hidden_dynamics.measurements.clusters import check, cluster, embed, features_of
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.features import COLUMNS, measurement_of
-from hidden_dynamics.image_networks import ImageOutput
+from hidden_dynamics.measurements.features import COLUMNS, measurement_of
+from hidden_dynamics.models.image_networks import ImageOutput
 from hidden_dynamics.rendering import figures
-from hidden_dynamics.rendering.figures.embedding import CLASSES, COLOURS, read_maps
-from hidden_dynamics.rendering.silhouette_table import read_features, silhouette_table
-from hidden_dynamics.runs import cells_of, runs_of
+from hidden_dynamics.artifacts.kinds.embedding.drawing import CLASSES, COLOURS, read_maps
+from hidden_dynamics.artifacts.kinds.silhouette_table.drawing import read_features, silhouette_table
+from hidden_dynamics.configuration.runs import cells_of, runs_of
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import measure_features  # noqa: E402

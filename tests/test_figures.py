@@ -18,10 +18,10 @@ from hidden_dynamics import configuration as configurations
 from hidden_dynamics.data import copying
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering import figures
-from hidden_dynamics.rendering.figures import copying_example
-from hidden_dynamics.rendering.figures.curves import Curve, robust_limits
-from hidden_dynamics.rendering.figures.page import plain_numbers
-from hidden_dynamics.runs import cells_of, resolve
+from hidden_dynamics.artifacts.figures import copying_example
+from hidden_dynamics.artifacts.kinds.curves.drawing import Curve, robust_limits
+from hidden_dynamics.artifacts.sheet import plain_numbers
+from hidden_dynamics.configuration.runs import cells_of, resolve
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))

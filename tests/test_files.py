@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
-from hidden_dynamics import files
+from hidden_dynamics.system import files
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.files import atomic
+from hidden_dynamics.system.files import atomic
 
 
 def test_a_file_appears_only_when_it_is_whole(tmp_path):

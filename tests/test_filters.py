@@ -8,8 +8,8 @@ from cases import noise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hidden_dynamics.filters import Adam, Identity, Momentum, Nesterov, RMSProp
-from hidden_dynamics.recurrence import BLOCK, linear_recurrence
+from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
+from hidden_dynamics.models.momentum.recurrence import BLOCK, linear_recurrence
 
 unhurried = settings(deadline=None, max_examples=40)
 lengths = st.one_of(st.sampled_from([1, 2, 31, 32, 33, 63, 64, 65]), st.integers(1, 100))

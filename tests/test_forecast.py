@@ -15,22 +15,22 @@ from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidden_dynamics.building import build
+from hidden_dynamics.training.building import build
 from hidden_dynamics.data import digits, python_topics
 from hidden_dynamics.data.synthetic_speech import prepare as synthetic_speech
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.forecast import calibration as calibrations
-from hidden_dynamics.forecast import costs, jobs, report, settings
-from hidden_dynamics.forecast.calibration import Calibration
-from hidden_dynamics.forecast.groups import key_of, representatives
-from hidden_dynamics.forecast.probe import CLOCKS, at_whole, part_of, probe
-from hidden_dynamics.forecast.queueing import Job, wall_time
-from hidden_dynamics.forecast.stand_ins import arrays_like
-from hidden_dynamics.forecast.workload import sizes_of, workload_of
-from hidden_dynamics.runs import all_runs, code_of, find, identity, outputs_of, runs_of
+from hidden_dynamics.measurements.forecast import calibration as calibrations
+from hidden_dynamics.measurements.forecast import costs, jobs, report, settings
+from hidden_dynamics.measurements.forecast.calibration import Calibration
+from hidden_dynamics.measurements.forecast.groups import key_of, representatives
+from hidden_dynamics.measurements.forecast.probe import CLOCKS, at_whole, part_of, probe
+from hidden_dynamics.measurements.forecast.queueing import Job, wall_time
+from hidden_dynamics.measurements.forecast.stand_ins import arrays_like
+from hidden_dynamics.measurements.forecast.workload import sizes_of, workload_of
+from hidden_dynamics.configuration.runs import all_runs, code_of, find, identity, outputs_of, runs_of
 from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
-from hidden_dynamics.training.schedule import schedule_of
+from hidden_dynamics.tasks.schedule import schedule_of
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import forecast as step  # noqa: E402

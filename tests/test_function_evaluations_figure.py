@@ -11,8 +11,8 @@ from test_figures import assert_nothing_overlaps, configuration_at, panels_of, w
 from hidden_dynamics.configuration import ROOT
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering import figures
-from hidden_dynamics.rendering.figures import function_evaluations
-from hidden_dynamics.runs import runs_of
+from hidden_dynamics.artifacts.figures import function_evaluations
+from hidden_dynamics.configuration.runs import runs_of
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import render_figure  # noqa: E402

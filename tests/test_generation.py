@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from torch import nn
 
-from hidden_dynamics import generation
+from hidden_dynamics.results import generation
 from hidden_dynamics.data import adding, prepared, text
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.language_model import LanguageModel, LanguageOutput
-from hidden_dynamics.recurrent import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM
+from hidden_dynamics.models.language_model import LanguageModel, LanguageOutput
+from hidden_dynamics.models.recurrent import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM
 
 WORDS = ["<eos>", "<unk>", "N", "the", "cat", "'s", "n't", "do", "mr.", "sleeps"]
 

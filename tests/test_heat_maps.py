@@ -16,9 +16,9 @@ from PIL import Image
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering import figures
-from hidden_dynamics.rendering.figures.ablation import Cell, colours_of, font_size
-from hidden_dynamics.rendering.figures.gradient_norms import colour_limits
-from hidden_dynamics.runs import GRADIENTS, cells_of, resolve, seeds_of
+from hidden_dynamics.artifacts.kinds.ablation.drawing import Cell, colours_of, font_size
+from hidden_dynamics.artifacts.kinds.gradient_norms.drawing import colour_limits
+from hidden_dynamics.configuration.runs import GRADIENTS, cells_of, resolve, seeds_of
 
 sys.path.insert(0, str(configurations.ROOT / "scripts"))
 import render_figure  # noqa: E402

@@ -8,10 +8,10 @@ from torch import nn
 from torch.nn import functional
 from torchdiffeq import odeint
 
-from hidden_dynamics.building import build
+from hidden_dynamics.training.building import build
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.image_networks import ACEODENet, ODENet, ResNet
-from hidden_dynamics.runs import resolve
+from hidden_dynamics.models.image_networks import ACEODENet, ODENet, ResNet
+from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.tasks.images import ImageClassification
 
 CPU = torch.device("cpu")

@@ -9,7 +9,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.image_networks import ImageOutput
+from hidden_dynamics.models.image_networks import ImageOutput
 from hidden_dynamics.tasks import images
 from hidden_dynamics.tasks.images import ImageClassification
 

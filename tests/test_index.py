@@ -15,13 +15,13 @@ from PIL import Image
 from test_summarise import make_run
 
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.rendering.figures import read_rows
-from hidden_dynamics.rendering.index import index_page, times
-from hidden_dynamics.rendering.index.claims import findings, read_claims
-from hidden_dynamics.rendering.index.page import duration, image_of
-from hidden_dynamics.rendering.index.rendered_tables import read_table
-from hidden_dynamics.rendering.tables import write_table
-from hidden_dynamics.runs import runs_of
+from hidden_dynamics.artifacts.figures import read_rows
+from hidden_dynamics.pages import index_page, times
+from hidden_dynamics.pages.claims_list import findings, read_claims
+from hidden_dynamics.pages.index import duration, image_of
+from hidden_dynamics.pages.rendered_tables import read_table
+from hidden_dynamics.artifacts.tables import write_table
+from hidden_dynamics.configuration.runs import runs_of
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import render_index  # noqa: E402

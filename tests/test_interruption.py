@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from hidden_dynamics.runs import OUTPUTS
+from hidden_dynamics.configuration.runs import OUTPUTS
 
 ROOT = Path(__file__).resolve().parents[1]
 TRAIN = [sys.executable, str(ROOT / "scripts" / "train.py")]
@@ -41,7 +41,9 @@ DRIVER = r"""
 import json, os, pathlib, signal, sys, time
 import torch
 import train
-from hidden_dynamics import files, language_model, networks
+from hidden_dynamics.system import files
+from hidden_dynamics.models import language_model
+from hidden_dynamics.models import recurrent_network as networks
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.tasks import language
 from hidden_dynamics.training import checkpoint, loop, record

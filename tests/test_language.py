@@ -12,11 +12,11 @@ from torch import nn
 from torch.nn import functional
 
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.language_model import Dropouts, LanguageModel
-from hidden_dynamics.recurrent import DTRIV, LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM, RMSPropLSTM
-from hidden_dynamics.recurrent.states import map_tensors
+from hidden_dynamics.models.language_model import Dropouts, LanguageModel
+from hidden_dynamics.models.recurrent import DTRIV, LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM, RMSPropLSTM
+from hidden_dynamics.models.recurrent.states import map_tensors
 from hidden_dynamics.tasks.language import LanguageModelling, columns
-from hidden_dynamics.training.schedule import SegmentSchedule
+from hidden_dynamics.tasks.schedule import SegmentSchedule
 
 CPU = torch.device("cpu")
 WORDS, E, N = 11, 5, 7

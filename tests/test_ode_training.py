@@ -12,11 +12,11 @@ import pytest
 import torch
 import train as script
 
-from hidden_dynamics.building import build
-from hidden_dynamics.continuous import SolverFailure
+from hidden_dynamics.training.building import build
+from hidden_dynamics.models.continuous import SolverFailure
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.runs import OUTPUTS, data_file, resolve
+from hidden_dynamics.configuration.runs import OUTPUTS, data_file, resolve
 from hidden_dynamics.training import loop, optimisers, record
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted

@@ -19,11 +19,11 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from hidden_dynamics.configuration import ROOT
-from hidden_dynamics.digest import reachable
+from hidden_dynamics.system.digest import reachable
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.networks import RecurrentNetwork
-from hidden_dynamics.orthogonal import DynamicTrivialisation, angles, exponentials, nearest_orthogonal
-from hidden_dynamics.recurrent import (
+from hidden_dynamics.models.recurrent_network import RecurrentNetwork
+from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation, angles, exponentials, nearest_orthogonal
+from hidden_dynamics.models.recurrent import (
     DTRIV,
     SRDTRIV,
     AdamDTRIV,
@@ -32,8 +32,8 @@ from hidden_dynamics.recurrent import (
     OrthogonalState,
     RMSPropDTRIV,
 )
-from hidden_dynamics.recurrent import modrelu as recurrence
-from hidden_dynamics.recurrent.modrelu import modrelu, modrelu_rnn
+from hidden_dynamics.models.recurrent import modrelu as recurrence
+from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
 
 unhurried = settings(deadline=None, max_examples=25)
 D, N, BATCH, STEPS = 3, 6, 4, 23
@@ -615,7 +615,7 @@ def recurrence_inputs(steps, batch, n, device):
 
 def hold_kernel_to_loop(sizes, device):
     """Forward, and backward with a gradient at every step and with one at the last alone."""
-    from hidden_dynamics.recurrent import modrelu_kernel
+    from hidden_dynamics.models.recurrent import modrelu_kernel
 
     for steps, batch, n in sizes:
         y, matrix, bias, h0 = recurrence_inputs(steps, batch, n, device)
@@ -636,7 +636,7 @@ def hold_kernel_to_loop(sizes, device):
 
 def hold_model_with_kernel_to_reference(steps):
     """A whole model in single precision, wherever its tensors are."""
-    from hidden_dynamics.recurrent import modrelu_kernel
+    from hidden_dynamics.models.recurrent import modrelu_kernel
 
     fused, reference = pair("Momentum")
     x = noise(steps, BATCH, D, seed=7)
@@ -667,7 +667,7 @@ def test_interpreted_kernel_is_the_loop():
 
 
 COMPILE = """
-from hidden_dynamics.recurrent import modrelu_kernel as kernel
+from hidden_dynamics.models.recurrent import modrelu_kernel as kernel
 from triton import compile
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -899,8 +899,8 @@ def test_memory_of_a_step():
 
 def test_the_digest_follows_the_cell():
     """A run of MomentumDTRIV depends on the recurrence and the trivialisation, not on the LSTM."""
-    modules = {key.split(":")[0] for key in reachable(["hidden_dynamics.recurrent.MomentumDTRIV"])}
+    modules = {key.split(":")[0] for key in reachable(["hidden_dynamics.models.recurrent.MomentumDTRIV"])}
     own = {"orthogonal", "recurrent.modrelu", "recurrent.modrelu_kernel"}
     assert {f"hidden_dynamics.{name}" for name in own} <= modules
-    assert "hidden_dynamics.recurrent.lstm" not in modules
+    assert "hidden_dynamics.models.recurrent.lstm" not in modules
     assert ROOT.is_dir()

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from hidden_dynamics.building import imported
+from hidden_dynamics.training.building import imported
 from hidden_dynamics.configuration import load
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.rendering.published import PUBLISHED, load_published, load_tasks, row_of
-from hidden_dynamics.runs import resolve
+from hidden_dynamics.papers.published import PUBLISHED, load_published, load_tasks, row_of
+from hidden_dynamics.configuration.runs import resolve
 
 RESULTS = ("1", "2", "3", "4", "5", "11", "12", "13")
 HYPERPARAMETERS = ("6", "7", "8", "9", "10")

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from hidden_dynamics import ragged
-from hidden_dynamics.filters import Momentum
-from hidden_dynamics.networks import RecurrentNetwork
-from hidden_dynamics.ragged import run_ragged, segments, valid_steps
-from hidden_dynamics.recurrent import (
+from hidden_dynamics.models import ragged
+from hidden_dynamics.models.momentum.filters import Momentum
+from hidden_dynamics.models.recurrent_network import RecurrentNetwork
+from hidden_dynamics.models.ragged import run_ragged, segments, valid_steps
+from hidden_dynamics.models.recurrent import (
     DTRIV,
     LSTM,
     NAGLSTM,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from hidden_dynamics.filters import Adam
-from hidden_dynamics.recurrent import (
+from hidden_dynamics.models.momentum.filters import Adam
+from hidden_dynamics.models.recurrent import (
     LSTM,
     NAGLSTM,
     SRLSTM,

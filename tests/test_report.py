@@ -10,7 +10,7 @@ from conftest import ROOT
 from test_workflow import PARTS, Workflow
 
 from hidden_dynamics.rendering import face
-from hidden_dynamics.runs import runs_of
+from hidden_dynamics.configuration.runs import runs_of
 
 TABLE, FIGURE = "momentumrnn_table7", "momentumrnn_figure8"
 

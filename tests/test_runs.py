@@ -7,7 +7,7 @@ import pytest
 
 from hidden_dynamics.configuration import merge
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.runs import GRADIENTS, all_runs, cells_of, data_file, find, outputs_of, resolve, runs_of, seeds_of
+from hidden_dynamics.configuration.runs import GRADIENTS, all_runs, cells_of, data_file, find, outputs_of, resolve, runs_of, seeds_of
 
 TASKS, MODELS, READINGS = "config/tasks.yaml", "config/models.yaml", "config/readings.yaml"
 PAPER_ROWS = [
@@ -169,8 +169,8 @@ def test_a_model_has_its_own_network_or_the_tasks_or_the_usual_one(project):
     assert networks == {
         ("ptb", "mine"): "my.Network",
         ("mnist", "mine"): "my.Network",
-        ("ptb", "lstm"): "hidden_dynamics.language_model.LanguageModel",
-        ("mnist", "lstm"): "hidden_dynamics.networks.RecurrentNetwork",
+        ("ptb", "lstm"): "hidden_dynamics.models.language_model.LanguageModel",
+        ("mnist", "lstm"): "hidden_dynamics.models.recurrent_network.RecurrentNetwork",
     }
 
 

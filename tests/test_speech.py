@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from hidden_dynamics.data import fsdd, prepared, speech, synthetic_speech, timit
 from hidden_dynamics.data.registry import load_registry
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.digest import reachable
+from hidden_dynamics.system.digest import reachable
 from hidden_dynamics.errors import UserError
 
 unhurried = settings(max_examples=30, deadline=None)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from hidden_dynamics.statistics import mean_and_std, mean_band, student_t, thin, triangular_moving_average
+from hidden_dynamics.results.statistics import mean_and_std, mean_band, student_t, thin, triangular_moving_average
 
 unhurried = settings(deadline=None, max_examples=60)
 curves = arrays(np.float64, st.integers(1, 80), elements=st.floats(-1e6, 1e6))

@@ -13,9 +13,9 @@ import pytest
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.rendering import figures
-from hidden_dynamics.rendering.results_table import read_summary
-from hidden_dynamics.runs import all_runs, resolve, runs_of
-from hidden_dynamics.statistics import mean_band, triangular_moving_average
+from hidden_dynamics.artifacts.kinds.results_table.drawing import read_summary
+from hidden_dynamics.configuration.runs import all_runs, resolve, runs_of
+from hidden_dynamics.results.statistics import mean_band, triangular_moving_average
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))

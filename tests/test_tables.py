@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.configuration import ROOT, read_yaml
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.rendering.face import readings_note
-from hidden_dynamics.rendering.hyperparameter_table import hyperparameter_table
-from hidden_dynamics.rendering.results_table import read_summary, results_table
-from hidden_dynamics.rendering.tables import latex_text, markdown, write_table
+from hidden_dynamics.artifacts.notes import readings_note
+from hidden_dynamics.artifacts.kinds.hyperparameter_table.drawing import hyperparameter_table
+from hidden_dynamics.artifacts.kinds.results_table.drawing import read_summary, results_table
+from hidden_dynamics.artifacts.tables import latex_text, markdown, write_table
 
 HYPERPARAMETER_ROWS = {6: 21, 7: 21, 8: 13, 9: 13, 10: 13}  # by table: models on their tasks and sizes
 HYPERPARAMETER_TABLES = [f"momentumrnn_table{k}" for k in HYPERPARAMETER_ROWS]

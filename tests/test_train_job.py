@@ -14,7 +14,7 @@ import pytest
 import train_job
 from conftest import ROOT
 
-from hidden_dynamics import slurm
+from hidden_dynamics.system import slurm
 
 # Stands in for a training: says that it is there, waits for `companions` to be, and then for its end.
 TRAINING = """

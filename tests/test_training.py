@@ -18,13 +18,13 @@ from torch import nn
 
 from hidden_dynamics.data import adding, prepared
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.runs import GRADIENTS, OUTPUTS
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS
 from hidden_dynamics.tasks.pixels import PixelClassification
 from hidden_dynamics.training import devices, loop, optimisers, record
 from hidden_dynamics.training.checkpoint import DIGEST_LENGTH, Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.reported import chosen
-from hidden_dynamics.training.schedule import Schedule
+from hidden_dynamics.tasks.schedule import Schedule
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -863,7 +863,7 @@ def test_a_full_disk_is_reported_and_leaves_nothing_at_a_final_name(workplace, c
     def full(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("hidden_dynamics.files.os.fsync", full)
+    monkeypatch.setattr("hidden_dynamics.system.files.os.fsync", full)
     code, _, err = call(workplace.arguments())
     warning, error = err.splitlines()  # of the checkpoint, which a training can do without, and of its outputs
     assert code == 1 and warning.startswith("warning: ") and "checkpoint.pt could not be written" in warning
@@ -890,7 +890,7 @@ def test_cuda_without_a_gpu_is_refused_in_one_line(workplace, call, monkeypatch)
         ({}, {"optimisers": {"other": {"name": "SGD", "lr": 0.1}}}, "one optimiser for each"),
         ({}, {"report": {"metric": "accuracy", "rule": "max"}}, "unknown metric 'accuracy'"),
         ({"models": {"lstm": {"hyperparameters": {"mu": 0.5}}}}, {}, "cannot be built"),
-        ({"network": "hidden_dynamics.image_networks.ResNet"}, {}, "cannot be built"),  # what it asks of its task
+        ({"network": "hidden_dynamics.models.image_networks.ResNet"}, {}, "cannot be built"),  # what it asks of its task
         ({"class": "hidden_dynamics.tasks.adding.Subtracting"}, {}, "Subtracting"),
         ({"models": {"lstm": {"hyperparameters": {"hidden_size": "many"}}}}, {}, "cannot be built"),
     ],

@@ -20,7 +20,7 @@ import yaml
 from conftest import ROOT
 
 from hidden_dynamics import configuration as configurations
-from hidden_dynamics.runs import all_runs, data_file, runs_of
+from hidden_dynamics.configuration.runs import all_runs, data_file, runs_of
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +47,7 @@ MOMENTUM = (
 )
 
 CELL = """
-from hidden_dynamics.recurrent import LSTM
+from hidden_dynamics.models.recurrent import LSTM
 
 
 class MyLSTM(LSTM):
@@ -102,7 +102,7 @@ def add_what_a_user_adds(root):
         with open(root / "config" / f"{part}.yaml", "a", encoding="utf-8") as handle:
             handle.write("\n" + yaml.safe_dump(entry, sort_keys=False))
 
-    network = "hidden_dynamics.networks.RecurrentNetwork"
+    network = "hidden_dynamics.models.recurrent_network.RecurrentNetwork"
     mine = {"label": "MyLSTM", "colour": "magenta", "network": network, "core": "my_cells.MyLSTM"}
     append("models", {"my_lstm": mine | {"tasks": {"mnist": {"sizes": [128], "hyperparameters": {"gain": 0.5}}}}})
     about = {"title": "Parity", "module": "my_task", "stand_in_for": None, "licence": "generated", "citation": "none"}

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.claims.expansion import Cell
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.records import check, check_vouched
-from hidden_dynamics.rendering.progress import Progress, progress_of
-from hidden_dynamics.runs import GRADIENTS
-from hidden_dynamics.statistics import triangular_moving_average
+from hidden_dynamics.results.seals import check, check_vouched
+from hidden_dynamics.results.milestones import Progress, progress_of
+from hidden_dynamics.configuration.runs import GRADIENTS
+from hidden_dynamics.results.statistics import triangular_moving_average
 
 LEAST_SHARE = 1e-12  # a gradient that is nothing is this share of another
 

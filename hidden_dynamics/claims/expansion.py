@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hidden_dynamics.claims.entries import claims_about, several
+from hidden_dynamics.papers.claims import claims_about, several
 from hidden_dynamics.configuration import Configuration, known
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.rendering.published import NOTHING, load_published, published_task, row_of
+from hidden_dynamics.papers.published import NOTHING, load_published, published_task, row_of
 
 Size = int | str | None
 FIXED = {"faster": "train_loss", "overfitting": "test_loss", "gradients": "gradient_norm", "smaller": "parameters"}

@@ -10,7 +10,7 @@ import numpy as np
 
 from hidden_dynamics.claims.bootstrap import FEWEST, block_bootstrap, bootstrap_t
 from hidden_dynamics.claims.effect_size import hedges_g
-from hidden_dynamics.claims.entries import load_claims
+from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.claims.equivalence import equivalence
 from hidden_dynamics.claims.evidence import Evidence, Side
 from hidden_dynamics.claims.expansion import Cell, Claim, higher_is_better, region_of
@@ -21,7 +21,7 @@ from hidden_dynamics.claims.verdict import Outcome, decide, missing
 from hidden_dynamics.claims.welch import Sample, welch
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.runs import resolve
+from hidden_dynamics.configuration.runs import resolve
 
 COLUMNS = (
     *("id", "paper", "artifact", "source", "kind", "statement", "says", "task", "metric", "subject", "reference"),

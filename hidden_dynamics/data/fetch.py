@@ -17,11 +17,11 @@ from pathlib import Path
 import pooch
 import requests
 
-from hidden_dynamics import files
+from hidden_dynamics.system import files
 from hidden_dynamics.data import archives
 from hidden_dynamics.data.registry import RemoteFile
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.locks import alone
+from hidden_dynamics.system.locks import alone
 
 CHUNK = 1 << 18  # bytes of a local file held in memory at a time
 PIECE = 1 << 14  # bytes of a download at a time; what a broken connection had sent of the last one is lost

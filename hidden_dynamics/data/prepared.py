@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from hidden_dynamics import files
+from hidden_dynamics.system import files
 from hidden_dynamics.errors import UserError
 
 

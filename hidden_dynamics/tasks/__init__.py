@@ -6,7 +6,7 @@ A task is a class with
     ragged                                  whether its sequences differ in length; may be left out where they do not
     train_size                              examples in an epoch; None where data is drawn without end
     schedule(training, seed)                in the place of train_size, where batches are no examples in random order:
-                                            as hidden_dynamics.training.schedule.Schedule
+                                            as hidden_dynamics.tasks.schedule.Schedule
     baseline_loss                           the loss of the best answer that ignores the input, or None
     __init__(arrays, settings, seed, device)
     batch(epoch, indices)                   a batch of these examples of the training set; with train_size None,
@@ -20,6 +20,6 @@ A task is a class with
                                             tensors, or None; checkpoints hold it
 
 The batch is whatever `loss` understands. Where sequences differ in length, a batch is sorted, the longest first, and
-`loss` calls network(x, lengths), which answers the valid steps alone (hidden_dynamics.ragged). Everything random is
+`loss` calls network(x, lengths), which answers the valid steps alone (hidden_dynamics.models.ragged). Everything random is
 drawn from hidden_dynamics.data.streams by seed and counter, so that a resumed training sees the same batches.
 """

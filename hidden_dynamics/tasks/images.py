@@ -13,7 +13,7 @@ from torch.nn import functional
 from hidden_dynamics.configuration import known
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.image_networks import output_of
+from hidden_dynamics.models.image_networks import output_of
 
 EVALUATION_BATCH = 1000  # images whose solver shares its steps
 HELD_OUT_SEED = 0  # which images are held out is the same for all runs

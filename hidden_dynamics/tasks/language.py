@@ -11,8 +11,8 @@ from torch.nn import functional
 
 from hidden_dynamics.configuration import known
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.recurrent.states import map_tensors
-from hidden_dynamics.training.schedule import SegmentSchedule
+from hidden_dynamics.models.recurrent.states import map_tensors
+from hidden_dynamics.tasks.schedule import SegmentSchedule
 
 REGULARISERS = ("activation_regularisation", "temporal_regularisation")
 

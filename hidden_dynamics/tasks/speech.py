@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from hidden_dynamics.data.speech import BINS, FLOOR
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.ragged import valid_steps
+from hidden_dynamics.models.ragged import valid_steps
 
 SILENCE = 10 * math.log10(FLOOR)  # dB, in all bins: -50
 SHIFTS = {"next": (0, 1), "previous": (1, 0)}  # frames by which the input and the target are shifted

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.files import FULL, atomic
+from hidden_dynamics.system.files import FULL, atomic
 
 DIGEST_LENGTH = 64
 SECONDS = 60.0

@@ -24,7 +24,7 @@ from steps import imports_of, steps
 from test_workflow import SETTINGS, copy_repository
 
 from hidden_dynamics import configuration as configurations
-from hidden_dynamics.runs import data_file
+from hidden_dynamics.configuration.runs import data_file
 
 sys.path.append(str(ROOT / "tests/slurm"))
 

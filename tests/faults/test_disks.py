@@ -16,8 +16,8 @@ from places import PARITY, SETTINGS, finished_workflow, outputs_of, small_disk, 
 from test_training import Workplace
 
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.files import atomic
-from hidden_dynamics.runs import OUTPUTS
+from hidden_dynamics.system.files import atomic
+from hidden_dynamics.configuration.runs import OUTPUTS
 from hidden_dynamics.training import checkpoint as checkpoints
 from hidden_dynamics.training.checkpoint import Checkpoint
 

@@ -29,7 +29,7 @@ from places import (
 from test_fetch import CONTENT, remote, write_registry
 
 from hidden_dynamics.data.fetch import PIECE
-from hidden_dynamics.locks import forget_a_killed_snakemake
+from hidden_dynamics.system.locks import forget_a_killed_snakemake
 
 pytestmark = pytest.mark.faults
 

@@ -1,0 +1,204 @@
+"""What a table or a figure is: its settings, the cells and files that it is made of, what the paper prints, its drawing.
+
+A kind of artifact is one class derived from `Artifact`, in a module or package of `hidden_dynamics.artifacts.kinds`
+that is named as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask it. The workflow reads
+these modules before it builds its graph, so they import numerical libraries only within what draws.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from hidden_dynamics.configuration import Configuration, Entry, known
+from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
+from hidden_dynamics.configuration.runs import Cell, Run, extra_cells, resolve, seeds_of
+from hidden_dynamics.configuration.schema import Size
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.papers.published import Published, load_published, published_task
+
+Tasks = Annotated[list[str], Field(min_length=1)]
+Models = Annotated[list[str], Field(min_length=1)]
+
+
+class ArtifactSettings(Entry):
+    """What config/artifacts.yaml says of every artifact.
+
+    Attributes:
+        source: paper and place, such as "MomentumRNN, Table 1".
+        published: the file of published/ with the paper's numbers.
+    """
+
+    kind: str
+    title: str
+    source: str
+    published: str | None = None
+
+
+class Row(Entry):
+    """A model at one of the paper's sizes."""
+
+    model: str
+    size: Size | None = None
+
+
+@dataclass(frozen=True)
+class Artifact(ABC):
+    """A table or a figure at the configured scale.
+
+    Attributes:
+        form: whether it is a table (csv, md, tex, html) or a figure (pdf, png).
+        summarised: whether it shows runs through their summary (hidden_dynamics.results.summary).
+        averaged: whether it shows their curves, averaged over seeds (hidden_dynamics.results.curves).
+        run_files: the files of its runs that it reads beside the summary.
+        measured: what is measured for it: "costs", "features", or nothing. Artifacts whose settings agree in
+            `measured_by` share a measurement.
+        measurement: the artifact under whose name that measurement is: the first of those that share it.
+        with_extras: whether models of the user's own on the same tasks and sizes are shown, too.
+    """
+
+    name: str
+    settings: Any
+    configuration: Configuration
+    measurement: str
+
+    Settings: ClassVar[type[ArtifactSettings]] = ArtifactSettings
+    form: ClassVar[Literal["table", "figure"]] = "figure"
+    summarised: ClassVar[bool] = False
+    averaged: ClassVar[bool] = False
+    run_files: ClassVar[tuple[str, ...]] = ()
+    measured: ClassVar[Literal["costs", "features"] | None] = None
+    measured_by: ClassVar[tuple[str, ...]] = ()
+    with_extras: ClassVar[bool] = True
+
+    # What it shows.
+
+    @abstractmethod
+    def shown(self) -> list[Cell]:
+        """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
+
+    @abstractmethod
+    def draw(self, sources: "Any") -> Any:
+        """The table (hidden_dynamics.artifacts.tables.Table) or figure (matplotlib's) made of its sources.
+
+        Args:
+            sources: where its files are (hidden_dynamics.artifacts.sources.Sources).
+
+        Raises:
+            UserError: a file is missing, damaged, or of something else.
+        """
+
+    def cells(self) -> list[Cell]:
+        """What it shows: the paper's, then the user's own models on the same tasks and sizes."""
+        shown = self.shown()
+        places = {(cell.task, cell.size) for cell in shown}
+        extras = extra_cells(self.configuration) if self.with_extras else []
+        return [*dict.fromkeys(shown), *(cell for cell in extras if (cell.task, cell.size) in places)]
+
+    @cached_property
+    def cell_runs(self) -> list[Run]:
+        """A run for each cell and seed. Two of the paper's sizes that a scale maps to one share theirs."""
+        try:
+            return [
+                resolve(self.configuration, *cell, seed)
+                for cell in self.cells()
+                for seed in seeds_of(self.configuration, cell.task)
+            ]
+        except UserError as error:
+            text = f"config/artifacts.yaml: {self.name} shows what is not configured: {error}"
+            raise UserError(text, "config/artifacts.yaml", self.name) from None
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """The runs that it is made of, each once."""
+        return list({run.id: run for run in self.cell_runs}.values())
+
+    def tasks(self) -> list[str]:
+        return list(dict.fromkeys(cell.task for cell in self.shown()))
+
+    def check(self) -> None:
+        """Hold the names in its settings to what is configured; the message names the closest one."""
+        where = f"config/artifacts.yaml: {self.name}"
+        for cell in self.shown():
+            known(cell.task, self.configuration.tasks, "task", where)
+            known(cell.model, self.configuration.models, "model", where)
+
+    # What it is made of.
+
+    def inputs(self) -> dict[str, str]:
+        """Its files beside those of runs, by name: summary, curves, costs, features, maps."""
+        paths, files = self.configuration.paths, {}
+        if self.summarised or self.averaged:
+            files["summary"] = paths.summary(self.name)
+        if self.averaged:
+            files["curves"] = paths.curves(self.name)
+        if self.measured == "costs":
+            files["costs"] = paths.costs(self.measurement)
+        if self.measured == "features":
+            files |= {"features": paths.features(self.measurement), "maps": paths.maps(self.measurement)}
+        return files
+
+    def details(self) -> list[str]:
+        """The files of its runs that it reads beside the summary."""
+        return [f"{run.directory}/{file}" for run in (self.runs if self.run_files else ()) for file in self.run_files]
+
+    def files(self) -> list[str]:
+        """What it is rendered to."""
+        paths = self.configuration.paths
+        if self.form == "table":
+            return [paths.table(self.name, form) for form in TABLE_FORMS]
+        return [paths.figure(self.name, form) for form in FIGURE_FORMS]
+
+    # What the paper prints of it.
+
+    @property
+    def paper(self) -> str:
+        """The paper's short name, such as "momentumrnn"."""
+        return self.name.partition("_")[0]
+
+    @property
+    def paper_title(self) -> str:
+        """The paper's name, such as "MomentumRNN"."""
+        return self.settings.source.partition(", ")[0]
+
+    @property
+    def place(self) -> str:
+        """Where it is in the paper, such as "Table 1"."""
+        return self.settings.source.partition(", ")[2]
+
+    @cached_property
+    def published(self) -> Published | None:
+        return load_published(self.settings.published) if self.settings.published else None
+
+    def number(self, cell: Cell, metric: str) -> Any:
+        """What the paper prints for a cell (hidden_dynamics.papers.published.Number), or None."""
+        if self.published is None:
+            return None
+        task = published_task(self.configuration, cell.task)
+        return self.published.number(task, cell.model, cell.size, metric)
+
+    # What can be claimed of it as a whole (claims of kinds ordering, value, ratio); nothing unless a kind says so.
+
+    def metrics(self) -> list[str]:
+        """The metrics that it shows."""
+        return []
+
+    def printed(self) -> Iterator[tuple[Cell, str]]:
+        """Cells and metrics of which the paper may print a number."""
+        yield from ()
+
+    def pairs(self) -> Iterator[tuple[Cell, Cell, str]]:
+        """(cell, its baseline, metric) of rows that the paper sets against a baseline."""
+        yield from ()
+
+    def rankings(self) -> Iterator[tuple[str, str, Mapping[Cell, float]]]:
+        """(task, metric, the published number of each cell) of what the paper ranks."""
+        yield from ()
+
+    def ratios(self) -> Iterator[tuple[Cell, Cell, str]]:
+        """(cell, its baseline, quantity) of measured costs, of which the paper prints both."""
+        yield from ()
+

@@ -1,0 +1,32 @@
+"""The example of the copying task: input and output as rows of cells."""
+
+from typing import Any
+
+from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
+from hidden_dynamics.configuration import known
+from hidden_dynamics.configuration.runs import Cell
+
+
+class Settings(ArtifactSettings):
+    task: str
+
+
+class CopyingExample(Artifact):
+    Settings = Settings
+
+    def shown(self) -> list[Cell]:
+        return []  # it is drawn from the generated data itself
+
+    def tasks(self) -> list[str]:
+        return [self.settings.task]
+
+    def check(self) -> None:
+        known(self.settings.task, self.configuration.tasks, "task", f"config/artifacts.yaml: {self.name}")
+
+    def draw(self, sources: Any) -> Any:
+        from hidden_dynamics.artifacts.kinds.copying_example import drawing  # matplotlib
+
+        return drawing.copying_figure(self, sources)
+
+
+KIND = CopyingExample

@@ -1,0 +1,58 @@
+"""A table of costs: time or memory per sample, measured on the machine at hand, beside the published ones."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
+from hidden_dynamics.configuration.reading import expecting
+from hidden_dynamics.configuration.runs import Cell, Run
+from hidden_dynamics.configuration.schema import Size
+
+
+class Settings(ArtifactSettings):
+    published: str
+    task: str
+    models: Models
+    size: Size | None = None
+    quantity: Annotated[Literal["time", "memory"], expecting("time or memory")]
+
+
+class MeasuredCosts(Artifact):
+    """What shows costs of models of one size on one task."""
+
+    form = "table"
+    measured = "costs"
+    measured_by = ("task", "size", "models")
+
+    def shown(self) -> list[Cell]:
+        return [Cell(self.settings.task, model, self.settings.size) for model in self.settings.models]
+
+    def measured_runs(self) -> list[Run]:
+        """What is measured, as the first seed trains it."""
+        seed = self.configuration.seeds[0]
+        return [run for run in self.cell_runs if run.seed == seed]
+
+    def metrics(self) -> list[str]:
+        return list(self.published.quantities)
+
+    def ratios(self) -> Iterator[tuple[Cell, Cell, str]]:
+        for cell in self.shown():
+            for quantity in self.metrics():
+                if cell.model != self.published.baseline:
+                    yield cell, cell._replace(model=self.published.baseline), quantity
+
+
+class CostTable(MeasuredCosts):
+    Settings = Settings
+
+    @property
+    def runs(self) -> list[Run]:
+        return []  # they are measured, not trained
+
+    def draw(self, sources: Any) -> Any:
+        from hidden_dynamics.artifacts.kinds.cost_table import drawing  # pandas
+
+        return drawing.cost_table(self, sources)
+
+
+KIND = CostTable

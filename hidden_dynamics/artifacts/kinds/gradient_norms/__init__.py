@@ -1,0 +1,36 @@
+"""Heat maps of the gradient with respect to the hidden state, over time step and iteration."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
+from hidden_dynamics.configuration.runs import GRADIENTS, Cell
+from hidden_dynamics.configuration.schema import Number, Size
+
+
+class Settings(ArtifactSettings):
+    """`limits` are the paper's limits of colour."""
+
+    task: str
+    models: Models
+    size: Size | None = None
+    limits: Annotated[list[Number], Field(min_length=2, max_length=2)]
+
+
+class GradientNorms(Artifact):
+    Settings = Settings
+    summarised = True
+    run_files = (GRADIENTS,)
+    with_extras = False  # the heat maps are of the paper's models alone
+
+    def shown(self) -> list[Cell]:
+        return [Cell(self.settings.task, model, self.settings.size) for model in self.settings.models]
+
+    def draw(self, sources: Any) -> Any:
+        from hidden_dynamics.artifacts.kinds.gradient_norms import drawing  # matplotlib
+
+        return drawing.gradient_norms_figure(self, sources)
+
+
+KIND = GradientNorms

@@ -1,0 +1,32 @@
+"""A table of hyperparameters: what is configured at a scale beside what is published."""
+
+from typing import Any
+
+from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
+from hidden_dynamics.configuration import known
+from hidden_dynamics.configuration.runs import Cell
+
+
+class Settings(ArtifactSettings):
+    published: str
+    models: Models
+
+
+class HyperparameterTable(Artifact):
+    Settings = Settings
+    form = "table"
+
+    def shown(self) -> list[Cell]:
+        return []  # it is made from the configuration, not from runs
+
+    def check(self) -> None:
+        for model in self.settings.models:
+            known(model, self.configuration.models, "model", f"config/artifacts.yaml: {self.name}")
+
+    def draw(self, sources: Any) -> Any:
+        from hidden_dynamics.artifacts.kinds.hyperparameter_table import drawing  # pandas
+
+        return drawing.hyperparameter_table(self)
+
+
+KIND = HyperparameterTable

@@ -1,0 +1,55 @@
+"""A table of results: ours over seeds beside the published numbers."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Row, Tasks
+from hidden_dynamics.configuration.runs import Cell
+
+
+class Settings(ArtifactSettings):
+    published: str
+    tasks: Tasks
+    rows: Annotated[list[Row], Field(min_length=1)]
+
+
+class ResultsTable(Artifact):
+    Settings = Settings
+    form = "table"
+    summarised = True
+
+    def shown(self) -> list[Cell]:
+        return [Cell(task, row.model, row.size) for row in self.settings.rows for task in self.settings.tasks]
+
+    def tasks(self) -> list[str]:
+        return self.settings.tasks
+
+    def metrics(self) -> list[str]:
+        return list(self.published.metrics)
+
+    def printed(self) -> Iterator[tuple[Cell, str]]:
+        for cell in self.shown():
+            for metric in self.metrics():
+                yield cell, metric
+
+    def pairs(self) -> Iterator[tuple[Cell, Cell, str]]:
+        for cell, metric in self.printed():
+            if cell.model != self.published.baseline:
+                yield cell, cell._replace(model=self.published.baseline), metric
+
+    def rankings(self) -> Iterator[tuple[str, str, Mapping[Cell, float]]]:
+        for task in self.settings.tasks:
+            for metric in self.metrics():
+                cells = [cell for cell in self.shown() if cell.task == task]
+                numbers = {cell: self.number(cell, metric) for cell in cells}
+                yield task, metric, {cell: number.value for cell, number in numbers.items() if number}
+
+    def draw(self, sources: Any) -> Any:
+        from hidden_dynamics.artifacts.kinds.results_table import drawing  # pandas
+
+        return drawing.results_table(self, sources)
+
+
+KIND = ResultsTable

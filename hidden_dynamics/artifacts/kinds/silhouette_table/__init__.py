@@ -1,0 +1,71 @@
+"""A table of silhouette scores of image features: ours over seeds beside the published ones."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
+from hidden_dynamics.configuration import Entry
+from hidden_dynamics.configuration.reading import expecting
+from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.schema import Positive, Size, Whole
+
+
+class FeatureSettings(Entry):
+    """Which features of images are measured, and how they are clustered and mapped."""
+
+    layer: Annotated[
+        Literal["pooled", "state"], expecting("pooled (what the last linear map sees) or state (all of h(1))")
+    ]
+    split: Annotated[Literal["test", "validation"], expecting("test or validation")]
+    images: Whole
+    standardise: bool
+    clusters: Annotated[int, Field(ge=2), expecting("a whole number, 2 or more")]
+    initialisations: Whole
+    perplexity: Positive
+    iterations: Annotated[int, Field(ge=250), expecting("a whole number, 250 (scikit-learn's least) or more")]
+    embedded: Whole
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1), expecting("a whole number of 32 bits, 0 or more")]
+
+
+class FeaturedSettings(ArtifactSettings):
+    task: str
+    models: Models
+    size: Size | None = None
+    features: FeatureSettings
+
+
+class Featured(Artifact):
+    """What shows image features of models of one size on one task."""
+
+    Settings = FeaturedSettings
+    measured = "features"
+    measured_by = ("task", "size", "models", "features")
+
+    def shown(self) -> list[Cell]:
+        return [Cell(self.settings.task, model, self.settings.size) for model in self.settings.models]
+
+
+class Settings(FeaturedSettings):
+    published: str
+
+
+class SilhouetteTable(Featured):
+    Settings = Settings
+    form = "table"
+
+    def metrics(self) -> list[str]:
+        return ["silhouette"]
+
+    def printed(self) -> Iterator[tuple[Cell, str]]:
+        for cell in self.shown():
+            yield cell, "silhouette"
+
+    def draw(self, sources: Any) -> Any:
+        from hidden_dynamics.artifacts.kinds.silhouette_table import drawing  # pandas
+
+        return drawing.silhouette_table(self, sources)
+
+
+KIND = SilhouetteTable

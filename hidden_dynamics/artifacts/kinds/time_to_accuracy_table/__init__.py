@@ -1,0 +1,30 @@
+"""A table of the time that each model trains until it reaches an accuracy, beside the published times."""
+
+from typing import Any
+
+from hidden_dynamics.artifacts.base import ArtifactSettings, Models
+from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts
+from hidden_dynamics.configuration.schema import Number, Size
+
+
+class Settings(ArtifactSettings):
+    published: str
+    task: str
+    models: Models
+    size: Size | None = None
+    metric: str
+    target: Number
+
+
+class TimeToAccuracyTable(MeasuredCosts):
+    Settings = Settings
+    summarised = True
+    run_files = ("metrics.csv", "clock.csv")
+
+    def draw(self, sources: Any) -> Any:
+        from hidden_dynamics.artifacts.kinds.time_to_accuracy_table import drawing  # pandas
+
+        return drawing.time_to_accuracy_table(self, sources)
+
+
+KIND = TimeToAccuracyTable

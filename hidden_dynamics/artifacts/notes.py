@@ -1,0 +1,93 @@
+"""What every artifact says of itself: its scale, what the user changed, and which readings of the paper were taken."""
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hidden_dynamics.configuration import Configuration
+
+
+def scale_notes(configuration: Configuration) -> list[str]:
+    """The scale in words and, where the user overrode the configuration, how."""
+    notes = [f"Scale: {configuration.scale_name} ({configuration.scale['about']})."]
+    overrides = configuration.settings["overrides"]
+    if any(overrides.values()):
+        notes.append(f"Changed by the user (overrides): {json.dumps(overrides, sort_keys=True)}.")
+    return notes
+
+
+def caption(configuration: Configuration, artifact: str, runs: Sequence[Any]) -> str:
+    """What an artifact is and is made from, before it is made: title, scale, data, seeds, readings, in sentences.
+
+    Args:
+        runs: the `hidden_dynamics.configuration.runs.Run`s that it shows; none where it is measured, or shows the configuration.
+    """
+    entry = configuration.artifacts[artifact]
+    tasks = list(dict.fromkeys(run.task for run in runs)) or [entry[key] for key in ("task",) if key in entry]
+    parts = [f"{entry['source']}: {entry['title']}.", *scale_notes(configuration)]
+    if tasks:
+        parts.append(f"Data: {'; '.join(dict.fromkeys(_data(configuration, task) for task in tasks))}.")
+    if runs:
+        parts.append(f"Seeds: {', '.join(str(seed) for seed in sorted({run.seed for run in runs}))}.")
+        titles = [configuration.tasks[run.task]["title"] for run in runs]
+        parts.append(readings_note((run.spec["readings"] for run in runs), titles))
+    return " ".join(parts)
+
+
+def _data(configuration: Configuration, task: str) -> str:
+    title, replaced = configuration.title_of(configuration.tasks[task]["dataset"]), configuration.replaced(task)
+    if not replaced:
+        return title
+    return f"{title}, standing in for {configuration.title_of(replaced)} (not comparable with the published numbers)"
+
+
+def readings_note(readings: Iterable[Mapping[str, str]], tasks: Iterable[str] | None = None) -> str:
+    """Which readings were taken where the paper and its code differ: "Readings taken: published (adam_epsilon)."
+
+    Args:
+        readings: for each run, {reading: "published" or "released"}.
+        tasks: for each run, its task's title; with it, a reading that differs between tasks says which took which.
+    """
+    taken: dict[str, dict[str, set[str]]] = {}
+    for choice, task in zip(readings, itertools.repeat("") if tasks is None else tasks, strict=False):
+        for name, value in choice.items():
+            taken.setdefault(name, {}).setdefault(task, set()).add(value)
+    same: dict[str, list[str]] = {}
+    differing = []
+    for name, by_task in sorted(taken.items()):
+        texts = {task: " and ".join(sorted(values)) for task, values in by_task.items()}
+        if len(set(texts.values())) == 1:
+            same.setdefault(texts.popitem()[1], []).append(name)
+        else:
+            differing.append(f"{name}: {', '.join(f'{value} in “{task}”' for task, value in texts.items())}")
+    parts = [f"{value} ({', '.join(names)})" for value, names in sorted(same.items())]
+    return f"Readings taken: {'; '.join(parts + differing) or 'none apply'}."
+
+
+def divergence_notes(runs: Sequence[Mapping]) -> list[str]:
+    """A line that says which runs diverged and why, "Diverged: ODE-Net, seed 1: solver failed ..."; none if none did.
+
+    Args:
+        runs: all rows of a summary; task and size are named where they differ between them.
+    """
+    several = {column: len({run[column] for run in runs}) > 1 for column in ("task", "size")}
+    texts = []
+    for run in runs:
+        if run["status"] == "diverged":
+            task = f"{run['task_title']}, " if several["task"] else ""
+            size = f", N = {run['size']}" if several["size"] else ""
+            texts.append(f"{task}{run['label']}{size}, seed {run['seed']}: {_failure(run)}")
+    return [f"Diverged: {'; '.join(dict.fromkeys(texts))}."] if texts else []
+
+
+def _failure(run: Mapping[str, str]) -> str:
+    """Why a run diverged: "solver failed at iteration 812 (step budget exceeded at t = 0.31, step 1001, forward)"."""
+    if not run["failure"]:
+        return f"the loss was not finite at iteration {run['diverged_at']}"
+    failure = json.loads(run["failure"])
+    learning = failure["during"] in ("forward", "backward")
+    return (
+        f"solver failed {'at' if learning else 'after'} iteration {run['diverged_at']} ({failure['cause']} at t = "
+        f"{failure['time']:.3g}, step {failure['step']}, {failure['during']})"
+    )

@@ -1,0 +1,92 @@
+"""The page that every figure is drawn on: its style, its titles, legend and caption, and how it is saved."""
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogFormatter
+
+from hidden_dynamics.system.files import atomic
+
+STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "pdf.fonttype": 42,
+}
+CAPTION_SIZE = 7.5
+DOTS_PER_INCH = 160
+
+
+def page(
+    entry: Mapping, subtitle: str, width: float, height: float, handles: Sequence[Line2D], notes: Sequence[str]
+) -> tuple[Figure, SubFigure]:
+    """A page of three bands from top to bottom: titles and legend, the body, a caption.
+
+    Args:
+        entry: the artifact, with `title` and `source`.
+        width, height: of the body, in inches; the others are as high as their text.
+        notes: the caption's paragraphs.
+
+    Returns:
+        (figure, its body).
+    """
+    caption = [line for note in notes for line in textwrap.wrap(note, int((width - 0.3) * 72 / (CAPTION_SIZE * 0.53)))]
+    columns = legend_columns([str(handle.get_label()) for handle in handles], width)
+    head_height = 0.56 + 0.19 * math.ceil(len(handles) / columns)
+    foot_height = 0.1 + CAPTION_SIZE * 1.22 / 72 * len(caption)
+    heights = [head_height, height, foot_height]
+    figure = Figure(figsize=(width, sum(heights)), layout="constrained")
+    head, body, foot = figure.subfigures(3, 1, height_ratios=heights, hspace=0)
+    title = f"{entry['source']}: {entry['title']}"
+    head.text(0.5, 1 - 0.08 / head_height, title, ha="center", va="top", fontsize=11, gid="title")
+    head.text(0.5, 1 - 0.32 / head_height, subtitle, ha="center", va="top", color="0.3", gid="subtitle")
+    if handles:
+        head.legend(
+            handles=handles, loc="lower center", ncols=columns, borderaxespad=0.1, handlelength=3.4, columnspacing=1.4
+        )
+    foot.text(0.15 / width, 0.98, "\n".join(caption), va="top", fontsize=CAPTION_SIZE, linespacing=1.2, gid="caption")
+    return figure, body
+
+
+def legend_columns(labels: Sequence[str], width: float) -> int:
+    """The most columns whose entries fit side by side in `width` inches; 1 where none do."""
+    entry = max((len(label) for label in labels), default=0) * 0.075 + 0.6
+    return max(1, min(len(labels), int((width - 0.2) / entry)))
+
+
+def plain_numbers(axis: Axis) -> None:
+    """Label a logarithmic axis with plain numbers, and between the powers of ten too where it spans few of them."""
+    axis.set_major_formatter(LogFormatter())
+    axis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.7)))
+
+
+def save(figure: Figure, stem: str | Path) -> None:
+    """Write `<stem>.pdf` and `<stem>.png`, each whole or not at all, the same bytes for the same figure."""
+    metadata = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
+    with matplotlib.rc_context(STYLE):
+        settle(figure)
+        for kind in ("pdf", "png"):
+            with atomic(f"{stem}.{kind}", "wb") as handle:
+                figure.savefig(handle, format=kind, dpi=DOTS_PER_INCH, metadata=metadata[kind])
+
+
+def settle(figure: Figure) -> None:
+    """Lay the figure out for good, with rounded places: the solver's last digits depend on addresses in memory."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for band in figure.subfigs:
+        band.bbox_relative.set_points(band.bbox_relative.get_points().round(6) + 0.0)  # no -0.0
+    for ax in figure.axes:
+        ax.set_position([round(float(number), 6) for number in ax.get_position(original=True).bounds])

@@ -1,0 +1,51 @@
+"""Where what an artifact is drawn from is, and its content read once."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from hidden_dynamics.artifacts.base import Artifact
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.rows import read_rows
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files of an artifact (`Artifact.inputs`), and those of its runs.
+
+    Attributes:
+        root: what their paths are relative to.
+        verdicts: the rows of verdicts on its claims (hidden_dynamics.claims.judge.COLUMNS); none before they are judged.
+    """
+
+    artifact: Artifact
+    root: Path = Path()
+    verdicts: tuple[dict[str, str], ...] = ()
+
+    def path(self, name: str) -> Path:
+        """
+        Raises:
+            UserError: the artifact is not made of such a file.
+        """
+        files = self.artifact.inputs()
+        if name not in files:
+            raise UserError(f"{self.artifact.name} is not made of {name}: its kind is {self.artifact.settings.kind}.")
+        return self.root / files[name]
+
+    @cached_property
+    def summary(self) -> list[dict[str, str]]:
+        """A row for each run, as text by column (hidden_dynamics.results.summary.COLUMNS)."""
+        return read_rows(self.path("summary"))
+
+    @cached_property
+    def curves(self) -> list[dict[str, str]]:
+        """A row for each point of the averaged curves, as text by column."""
+        return read_rows(self.path("curves"))
+
+    @cached_property
+    def costs(self) -> list[dict[str, str]]:
+        return read_rows(self.path("costs"))
+
+    @cached_property
+    def features(self) -> list[dict[str, str]]:
+        return read_rows(self.path("features"))

@@ -1,0 +1,18 @@
+"""What is configured, typed; what one run is; where everything lies."""
+
+from hidden_dynamics.configuration.loading import Configuration, load, parse_settings
+from hidden_dynamics.configuration.paths import Paths
+from hidden_dynamics.configuration.reading import Entry, known, listed, merge, read_yaml, typed
+
+__all__ = [
+    "Configuration",
+    "Entry",
+    "Paths",
+    "known",
+    "listed",
+    "load",
+    "merge",
+    "parse_settings",
+    "read_yaml",
+    "typed",
+]

@@ -1,0 +1,334 @@
+"""What is configured at one scale: config.yaml and config/, typed, merged and checked against each other.
+
+Nothing here imports a numerical library: Snakemake reads it before it builds its graph, on every node.
+"""
+
+import copy
+import functools
+import itertools
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hidden_dynamics.configuration.paths import Paths
+from hidden_dynamics.configuration.reading import (
+    known,
+    merge,
+    read_yaml,
+    scalar,
+    typed,
+    with_number_keys,
+)
+from hidden_dynamics.configuration.schema import (
+    ArtifactName,
+    Dataset,
+    Metric,
+    Model,
+    Name,
+    Reading,
+    Scale,
+    Settings,
+    Task,
+    TaskModel,
+)
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.system.files import ROOT
+
+ENVIRONMENT = "HIDDEN_DYNAMICS_CONFIG"  # the settings of the workflow that runs a script, as JSON
+PARTS = {
+    "datasets": dict[Name, Dataset],
+    "metrics": dict[Name, Metric],
+    "models": dict[Name, Model],
+    "tasks": dict[Name, Task],
+    "readings": dict[Name, Reading],
+    "scales": dict[Name, Scale],
+    "artifacts": dict[ArtifactName, dict[str, Any]],
+}
+RECURRENT_NETWORK = "hidden_dynamics.models.recurrent_network.RecurrentNetwork"  # of tasks that name no other
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A validated configuration at one scale.
+
+    Attributes:
+        tasks: merged with scale, models and overrides, their grids written out as sizes.
+        papers_tasks: as config/tasks.yaml has them.
+        artifacts: the settings of each, merged with scale and overrides; hidden_dynamics.artifacts gives them their
+            types and methods.
+    """
+
+    settings: Settings
+    scale: Scale
+    datasets: Mapping[str, Dataset]
+    metrics: Mapping[str, Metric]
+    models: Mapping[str, Model]
+    tasks: Mapping[str, Task]
+    papers_tasks: Mapping[str, Task]
+    readings: Mapping[str, Reading]
+    artifacts: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def scale_name(self) -> str:
+        return self.settings.scale
+
+    @property
+    def seeds(self) -> list[int]:
+        return list(self.settings.seeds or self.scale.seeds)
+
+    @property
+    def paths(self) -> Paths:
+        return Paths(self.settings.data.directory, self.results)
+
+    @property
+    def results(self) -> str:
+        """Directory of this scale's results, relative to the working directory."""
+        return f"{self.settings.results}/{self.scale_name}"
+
+    @property
+    def together(self) -> list[str]:
+        """Which runs of a task share a job: as the settings say, or else the scale."""
+        given = self.settings.together
+        return self.scale.together if given is None else given
+
+    def title_of(self, dataset: str) -> str:
+        """What a dataset is called; its name, where it is not configured any more."""
+        return self.datasets[dataset].title if dataset in self.datasets else dataset
+
+    def replaced(self, task: str) -> str | None:
+        """The dataset that the task's stands in for: config/tasks.yaml's, where scale or overrides name another.
+
+        Where config/tasks.yaml itself names a stand-in, it is the first that this one stands in for.
+        """
+        original, dataset = self.papers_tasks[task].dataset, self.tasks[task].dataset
+        if dataset != original:
+            return original
+        return next(iter(self.datasets[dataset].originals), None)
+
+    def changed(self, task: str) -> list[str]:
+        """The keys of a task that the scale or the user sets otherwise than config/tasks.yaml."""
+        changes = self.scale.tasks.get(task), self.settings.overrides.tasks.get(task)
+        keys = [*(changes[0].given() if changes[0] else ()), *(changes[1] or ())]
+        return list(dict.fromkeys(keys))
+
+    @functools.cached_property
+    def classes(self) -> dict[str, str]:
+        """{name of a class: where it is}, of every task, network and core.
+
+        A run's specification has the names alone: a class that moves to another module is the same.
+        """
+        return dict(_classes(self.models, self.tasks))
+
+
+def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> Configuration:
+    """Read, validate and merge the configuration.
+
+    Args:
+        settings: the content of config.yaml, as Snakemake hands it over with its command line merged in; None reads the
+            file.
+        directory: where config.yaml and config/ are.
+
+    Raises:
+        UserError: a file is missing or malformed, or names something that does not exist; the message names file and
+            key.
+    """
+    given = read_yaml(directory / "config.yaml") if settings is None else with_types(with_number_keys(settings))
+    chosen = typed(Settings, given, "config.yaml")
+    raw = {name: read_yaml(directory / "config" / f"{name}.yaml") for name in PARTS}
+    parts = {name: typed(kind, raw[name], f"config/{name}.yaml") for name, kind in PARTS.items()}
+    scale = known(chosen.scale, parts["scales"], "scale", "config.yaml: scale")
+    tasks = _merge_tasks(parts, raw, scale, given)
+    configuration = Configuration(
+        settings=chosen,
+        scale=parts["scales"][scale],
+        tasks=tasks,
+        papers_tasks=parts["tasks"],
+        artifacts=_merge_artifacts(raw, scale, given),
+        **{name: parts[name] for name in ("datasets", "metrics", "models", "readings")},
+    )
+    _check_names(configuration)
+    return configuration
+
+
+def _merge_tasks(parts: Mapping, raw: Mapping, scale: str, settings: Mapping) -> dict[str, Task]:
+    _check_tasks(parts, parts["tasks"], "config/tasks.yaml")
+    content = copy.deepcopy(raw["tasks"])
+    for model, entry in parts["models"].items():
+        for task, joined in entry.tasks.items():
+            known(task, content, "task", f"config/models.yaml: {model}.tasks")
+            if model in content[task]["models"]:
+                where = f"{model}.tasks.{task}"
+                text = f"config/models.yaml: {where}: config/tasks.yaml configures it already."
+                raise UserError(text, "config/models.yaml", where)
+            content[task]["models"][model] = {**joined.given(), "extra": True}
+    tasks = _checked_tasks(parts, content, "config/models.yaml: tasks")
+    for change, origin in (
+        (raw["scales"][scale]["tasks"], f"config/scales.yaml: {scale}.tasks"),
+        (settings["overrides"].get("tasks", {}), "config.yaml: overrides.tasks"),
+    ):
+        for task, override in change.items():
+            known(task, content, "task", origin)
+            if override.get("dataset", content[task]["dataset"]) != content[task]["dataset"]:
+                content[task].pop("data", None)  # settings of another dataset mean nothing to this one
+            content[task] = merge(content[task], override)
+        tasks = _checked_tasks(parts, content, origin)
+    return {name: _with_grids(task) for name, task in tasks.items()}
+
+
+def _checked_tasks(parts: Mapping, content: Mapping, origin: str) -> dict[str, Task]:
+    file, _, key = origin.partition(": ")
+    tasks = typed(PARTS["tasks"], content, file, key)
+    _check_tasks(parts, tasks, origin)
+    return tasks
+
+
+def _with_grids(task: Task) -> Task:
+    """The task with every model's grid of hyperparameters written out: a size for each combination."""
+    return task.model_copy(update={"models": {name: _with_grid(model) for name, model in task.models.items()}})
+
+
+def _with_grid(model: TaskModel) -> TaskModel:
+    if model.grid is None:
+        return model
+    points = [dict(zip(model.grid, point, strict=True)) for point in itertools.product(*model.grid.values())]
+    by_size = {"-".join(f"{k}{v}" for k, v in point.items()): {"hyperparameters": point} for point in points}
+    return TaskModel.model_validate({**model.given(), "sizes": list(by_size), "by_size": by_size})
+
+
+def _merge_artifacts(raw: Mapping, scale: str, settings: Mapping) -> Mapping[str, Mapping[str, Any]]:
+    artifacts = raw["artifacts"]
+    for changes, origin in (
+        (raw["scales"][scale].get("artifacts", {}), f"config/scales.yaml: {scale}.artifacts"),
+        (settings["overrides"].get("artifacts", {}), "config.yaml: overrides.artifacts"),
+    ):
+        for name in changes:
+            known(name, artifacts, "artifact", origin)
+        artifacts = merge(artifacts, changes)
+    return artifacts
+
+
+def _check_tasks(parts: Mapping, tasks: Mapping[str, Task], origin: str) -> None:
+    """Every name that a task uses must be defined, and its runs must differ in name; `origin` was merged last."""
+    where = origin if ": " in origin else f"{origin}: "
+    within = f"{where}." if ": " in origin else where
+    for name, task in tasks.items():
+        known(task.dataset, parts["datasets"], "dataset", f"{within}{name}.dataset")
+        for reading in task.readings:
+            known(reading, ["default", *parts["readings"]], "reading", f"{within}{name}.readings")
+        _check_metrics(parts, name, task, within)
+        for model, entry in task.models.items():
+            known(model, parts["models"], "model", f"{within}{name}.models")
+            for reading in entry.readings:
+                place = f"{within}{name}.models.{model}.readings"
+                known(reading, ["default", *parts["readings"]], "reading", place)
+            _check_sizes(name, task, model, entry, origin, within)
+
+
+def _check_metrics(parts: Mapping, name: str, task: Task, within: str) -> None:
+    """What is reported, and what the averaging of weights is triggered by, must have an entry in config/metrics.yaml."""
+    known(task.training.report.metric, parts["metrics"], "metric", f"{within}{name}.training.report.metric")
+    if task.training.averaging is not None:
+        place = f"{within}{name}.training.averaging.metric"
+        metric = parts["metrics"][known(task.training.averaging.metric, parts["metrics"], "metric", place)]
+        if metric.better != "lower":
+            file, _, key = place.partition(": ")
+            text = f"{place}: expected a metric of which less is better, such as validation_loss."
+            raise UserError(text, file, key)
+
+
+def _check_sizes(name: str, task: Task, model: str, entry: TaskModel, origin: str, within: str) -> None:
+    if entry.grid is not None and (entry.sizes or entry.by_size):
+        text = f"{within}{name}.models.{model}: a grid makes the sizes: leave out sizes and by_size."
+        raise UserError(text, origin.partition(": ")[0], f"{name}.models.{model}")
+    run_as: dict[Any, Any] = {}
+    for size in entry.run_sizes:
+        mapped = task.sizes.get(size, size)
+        if mapped in run_as:
+            text = (
+                f"{within}{name}.sizes: {run_as[mapped]} and {size} of {model} both become {mapped}: "
+                "expected a different size for each, because a run is named by it."
+            )
+            raise UserError(text, origin.partition(": ")[0], f"{name}.sizes")
+        run_as[mapped] = size
+
+
+def _check_names(c: Configuration) -> None:
+    """Every name that one file uses must be defined in another; artifacts are left to their kinds."""
+    for name, dataset in c.datasets.items():
+        for original in dataset.originals:
+            known(original, c.datasets, "dataset", f"config/datasets.yaml: {name}.stand_in_for")
+    for name in c.settings.data.copies:
+        known(name, c.datasets, "dataset", "config.yaml: data.copies")
+    for name in c.settings.readings:
+        known(name, ["default", *c.readings], "reading", "config.yaml: readings")
+    for name, reading in c.readings.items():
+        for model in reading.models or ():
+            known(model, c.models, "model", f"config/readings.yaml: {name}.models")
+        for task in reading.tasks or ():
+            known(task, c.tasks, "task", f"config/readings.yaml: {name}.tasks")
+    _check_classes(c)
+
+
+def _check_classes(c: Configuration) -> None:
+    places: dict[str, str] = {}
+    for name, place in _classes(c.models, c.tasks):
+        if places.setdefault(name, place) != place:
+            raise UserError(
+                f"config/models.yaml, config/tasks.yaml: {places[name]} and {place} have one name, by which a run's "
+                "specification knows its classes: rename one.",
+                file="config/models.yaml",
+            )
+
+
+def _classes(models: Mapping[str, Model], tasks: Mapping[str, Task]) -> Iterator[tuple[str, str]]:
+    of_models = [place for model in models.values() for place in (model.network, model.core)]
+    of_tasks = [place for task in tasks.values() for place in (task.task_class, task.network)]
+    for place in dict.fromkeys([RECURRENT_NETWORK, *of_models, *of_tasks]):
+        if place:
+            yield class_name(place), place
+
+
+def class_name(place: str) -> str:
+    """The name of a class without its module: "LSTM" of "hidden_dynamics.models.recurrent.LSTM"."""
+    return place.rpartition(".")[2]
+
+
+def parse_settings(text: str | None) -> dict[str, Any]:
+    """The settings that a script's `--config` gives: a JSON object, merged over config.yaml.
+
+    Without it, the settings of the workflow that runs the script (Snakemake's command line may have changed some, and
+    hands them over in the environment), or config.yaml alone.
+
+    Raises:
+        UserError: the text is no JSON object.
+    """
+    base = read_yaml(ROOT / "config.yaml")
+    text = os.environ.get(ENVIRONMENT) if text is None else text
+    if not text:
+        return base
+    try:
+        given = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UserError(f"--config is not valid JSON: {error}", key="--config") from None
+    if not isinstance(given, Mapping):
+        example = '{"scale": "pilot"}'
+        raise UserError(f"--config must be a JSON object such as '{example}', found {text}", key="--config")
+    return merge(base, with_number_keys(given))
+
+
+def with_types(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Snakemake's command line leaves text inside lists and mappings (--config seeds=[0,1]): give it its type."""
+
+    def with_type(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: with_type(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [with_type(item) for item in value]
+        return scalar(value) if isinstance(value, str) else value
+
+    structured = ("seeds", "data", "overrides", "forecast")
+    return {key: with_type(value) if key in structured else value for key, value in settings.items()}
+

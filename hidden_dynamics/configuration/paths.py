@@ -1,0 +1,78 @@
+"""Where everything is: one object that names every file and directory, relative to the working directory."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+TABLE_FORMS = ("csv", "md", "tex", "html")
+FIGURE_FORMS = ("pdf", "png")
+
+
+@dataclass(frozen=True)
+class Paths:
+    """
+    Attributes:
+        data: directory of downloads and prepared datasets.
+        results: directory of a scale's results.
+    """
+
+    data: str
+    results: str
+
+    def raw(self, dataset: str, file: str = "") -> str:
+        """A download, or the directory of a dataset's downloads."""
+        return f"{self.data}/raw/{dataset}" + (f"/{file}" if file else "")
+
+    def prepared(self, dataset: str, settings: Mapping[str, Any]) -> str:
+        """The arrays of a dataset; the settings that it is prepared with are in the name."""
+        name = "-".join([dataset, *(f"{key}{value}" for key, value in sorted(settings.items()))])
+        return f"{self.data}/prepared/{name}.npz"
+
+    def run(self, task: str, variant: str, seed: int | str) -> str:
+        """The directory of a run."""
+        return f"{self.results}/runs/{task}/{variant}/seed{seed}"
+
+    def summary(self, artifact: str) -> str:
+        """A row for each run of an artifact, or of `all` runs."""
+        return f"{self.results}/summary/{'runs' if artifact == 'all' else artifact}.csv"
+
+    def curves(self, artifact: str) -> str:
+        """The points of a figure's curves, averaged over seeds."""
+        return f"{self.results}/summary/{artifact}.curves.csv"
+
+    def costs(self, artifact: str) -> str:
+        return f"{self.results}/costs/{artifact}.csv"
+
+    def features(self, artifact: str) -> str:
+        return f"{self.results}/features/{artifact}.csv"
+
+    def maps(self, artifact: str) -> str:
+        """The maps of features in the plane, as arrays."""
+        return f"{self.results}/features/{artifact}.npz"
+
+    def verdicts(self, artifact: str) -> str:
+        """The verdicts on the claims that rest on an artifact."""
+        return f"{self.results}/claims/{artifact}.csv"
+
+    def all_verdicts(self, form: str) -> str:
+        """The verdicts on all claims: csv or md."""
+        return f"{self.results}/claims.{form}"
+
+    def table(self, artifact: str, form: str) -> str:
+        return f"{self.results}/tables/{artifact}.{form}"
+
+    def figure(self, artifact: str, form: str) -> str:
+        return f"{self.results}/figures/{artifact}.{form}"
+
+    @property
+    def index(self) -> str:
+        """The page of everything."""
+        return f"{self.results}/index.html"
+
+    @property
+    def calibration(self) -> str:
+        return f"{self.results}/calibration.json"
+
+    @property
+    def logs(self) -> str:
+        return f"{self.results}/logs"

@@ -1,0 +1,198 @@
+"""A run is one model on one task with one seed: its specification, its directory, and what determines its result."""
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from hidden_dynamics.configuration.loading import RECURRENT_NETWORK, Configuration, class_name
+from hidden_dynamics.configuration.reading import known, merge
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.system.digest import code_digest
+
+OUTPUTS = ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", "model.pt")
+GRADIENTS = "hidden_gradients.npz"  # of tasks that record them (training.record_gradients)
+TRAINING = (  # the definitions that determine a run beside its own classes
+    "hidden_dynamics.training.building.build",
+    "hidden_dynamics.training.devices.set_arithmetic",
+    "hidden_dynamics.training.loop.train",
+    "hidden_dynamics.training.optimisers.build",
+)
+
+
+class Cell(NamedTuple):
+    """A model at one of the paper's sizes on a task; the size is None for a model that has none."""
+
+    task: str
+    model: str
+    size: int | str | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One model on one task with one seed.
+
+    Attributes:
+        variant: the model with its size as run, such as "momentum_lstm-n128"; names the run's directory.
+        paper_size: the size the paper gives for this row, which a scale may have mapped to a smaller one.
+        spec: everything that determines the result, apart from code and data. It knows classes by their names alone.
+        classes: where these classes are: {"network", "core", "task_class"} as dotted names.
+    """
+
+    task: str
+    model: str
+    variant: str
+    paper_size: int | str | None
+    seed: int
+    directory: str
+    spec: dict[str, Any]
+    classes: dict[str, str] = field(compare=False)
+
+    @property
+    def id(self) -> str:
+        return f"{self.task}/{self.variant}/seed{self.seed}"
+
+    @property
+    def cell(self) -> Cell:
+        return Cell(self.task, self.model, self.paper_size)
+
+
+def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -> list[Run]:
+    """Every configured run, in the order of the configuration."""
+    given = None if seeds is None else list(seeds)
+    return [
+        run
+        for task in configuration.tasks
+        for run in _runs_on(configuration, task, seeds_of(configuration, task) if given is None else given)
+    ]
+
+
+def _runs_on(configuration: Configuration, task: str, seeds: list[int]) -> list[Run]:
+    return [
+        resolve(configuration, task, model, size, seed)
+        for model, entry in configuration.tasks[task].models.items()
+        for size in entry.run_sizes
+        for seed in seeds
+    ]
+
+
+def seeds_of(configuration: Configuration, task: str) -> list[int]:
+    """The seeds that a task is trained with: all of them, or the first where one is enough (`single_seed`)."""
+    return configuration.seeds[:1] if configuration.tasks[task].single_seed else configuration.seeds
+
+
+def outputs_of(configuration: Configuration, task: str) -> tuple[str, ...]:
+    """The files of a run of the task."""
+    records = configuration.tasks[task].training.record_gradients is not None
+    return (*OUTPUTS, GRADIENTS) if records else OUTPUTS
+
+
+def resolve(configuration: Configuration, task: str, model: str, paper_size: int | str | None, seed: int) -> Run:
+    """The run of `model` at the paper's size on `task` with `seed`, fully specified.
+
+    Raises:
+        UserError: the task, the model or the size is not configured.
+    """
+    entry = configuration.tasks[known(task, configuration.tasks, "task", "the configured tasks")]
+    about = configuration.models[known(model, configuration.models, "model", "config/models.yaml")]
+    settings = entry.models[known(model, entry.models, "model", f"task {task}")]
+    if paper_size not in settings.run_sizes:
+        sizes = ", ".join(map(str, settings.run_sizes))
+        raise UserError(f"task {task}, model {model}: no size {paper_size}. Configured: {sizes}.", key=f"{task}.models")
+    by_size = settings.by_size[paper_size].given() if paper_size in settings.by_size else {}
+    size = entry.sizes.get(paper_size, paper_size)
+    readings, consequences = _readings(configuration, task, model)
+    places = {
+        "network": about.network or entry.network or RECURRENT_NETWORK,
+        "core": about.core,
+        "task_class": entry.task_class,
+    }
+    spec = {
+        "task": task,
+        "model": model,
+        "seed": seed,
+        **{part: class_name(place) if place else None for part, place in places.items()},
+        "hyperparameters": merge(
+            {"hidden_size": size} if isinstance(size, int) else {},
+            entry.hyperparameters,
+            about.hyperparameters,
+            settings.hyperparameters,
+            by_size.get("hyperparameters", {}),
+            consequences["hyperparameters"],
+        ),
+        "task_settings": merge(entry.settings, consequences["settings"]),
+        "dataset": entry.dataset,
+        "data": entry.data,
+        "training": merge(
+            entry.training.given(),
+            settings.training.given(),
+            by_size.get("training", {}),
+            consequences["training"],
+        ),
+        "precision": configuration.settings.precision,
+        "readings": readings,
+    }
+    variant = model if size is None else f"{model}-{f'n{size}' if isinstance(size, int) else size}"
+    directory = configuration.paths.run(task, variant, seed)
+    classes = {part: place for part, place in places.items() if place}
+    return Run(task, model, variant, paper_size, seed, directory, spec, classes)
+
+
+def find(configuration: Configuration, task: str, variant: str, seed: int) -> Run:
+    """The run in the directory `<task>/<variant>/seed<seed>`; a seed that is not configured is as good as any other."""
+    known(task, configuration.tasks, "task", "the configured tasks")
+    candidates = {run.variant: run for run in _runs_on(configuration, task, [seed])}
+    return candidates[known(variant, candidates, "model", f"task {task} at scale {configuration.scale_name}")]
+
+
+def extra_cells(configuration: Configuration) -> list[Cell]:
+    """Those of the models that joined tasks in config/models.yaml: the user's own."""
+    return [
+        Cell(task, model, size)
+        for task, entry in configuration.tasks.items()
+        for model, settings in entry.models.items()
+        if settings.extra
+        for size in settings.run_sizes
+    ]
+
+
+def _readings(configuration: Configuration, task: str, model: str) -> tuple[dict[str, str], dict[str, dict]]:
+    """Which readings are taken for this model on this task, and the hyperparameters, settings and training they set.
+
+    The most particular choice wins: the model's on this task, the task's, then config.yaml's by name, then its default.
+    """
+    entry = configuration.tasks[task]
+    choices = [entry.models[model].readings, entry.readings, configuration.settings.readings]
+    taken, consequences = {}, {"hyperparameters": {}, "settings": {}, "training": {}}
+    for name, reading in configuration.readings.items():
+        if not reading.concerns(task, model):
+            continue
+        taken[name] = next(
+            (choice[key] for choice in choices for key in (name, "default") if key in choice), "published"
+        )
+        effect = reading.effect(taken[name]).given()
+        for key in consequences:
+            consequences[key] = merge(consequences[key], effect.get(key, {}))
+    return taken, consequences
+
+
+def identity(run: Run) -> str:
+    """Digest of what determines the run but its data: the specification and the code."""
+    return hashlib.sha256(json.dumps([run.spec, code_of(run)], sort_keys=True).encode()).hexdigest()
+
+
+def code_of(run: Run) -> str:
+    """Digest (hidden_dynamics.system.digest) of a run's code: network, core, task, training and how they are set up."""
+    return _code_of(tuple(run.classes.values()))
+
+
+@functools.cache
+def _code_of(classes: tuple[str, ...]) -> str:
+    return code_digest([*TRAINING, *classes])
+
+
+def data_file(configuration: Configuration, dataset: str, settings: Mapping[str, Any]) -> str:
+    """Path of a prepared dataset."""
+    return configuration.paths.prepared(dataset, settings)

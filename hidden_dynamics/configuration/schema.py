@@ -1,0 +1,367 @@
+"""What config.yaml and the files of config/ may say, entry by entry.
+
+An artifact's settings are its kind's (hidden_dynamics.artifacts); here it has a kind, and is else left as it is.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from hidden_dynamics.configuration.reading import Entry, expecting, listed
+
+
+def _different(values: list) -> list:
+    if len(set(values)) < len(values):
+        raise ValueError("two are the same")
+    return values
+
+
+Different = AfterValidator(_different)
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$"), expecting("a name in lower case, digits and underscores")]
+ArtifactName = Annotated[
+    str,
+    Field(pattern=r"^[a-z]+_[a-z]+[0-9]*$"),
+    expecting("a name such as momentumrnn_table1: a paper, then what is shown, with its number where it has one"),
+]
+Text = Annotated[str, Field(pattern=r"\S"), expecting("text")]
+Whole = Annotated[int, Field(ge=1), expecting("a whole number, 1 or more")]
+Positive = Annotated[int | float, Field(gt=0), expecting("a number above 0", within=True)]
+Number = Annotated[int | float, expecting("a number", within=True)]
+Size = Annotated[int | str, expecting("a number of hidden units, or a name", within=True)]
+Directory = Annotated[str, Field(min_length=1), expecting("a directory's path")]
+Seed = Annotated[int, Field(ge=0), expecting("a whole number, 0 or more")]
+Seeds = Annotated[
+    list[Seed], Field(min_length=1), Different, expecting("a list of different whole numbers, such as [0, 1, 2]")
+]
+Shared = Annotated[Literal["model", "seed"], expecting("model or seed")]
+Together = Annotated[list[Shared], Different, expecting("a list of 'model' and 'seed'")]
+Names = Annotated[list[str], Field(min_length=1), Different, expecting("a list of different names")]
+ClassName = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$"),
+    expecting("a dotted Python name, such as hidden_dynamics.models.recurrent.LSTM"),
+]
+Choice = Annotated[
+    Literal["published", "released"],
+    expecting("'published' (the paper's text) or 'released' (the authors' code)"),
+]
+Readings = dict[str, Choice]
+Unit = Annotated[Literal["percent", "one", "ms/sample", "MB/sample", "min"], expecting("a unit")]
+Free = dict[Any, Any]
+
+
+class Changes(Entry):
+    """Changes that the user makes to tasks and artifacts, key by key."""
+
+    tasks: dict[str, Annotated[Free, expecting("a mapping from a task's keys to values")]] = {}
+    artifacts: dict[str, Annotated[Free, expecting("a mapping from an artifact's keys to values")]] = {}
+
+
+class DataSettings(Entry):
+    directory: Directory
+    mirror: Annotated[str | None, expecting("a directory's path, or null", within=True)]
+    copies: dict[str, Directory] = {}
+
+
+class ForecastSettings(Entry):
+    calibration: Annotated[
+        Annotated[str, Field(pattern=r"^[\w.-]+$")] | None,
+        expecting("null, or the name of a file in calibrations/, without its ending", within=True),
+    ] = None
+    gpus: Whole = 1
+    seconds: Whole = 240
+    artifacts: Names | None = None
+
+
+class Settings(Entry):
+    """config.yaml, with what the command line changed."""
+
+    scale: Annotated[str, expecting("the name of a scale")]
+    seeds: Seeds | None
+    device: Annotated[Literal["auto", "cpu", "cuda"], expecting("auto, cpu or cuda")]
+    precision: Annotated[Literal["fp32", "tf32"], expecting("fp32 or tf32")]
+    runs_per_gpu: Whole
+    together: Together | None = None
+    time_limit: Annotated[
+        Whole | None, expecting("a whole number of minutes, 1 or more, or null", within=True)
+    ] = None
+    data: DataSettings
+    results: Directory
+    readings: Readings
+    overrides: Changes
+    forecast: ForecastSettings = ForecastSettings()
+
+
+class Metric(Entry):
+    """What a measured number means, however a table prints it.
+
+    Attributes:
+        title: what a table or an axis calls it.
+        unit: "percent" where a measured fraction is shown as percent, "one" for a pure number, else the unit.
+        better: which direction is better.
+        decimals: as many as are shown.
+    """
+
+    title: Text
+    unit: Unit
+    better: Annotated[Literal["higher", "lower"], expecting("higher or lower")]
+    decimals: Annotated[int, Field(ge=0), expecting("a whole number, 0 or more")]
+
+    @property
+    def factor(self) -> float:
+        """What a measured value is multiplied by to be shown."""
+        return 100.0 if self.unit == "percent" else 1.0
+
+    @property
+    def sign(self) -> int:
+        """1 where higher is better, else -1."""
+        return 1 if self.better == "higher" else -1
+
+
+class OptimiserChange(Entry):
+    model_config = ConfigDict(extra="allow")
+
+    name: Annotated[Literal["RMSprop", "Adam", "SGD"], expecting("an optimiser: RMSprop, Adam or SGD")] | None = None
+    lr: Annotated[int | float, Field(gt=0), expecting("a learning rate above 0", within=True)] | None = None
+
+
+class Optimiser(OptimiserChange):
+    name: Annotated[Literal["RMSprop", "Adam", "SGD"], expecting("an optimiser: RMSprop, Adam or SGD")]
+    lr: Annotated[int | float, Field(gt=0), expecting("a learning rate above 0", within=True)]
+
+
+class Report(Entry):
+    """Which evaluation of a run its tables show."""
+
+    metric: str
+    rule: Annotated[Literal["max", "min", "last"], expecting("max, min or last")]
+
+
+class AveragingChange(Entry):
+    metric: str | None = None
+    nonmonotone: Whole | None = None
+
+
+class Averaging(AveragingChange):
+    metric: str
+    nonmonotone: Whole
+
+
+class Rates(Entry):
+    drops: Annotated[list[Whole], expecting("a list of epochs")] | None = None
+    factor: Positive | None = None
+    scale: Positive | None = None
+    until: Positive | None = None
+
+
+class TrainingChange(Entry):
+    """Some of the settings of a training, as a model, a size, a reading or a scale changes them."""
+
+    optimisers: dict[str, OptimiserChange] = {}
+    batch_size: Whole | None = None
+    epochs: Whole | None = None
+    iterations_per_epoch: Whole | None = None
+    evaluate_every: Whole | None = None
+    clip_norm: Annotated[
+        Positive | None, expecting("a number above 0, or null for no clipping", within=True)
+    ] = None
+    averaging: Annotated[
+        AveragingChange | None, expecting("{metric, nonmonotone}, or null for no averaging")
+    ] = None
+    record_gradients: Whole | None = None
+    report: Report | None = None
+    drop_last: bool = False
+    alternating: bool = False
+    rates: Rates | None = None
+
+
+class Training(TrainingChange):
+    """The settings of a task's training, complete."""
+
+    optimisers: dict[str, Optimiser]
+    batch_size: Whole
+    epochs: Whole
+    averaging: Averaging | None = None
+    report: Report
+
+
+class BySize(Entry):
+    hyperparameters: Free = {}
+    training: TrainingChange = TrainingChange()
+
+
+class TaskModel(Entry):
+    """A model on a task.
+
+    Attributes:
+        extra: it joined the task in config/models.yaml: it is the user's own, not the paper's.
+    """
+
+    sizes: Annotated[list[Size], Field(min_length=1), Different, expecting("a list of sizes")] | None = None
+    grid: (
+        Annotated[
+            dict[str, Annotated[list[Number], Field(min_length=1), Different, expecting("a list of different numbers")]],
+            Field(min_length=1),
+            expecting("a mapping from hyperparameters to lists of values"),
+        ]
+        | None
+    ) = None
+    hyperparameters: Free = {}
+    training: TrainingChange = TrainingChange()
+    readings: Readings = {}
+    by_size: dict[int | str, BySize] = {}
+    extra: Literal[True] | None = None
+
+    @property
+    def run_sizes(self) -> list[int | str | None]:
+        """The paper's sizes; [None] for a model that has no size."""
+        return list(self.sizes) if self.sizes else [None]
+
+
+class TaskChange(Entry):
+    """What a scale may change of a task."""
+
+    title: str | None = None
+    dataset: str | None = None
+    data: Free = {}
+    settings: Free = {}
+    hyperparameters: Free = {}
+    sizes: dict[int | str, Size] = {}
+    training: TrainingChange = TrainingChange()
+    readings: Readings = {}
+    models: Free = {}
+
+
+class Task(Entry):
+    """An experiment: data, a task class, a training, and the models that are trained."""
+
+    title: str
+    task_class: ClassName = Field(alias="class")
+    dataset: str
+    data: Free = {}
+    settings: Free = {}
+    network: ClassName | None = None
+    hyperparameters: Free = {}
+    sizes: dict[int | str, Size] = {}
+    published_as: str | None = None
+    single_seed: bool = False
+    training: Training
+    readings: Readings = {}
+    models: dict[str, TaskModel]
+
+
+class Joining(TaskModel):
+    """A model of the user's own on a task that is configured already."""
+
+    grid: None = None
+    extra: None = None
+
+
+class Model(Entry):
+    label: str
+    colour: str
+    network: ClassName | None = None
+    core: ClassName | None = None
+    hyperparameters: Free = {}
+    tasks: dict[str, Joining] = {}
+
+    @model_validator(mode="after")
+    def _is_built_of_something(self) -> "Model":
+        if not (self.network or self.core):
+            raise PydanticCustomError("no_class", "expected an entry with a core, or a network of its own")
+        return self
+
+
+class Effect(Entry):
+    """What a reading sets of a run's specification."""
+
+    text: str
+    hyperparameters: Free = {}
+    settings: Free = {}
+    training: Free = {}
+
+
+class Reading(Entry):
+    """A difference between a paper and its released code, with both values."""
+
+    about: str
+    models: Annotated[list[str], Field(min_length=1)] | None = None
+    tasks: Annotated[list[str], Field(min_length=1)] | None = None
+    published: Effect
+    released: Effect
+
+    def concerns(self, task: str, model: str) -> bool:
+        return (self.models is None or model in self.models) and (self.tasks is None or task in self.tasks)
+
+    def effect(self, choice: str) -> Effect:
+        return self.published if choice == "published" else self.released
+
+
+class RemoteFile(Entry):
+    """One file to download: `size` (bytes) and `sha256` are those of its content once decompressed.
+
+    An archive is known by its members, because the same files are packed differently from place to place. `members` is
+    a pattern on base names, `count` says how many files match it, `size` is the sum of their bytes, and `sha256` is
+    that of the list which `sha256sum <members>` prints (a line "<SHA-256>  <base name>" each, in the order of names).
+    """
+
+    size: Whole
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$"), expecting("64 hexadecimal digits")]
+    urls: Annotated[
+        list[Annotated[str, Field(pattern=r"^https?://"), expecting("an http or https address")]],
+        Field(min_length=1),
+        expecting("a list of addresses"),
+    ]
+    archive: Annotated[Literal["tar"], expecting("tar")] | None = None
+    members: Annotated[str, Field(min_length=1)] | None = None
+    count: Whole | None = None
+
+    @model_validator(mode="after")
+    def _archives_are_complete(self) -> "RemoteFile":
+        if len({self.archive is None, self.members is None, self.count is None}) > 1:
+            raise PydanticCustomError("archive", "expected archive, members and count together, or none of them")
+        return self
+
+
+FileName = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"), expecting("a name of letters, digits, '.', '_' and '-'")
+]
+
+
+class Dataset(Entry):
+    """Where a dataset comes from, the module that prepares it, and what it may stand in for."""
+
+    title: Text
+    module: Annotated[
+        str,
+        Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$"),
+        expecting("the name of a Python module, such as hidden_dynamics.data.mnist"),
+    ]
+    stand_in_for: (
+        Annotated[
+            str | Names, expecting("the name of a dataset, a list of names that differ, or null", within=True)
+        ]
+        | None
+    )
+    licence: Text
+    citation: Text
+    files: dict[FileName, RemoteFile]
+    own_copy: bool = False
+    environment: Annotated[Literal["data", "speech"], expecting("data or speech")] = "data"
+
+    @property
+    def originals(self) -> tuple[str, ...]:
+        """The datasets that this one may replace; none for the real thing."""
+        return listed(self.stand_in_for)
+
+
+class Scale(Entry):
+    about: str
+    seeds: Seeds
+    threads: Whole
+    runtime: Whole
+    mem_mb: Whole
+    together: Together
+    tasks: dict[str, TaskChange]
+    artifacts: dict[str, Free] = {}

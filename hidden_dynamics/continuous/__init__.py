@@ -1,9 +1,0 @@
-"""Continuous-time networks: initial value problems solved by torchdiffeq, and pairs of them that evolve together."""
-
-from hidden_dynamics.continuous.attention import elementwise
-from hidden_dynamics.continuous.co_evolving import CoEvolving
-from hidden_dynamics.continuous.integral import FunctionEvaluations, Integral
-from hidden_dynamics.errors import SolverFailure
-from hidden_dynamics.solver import Solver
-
-__all__ = ["CoEvolving", "FunctionEvaluations", "Integral", "Solver", "SolverFailure", "elementwise"]

@@ -1,0 +1,182 @@
+"""Time and memory on a machine that does other things too.
+
+Times are taken in rounds: each round times everything once, in an order that rotates, so that what else the machine
+does falls on all alike. A ratio is the median over the rounds of the ratios within a round. Memory is the peak beyond
+what was held before: on a GPU what torch allocated, on the CPU the resident memory of a process that does nothing else.
+"""
+
+import platform
+import resource
+import sys
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from hidden_dynamics.training.building import build
+from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.training import optimisers
+from hidden_dynamics.training.learning import learn
+from hidden_dynamics.tasks.schedule import schedule_of
+
+WARM_UP = 2  # calls of each before any is timed: libraries load, kernels are chosen, optimisers make their state
+Name = TypeVar("Name", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Median, lowest and highest of the ratios within rounds."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass
+class Subject:
+    """A run at its first batch, to be measured.
+
+    Attributes:
+        batch: as the task gives it; x of shape (T, batch, d) is its first member.
+    """
+
+    run: Run
+    task: Any
+    network: nn.Module
+    optimisers: dict[str, torch.optim.Optimizer]
+    batch: Any
+
+    @property
+    def steps(self) -> int:
+        return self.batch[0].shape[0]
+
+    @property
+    def samples(self) -> int:
+        return self.batch[0].shape[1]
+
+    @property
+    def samples_per_epoch(self) -> int:
+        return schedule_of(self.run.spec["training"], self.task, self.run.spec["seed"]).samples_per_epoch
+
+
+def subject_of(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, batch_size: int) -> Subject:
+    """The run as its training starts, with a batch of `batch_size` samples (or all there are) on the device."""
+    task, network = build(run, arrays, device)
+    training = run.spec["training"]
+    batch = first_batch(run, task, batch_size)
+    return Subject(run, task, network, optimisers.build(network, training["optimisers"]), batch)
+
+
+def first_batch(run: Run, task: Any, batch_size: int) -> Any:
+    schedule = schedule_of({**run.spec["training"], "batch_size": batch_size}, task, run.spec["seed"])
+    return task.batch(*schedule.indices(0))
+
+
+def training_step(subject: Subject, batch: Any) -> None:
+    """What a training does with a batch: forward, loss, backward, clipping, one step of every optimiser."""
+    subject.network.train()
+    learn(subject.task, subject.network, subject.optimisers, batch, subject.run.spec["training"])
+
+
+def evaluation_step(subject: Subject, batch: Any) -> None:
+    """Forward and loss, without gradients."""
+    subject.network.eval()
+    with torch.no_grad():
+        subject.task.loss(subject.network, batch)
+
+
+def interleaved(
+    actions: Mapping[Name, Callable[[], Any]],
+    rounds: int,
+    clock: Callable[[], float] = time.perf_counter,
+    wait: Callable[[], Any] = lambda: None,
+) -> list[dict[Name, float]]:
+    """Seconds that each action takes, round by round, after `WARM_UP` rounds that are not timed.
+
+    Args:
+        actions: what to time, by name. Each round begins with the one after that with which the last round began.
+        clock: tells the time in seconds.
+        wait: returns when everything begun is done: on a GPU, torch.cuda.synchronize.
+    """
+    names = list(actions)
+    for _ in range(WARM_UP):
+        for action in actions.values():
+            action()
+    times = []
+    for first in range(rounds):
+        order = [names[(first + place) % len(names)] for place in range(len(names))]
+        times.append({name: _seconds(actions[name], clock, wait) for name in order})
+    return times
+
+
+def _seconds(action: Callable[[], Any], clock: Callable[[], float], wait: Callable[[], Any]) -> float:
+    wait()
+    start = clock()
+    action()
+    wait()
+    return clock() - start
+
+
+def ratio_within_rounds(times: Sequence[Mapping[Name, float]], name: Name, baseline: Name) -> Ratio:
+    ratios = [seconds[name] / seconds[baseline] for seconds in times]
+    return Ratio(median(ratios), min(ratios), max(ratios))
+
+
+def allocated_beyond(action: Callable[[], Any], device: torch.device) -> int:
+    """Bytes by which an action raises the memory that torch has allocated on a GPU, at its peak."""
+    torch.cuda.synchronize(device)
+    before = torch.cuda.memory_allocated(device)
+    torch.cuda.reset_peak_memory_stats(device)
+    action()
+    torch.cuda.synchronize(device)
+    return torch.cuda.max_memory_allocated(device) - before
+
+
+def resident_beyond(actions: Sequence[Callable[[], Any]]) -> list[int]:
+    """Bytes by which each action raises the peak of this process's resident memory beyond what it holds now.
+
+    The system knows one peak for the life of a process: that of an action is right where no earlier action, and nothing
+    before, had a higher one.
+    """
+    before = _resident("VmRSS") if _tells_resident() else _peak_resident()
+    peaks = []
+    for action in actions:
+        action()
+        peaks.append(max(_peak_resident() - before, 0))
+    return peaks
+
+
+def _peak_resident() -> int:
+    # Not getrusage where there is another way: on Linux, what it calls a process's peak includes that of the process it
+    # was forked from.
+    if _tells_resident():
+        return _resident("VmHWM")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _tells_resident() -> bool:
+    return _STATUS.exists()
+
+
+def _resident(field: str) -> int:
+    return int(_STATUS.read_text(encoding="utf-8").split(f"{field}:")[1].split()[0]) * 1024
+
+
+_STATUS = Path("/proc/self/status")
+
+
+def processor() -> str:
+    """The model of this machine's CPU, as the system names it."""
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        for line in information.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()

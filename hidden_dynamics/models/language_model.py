@@ -1,0 +1,169 @@
+"""The word-level language model of AWD-LSTM, its layers made of any LSTM with a filter on its input.
+
+S. Merity, N. S. Keskar, R. Socher: Regularizing and Optimizing LSTM Language Models, 2018, which MomentumRNN follows on
+Penn Treebank (Sections 3.4 and A.3). With E the embedding matrix, its rows the words:
+
+    x^1_t = E[w_t],   x^{l+1} = LSTM^l(x^l),   p(w_{t+1}) = softmax(E x^{L+1}_t + b)
+
+In training, what passes between layers is dropped with one mask for all steps (variational dropout), whole words of E
+and entries of each layer's recurrent weight are dropped with one mask per segment.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn import functional
+
+from hidden_dynamics.models.recurrent import LSTM, LSTMState
+
+EMBEDDING_RANGE = 0.1  # of AWD-LSTM's uniform initial embeddings
+
+LayerState = tuple[Tensor, Tensor, Any]
+
+
+class LanguageTask(Protocol):
+    """What a language model needs to know of its task."""
+
+    vocabulary_size: int
+
+
+@dataclass(frozen=True)
+class Dropouts:
+    """Probabilities of dropping.
+
+    Attributes:
+        embedding: a word, wherever it stands in the segment.
+        input: an entry of what enters the first layer, at all steps.
+        layer: the same of what enters the other layers.
+        output: the same of what enters the readout.
+        weight: an entry of a layer's hidden-to-hidden weight. The way of the input, where a filter's momentum is, keeps
+            its weights.
+    """
+
+    embedding: float = 0.0
+    input: float = 0.0
+    layer: float = 0.0
+    output: float = 0.0
+    weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not all(0 <= probability < 1 for probability in astuple(self)):
+            raise ValueError(f"dropout probabilities must lie in [0, 1): {self}")
+
+
+class LanguageOutput(NamedTuple):
+    """What a language model makes of a segment of T words of each of `batch` texts.
+
+    Attributes:
+        logits: (T, batch, V).
+        states: h of the last layer, (T, batch, embedding_size).
+        dropped: the same after dropout, as the readout sees it.
+        carried: (h, c, the filter's state) of each layer after the last step, for the next segment.
+    """
+
+    logits: Tensor
+    states: Tensor
+    dropped: Tensor
+    carried: tuple[LayerState, ...]
+
+
+class LanguageModel(nn.Module):
+    """An embedding, layers of LSTM, and a readout tied to the embedding.
+
+    Args:
+        task: gives the number of words, V.
+        core: `core(input_size, hidden_size, **options)` makes a layer: `hidden_dynamics.models.recurrent.LSTM` or a class
+            derived from it.
+        hidden_size: of all layers but the last, which has `embedding_size`, because its states are compared with E.
+        embedding_size: of a word.
+        layers: L, at least 1.
+        dropouts: probabilities by the names of `Dropouts`; those not named are 0.
+        initialisation: "uniform" draws all weights and biases of a layer within 1/sqrt(N), torch's default and
+            AWD-LSTM's; "orthogonal" leaves the core's own.
+        carry_filter: whether a segment continues the filters of the one before, or starts them anew. h and c are
+            carried in any case.
+        options: of the core: those of its filter, `forget_bias`, ...
+
+    Raises:
+        TypeError: the core is no LSTM.
+        ValueError: an argument is out of its range.
+    """
+
+    def __init__(
+        self,
+        task: LanguageTask,
+        core: Callable[..., nn.Module],
+        hidden_size: int,
+        embedding_size: int,
+        layers: int = 3,
+        dropouts: dict[str, float] | None = None,
+        initialisation: str = "uniform",
+        carry_filter: bool = True,
+        **options: Any,
+    ):
+        super().__init__()
+        if initialisation not in ("uniform", "orthogonal"):
+            raise ValueError(f"initialisation must be 'uniform' or 'orthogonal', not {initialisation!r}")
+        if layers < 1:
+            raise ValueError(f"layers must be at least 1, not {layers}")
+        self.dropouts, self.carry_filter = Dropouts(**(dropouts or {})), carry_filter
+        sizes = [embedding_size, *(layers - 1) * [hidden_size], embedding_size]
+        self.embedding = nn.Parameter(torch.empty(task.vocabulary_size, embedding_size))
+        self.layers = nn.ModuleList(core(d, n, **options) for d, n in pairwise(sizes))
+        self.bias = nn.Parameter(torch.zeros(task.vocabulary_size))
+        if not all(isinstance(layer, LSTM) for layer in self.layers):
+            raise TypeError("a language model drops weights of LSTMs: its core must derive from recurrent.LSTM")
+        nn.init.uniform_(self.embedding, -EMBEDDING_RANGE, EMBEDDING_RANGE)
+        if initialisation == "uniform":
+            for layer in self.layers:
+                bound = 1 / math.sqrt(layer.hidden_size)
+                for parameter in layer.parameters():
+                    nn.init.uniform_(parameter, -bound, bound)
+
+    def forward(self, words: Tensor, carried: tuple[LayerState, ...] | None = None) -> LanguageOutput:
+        """Read a segment.
+
+        Args:
+            words: (T, batch), int64.
+            carried: what the segment before returned; None is the start of the texts. Detach it, or gradients flow
+                through all segments.
+        """
+        x, ends = self._embed(words), []
+        for index, layer in enumerate(self.layers):
+            x = self._drop_throughout(x, self.dropouts.layer if index else self.dropouts.input)
+            x, end = self._run(layer, x, None if carried is None else carried[index])
+            ends.append((*end, end.filter))
+        dropped = self._drop_throughout(x, self.dropouts.output)
+        return LanguageOutput(functional.linear(dropped, self.embedding, self.bias), x, dropped, tuple(ends))
+
+    def _run(self, layer: nn.Module, x: Tensor, start: LayerState | None) -> tuple[Tensor, LSTMState]:
+        if start is not None:
+            h, c, filter_state = start
+            start = LSTMState(h, c, filter_state if self.carry_filter else None)
+        if not self.training or self.dropouts.weight == 0:
+            return layer(x, start)
+        weight = functional.dropout(layer.weight_hh, self.dropouts.weight)
+        return functional_call(layer, {"weight_hh": weight}, (x, start))
+
+    def _embed(self, words: Tensor) -> Tensor:
+        x, rate = functional.embedding(words, self.embedding), self.dropouts.embedding
+        if not self.training or rate == 0:
+            return x
+        kept = x.new_empty(len(self.embedding), 1).bernoulli_(1 - rate) / (1 - rate)
+        return x * functional.embedding(words, kept)
+
+    def _drop_throughout(self, x: Tensor, rate: float) -> Tensor:
+        """Drop entries of (T, batch, features) with one mask for all steps (Gal and Ghahramani 2016)."""
+        if not self.training or rate == 0:
+            return x
+        return x * (x.new_empty(1, *x.shape[1:]).bernoulli_(1 - rate) / (1 - rate))
+
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        """All parameters, in one group."""
+        return {"main": list(self.parameters())}

@@ -1,0 +1,151 @@
+"""Momentum as a filter on the input: the filters of MomentumRNN, parallel over time.
+
+In every momentum cell of the paper, what momentum touches depends on the inputs alone, never on the hidden state. With
+g_t = W x_t + b, each cell is a filter of g over time, followed by a recurrent core (Eqs. 9, 15 and Section 2.4).
+
+A filter maps a sequence of shape (T, ...) to one of the same shape, along the first dimension, and returns its state,
+with which the next segment of the sequence continues. `step` is the same filter one step at a time, as the paper writes
+it; it is the reference that the parallel form is tested against.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from hidden_dynamics.models.momentum.recurrence import linear_recurrence
+
+
+class Identity(nn.Module):
+    """v_t = g_t: no momentum, the plain recurrent cell (Eq. 1)."""
+
+    linear = True
+
+    def forward(self, g: Tensor, state: None = None) -> tuple[Tensor, None]:
+        return g, None
+
+    def step(self, g: Tensor, state: None = None) -> tuple[Tensor, None]:
+        return g, None
+
+
+class Momentum(nn.Module):
+    """v_t = mu v_{t-1} + s g_t (MomentumRNN, Eq. 9).
+
+    Args:
+        mu: momentum constant, in [0, 1).
+        s: step size, above 0.
+
+    State: v of the last step, of g_t's shape; None means 0.
+    """
+
+    linear = True
+
+    def __init__(self, mu: float, s: float):
+        super().__init__()
+        self.mu, self.s = _within("mu", mu, 0, 1), _above_zero("s", s)
+
+    def forward(self, g: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        v = linear_recurrence(self.s * g, self.mu, state)
+        return v, v[-1]
+
+    def step(self, g: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        v = self.s * g if state is None else self.mu * state + self.s * g
+        return v, v
+
+    def extra_repr(self) -> str:
+        return f"mu={self.mu}, s={self.s}"
+
+
+class Nesterov(nn.Module):
+    """v_t = gamma_t v_{t-1} + s g_t, gamma_t = j/(j + 3), j = (t - 1) mod F, t = 1, 2, ... (MomentumRNN, Section 2.4).
+
+    Args:
+        s: step size, above 0.
+        restart: F, the number of steps after which the momentum returns to 0; None never restarts (j = t - 1).
+        phase: j = (t - 1 + phase) mod F. The paper's text writes j = t mod F, which is phase 1; the released code has
+            phase 0. Without a restart the two agree, and phase is ignored.
+
+    State: v of the last step, of g_t's shape, and the number of steps done; None means the start of a sequence.
+    """
+
+    linear = True
+
+    def __init__(self, s: float, restart: int | None = None, phase: int = 0):
+        super().__init__()
+        if restart is not None and restart < 1:
+            raise ValueError(f"restart must be None or at least 1 step, not {restart}")
+        self.s, self.restart, self.phase = _above_zero("s", s), restart, phase
+
+    def gamma(self, done: int, steps: int) -> Tensor:
+        """gamma_t of the `steps` steps that follow the first `done`: float64, of shape (steps,)."""
+        j = torch.arange(done, done + steps, dtype=torch.float64)
+        if self.restart is not None:
+            j = (j + self.phase) % self.restart
+        return j / (j + 3)
+
+    def forward(self, g: Tensor, state: tuple[Tensor, int] | None = None) -> tuple[Tensor, tuple[Tensor, int]]:
+        v, done = (None, 0) if state is None else state
+        v = linear_recurrence(self.s * g, self.gamma(done, g.shape[0]), v)
+        return v, (v[-1], done + g.shape[0])
+
+    def step(self, g: Tensor, state: tuple[Tensor, int] | None = None) -> tuple[Tensor, tuple[Tensor, int]]:
+        v, done = (torch.zeros_like(g), 0) if state is None else state
+        v = self.gamma(done, 1).item() * v + self.s * g
+        return v, (v, done + 1)
+
+    def extra_repr(self) -> str:
+        return f"s={self.s}, restart={self.restart}, phase={self.phase}"
+
+
+class Adam(nn.Module):
+    """y_t = v_t / sqrt(m_t + eps), v_t = mu v_{t-1} + s g_t, m_t = beta m_{t-1} + (1 - beta) g_t^2.
+
+    MomentumRNN, Eq. 15. There is no bias correction (the paper's footnote 3).
+
+    Args:
+        mu: momentum constant, in [0, 1).
+        s: step size, above 0.
+        beta: averaging constant of the squares, in [0, 1).
+        eps: inside the square root: 1e-8 in the paper's text, 1e-16 in the released code.
+
+    State: (v, m) of the last step, each of g_t's shape; None means 0.
+    """
+
+    linear = False
+
+    def __init__(self, mu: float, s: float, beta: float, eps: float = 1e-8):
+        super().__init__()
+        self.mu, self.s = _within("mu", mu, 0, 1), _above_zero("s", s)
+        self.beta, self.eps = _within("beta", beta, 0, 1), _above_zero("eps", eps)
+
+    def forward(self, g: Tensor, state: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        v, m = (None, None) if state is None else state
+        v = linear_recurrence(self.s * g, self.mu, v)
+        m = linear_recurrence((1 - self.beta) * g.square(), self.beta, m)
+        return v * torch.rsqrt(m + self.eps), (v[-1], m[-1])
+
+    def step(self, g: Tensor, state: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        v, m = (torch.zeros_like(g), torch.zeros_like(g)) if state is None else state
+        v = self.mu * v + self.s * g
+        m = self.beta * m + (1 - self.beta) * g * g
+        return v / torch.sqrt(m + self.eps), (v, m)
+
+    def extra_repr(self) -> str:
+        return f"mu={self.mu}, s={self.s}, beta={self.beta}, eps={self.eps}"
+
+
+class RMSProp(Adam):
+    """Adam with mu = 0: y_t = s g_t / sqrt(m_t + eps) (MomentumRNN, Section 2.4)."""
+
+    def __init__(self, s: float, beta: float, eps: float = 1e-8):
+        super().__init__(0.0, s, beta, eps)
+
+
+def _within(name: str, value: float, low: float, high: float) -> float:
+    if not low <= value < high:
+        raise ValueError(f"{name} must lie in [{low}, {high}), not {value}")
+    return float(value)
+
+
+def _above_zero(name: str, value: float) -> float:
+    if not value > 0:
+        raise ValueError(f"{name} must be above 0, not {value}")
+    return float(value)

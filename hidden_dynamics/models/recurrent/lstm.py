@@ -1,0 +1,262 @@
+"""The LSTM with a filter on its input, and the cells of MomentumRNN that are made of it.
+
+Gates, in torch's order (i, f, g, o), with y_t the filtered input and U, b_hh the hidden-to-hidden weight and bias:
+
+    a_t = y_t + U h_{t-1} + b_hh,   y = filter(W x + b_ih)
+    i, f, o = sigmoid(a_i, a_f, a_o),   g = tanh(a_g)
+    c_t = f c_{t-1} + i g,   h_t = o tanh(c_t)
+
+This is the LSTM with a forget gate, which the released code and the paper's Appendix F use (its Eq. 2 has none).
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
+from hidden_dynamics.models.recurrent import preactivation
+from hidden_dynamics.models.recurrent.adam_input import adam_lstm
+from hidden_dynamics.models.recurrent.projection import filtered_projection
+from hidden_dynamics.models.recurrent.states import map_tensors
+
+
+class LSTMState(tuple):
+    """The pair (h, c), each of shape (1, batch, hidden_size) as in `nn.LSTM`, that also carries the filter's state.
+
+    The filter's state belongs to the backend that made it. Where the filter commutes with the linear map
+    (`filter.linear`), the fused backend filters the inputs, so its state has the shape (batch, input_size + 1), the
+    last channel being the bias's constant input; otherwise, and in the reference backend, it has the shape of the
+    gates, (batch, 4 hidden_size).
+    """
+
+    filter: Any
+
+    def __new__(cls, h: Tensor, c: Tensor, filter: Any = None) -> "LSTMState":
+        state = super().__new__(cls, (h, c))
+        state.filter = filter
+        return state
+
+    def detach(self) -> "LSTMState":
+        """The same values, cut off from the graph: truncated backpropagation through time."""
+        h, c = self
+        return LSTMState(h.detach(), c.detach(), map_tensors(torch.Tensor.detach, self.filter))
+
+    def first(self, count: int) -> "LSTMState":
+        """The state of the first `count` sequences of the batch, which is part of the same graph."""
+        h, c = self
+        return LSTMState(h[:, :count], c[:, :count], map_tensors(lambda tensor: tensor[:count], self.filter))
+
+
+class LSTM(nn.Module):
+    """An LSTM whose input passes through a filter; in the place of a one-layer, one-directional `nn.LSTM`.
+
+    Args:
+        input_size: d, features of the input.
+        hidden_size: N.
+        filter: a filter of hidden_dynamics.models.momentum.filters; None is the identity, the plain LSTM.
+        batch_first: inputs and outputs are (batch, T, features) instead of (T, batch, features).
+        backend: "fused" runs torch's own LSTM (cuDNN, oneDNN) or, for a filter that does not commute with the linear
+            map on the CPU, a hand-derived one; "reference" is the loop over time that reads as the equations do.
+        forget_bias: initial fill of the forget gate's bias.
+        forget_fill: "both" fills both bias vectors (Appendix F, the released code), "once" only bias_hh (Appendix A).
+
+    Parameters: weight_ih (4N, d), bias_ih (4N), weight_hh (4N, N), bias_hh (4N), gates in the order i, f, g, o.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        filter: nn.Module | None = None,
+        batch_first: bool = False,
+        backend: str = "fused",
+        forget_bias: float = 1.0,
+        forget_fill: str = "both",
+    ):
+        super().__init__()
+        if backend not in ("fused", "reference"):
+            raise ValueError(f"backend must be 'fused' or 'reference', not {backend!r}")
+        if forget_fill not in ("both", "once"):
+            raise ValueError(f"forget_fill must be 'both' or 'once', not {forget_fill!r}")
+        self.input_size, self.hidden_size = input_size, hidden_size
+        self.filter = Identity() if filter is None else filter
+        self.batch_first, self.backend = batch_first, backend
+        self.forget_bias, self.forget_fill = forget_bias, forget_fill
+        self.weight_ih = nn.Parameter(torch.empty(4 * hidden_size, input_size))
+        self.bias_ih = nn.Parameter(torch.empty(4 * hidden_size))
+        self.weight_hh = nn.Parameter(torch.empty(4 * hidden_size, hidden_size))
+        self.bias_hh = nn.Parameter(torch.empty(4 * hidden_size))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Appendix A and F: weight_ih orthogonal, weight_hh the 4N x N identity (so I in the input gate's block, 0 in
+        the others), biases 0 but for the forget gate's."""
+        forget = slice(self.hidden_size, 2 * self.hidden_size)
+        nn.init.orthogonal_(self.weight_ih)
+        nn.init.eye_(self.weight_hh)
+        nn.init.zeros_(self.bias_ih)
+        nn.init.zeros_(self.bias_hh)
+        with torch.no_grad():
+            self.bias_hh[forget] = self.forget_bias
+            if self.forget_fill == "both":
+                self.bias_ih[forget] = self.forget_bias
+
+    def forward(self, x: Tensor, state: LSTMState | tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, LSTMState]:
+        """Run a sequence, or a segment of one.
+
+        Args:
+            x: (T, batch, d), or (batch, T, d) if batch_first, or (T, d) for one sequence without a batch.
+            state: what the segment before returned; (h, c), each (1, batch, N), as for nn.LSTM; None is 0. Without a
+                batch the states are (1, N).
+
+        Returns:
+            every h_t, (T, batch, N) in the layout of x, and the state after the last step.
+
+        Raises:
+            ValueError: x has the wrong shape or no steps, or the state was made by the other backend.
+        """
+        if x.dim() not in (2, 3) or x.shape[-1] != self.input_size:
+            raise ValueError(
+                f"the input must be (T, batch, {self.input_size}) or (T, {self.input_size}), not {tuple(x.shape)}"
+            )
+        if x.dim() == 2:
+            state = None if state is None else _map_state(lambda tensor: tensor.unsqueeze(-2), state)
+            single = x.unsqueeze(0 if self.batch_first else 1)
+            h, end = self.forward(single, state)
+            return h.squeeze(0 if self.batch_first else 1), _map_state(lambda tensor: tensor.squeeze(-2), end)
+        x = x.transpose(0, 1) if self.batch_first else x
+        h0, c0 = state if state is not None else 2 * (x.new_zeros(1, x.shape[1], self.hidden_size),)
+        if x.shape[0] == 0:
+            raise ValueError("a sequence needs at least one step")
+        filter_state = getattr(state, "filter", None)
+        self._check_filter_state(filter_state)
+        run = self._fused if self.backend == "fused" else self._reference
+        h, (h_end, c_end), filter_state = run(x, (h0[0], c0[0]), filter_state)
+        end = LSTMState(h_end.unsqueeze(0), c_end.unsqueeze(0), filter_state)
+        return h.transpose(0, 1) if self.batch_first else h, end
+
+    def _check_filter_state(self, state: Any) -> None:
+        tensor = state[0] if isinstance(state, tuple) else state
+        channels = self.input_size + 1 if self.backend == "fused" and self.filter.linear else 4 * self.hidden_size
+        if isinstance(tensor, Tensor) and tensor.shape[-1] != channels:
+            raise ValueError(
+                f"the filter's state has {tensor.shape[-1]} channels where the {self.backend} backend keeps {channels}"
+                ": it was made by another backend or another layer"
+            )
+
+    def _reference(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
+        outputs = []
+        for x_t in x:
+            g = x_t @ self.weight_ih.t() + self.bias_ih
+            y, filter_state = self.filter.step(g, filter_state)
+            hidden = lstm_cell(y + hidden[0] @ self.weight_hh.t() + self.bias_hh, hidden[1])
+            outputs.append(hidden[0])
+        return torch.stack(outputs), hidden, filter_state
+
+    def _fused(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
+        """Project, filter, and run the core on the result; a filter that commutes with the projection goes first."""
+        if self.filter.linear:
+            return self._fused_linear(x, hidden, filter_state)
+        if x.device.type == "cpu":
+            return self._fused_cpu(x, hidden, filter_state)
+        state = map_tensors(torch.Tensor.t, filter_state)
+        y, end = filtered_projection(x.transpose(1, 2), self.weight_ih, self.bias_ih, self.filter, state)
+        identity = torch.eye(4 * self.hidden_size, dtype=x.dtype, device=x.device)
+        h, hidden = torch_lstm(y.transpose(1, 2).contiguous(), hidden, identity, self.weight_hh, self.bias_hh)
+        return h, hidden, map_tensors(torch.Tensor.t, end)
+
+    def _fused_cpu(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
+        """torch's LSTM would spend three quarters of its time multiplying its input by the identity: ours takes it as
+        it is, features before the batch."""
+        state, (h0, c0) = map_tensors(torch.Tensor.t, filter_state), (tensor.t() for tensor in hidden)
+        weights = self.weight_ih, self.bias_ih, self.weight_hh, self.bias_hh
+        h, c, end = self._filter_and_run(x.transpose(1, 2), state, *weights, h0, c0)
+        h = h.transpose(1, 2)
+        return h, (h[-1], c.t()), map_tensors(torch.Tensor.t, end)
+
+    def _filter_and_run(
+        self, x: Tensor, state: Any, weight: Tensor, bias: Tensor, *core: Tensor
+    ) -> tuple[Tensor, Tensor, Any]:
+        y, end = filtered_projection(x, weight, bias, self.filter, state)
+        return *preactivation.lstm(y, *core), end
+
+    def _fused_linear(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
+        """filter(W x + b) = [W, b] filter([x, 1]): filter d + 1 channels, then run torch's LSTM."""
+        if isinstance(self.filter, Identity):
+            h, hidden = torch_lstm(x, hidden, self.weight_ih, self.weight_hh, self.bias_hh, self.bias_ih)
+            return h, hidden, None
+        ones = x.new_ones(1, 1, 1).expand(x.shape[0], x.shape[1], 1)
+        y, filter_state = self.filter(torch.cat([x, ones], dim=-1), filter_state)
+        weight = torch.cat([self.weight_ih, self.bias_ih.unsqueeze(1)], dim=1)
+        h, hidden = torch_lstm(y, hidden, weight, self.weight_hh, self.bias_hh)
+        return h, hidden, filter_state
+
+    def extra_repr(self) -> str:
+        return f"{self.input_size}, {self.hidden_size}, batch_first={self.batch_first}, backend={self.backend!r}"
+
+
+class MomentumLSTM(LSTM):
+    """LSTM with v_t = mu v_{t-1} + s (W x_t + b) (Eq. 9, Appendix F)."""
+
+    def __init__(self, input_size: int, hidden_size: int, mu: float, s: float, **options: Any):
+        super().__init__(input_size, hidden_size, Momentum(mu, s), **options)
+
+
+class _AdamFilteredLSTM(LSTM):
+    """On the CPU, the filter runs inside the core's own loop."""
+
+    def _filter_and_run(
+        self, x: Tensor, state: Any, weight: Tensor, bias: Tensor, *core: Tensor
+    ) -> tuple[Tensor, Tensor, Any]:
+        return adam_lstm(x, weight, bias, self.filter, state, *core)
+
+
+class AdamLSTM(_AdamFilteredLSTM):
+    """LSTM whose input is filtered as Adam filters gradients (Eq. 15)."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, mu: float, s: float, beta: float, eps: float = 1e-8, **options: Any
+    ):
+        super().__init__(input_size, hidden_size, Adam(mu, s, beta, eps), **options)
+
+
+class RMSPropLSTM(_AdamFilteredLSTM):
+    """AdamLSTM with mu = 0 (Section 2.4)."""
+
+    def __init__(self, input_size: int, hidden_size: int, s: float, beta: float, eps: float = 1e-8, **options: Any):
+        super().__init__(input_size, hidden_size, RMSProp(s, beta, eps), **options)
+
+
+class NAGLSTM(LSTM):
+    """LSTM with Nesterov momentum that is never restarted (Section 2.4)."""
+
+    def __init__(self, input_size: int, hidden_size: int, s: float, **options: Any):
+        super().__init__(input_size, hidden_size, Nesterov(s), **options)
+
+
+def lstm_cell(a: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+    """One step of the core, from the pre-activation a (batch, 4N) and c_{t-1} (batch, N) to (h_t, c_t)."""
+    i, f, g, o = a.chunk(4, dim=1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
+
+
+def torch_lstm(
+    y: Tensor,
+    hidden: tuple[Tensor, Tensor],
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_hh: Tensor,
+    bias_ih: Tensor | None = None,
+) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """torch's own LSTM with computed weights: y (T, batch, d) to h (T, batch, N) and (h, c), (batch, N)."""
+    weights = [weight_ih, weight_hh, torch.zeros_like(bias_hh) if bias_ih is None else bias_ih, bias_hh]
+    start = (hidden[0].unsqueeze(0).contiguous(), hidden[1].unsqueeze(0).contiguous())
+    h, h_end, c_end = torch.lstm(y, start, weights, True, 1, 0.0, torch.is_grad_enabled(), False, False)
+    return h, (h_end[0], c_end[0])
+
+
+def _map_state(function: Any, state: Any) -> LSTMState:
+    h, c = state
+    return LSTMState(function(h), function(c), map_tensors(function, getattr(state, "filter", None)))

@@ -1,0 +1,242 @@
+"""The orthogonal RNN with a filter on its input: DTRIV, and the cells of MomentumRNN that are made of it.
+
+With y the filtered input, Q orthogonal and h_0 = 0:
+
+    z_t = y_t + Q^T h_{t-1},   y = filter(W x)
+    h_t = modrelu(z_t) = sign(z_t) relu(|z_t| + b)
+
+MomentumRNN, Section 3.1; W has no bias (facts of the released code, Section 1).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
+from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
+from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
+from hidden_dynamics.models.recurrent.projection import filtered_projection
+from hidden_dynamics.models.recurrent.states import map_tensors
+
+
+@dataclass(frozen=True, eq=False)
+class OrthogonalState:
+    """Where a sequence stands after a segment of it.
+
+    Attributes:
+        h: (1, batch, hidden_size), as in `nn.RNN`.
+        filter: the filter's state. Where the filter commutes with the linear map (`filter.linear`), the fused backend
+            filters the inputs, so it has the shape (batch, input_size); otherwise, and in the reference backend,
+            (batch, hidden_size).
+        matrix: Q and its version: segments of one sequence that are differentiated together share it.
+    """
+
+    h: Tensor
+    filter: Any = None
+    matrix: tuple[Tensor, tuple] | None = None
+
+    def detach(self) -> "OrthogonalState":
+        """The same values, cut off from the graph: truncated backpropagation through time."""
+        return OrthogonalState(self.h.detach(), map_tensors(torch.Tensor.detach, self.filter))
+
+    def first(self, count: int) -> "OrthogonalState":
+        """The state of the first `count` sequences of the batch, which is part of the same graph."""
+        return self._map(lambda tensor: tensor[..., :count, :])
+
+    def _map(self, function: Any) -> "OrthogonalState":
+        return OrthogonalState(function(self.h), map_tensors(function, self.filter), self.matrix)
+
+
+class OrthogonalRNN(nn.Module):
+    """An RNN with an orthogonal recurrent matrix whose input passes through a filter.
+
+    Args:
+        input_size: d, features of the input.
+        hidden_size: N.
+        filter: a filter of hidden_dynamics.models.momentum.filters; None is the identity, the plain DTRIV.
+        K: see `DynamicTrivialisation`.
+        initialisation: of Q: "cayley" or "henaff".
+        batch_first: inputs and outputs are (batch, T, features) instead of (T, batch, features).
+        backend: "fused" filters all steps at once and differentiates the recurrence by hand; "reference" is the loop
+            over time that reads as the equations do.
+
+    Parameters: weight_ih (N, d), bias (N,), and `orthogonal.skew` (N (N - 1) / 2,), of which Q is made.
+
+    Attributes:
+        record_gradients: whether the next forward's backward is to fill `gradient_norms`.
+        gradient_norms: (T,), the norm over batch and hidden units of dL/dh_t, the total derivative, through later steps
+            too; None before the first recording. They belong to the last recording call of `forward`: of a sequence, or
+            a batch of unequal lengths, that runs in segments, to its last segment alone.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        filter: nn.Module | None = None,
+        K: int | float | str = 1,
+        initialisation: str = "cayley",
+        batch_first: bool = False,
+        backend: str = "fused",
+    ):
+        super().__init__()
+        if backend not in ("fused", "reference"):
+            raise ValueError(f"backend must be 'fused' or 'reference', not {backend!r}")
+        self.input_size, self.hidden_size = input_size, hidden_size
+        self.filter = Identity() if filter is None else filter
+        self.batch_first, self.backend = batch_first, backend
+        self.record_gradients, self.gradient_norms = False, None
+        self.weight_ih = nn.Parameter(torch.empty(hidden_size, input_size))
+        self.bias = nn.Parameter(torch.empty(hidden_size))
+        self.orthogonal = DynamicTrivialisation(hidden_size, K, initialisation)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Facts of the released code, Section 3: W Kaiming normal for a relu, b uniform on (-0.01, 0.01)."""
+        nn.init.kaiming_normal_(self.weight_ih, nonlinearity="relu")
+        nn.init.uniform_(self.bias, -0.01, 0.01)
+        self.orthogonal.reset_parameters()
+
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        """The parameters by the name of the optimiser that trains them."""
+        return {"main": [self.weight_ih, self.bias], "orthogonal": [self.orthogonal.skew]}
+
+    def forward(self, x: Tensor, state: OrthogonalState | Tensor | None = None) -> tuple[Tensor, OrthogonalState]:
+        """Run a sequence, or a segment of one.
+
+        Args:
+            x: (T, batch, d), or (batch, T, d) if batch_first, or (T, d) for one sequence without a batch.
+            state: what the segment before returned; h, (1, batch, N), as for nn.RNN; None is 0. Without a batch its
+                tensors have no batch dimension.
+
+        Returns:
+            h: (T, batch, N) in x's layout, and the state after the last step.
+
+        Raises:
+            ValueError: x has the wrong shape or no steps, or the state was made by the other backend.
+        """
+        if x.dim() not in (2, 3) or x.shape[-1] != self.input_size:
+            raise ValueError(
+                f"the input must be (T, batch, {self.input_size}) or (T, {self.input_size}), not {tuple(x.shape)}"
+            )
+        state = OrthogonalState(state) if isinstance(state, Tensor) else state
+        if x.dim() == 2:
+            state = None if state is None else state._map(lambda tensor: tensor.unsqueeze(-2))
+            h, end = self.forward(x.unsqueeze(0 if self.batch_first else 1), state)
+            return h.squeeze(0 if self.batch_first else 1), end._map(lambda tensor: tensor.squeeze(-2))
+        x = x.transpose(0, 1) if self.batch_first else x
+        if x.shape[0] == 0:
+            raise ValueError("a sequence needs at least one step")
+        state = state or OrthogonalState(x.new_zeros(1, x.shape[1], self.hidden_size))
+        self._check_filter_state(state.filter)
+        matrix = self._matrix(state)
+        norms = self._recording(x)
+        run = self._fused if self.backend == "fused" else self._reference
+        h, h_end, filter_state = run(x, state.h[0], state.filter, matrix[0], norms)
+        end = OrthogonalState(h_end.unsqueeze(0), filter_state, matrix)
+        return h.transpose(0, 1) if self.batch_first else h, end
+
+    def _check_filter_state(self, state: Any) -> None:
+        tensor = state[0] if isinstance(state, tuple) else state
+        channels = self.input_size if self.backend == "fused" and self.filter.linear else self.hidden_size
+        if isinstance(tensor, Tensor) and tensor.shape[-1] != channels:
+            raise ValueError(
+                f"the filter's state has {tensor.shape[-1]} channels where the {self.backend} backend keeps {channels}"
+                ": it was made by another backend or another layer"
+            )
+
+    def _matrix(self, state: OrthogonalState) -> tuple[Tensor, tuple]:
+        """Q, the state's own where the parameter is still the one that it was made of."""
+        mode = torch.is_grad_enabled(), self.training
+        if state.matrix is not None and state.matrix[1] == (*mode, *self.orthogonal.version):
+            return state.matrix
+        matrix = self.orthogonal()
+        return matrix, (*mode, *self.orthogonal.version)
+
+    def _recording(self, x: Tensor) -> Tensor | None:
+        if not self.record_gradients or not torch.is_grad_enabled():
+            return None
+        self.gradient_norms = x.new_zeros(x.shape[0])
+        return self.gradient_norms
+
+    def _reference(
+        self, x: Tensor, h: Tensor, filter_state: Any, matrix: Tensor, norms: Tensor | None
+    ) -> tuple[Tensor, Tensor, Any]:
+        outputs = []
+        for t, x_t in enumerate(x):
+            y, filter_state = self.filter.step(x_t @ self.weight_ih.t(), filter_state)
+            h = modrelu(y + h @ matrix, self.bias)
+            if norms is not None:
+                _record_norm(h, norms[t])
+            outputs.append(h)
+        return torch.stack(outputs), h, filter_state
+
+    def _fused(
+        self, x: Tensor, h: Tensor, filter_state: Any, matrix: Tensor, norms: Tensor | None
+    ) -> tuple[Tensor, Tensor, Any]:
+        """Filter and project (a filter that commutes with the projection goes first), and run the recurrence."""
+        if self.filter.linear:
+            x, end = self.filter(x, filter_state)
+            y = x @ self.weight_ih.t()
+        else:
+            state = map_tensors(torch.Tensor.t, filter_state)
+            no_bias = self.bias.new_zeros(self.hidden_size)
+            y, end = filtered_projection(x.transpose(1, 2), self.weight_ih, no_bias, self.filter, state)
+            y, end = y.transpose(1, 2).clone(memory_format=torch.contiguous_format), map_tensors(torch.Tensor.t, end)
+        h, h_end = modrelu_rnn(y, matrix, self.bias, h, norms)
+        return h, h_end, end
+
+    def extra_repr(self) -> str:
+        return f"{self.input_size}, {self.hidden_size}, batch_first={self.batch_first}, backend={self.backend!r}"
+
+
+class DTRIV(OrthogonalRNN):
+    """The orthogonal RNN without momentum (Section 3.1; Lezcano-Casado, 2019)."""
+
+
+class MomentumDTRIV(OrthogonalRNN):
+    """DTRIV with v_t = mu v_{t-1} + s W x_t (Eq. 9)."""
+
+    def __init__(self, input_size: int, hidden_size: int, mu: float, s: float, **options: Any):
+        super().__init__(input_size, hidden_size, Momentum(mu, s), **options)
+
+
+class AdamDTRIV(OrthogonalRNN):
+    """DTRIV whose input is filtered as Adam filters gradients (Eq. 15)."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, mu: float, s: float, beta: float, eps: float = 1e-8, **options: Any
+    ):
+        super().__init__(input_size, hidden_size, Adam(mu, s, beta, eps), **options)
+
+
+class RMSPropDTRIV(OrthogonalRNN):
+    """AdamDTRIV with mu = 0 (Section 2.4)."""
+
+    def __init__(self, input_size: int, hidden_size: int, s: float, beta: float, eps: float = 1e-8, **options: Any):
+        super().__init__(input_size, hidden_size, RMSProp(s, beta, eps), **options)
+
+
+class SRDTRIV(OrthogonalRNN):
+    """DTRIV with Nesterov momentum restarted every `restart` steps (Section 2.4).
+
+    Args:
+        phase: see `hidden_dynamics.models.momentum.filters.Nesterov`.
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, s: float, restart: int | None = None, phase: int = 0, **options: Any
+    ):
+        super().__init__(input_size, hidden_size, Nesterov(s, restart, phase), **options)
+
+
+def _record_norm(h: Tensor, norm: Tensor) -> None:
+    """Have backward write the norm of h's gradient into `norm`."""
+
+    def write(gradient: Tensor) -> None:
+        torch.linalg.vector_norm(gradient, out=norm)
+
+    if h.requires_grad:
+        h.register_hook(write)

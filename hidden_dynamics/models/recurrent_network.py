@@ -1,0 +1,69 @@
+"""Networks map a task's input to its output; a class is built from the task, a core class and hyperparameters."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from torch import Tensor, nn
+
+from hidden_dynamics.models.ragged import run_ragged
+
+
+class SequenceTask(Protocol):
+    """What a sequence network needs to know of its task."""
+
+    input_size: int
+    output_size: int
+    every_step: bool
+
+
+class RecurrentNetwork(nn.Module):
+    """One recurrent core and a linear readout of its last hidden state, or of every one.
+
+    Args:
+        task: gives the sizes and whether every step is read out.
+        core: `core(input_size, **hyperparameters)` makes a module with an attribute `hidden_size` that maps
+            (T, batch, d) to ((T, batch, hidden_size), state).
+        hyperparameters: of the core, `hidden_size` among them.
+
+    The readout has torch's default initialisation (facts of the released code: uniform within 1/sqrt(hidden_size)).
+    """
+
+    def __init__(self, task: SequenceTask, core: Callable[..., nn.Module], **hyperparameters: Any):
+        super().__init__()
+        self.every_step = task.every_step
+        self.core = core(task.input_size, **hyperparameters)
+        self.readout = nn.Linear(self.core.hidden_size, task.output_size)
+
+    def forward(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """The answers of a batch.
+
+        Args:
+            x: (T, batch, d).
+            lengths: of the sequences, (batch,), int64 on the CPU, in descending order, where they differ and x is
+                padded; only where every step is read out. See `hidden_dynamics.models.ragged`.
+
+        Returns:
+            (batch, output_size); if every step is read out, (T, batch, output_size), or with `lengths` the valid steps,
+            (sum of lengths, output_size), in the order of time, then sequence.
+
+        Raises:
+            ValueError: lengths are not in order, or given where only the last step is read out.
+        """
+        if lengths is not None:
+            if not self.every_step:
+                raise ValueError("sequences of different lengths are for tasks in which every step is read out")
+            return self.readout(run_ragged(self.core, x, lengths))
+        h, state = self.core(x)
+        if self.every_step:
+            return self.readout(h)
+        # The orthogonal cores give the last state by itself, so that no gradient of the size of h is made for it.
+        return self.readout(state.h[0] if hasattr(state, "h") else h[-1])
+
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        """The parameters by the name of the optimiser that trains them (`training.optimisers` of the task).
+
+        The core's own groups, where it has `parameter_groups()`; the readout is in "main".
+        """
+        own = hasattr(self.core, "parameter_groups")
+        groups = self.core.parameter_groups() if own else {"main": list(self.core.parameters())}
+        return {**groups, "main": [*groups["main"], *self.readout.parameters()]}

@@ -1,0 +1,359 @@
+"""The papers' printed numbers, read from published/: a typed file for each kind of table or figure.
+
+Every kind answers `number(task, model, size, metric)`: what the paper prints, or None. Tasks go by their names in
+published/ (`published_task`). published/README.md describes the files.
+"""
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from hidden_dynamics.configuration import Configuration, Entry, known, read_yaml, typed
+from hidden_dynamics.configuration.schema import Metric, Number as Numeric, Positive, Size
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.system.files import ROOT
+
+PUBLISHED = ROOT / "published"
+NOTHING = 1e-9  # a gap smaller than this is rounding
+
+
+@dataclass(frozen=True)
+class Number:
+    """A published number; `quoted` where the paper took it from another one and did not run the model."""
+
+    value: float
+    std: float | None = None
+    quoted: bool = False
+
+
+class Source(Entry):
+    """Where in the paper the numbers are; a letter is an appendix."""
+
+    paper: str
+    section: str
+    table: str | None = None
+    figure: str | None = None
+
+
+class Published(Entry):
+    """A published file.
+
+    Attributes:
+        notes: what is known of its numbers.
+    """
+
+    kind: str
+    source: Source
+    caption: str
+    notes: list[str]
+
+    def number(self, task: str, model: str, size: int | str | None, metric: str) -> Number | None:
+        """What the paper prints for a model at a size on a task, in the unit of config/metrics.yaml."""
+        return None
+
+
+class Value(Entry):
+    mean: Numeric
+    std: Annotated[int | float, Field(ge=0)] | None = None
+
+
+class Quoted(Entry):
+    """A number of other papers; `keys` are their numbers among the paper's references."""
+
+    value: Numeric
+    keys: Annotated[list[int], Field(min_length=1)]
+
+
+class ResultsRow(Entry):
+    """
+    Attributes:
+        parameters: as printed, by task where they differ.
+        values: by task and metric.
+        literature: by task and metric, what the paper quotes from other papers.
+        literature_only: the paper did not run that model itself.
+        only_in: the section that gives a row which the table does not have.
+    """
+
+    model: str
+    size: Size | None = None
+    parameters: str | dict[str, str] | None = None
+    values: dict[str, dict[str, Value]]
+    literature: dict[str, dict[str, list[Quoted]]] = {}
+    literature_only: Literal[True] | None = None
+    only_in: str | None = None
+
+    @model_validator(mode="after")
+    def _says_its_parameters_or_its_section(self) -> "ResultsRow":
+        if self.parameters is None and self.only_in is None:
+            raise PydanticCustomError("parameters", "expected a row with parameters, or only_in")
+        return self
+
+    def parameters_on(self, task: str) -> str | None:
+        return self.parameters.get(task) if isinstance(self.parameters, dict) else self.parameters
+
+
+class Column(Entry):
+    """A column of metrics: its heading, where the paper calls the metric otherwise than config/metrics.yaml."""
+
+    title: str | None = None
+
+
+class Results(Published):
+    """Numbers by model, size, task and metric.
+
+    Attributes:
+        metrics: the columns, in their order.
+        baseline: the model that the others are held to, at the same size, or with `across_sizes` whatever their sizes.
+        chosen_by: the metric by which a run chooses its reported evaluation, where it is none of `metrics`.
+        references: the paper's numbers of references, and what they stand for.
+    """
+
+    kind: Literal["results"]
+    metrics: Annotated[dict[str, Column], Field(min_length=1)]
+    baseline: str
+    tasks: Annotated[list[str], Field(min_length=1)]
+    across_sizes: Literal[True] | None = None
+    chosen_by: str | None = None
+    references: dict[int, str] = {}
+    rows: Annotated[list[ResultsRow], Field(min_length=1)]
+
+    def row(self, model: str, size: int | str | None) -> ResultsRow | None:
+        return _row_of(self.rows, model, size)
+
+    def number(self, task: str, model: str, size: int | str | None, metric: str) -> Number | None:
+        """The paper's own number, or else the best that it quotes."""
+        row = self.row(model, size)
+        if row is None:
+            return None
+        own = row.values.get(task, {}).get(metric)
+        quoted = [item.value for item in row.literature.get(task, {}).get(metric, [])]
+        if own is not None:
+            return Number(own.mean, own.std)
+        return Number(self._best(metric, quoted), quoted=True) if quoted else None
+
+    def _best(self, metric: str, values: list[float]) -> float:
+        return max(values) if metrics()[metric].better == "higher" else min(values)
+
+
+class HyperparametersRow(Entry):
+    """The cells of a row, `printed` as it is in the paper; ∞ is kept as text."""
+
+    printed: str
+    task: str
+    model: str
+    size: Size | None = None
+    settings: dict[str, Any]
+
+    ALLOWED: ClassVar[frozenset[str]] = frozenset(
+        "optimiser learning_rate orthogonal_optimiser orthogonal_learning_rate batch_size epochs mu s beta restart K".split()
+    )
+
+    @model_validator(mode="after")
+    def _has_known_settings(self) -> "HyperparametersRow":
+        for name in self.settings:
+            known(name, sorted(self.ALLOWED), "setting", f"published/: {self.printed}")
+        return self
+
+
+class Hyperparameters(Published):
+    """`by_definition` are values that the model itself fixes, so that the configuration does not name them."""
+
+    kind: Literal["hyperparameters"]
+    by_definition: dict[str, Any] = {}
+    rows: Annotated[list[HyperparametersRow], Field(min_length=1)]
+
+    def row(self, model: str, size: int | str | None, task: str) -> HyperparametersRow | None:
+        return _row_of([row for row in self.rows if row.task == task], model, size)
+
+
+class LossesRow(Entry):
+    task: str
+    model: str
+    size: Size | None = None
+    value: Numeric
+
+
+class Losses(Published):
+    """One final value of the metric per task and model."""
+
+    kind: Literal["losses"]
+    metric: str
+    rows: Annotated[list[LossesRow], Field(min_length=1)]
+
+    def number(self, task: str, model: str, size: int | str | None, metric: str) -> Number | None:
+        row = _row_of([row for row in self.rows if row.task == task], model, size)
+        return Number(row.value) if row is not None and metric == self.metric else None
+
+
+Axis = Annotated[dict[str, list[Numeric]], Field(min_length=1, max_length=1)]
+
+
+class GridRow(Entry):
+    """One grid: a hyperparameter and its values along each axis, and the numbers row by row."""
+
+    task: str
+    model: str
+    size: Size
+    metric: str
+    title: str
+    rows: Axis
+    columns: Axis
+    values: list[list[Numeric]]
+    notes: list[str]
+
+    def places(self) -> dict[tuple[float, float], float]:
+        """The numbers by (row value, column value)."""
+        ((_, row_values),), ((_, column_values),) = self.rows.items(), self.columns.items()
+        return {
+            (row, column): value
+            for row, values in zip(row_values, self.values, strict=True)
+            for column, value in zip(column_values, values, strict=True)
+        }
+
+    @property
+    def row_name(self) -> str:
+        return next(iter(self.rows))
+
+    @property
+    def column_name(self) -> str:
+        return next(iter(self.columns))
+
+
+class Grid(Published):
+    """Grids of hyperparameters, one per task."""
+
+    kind: Literal["grid"]
+    rows: Annotated[list[GridRow], Field(min_length=1)]
+
+    def row(self, task: str, model: str, metric: str) -> GridRow | None:
+        return next((row for row in self.rows if (row.task, row.model, row.metric) == (task, model, metric)), None)
+
+
+class Quantity(Entry):
+    """A measured cost: its heading, and its unit as printed, which need not be right."""
+
+    title: str
+    unit: str
+
+
+class CostsRow(Entry):
+    model: str
+    size: Size
+    values: dict[str, Positive]
+
+
+class Costs(Published):
+    """Values by quantity; of times to an accuracy, the metric and the target."""
+
+    kind: Literal["costs"]
+    task: str
+    baseline: str
+    quantities: Annotated[dict[str, Quantity], Field(min_length=1)]
+    metric: str | None = None
+    target: Numeric | None = None
+    rows: Annotated[list[CostsRow], Field(min_length=1)]
+
+    def number(self, task: str, model: str, size: int | str | None, metric: str) -> Number | None:
+        row = _row_of(self.rows, model, size) if task == self.task else None
+        return Number(row.values[metric]) if row is not None and metric in row.values else None
+
+
+class SilhouetteRow(Entry):
+    model: str
+    mean: Numeric
+    std: Annotated[int | float, Field(ge=0)]
+    size: None = None
+
+
+class Silhouette(Published):
+    """One mean and deviation per model."""
+
+    kind: Literal["silhouette"]
+    task: str
+    rows: Annotated[list[SilhouetteRow], Field(min_length=1)]
+
+    @property
+    def baseline(self) -> str:
+        """The model that the others are held to: the first of the paper's table."""
+        return self.rows[0].model
+
+    def number(self, task: str, model: str, size: int | str | None, metric: str) -> Number | None:
+        row = _row_of(self.rows, model, size) if (task, metric) == (self.task, "silhouette") else None
+        return Number(row.mean, row.std) if row is not None else None
+
+
+class PaperTask(Entry):
+    """What a paper's text, outside its tables, says of a task, and what is known of its numbers."""
+
+    task: str
+    dataset: str
+    section: str
+    sizes: list[Size] = []
+    data: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+    notes: list[str] = []
+
+
+class PaperTasks(Entry):
+    kind: Literal["tasks"]
+    source: Source
+    rows: Annotated[list[PaperTask], Field(min_length=1)]
+
+
+KINDS: dict[str, type[Entry]] = {
+    kind.model_fields["kind"].annotation.__args__[0]: kind
+    for kind in (Results, Hyperparameters, Losses, Grid, Costs, Silhouette, PaperTasks)
+}
+
+
+@functools.cache
+def load_published(name: str, directory: Path = PUBLISHED) -> Any:
+    """The content of one published file, such as "momentumrnn/table1.yaml", as its kind.
+
+    Raises:
+        UserError: the file is missing, is not YAML or is not as its kind has it.
+    """
+    content, origin = read_yaml(directory / name), f"published/{name}"
+    if not isinstance(content, Mapping):
+        raise UserError(f"{origin}: (top level): expected a mapping", file=origin)
+    kind = known(content.get("kind"), KINDS, "kind", f"{origin}: kind")
+    return typed(KINDS[kind], content, origin)
+
+
+def load_tasks(name: str, directory: Path = PUBLISHED) -> dict[str, PaperTask]:
+    """What is said about each task of the paper of file `name`."""
+    return {row.task: row for row in load_published(f"{Path(name).parent}/tasks.yaml", directory).rows}
+
+
+@functools.cache
+def metrics() -> dict[str, Metric]:
+    """config/metrics.yaml."""
+    return typed(dict[str, Metric], read_yaml(ROOT / "config" / "metrics.yaml"), "config/metrics.yaml")
+
+
+def published_task(configuration: Configuration, task: str) -> str:
+    """The name under which published/ has the numbers of a configured task: `published_as`, or its own."""
+    return configuration.tasks[task].published_as or task
+
+
+def ordering(gap: float, published_gap: float) -> str | None:
+    """Whether our gap to the baseline has the published sign; None where there is nothing to hold it to."""
+    if math.isnan(gap) or math.isnan(published_gap) or abs(published_gap) < NOTHING:
+        return None
+    if abs(gap) < NOTHING:
+        return "tied"
+    return "holds" if gap * published_gap > 0 else "fails"
+
+
+def _row_of(rows: list, model: str, size: int | str | None) -> Any:
+    """The row of a model at a size, or None; a row that names no size holds for every size."""
+    return next((row for row in rows if row.model == model and row.size in (None, size)), None)
+
+
+

@@ -1,1 +1,0 @@
-"""Tables and figures, made from summaries of runs and from the configuration."""

@@ -1,0 +1,108 @@
+"""What was altered after it was written is not shown: a run's record (run.json) vouches for the files beside it and for
+itself, and a hidden file beside a summary or a measurement for that.
+
+Nothing here imports a numerical library: summaries and renderings, which do not train, verify what they read.
+"""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.system.files import atomic
+from hidden_dynamics.configuration.runs import Run
+
+RECORD = "run.json"
+
+
+def sealed(record: Mapping[str, Any], directory: Path, names: Iterable[str]) -> dict[str, Any]:
+    """`record` with the SHA-256 of the files `names` in `directory`, and with its own (`seal`)."""
+    record = {**record, "files": {name: _sha256(directory / name) for name in names}}
+    return {**record, "seal": _seal_of(record)}
+
+
+def check(path: Path) -> None:
+    """Refuse a file of a run that is not what the run left behind. A record made before there were seals passes.
+
+    A file that is missing, or that no record vouches for, is left to who reads it.
+
+    Raises:
+        UserError: the file, or the record that vouches for it, was altered.
+    """
+    record_path = path.parent / RECORD
+    try:
+        record = json.loads(record_path.read_bytes())
+        if "seal" not in record:
+            return
+        seal, files = record.pop("seal"), record["files"]
+        if _seal_of(record) != seal:
+            raise _altered(record_path, "its seal")
+        if path.name in files and _sha256(path) != files[path.name]:
+            raise _altered(path, f"its digest in {RECORD}")
+    except FileNotFoundError:
+        return
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{record_path} is not readable ({error!r}): {remedy(record_path)}") from None
+
+
+def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
+    """Refuse a record (of `path`) of another run, or of this one specified otherwise than it is configured.
+
+    Raises:
+        UserError: it is; the message says what differs.
+        KeyError, TypeError, AttributeError: it is no record.
+    """
+    if record["run"] != run.id:
+        raise UserError(f"{path} describes {record['run']}, not {run.id}: {remedy(path)}")
+    configured = json.loads(json.dumps(run.spec))
+    differing = sorted(key for key in {*configured, *record["spec"]} if configured.get(key) != record["spec"].get(key))
+    if differing:
+        raise UserError(f"{path}: its run's {', '.join(differing)} differ from what is configured: {remedy(path)}")
+
+
+@contextlib.contextmanager
+def vouched(path: Path) -> Iterator[IO]:
+    """Write the text file `path`, as `hidden_dynamics.system.files.atomic`, and its SHA-256 beside it (`check_vouched`)."""
+    with atomic(path) as handle:
+        yield handle
+    with atomic(_digest_file(path)) as handle:
+        handle.write(f"{_sha256(path)}  {path.name}\n")
+
+
+def check_vouched(path: Path) -> None:
+    """Refuse a file that was altered since `vouched` wrote it; one that was made otherwise, or is missing, passes.
+
+    Raises:
+        UserError: it was altered.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        if _digest_file(path).read_text(encoding="utf-8", errors="replace").split()[:1] != [_sha256(path)]:
+            raise UserError(
+                f"{path} was altered since it was written: remove it and run snakemake again, which makes it anew."
+            )
+
+
+def _digest_file(path: Path) -> Path:
+    return path.with_name(f".{path.name}.sha256")
+
+
+def remedy(path: Path) -> str:
+    """What to do about a damaged file of a run, in words; nothing is trained again while the checkpoint is whole."""
+    return f"remove {path} and run snakemake again (or: snakemake {path}), which restores it from the run's checkpoint."
+
+
+def _altered(path: Path, what: str) -> UserError:
+    return UserError(f"{path} was altered since its run wrote it ({what} differs): {remedy(path)}")
+
+
+def _seal_of(record: Mapping[str, Any]) -> str:
+    as_read = json.loads(json.dumps(record))
+    return hashlib.sha256(json.dumps(as_read, sort_keys=True).encode()).hexdigest()
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()

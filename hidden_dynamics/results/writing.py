@@ -1,0 +1,82 @@
+"""What a finished run leaves behind: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt, and where it recorded
+gradients, hidden_gradients.npz."""
+
+import csv
+import io
+import json
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from hidden_dynamics.system.files import atomic
+from hidden_dynamics.results.seals import sealed
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS
+from hidden_dynamics.training.loop import History
+from hidden_dynamics.training.reported import chosen
+
+
+def write(
+    directory: Path, about: Mapping[str, Any], history: History, network: nn.Module, report: Mapping[str, str]
+) -> None:
+    """Write the run's files, run.json last: where it is, the run is whole.
+
+    Args:
+        directory: the run's.
+        about: what is known of the run besides its history.
+        report: `metric` and `rule` (max, min or last): which evaluation's number the tables show.
+    """
+    (directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
+    _write_csv(directory / "metrics.csv", history.metrics)
+    _write_csv(directory / "clock.csv", history.clock)
+    _write_bytes(directory / "train_loss.npy", np.save, np.array(history.losses, dtype=np.float64))
+    every = about["spec"]["training"].get("record_gradients")
+    written = [name for name in OUTPUTS if name != "run.json"]
+    if every is not None:
+        written.append(GRADIENTS)
+        _write_gradients(directory / GRADIENTS, history, every)
+    weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
+    _write_bytes(directory / "model.pt", lambda handle, content: torch.save(content, handle), weights)
+    record = {
+        **about,
+        "parameters": sum(parameter.numel() for parameter in network.parameters()),
+        "status": "finished" if history.diverged_at is None else "diverged",
+        "diverged_at": history.diverged_at,
+        "failure": history.failure,
+        "averaged_since": history.averaged_since,
+        "reported": chosen(history.metrics, report),
+        "iterations": history.iteration,
+        "seconds": {"training": history.training_seconds, "evaluation": history.evaluation_seconds},
+        "versions": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
+    }
+    with atomic(directory / "run.json") as handle:
+        json.dump(sealed(record, directory, written), handle, indent=2)
+        handle.write("\n")
+
+
+def _write_bytes(path: Path, save: Callable[[IO[bytes], Any], None], content: Any) -> None:
+    """In one piece: where a disk is full, numpy and torch themselves raise errors that say nothing of a disk."""
+    buffer = io.BytesIO()
+    save(buffer, content)
+    with atomic(path, "wb") as handle:
+        handle.write(buffer.getbuffer())
+
+
+def _write_gradients(path: Path, history: History, every: int) -> None:
+    """`iterations` (k,), counted from 0, and `norms` (k, T): ||dL/dh_t||_2 at each of them."""
+    norms = torch.stack(history.gradient_norms).numpy() if history.gradient_norms else np.empty((0, 0), np.float32)
+    with atomic(path, "wb") as handle:
+        np.savez(handle, iterations=np.arange(len(norms), dtype=np.int64) * every, norms=norms)
+
+
+def _write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
+    """One line per row; a cell is empty where its row has no such number (a test is made once)."""
+    names = list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"]
+    with atomic(path) as handle:
+        writer = csv.DictWriter(handle, fieldnames=names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

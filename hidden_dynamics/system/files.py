@@ -1,0 +1,78 @@
+"""Files that are whole once they are at their final name."""
+
+import contextlib
+import errno
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).resolve().parents[2]  # the repository
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@contextlib.contextmanager
+def atomic(path: str | Path, mode: str = "w") -> Iterator[IO]:
+    """Open a temporary file beside `path`; move it there only if the block ends without an error.
+
+    Args:
+        path: the final name; its directory is made if it does not exist.
+        mode: "w" (UTF-8 text) or "wb".
+
+    Raises:
+        OSError: the disk is full or read-only, and is named; nothing is left at `path` that was not there before.
+    """
+    path = Path(path)
+    with naming_the_disk(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with _moved_when_whole(descriptor, name, path, mode) as handle:
+            yield handle
+
+
+@contextlib.contextmanager
+def _moved_when_whole(descriptor: int, name: str, path: Path, mode: str) -> Iterator[IO]:
+    try:
+        text = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
+        with os.fdopen(descriptor, mode, **text) as handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.chmod(name, 0o666 & ~_umask())  # mkstemp made it private to this user
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+@contextlib.contextmanager
+def naming_the_disk(path: Path) -> Iterator[None]:
+    """Where a disk is full or read-only, say which one: the system names at most the file, here `path`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (*FULL, errno.EROFS):
+            raise
+        raise OSError(
+            error.errno, f"{os.strerror(error.errno)}: the disk at {_mount_point(path)}", str(path)
+        ) from error
+
+
+def _mount_point(path: Path) -> Path:
+    place = path.resolve()
+    return next(parent for parent in place.parents if parent.is_mount())
+
+
+def sweep(directory: Path, names: Iterable[str]) -> None:
+    """Remove what killed processes left of `names` on the way to their final names; no other process may write them."""
+    for name in names:
+        for path in directory.glob(f".{name}.*"):
+            path.unlink()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,46 @@
+"""A run's task and network, built from the names and settings in its specification."""
+
+import importlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.configuration.runs import Run
+
+
+def build(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device) -> tuple[Any, nn.Module]:
+    """The task on its prepared data, and the network as the run's seed initialises it.
+
+    Raises:
+        UserError: a class cannot be imported, or does not accept its hyperparameters.
+    """
+    torch.manual_seed(run.spec["seed"])
+    task = imported(run.classes["task_class"])(arrays, run.spec["task_settings"], run.spec["seed"], device)
+    return task, _network(run, task).to(device)
+
+
+def imported(name: str) -> Any:
+    """The object of a dotted name, such as hidden_dynamics.models.recurrent.LSTM."""
+    module, _, attribute = name.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise UserError(f"{name} cannot be imported: {error}. Check the name in config/.") from None
+
+
+def _network(run: Run, task: Any) -> nn.Module:
+    core = {"core": imported(run.classes["core"])} if "core" in run.classes else {}
+    try:
+        return imported(run.classes["network"])(task, **core, **run.spec["hyperparameters"])
+    except (TypeError, ValueError, AttributeError) as error:  # the last: the task lacks what the network asks of it
+        problem = " ".join(str(error).split())  # torch's errors have several lines
+        name = " with the core ".join(run.classes[part] for part in ("network", "core") if part in run.classes)
+        given = json.dumps(run.spec["hyperparameters"])
+        raise UserError(
+            f"{run.id}: {name} cannot be built: {problem}. Check its hyperparameters in config/tasks.yaml: {given}."
+        ) from error
