@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.training.building import build, imported
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.data.python_topics import words as words_of
 from hidden_dynamics.data.text import END, UNKNOWN
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.trained import load_data, load_weights, read_record
-from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.tasks.language import LanguageModelling
+from hidden_dynamics.training.building import build, imported
 
 
 class Trained(NamedTuple):

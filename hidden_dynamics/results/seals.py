@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import atomic
-from hidden_dynamics.configuration.runs import Run
 
 RECORD = "run.json"
 
@@ -45,7 +45,7 @@ def check(path: Path) -> None:
     except FileNotFoundError:
         return
     except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{record_path} is not readable ({error!r}): {remedy(record_path)}") from None
+        raise UserError(f"{record_path} is not readable ({error!r}): {remedy(record_path)}", record_path) from None
 
 
 def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
@@ -56,16 +56,17 @@ def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
         KeyError, TypeError, AttributeError: it is no record.
     """
     if record["run"] != run.id:
-        raise UserError(f"{path} describes {record['run']}, not {run.id}: {remedy(path)}")
+        raise UserError(f"{path} describes {record['run']}, not {run.id}: {remedy(path)}", file=path)
     configured = json.loads(json.dumps(run.spec))
     differing = sorted(key for key in {*configured, *record["spec"]} if configured.get(key) != record["spec"].get(key))
     if differing:
-        raise UserError(f"{path}: its run's {', '.join(differing)} differ from what is configured: {remedy(path)}")
+        text = f"{path}: its run's {', '.join(differing)} differ from what is configured: {remedy(path)}"
+        raise UserError(text, file=path, key=", ".join(f"spec.{key}" for key in differing))
 
 
 @contextlib.contextmanager
 def vouched(path: Path) -> Iterator[IO]:
-    """Write the text file `path`, as `hidden_dynamics.system.files.atomic`, and its SHA-256 beside it (`check_vouched`)."""
+    """Write the text file `path`, as `system.files.atomic`, and its SHA-256 beside it (`check_vouched`)."""
     with atomic(path) as handle:
         yield handle
     with atomic(_digest_file(path)) as handle:
@@ -80,9 +81,8 @@ def check_vouched(path: Path) -> None:
     """
     with contextlib.suppress(FileNotFoundError):
         if _digest_file(path).read_text(encoding="utf-8", errors="replace").split()[:1] != [_sha256(path)]:
-            raise UserError(
-                f"{path} was altered since it was written: remove it and run snakemake again, which makes it anew."
-            )
+            text = f"{path} was altered since it was written: remove it and run snakemake again, which makes it anew."
+            raise UserError(text, file=path)
 
 
 def _digest_file(path: Path) -> Path:
@@ -95,7 +95,7 @@ def remedy(path: Path) -> str:
 
 
 def _altered(path: Path, what: str) -> UserError:
-    return UserError(f"{path} was altered since its run wrote it ({what} differs): {remedy(path)}")
+    return UserError(f"{path} was altered since its run wrote it ({what} differs): {remedy(path)}", file=path)
 
 
 def _seal_of(record: Mapping[str, Any]) -> str:

@@ -8,10 +8,10 @@ import torch
 from torch import nn
 
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import Run, data_file
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.seals import check, remedy
-from hidden_dynamics.configuration.runs import Run, data_file
 
 
 def read_record(directory: Path) -> tuple[Run, dict[str, Any]]:

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from hidden_dynamics.system.files import atomic
-from hidden_dynamics.results.seals import sealed
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS
+from hidden_dynamics.results.seals import sealed
+from hidden_dynamics.system.files import atomic
 from hidden_dynamics.training.loop import History
 from hidden_dynamics.training.reported import chosen
 
