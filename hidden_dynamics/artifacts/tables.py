@@ -1,18 +1,26 @@
 """Tables for programs and for people: one CSV, and Markdown, LaTeX and HTML with the title above and notes below."""
 
-import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 import pandas
+from markupsafe import Markup
 
+from hidden_dynamics.artifacts.latex import latex
 from hidden_dynamics.system.files import atomic
 
 ABSENT = "–"
+
+
+class RowKey(NamedTuple):
+    """What a row of a table to read is of: a model at one of the paper's sizes, on each task of the table."""
+
+    model: str
+    paper_size: int | str | None
 
 
 @dataclass(frozen=True)
@@ -20,104 +28,94 @@ class Table:
     """A table to read and the same as data.
 
     Attributes:
-        frame: what a reader sees, cells as text. Columns may have two levels, (group, name); a column that belongs to
+        frame: what a reader sees, every cell as text (see `readable`). Columns are (group, name); one that belongs to
             no group has "" as its group, and stands before the grouped ones.
         data: what a program reads, numbers as numbers, one row per record.
+        rows: what each row of `frame` is of.
+        ours: the columns of `frame` that hold numbers made of runs, and the task of these runs.
     """
 
     title: str
     notes: list[str]
     frame: pandas.DataFrame
     data: pandas.DataFrame
+    rows: Sequence[RowKey]
+    ours: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
-def write_table(
-    frame: pandas.DataFrame, stem: str | Path, title: str, notes: Sequence[str], data: pandas.DataFrame | None = None
-) -> list[Path]:
-    """Write <stem>.csv, .md, .tex and .html, each whole or not at all.
+Link = Callable[[RowKey, str | None], str | None]
 
-    Args:
-        frame: the table to read (see `Table.frame`); a missing cell is shown as a dash.
-        stem: the files' path without their ending.
-        data: what the CSV holds; by default the frame.
 
-    Returns:
-        The paths written. The .tex file needs the LaTeX package booktabs, and nothing else.
-    """
-    readable = frame.astype(object).where(frame.notna(), ABSENT).map(str)
-    contents = {
-        "csv": _csv(frame if data is None else data),
-        "md": markdown(readable, title, notes),
-        "tex": latex(readable, title, notes),
-        "html": html(readable, title, notes),
-    }
-    stem = Path(stem)
-    paths = [stem.with_name(f"{stem.name}.{ending}") for ending in contents]
-    for path, content in zip(paths, contents.values(), strict=True):
+def readable(rows: Sequence[Mapping[Any, str]]) -> pandas.DataFrame:
+    """The frame of rows of texts by column, (group, name) or a name alone; a missing cell becomes a dash."""
+    frame = pandas.DataFrame(rows, dtype=object).fillna(ABSENT)
+    columns = [column if isinstance(column, tuple) else ("", column) for column in frame.columns]
+    return frame.set_axis(pandas.MultiIndex.from_tuples(columns), axis="columns")
+
+
+def write_table(table: Table, paths: Iterable[str | Path]) -> None:
+    """Write a table to files, each whole or not at all, in the form that its ending says: csv, md, tex or html."""
+    forms = {".csv": csv, ".md": markdown, ".tex": tex, ".html": html}
+    for path in map(Path, paths):
         with atomic(path) as handle:
-            handle.write(content)
-    return paths
+            handle.write(forms[path.suffix](table))
 
 
-def markdown(frame: pandas.DataFrame, title: str, notes: Sequence[str]) -> str:
+def csv(table: Table) -> str:
+    return table.data.to_csv(index=False, lineterminator="\n")
+
+
+def markdown(table: Table) -> str:
     """GitHub-flavoured Markdown: the title, one table per group of columns, the notes as a list."""
-    blocks = [f"### {_markdown_text(title)}"]
-    for group, part in _parts(frame):
+    blocks = [f"### {_markdown_text(table.title)}"]
+    for group, part in _parts(table.frame):
         if group:
             blocks.append(f"**{_markdown_text(group)}**")
         part = part.map(_markdown_text).rename(columns=_markdown_text)
         blocks.append(part.to_markdown(index=False, disable_numparse=True))
-    blocks.append("\n".join(f"- {_markdown_text(note)}" for note in notes))
+    blocks.append("\n".join(f"- {_markdown_text(note)}" for note in table.notes))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def latex(frame: pandas.DataFrame, title: str, notes: Sequence[str]) -> str:
-    r"""A `table` environment for \input: the title as its caption, one tabular per group of columns, the notes below.
-
-    It needs booktabs alone, and what is not Latin script is written as commands, so that plain pdflatex compiles it.
-    """
-    parts = _parts(frame)
-    font = r"\scriptsize" if all(sum(_widths(part)) < 120 for _, part in parts) else r"\tiny"
-    lines = [
-        r"\begin{table}[htbp]",
-        rf"\centering{font}\setlength{{\tabcolsep}}{{3pt}}",
-        rf"\caption{{{latex_text(title)}}}",
-    ]
-    for group, part in parts:
-        if group:
-            lines += ["", rf"\medskip\textbf{{{latex_text(group)}}}", ""]
-        lines += [r"\makebox[\textwidth][c]{%", rf"\begin{{tabular}}{{{_latex_columns(part)}}}", r"\toprule"]
-        wrapped = [length > _WRAP for length in _lengths(part)]
-        lines += [_latex_row(part.columns, wrapped), r"\midrule"]
-        lines += [_latex_row(row, wrapped) for row in part.itertuples(index=False)]
-        lines += [r"\bottomrule", r"\end{tabular}}"]
-    lines += ["", r"\medskip\begin{minipage}{\textwidth}\raggedright"]
-    lines += [rf"{latex_text(note)}\par" for note in notes]
-    lines += [r"\end{minipage}", r"\end{table}", ""]
-    return "\n".join(lines)
+def tex(table: Table) -> str:
+    return latex(_parts(table.frame), table.title, table.notes)
 
 
-def html(frame: pandas.DataFrame, title: str, notes: Sequence[str]) -> str:
+def html(table: Table) -> str:
     """One page that loads nothing from elsewhere; a table wider than the screen scrolls beside its first column."""
-    columns = [column if isinstance(column, tuple) else ("", column) for column in frame.columns]
-    spans: list[list[Any]] = []
-    for group, _ in columns:
-        if spans and spans[-1][0] == group:
-            spans[-1][1] += 1
+    return _PAGE.render(title=table.title, table=html_table(table), notes=table.notes)
+
+
+def html_table(table: Table, link: Link | None = None) -> Markup:
+    """The `table` element alone, with a line of headings for the groups of columns where there are any.
+
+    Args:
+        link: gives the address that a row's first cell leads to, of `(row, None)`, and each of our numbers, of
+            `(row, task)`; None where there is none to lead to.
+    """
+    groups: list[list[Any]] = []
+    for group, _ in table.frame.columns:
+        if groups and groups[-1][0] == group:
+            groups[-1][1] += 1
         else:
-            spans.append([group, 1])
-    return _PAGE.render(
-        title=title,
-        spans=spans if any(group for group, _ in spans) else [],
-        names=[name for _, name in columns],
-        rows=list(frame.itertuples(index=False, name=None)),
-        notes=notes,
+            groups.append([group, 1])
+    rows = zip(table.rows, table.frame.itertuples(index=False, name=None), strict=True)
+    return Markup(
+        _TABLE.render(
+            groups=groups if any(group for group, _ in groups) else [],
+            names=[name for _, name in table.frame.columns],
+            rows=[_with_links(table, key, texts, link) for key, texts in rows],
+        )
     )
 
 
-def latex_text(text: str) -> str:
-    """`text` as LaTeX shows it literally; a character that pdflatex lacks is given by its code."""
-    return "".join(_latex_character(character) for character in " ".join(str(text).split()))
+def _with_links(table: Table, key: RowKey, texts: Sequence[str], link: Link | None) -> list[tuple[str, str | None]]:
+    """(text, address or None) of each cell of a row."""
+    if link is None:
+        return [(text, None) for text in texts]
+    tasks = [table.ours.get(column) if text != ABSENT else None for column, text in zip(table.frame, texts, strict=True)]
+    addresses = [link(key, None), *(task and link(key, task) for task in tasks[1:])]
+    return list(zip(texts, addresses, strict=True))
 
 
 def number(value: float, decimals: int) -> str:
@@ -137,21 +135,12 @@ def _digits(value: float, decimals: int, sign: str = "") -> str:
     return f"{value:{sign}.{decimals}f}" if abs(value) < 1e6 else f"{value:{sign}.2e}"
 
 
-def _csv(data: pandas.DataFrame) -> str:
-    if isinstance(data.columns, pandas.MultiIndex):
-        data = data.set_axis([": ".join(part for part in column if part) for column in data.columns], axis="columns")
-    return data.to_csv(index=False, lineterminator="\n")
-
-
 def _parts(frame: pandas.DataFrame) -> list[tuple[str, pandas.DataFrame]]:
     """The table of each group: the columns without a group, then the group's own."""
-    if not isinstance(frame.columns, pandas.MultiIndex):
-        return [("", frame)]
     groups = [group for group in dict.fromkeys(frame.columns.get_level_values(0)) if group]
     parts = []
     for group in groups or [""]:
-        chosen = [position for position, column in enumerate(frame.columns) if column[0] in ("", group)]
-        part = frame.iloc[:, chosen]
+        part = frame.loc[:, [column[0] in ("", group) for column in frame.columns]]
         parts.append((group, part.set_axis(part.columns.get_level_values(1), axis="columns")))
     return parts
 
@@ -160,112 +149,17 @@ def _markdown_text(text: str) -> str:
     return re.sub(r"([\\`*_|<~])", r"\\\1", " ".join(str(text).split()))
 
 
-_WRAP = 16  # a column with a longer cell is set in two lines, and with one longer than `_LONG`, in three
-_LONG = 48
-
-
-def _lengths(frame: pandas.DataFrame) -> list[int]:
-    """Characters in the longest cell of each column, its name included."""
-    return [max(len(cell) for cell in [name, *frame.iloc[:, i]]) for i, name in enumerate(frame.columns)]
-
-
-def _widths(frame: pandas.DataFrame) -> list[int]:
-    """Characters in a line of each column."""
-    words = [
-        max(len(word) for cell in [name, *frame.iloc[:, i]] for word in cell.split() or [""])
-        for i, name in enumerate(frame.columns)
-    ]
-    lengths = zip(_lengths(frame), words, strict=True)
-    return [
-        length if length <= _WRAP else max(word, math.ceil(length / (2 if length <= _LONG else 3)))
-        for length, word in lengths
-    ]
-
-
-def _latex_columns(frame: pandas.DataFrame) -> str:
-    pairs = zip(_lengths(frame), _widths(frame), strict=True)
-    return "".join("l" if length <= _WRAP else f"p{{{0.55 * width:.1f}em}}" for length, width in pairs)
-
-
-def _latex_row(cells: Sequence[str], wrapped: Sequence[bool]) -> str:
-    texts = [rf"\raggedright {latex_text(c)}" if w else latex_text(c) for c, w in zip(cells, wrapped, strict=True)]
-    return " & ".join(texts) + r" \tabularnewline"
-
-
-def _latex_character(character: str) -> str:
-    if character in _LATEX:
-        return _LATEX[character]
-    if character.isascii() or (character.isalpha() and character < "\u0180"):
-        return character
-    return f"{{[}}U+{ord(character):04X}{{]}}"
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "[": "{[}",  # after \\ of a row, [ and * would be read as its arguments
-    "]": "{]}",
-    "*": "{*}",
-    **{character: "\\" + character for character in "&%$#_{}"},
-    "–": "--",
-    "—": "---",
-    "…": r"\ldots{}",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "−": "$-$",
-    "≈": r"$\approx$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "∞": r"$\infty$",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "γ": r"$\gamma$",
-    "ε": r"$\varepsilon$",
-    "μ": r"$\mu$",
-    "µ": r"$\mu$",
-    "·": r"$\cdot$",
-    "“": "``",
-    "”": "''",
-    "‘": "`",
-    "’": "'",
-    "\u00a0": "~",
-}
-
-_PAGE = jinja2.Environment(
-    autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-).from_string(
+_TEMPLATES = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+_TABLE = _TEMPLATES.from_string(
     """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{ title }}</title>
-<style>
-body { font: 16px/1.45 system-ui, sans-serif; color: #1b1f24; background: #fff; margin: 1rem auto; padding: 0 1rem;
-  max-width: 90rem; }
-h1 { font-size: 1.15rem; max-width: 60rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .35rem .7rem; text-align: left; white-space: nowrap; border-bottom: 1px solid #d8dee4; }
-thead th { border-bottom: 2px solid #57606a; vertical-align: bottom; white-space: normal; }
-th.group { white-space: normal; border-bottom-width: 1px; border-left: 1px solid #d8dee4; }
-th:first-child { position: sticky; left: 0; background: #fff; }
-ul { font-size: .875rem; padding-left: 1.2rem; max-width: 60rem; overflow-wrap: anywhere; }
-</style>
-</head>
-<body>
-<h1>{{ title }}</h1>
-<div class="scroll">
+{% macro shown(cell) %}
+{% if cell[1] %}<a href="{{ cell[1] }}">{{ cell[0] }}</a>{% else %}{{ cell[0] }}{% endif %}
+{% endmacro %}
 <table>
 <thead>
-{% if spans %}
+{% if groups %}
 <tr>
-{% for group, span in spans %}
+{% for group, span in groups %}
 {% if group %}
 <th class="group" colspan="{{ span }}" scope="colgroup">{{ group }}</th>
 {% else %}
@@ -283,14 +177,40 @@ ul { font-size: .875rem; padding-left: 1.2rem; max-width: 60rem; overflow-wrap: 
 <tbody>
 {% for row in rows %}
 <tr>
-<th scope="row">{{ row[0] }}</th>
+<th scope="row">{{ shown(row[0]) }}</th>
 {% for cell in row[1:] %}
-<td>{{ cell }}</td>
+<td>{{ shown(cell) }}</td>
 {% endfor %}
 </tr>
 {% endfor %}
 </tbody>
 </table>
+"""
+)
+_PAGE = _TEMPLATES.from_string(
+    """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{{ title }}</title>
+<style>
+body { font: 16px/1.45 system-ui, sans-serif; margin: 1rem; }
+h1, ul { max-width: 60rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.15rem; }
+div { overflow-x: auto; }
+table, ul { font-size: .875rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .35rem .7rem; text-align: left; border-bottom: 1px solid #d8dee4; }
+tbody th, td { white-space: nowrap; }
+th:first-child { position: sticky; left: 0; background: #fff; }
+</style>
+</head>
+<body>
+<h1>{{ title }}</h1>
+<div>
+{{ table }}
 </div>
 <ul>
 {% for note in notes %}
