@@ -1,10 +1,11 @@
-"""What a table or a figure is: its settings, the cells and files that it is made of, what the paper prints, its drawing.
+"""What a table or a figure is: its settings, the cells and files it is made of, what the paper prints, its drawing.
 
 A kind of artifact is one class derived from `Artifact`, in a module or package of `hidden_dynamics.artifacts.kinds`
 that is named as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask it. The workflow reads
 these modules before it builds its graph, so they import numerical libraries only within what draws.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -30,12 +31,14 @@ class ArtifactSettings(Entry):
     Attributes:
         source: paper and place, such as "MomentumRNN, Table 1".
         published: the file of published/ with the paper's numbers.
+        key_figure: whether its picture stands on the page's first screen.
     """
 
     kind: str
     title: str
     source: str
     published: str | None = None
+    key_figure: bool = False
 
 
 class Row(Entry):
@@ -58,6 +61,7 @@ class Artifact(ABC):
             `measured_by` share a measurement.
         measurement: the artifact under whose name that measurement is: the first of those that share it.
         with_extras: whether models of the user's own on the same tasks and sizes are shown, too.
+        origin: a sentence on where its numbers come from, where no run and no measurement reports them.
     """
 
     name: str
@@ -73,6 +77,7 @@ class Artifact(ABC):
     measured: ClassVar[Literal["costs", "features"] | None] = None
     measured_by: ClassVar[tuple[str, ...]] = ()
     with_extras: ClassVar[bool] = True
+    origin: ClassVar[str] = ""
 
     # What it shows.
 
@@ -169,6 +174,13 @@ class Artifact(ABC):
         """Where it is in the paper, such as "Table 1"."""
         return self.settings.source.partition(", ")[2]
 
+    @property
+    def position(self) -> tuple[int, int]:
+        """Sorts a paper's artifacts: its tables, then its figures, by number; what is not in the paper comes last."""
+        form, digits = re.fullmatch(r"[a-z]+_([a-z]+)(\d*)", self.name).groups()
+        forms = ("table", "figure")
+        return (forms.index(form), int(digits)) if form in forms and digits else (len(forms), 0)
+
     @cached_property
     def published(self) -> Published | None:
         return load_published(self.settings.published) if self.settings.published else None
@@ -201,4 +213,3 @@ class Artifact(ABC):
     def ratios(self) -> Iterator[tuple[Cell, Cell, str]]:
         """(cell, its baseline, quantity) of measured costs, of which the paper prints both."""
         yield from ()
-

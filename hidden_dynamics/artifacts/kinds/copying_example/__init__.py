@@ -13,9 +13,10 @@ class Settings(ArtifactSettings):
 
 class CopyingExample(Artifact):
     Settings = Settings
+    origin = "It is drawn from the generated data itself."
 
     def shown(self) -> list[Cell]:
-        return []  # it is drawn from the generated data itself
+        return []
 
     def tasks(self) -> list[str]:
         return [self.settings.task]

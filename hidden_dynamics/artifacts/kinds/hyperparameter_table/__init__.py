@@ -15,9 +15,10 @@ class Settings(ArtifactSettings):
 class HyperparameterTable(Artifact):
     Settings = Settings
     form = "table"
+    origin = "The numbers are the configuration's (config/tasks.yaml, config/models.yaml, the scale)."
 
     def shown(self) -> list[Cell]:
-        return []  # it is made from the configuration, not from runs
+        return []
 
     def check(self) -> None:
         for model in self.settings.models:
