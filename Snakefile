@@ -37,8 +37,8 @@ include: "rules/forecast.smk"
 rule all:
     default_target: True
     input:
-        f"{CONFIGURATION.results}/index.html",
-        [artifact_files(name) for name in CONFIGURATION.artifacts],
-        f"{CONFIGURATION.results}/summary/runs.csv",
+        PATHS.index,
+        [artifact.files() for artifact in ARTIFACTS.values()],
+        PATHS.summary("all"),
         rules.render_claims.output,
         records_of(RUNS.values()),  # what is missing of a run is restored, although nothing may be made of it anew

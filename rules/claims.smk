@@ -1,22 +1,18 @@
-# Verdicts on the papers' claims, table by table and figure by figure, and the page of all of them.
+# Verdicts on the papers' claims, table by table and figure by figure, and all of them together.
 
 
 rule judge_claims:
     input:
-        summary=summary_of,
-        costs=costs_of,
-        features=features_of,
-        details=details_of,  # curves are read too: the summary is as new as they are
-        published=published,
+        unpack(sources_of),
     output:
-        f"{RESULTS}/claims/{{artifact}}.csv",
+        PATHS.verdicts("{artifact}"),
     log:
-        f"{RESULTS}/logs/judge_claims-{{artifact}}.log",
+        f"{PATHS.logs}/judge_claims-{{artifact}}.log",
     benchmark:
-        f"{RESULTS}/logs/judge_claims-{{artifact}}.tsv"
+        f"{PATHS.logs}/judge_claims-{{artifact}}.tsv"
     wildcard_constraints:
-        artifact="|".join(CLAIMED),
-    priority: 50  # as soon as it can be made: jobs that are ready and wait cost the scheduler time
+        artifact=names(CLAIMED),
+    priority: SOON
     conda:
         "../envs/claims.yaml"
     threads: 1
@@ -24,48 +20,41 @@ rule judge_claims:
         mem_mb=2000,
         runtime=30,
     params:
-        summary=lambda wildcards, input: option("summary", input.summary),
-        costs=lambda wildcards, input: option("costs", input.costs),
-        features=lambda wildcards, input: option("features", input.features),
-        claims=lambda wildcards: json.dumps(claim_entries.stated(wildcards.artifact)),
-        meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.judge_claims.main"),
+        claims=lambda wildcards: json.dumps(stated(wildcards.artifact)),
+        meaning=lambda wildcards: meaning(wildcards.artifact, "scripts.judge_claims.main"),
     message:
         "Judging the claims that rest on {wildcards.artifact}"
     shell:
-        "python scripts/judge_claims.py --artifact {wildcards.artifact} {params.summary} {params.costs}"
-        " {params.features} --output {output:q} > {log:q} 2>&1"
+        "python scripts/judge_claims.py --artifact {wildcards.artifact} > {log:q} 2>&1"
 
 
 rule render_claims:
     input:
-        expand(f"{RESULTS}/claims/{{artifact}}.csv", artifact=CLAIMED),
+        [PATHS.verdicts(name) for name in CLAIMED],
     output:
-        f"{RESULTS}/claims.csv",
-        f"{RESULTS}/claims.md",
+        PATHS.all_verdicts("csv"),
         report(
-            f"{RESULTS}/claims.html",
+            PATHS.all_verdicts("md"),
             category="Claims",
-            labels={"page": "verdicts", "scale": CONFIGURATION.scale_name},
+            labels={"page": "verdicts", "scale": SETTINGS.scale},
             caption="../docs/report/claims.rst",
         ),
     log:
-        f"{RESULTS}/logs/render_claims.log",
+        f"{PATHS.logs}/render_claims.log",
     benchmark:
-        f"{RESULTS}/logs/render_claims.tsv"
-    priority: 50
+        f"{PATHS.logs}/render_claims.tsv"
+    priority: SOON
     conda:
         "../envs/claims.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        **LIGHT,
     params:
-        stem=lambda wildcards, output: output[0].removesuffix(".csv"),
-        meaning=meaning_of("claims", "scripts.render_claims.main"),
+        meaning=meaning_of_all(CONFIGURATION, ["scripts.render_claims.main"]),
     message:
-        "Rendering the verdicts on all claims"
+        "Gathering the verdicts on all claims"
     shell:
-        "python scripts/render_claims.py --claims {input:q} --output {params.stem:q} > {log:q} 2>&1"
+        "python scripts/render_claims.py > {log:q} 2>&1"
 
 
 rule claims:

@@ -1,7 +1,7 @@
-# What the rules share: the configuration, validated before the graph is built, and where things are.
+# What the rules share: the configuration, typed and checked before the graph is built; the artifacts, which say what they are made of;
+# where jobs run.
 
 import functools
-import hashlib
 import json
 import math
 import os
@@ -12,54 +12,36 @@ from pathlib import Path
 
 sys.path.insert(0, str(workflow.basedir))
 
-from hidden_dynamics import configuration as configurations
-from hidden_dynamics.measurements import costs
-from hidden_dynamics.measurements import features
-from hidden_dynamics.configuration import runs as run_tables
-from hidden_dynamics.claims import entries as claim_entries
-from hidden_dynamics.system.digest import code_digest
+from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.artifacts.meaning import meaning_of, meaning_of_all
+from hidden_dynamics.artifacts.notes import caption
+from hidden_dynamics.configuration import load
+from hidden_dynamics.configuration.runs import all_runs, find, identity, outputs_of, seeds_of
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.measurements.forecast import calibration as calibrations
-from hidden_dynamics.measurements.forecast import settings as forecasts
+from hidden_dynamics.papers.claims import artifacts_with_claims, stated
+from hidden_dynamics.system.digest import code_digest
 from hidden_dynamics.system.hardware import has_nvidia_gpu
-from hidden_dynamics.rendering import face
 from hidden_dynamics.system.locks import forget_a_killed_snakemake
 from snakemake.exceptions import WorkflowError
 
 try:
-    CONFIGURATION = configurations.load(config)
-    RUNS = {run.id: run for run in run_tables.all_runs(CONFIGURATION)}
-    IDENTITIES = {run.id: run_tables.identity(run) for run in RUNS.values()}
-    WRITING = code_digest(["scripts.train.main"])
-    CLAIMED = claim_entries.artifacts_with_claims(CONFIGURATION)
+    CONFIGURATION = load(config)
+    ARTIFACTS = load_artifacts(CONFIGURATION)
+    RUNS = {run.id: run for run in all_runs(CONFIGURATION)}
+    IDENTITIES = {run.id: identity(run) for run in RUNS.values()}
+    CLAIMED = artifacts_with_claims(CONFIGURATION)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
 if workflow.is_main_process:
     INVOCATION = forget_a_killed_snakemake(Path(".snakemake"))  # kept for the life of this process
 
-RESULTS = CONFIGURATION.results
-DATA, MIRROR = (CONFIGURATION.settings["data"][key] for key in ("directory", "mirror"))
-TABLES = [name for name, artifact in CONFIGURATION.artifacts.items() if artifact["kind"].endswith("_table")]
-FIGURES = [name for name in CONFIGURATION.artifacts if name not in TABLES]
-CURVES = [name for name in FIGURES if CONFIGURATION.artifacts[name]["kind"] == "curves"]
-SUMMARISED = [
-    name
-    for name, artifact in CONFIGURATION.artifacts.items()
-    if artifact["kind"]
-    in ("results_table", "time_to_accuracy_table", "gradient_norms", "ablation", "function_evaluations")
-]
-FEATURED = [name for name, artifact in CONFIGURATION.artifacts.items() if artifact["kind"] in features.KINDS]
-MEASURED = [name for name, artifact in CONFIGURATION.artifacts.items() if artifact["kind"] in costs.KINDS]
-PREPARED = {
-    Path(run_tables.data_file(CONFIGURATION, task["dataset"], task.get("data", {}))).stem: task
-    for task in CONFIGURATION.tasks.values()
-}
-DATASET_FILES = {name: list(entry["files"]) for name, entry in CONFIGURATION.datasets.items()}
-TOGETHER = CONFIGURATION.together
-RUNTIME = min(
-    CONFIGURATION.scale["runtime"], CONFIGURATION.settings.get("time_limit") or CONFIGURATION.scale["runtime"]
-)
+PATHS, SCALE, SETTINGS = CONFIGURATION.paths, CONFIGURATION.scale, CONFIGURATION.settings
+TABLES = [name for name, artifact in ARTIFACTS.items() if artifact.form == "table"]
+FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.form == "figure"]
+LIGHT = dict(mem_mb=1000, runtime=30)  # of a step that neither trains nor measures
+SOON = 50  # priority: as soon as it can be made; jobs that are ready and wait cost the scheduler time
+TIME_LIMIT = min(SCALE.runtime, SETTINGS.time_limit or SCALE.runtime)
 
 # Every job finds the library here, in conda environments and on cluster nodes too, and the settings as they are after Snakemake's
 # command line. Without conda, `python` is the one that runs Snakemake. With conda, it is that of the job's environment: a job is told
@@ -80,11 +62,26 @@ exports = exports.replace("{", "{{").replace("}", "}}")  # Snakemake formats the
 shell.prefix(f"export {exports}; ")
 
 
-def artifact_files(name):
-    """The files of a table or a figure."""
-    if name in TABLES:
-        return expand(f"{RESULTS}/tables/{name}.{{form}}", form=["csv", "md", "tex", "html"])
-    return expand(f"{RESULTS}/figures/{name}.{{form}}", form=["pdf", "png"])
+def names(artifacts):
+    """A wildcard's constraint to these artifacts; (?!) matches nothing."""
+    return "|".join(artifacts) or "(?!)"
+
+
+def sources_of(wildcards):
+    """The files that an artifact is made of, by name; verdicts and printed numbers, where it has any."""
+    artifact = ARTIFACTS[wildcards.artifact]
+    files = artifact.inputs() | {"details": artifact.details()}
+    if artifact.settings.published:
+        files["published"] = f"published/{artifact.settings.published}"
+    return files
+
+
+def verdicts_of(wildcards):
+    return [PATHS.verdicts(wildcards.artifact)] if wildcards.artifact in CLAIMED else []
+
+
+def runs_of(wildcards):
+    return ARTIFACTS[wildcards.artifact].runs
 
 
 def records_of(runs):
@@ -93,63 +90,36 @@ def records_of(runs):
 
 
 @functools.cache  # Snakemake asks several times for each job
-def meaning_of(name, *code):
-    """What an artifact shows and how it is made, as a digest: it is made again where this changes.
-
-    Titles, labels and colours count, and so do the definitions that `code` reaches; the other artifacts do not.
-    """
-    shown = [
-        CONFIGURATION.artifacts.get(name),
-        CONFIGURATION.scale,
-        CONFIGURATION.seeds,
-        CONFIGURATION.models,
-        CONFIGURATION.tasks,
-        config["readings"],
-    ]
-    text = json.dumps(configurations.with_text_keys(shown), sort_keys=True) + code_digest(code)
-    return hashlib.sha256(text.encode()).hexdigest()
+def meaning(name, *code):
+    return meaning_of(ARTIFACTS[name], code)
 
 
-def raw_files(wildcards):
-    dataset = PREPARED[wildcards.prepared]["dataset"]
-    return [f"{DATA}/raw/{dataset}/{file}" for file in DATASET_FILES[dataset]]
+def labels_of(wildcards):
+    """The columns of Snakemake's report by which an artifact is found."""
+    artifact = ARTIFACTS[wildcards.artifact]
+    kind = artifact.settings.kind.replace("_", " ")
+    return {"artifact": artifact.name, "paper": artifact.paper_title, "kind": kind, "scale": SETTINGS.scale}
 
 
-def raw_option(wildcards):
-    """Where the raw files are. A copy of the user's own is found in the settings: where it lies is no parameter."""
-    dataset = dataset_of(wildcards)
-    own_copy = CONFIGURATION.datasets[dataset].get("own_copy", False)
-    return "" if own_copy else f"--raw {shlex.quote(f'{DATA}/raw/{dataset}')}"
+def paper_of(wildcards):
+    return ARTIFACTS[wildcards.artifact].paper_title
 
 
-def mirror_option():
-    """Where a download is looked for first. It changes nothing of what is downloaded, so it is no parameter."""
-    return f"--mirror {shlex.quote(MIRROR)}".replace("{", "{{").replace("}", "}}") if MIRROR else ""
-
-
-def dataset_of(wildcards):
-    return PREPARED[wildcards.prepared]["dataset"]
-
-
-def data_settings(wildcards):
-    return json.dumps(PREPARED[wildcards.prepared].get("data", {}), sort_keys=True)
-
-
-def preparing_code(wildcards):
-    source = CONFIGURATION.datasets[dataset_of(wildcards)]["module"]
-    return code_digest([f"{source}.prepare", "hidden_dynamics.data.prepared.save"])
+def caption_of(wildcards):
+    """What Snakemake's report says of an artifact, with what reStructuredText would read as markup escaped."""
+    return re.sub(r"([\\*`|]|_(?!\w))", r"\\\1", caption(ARTIFACTS[wildcards.artifact]))
 
 
 def gpus():
     """GPUs that a training asks for. What a cluster's login node has says nothing of its other nodes: there, it must be given."""
-    if config["device"] == "auto":
+    if SETTINGS.device == "auto":
         if on_cluster():
             raise WorkflowError(
                 "config.yaml: device: auto looks for a GPU on this machine, but the jobs run on others: "
                 "say --config device=cuda, or device=cpu."
             )
         return int(has_nvidia_gpu())
-    return int(config["device"] == "cuda")
+    return int(SETTINGS.device == "cuda")
 
 
 def on_cluster():
@@ -159,138 +129,9 @@ def on_cluster():
     return submits or "slurm_account" in (settings.default_resources or {})
 
 
-def runs_at_once(shared):
-    """How many of the runs that share a job are trained side by side: `runs_per_gpu`, where they have a GPU."""
-    return min(config["runs_per_gpu"], math.prod(map(len, shared.values()))) if gpus() else 1
-
-
-def requeue_option():
-    """A job that a scheduler runs for this workflow may queue itself again."""
-    return "--requeue" if workflow.remote_exec else ""
-
-
-def models_of(task):
-    return list(dict.fromkeys(run.variant for run in RUNS.values() if run.task == task))
-
-
-def job_of(task):
-    """The models and the seeds that a job of the task trains, and their identities, as functions of its wildcards."""
-
-    def models(wildcards):
-        return models_of(task) if "model" in TOGETHER else [wildcards.model]
-
-    def seeds(wildcards):
-        return run_tables.seeds_of(CONFIGURATION, task) if "seed" in TOGETHER else [int(wildcards.seed)]
-
-    def identities(wildcards):
-        def identity(model, seed):  # of a seed that is not configured, it has to be made
-            found = IDENTITIES.get(f"{task}/{model}/seed{seed}")
-            return found or run_tables.identity(run_tables.find(CONFIGURATION, task, model, seed))
-
-        return [identity(model, seed) for model in models(wildcards) for seed in seeds(wildcards)]
-
-    return models, seeds, identities
-
-
-def summary_of(wildcards):
-    """The summary of the runs that an artifact shows; some are made from the configuration or a measurement alone."""
-    shown = wildcards.artifact in SUMMARISED or wildcards.artifact in CURVES
-    return [f"{RESULTS}/summary/{wildcards.artifact}.csv"] if shown else []
-
-
-def curves_of(wildcards):
-    return [f"{RESULTS}/summary/{wildcards.artifact}.curves.csv"] if wildcards.artifact in CURVES else []
-
-
-def details_of(wildcards):
-    """Files of the runs that an artifact reads besides its summary."""
-    kind = CONFIGURATION.artifacts[wildcards.artifact]["kind"]
-    files = {
-        "gradient_norms": [run_tables.GRADIENTS],
-        "time_to_accuracy_table": ["metrics.csv", "clock.csv"],
-        "function_evaluations": ["metrics.csv"],
-    }
-    runs = run_tables.runs_of(CONFIGURATION, wildcards.artifact)
-    return [f"{run.directory}/{file}" for run in runs for file in files.get(kind, [])]
-
-
-def verdicts_of(wildcards):
-    """The verdicts that mark the rows of a table; some have none."""
-    return [f"{RESULTS}/claims/{wildcards.artifact}.csv"] if wildcards.artifact in CLAIMED else []
-
-
-def costs_of(wildcards):
-    """The measured costs that an artifact shows; artifacts of the same models on the same task share them."""
-    if wildcards.artifact not in MEASURED:
-        return []
-    return [f"{RESULTS}/costs/{costs.measurement_of(CONFIGURATION, wildcards.artifact)}.csv"]
-
-
-def features_of(wildcards):
-    """The measured features that an artifact shows; artifacts of the same features of the same models share them."""
-    if wildcards.artifact not in FEATURED:
-        return []
-    return [f"{RESULTS}/features/{features.measurement_of(CONFIGURATION, wildcards.artifact)}.csv"]
-
-
-def embeddings_of(wildcards):
-    return [f"{path.removesuffix('.csv')}.npz" for path in features_of(wildcards)]
-
-
-def measured(artifact):
-    return costs.measured_runs(CONFIGURATION, artifact)
-
-
-def featured(artifact):
-    return run_tables.runs_of(CONFIGURATION, artifact)
-
-
 def all_cores():
     """All cores of this machine; on a cluster, where a job has its cores to itself, those of a training."""
     try:
         return workflow.cores
     except WorkflowError:
-        return CONFIGURATION.scale["threads"]
-
-
-def calibration_here():
-    """The calibration that is measured on this machine, unless the settings name a stored one."""
-    return [] if forecasts.setting(CONFIGURATION, "calibration") else [f"{RESULTS}/calibration.json"]
-
-
-def trainings_at_a_time():
-    """As many as will run here side by side, and slow each other down."""
-    return config["runs_per_gpu"] if gpus() else max(1, all_cores() // CONFIGURATION.scale["threads"])
-
-
-def option(name, files):
-    """`--name file` for a shell command, or nothing where there is no such file."""
-    return f"--{name} {files}" if files else ""
-
-
-def published(wildcards):
-    """The paper's numbers that an artifact shows beside ours."""
-    name = CONFIGURATION.artifacts[wildcards.artifact].get("published")
-    return [f"published/{name}"] if name else []
-
-
-def paper_of(wildcards):
-    """The paper that an artifact belongs to, as Snakemake's report files it."""
-    return CONFIGURATION.artifacts[wildcards.artifact]["source"].split(", ")[0]
-
-
-def labels_of(wildcards):
-    """The columns of Snakemake's report by which an artifact is found."""
-    kind = CONFIGURATION.artifacts[wildcards.artifact]["kind"]
-    return {
-        "artifact": wildcards.artifact,
-        "paper": paper_of(wildcards),
-        "kind": kind.replace("_", " "),
-        "scale": CONFIGURATION.scale_name,
-    }
-
-
-def caption_of(wildcards):
-    """What Snakemake's report says of an artifact, with what reStructuredText would read as markup escaped."""
-    runs = run_tables.runs_of(CONFIGURATION, wildcards.artifact)
-    return re.sub(r"([\\*`|]|_(?!\w))", r"\\\1", face.caption(CONFIGURATION, wildcards.artifact, runs))
+        return SCALE.threads

@@ -1,15 +1,41 @@
 # Downloads, and arrays made of them.
 
+FILES = {name: list(dataset.files) for name, dataset in CONFIGURATION.datasets.items()}
+PREPARED = {
+    Path(PATHS.prepared(task.dataset, task.data)).stem: task for task in CONFIGURATION.tasks.values()
+}
+
+
+def task_of(wildcards):
+    return PREPARED[wildcards.prepared]
+
+
+def raw_option(wildcards):
+    """Where the raw files are. A copy of the user's own is found in the settings: where it lies is no parameter."""
+    dataset = task_of(wildcards).dataset
+    return "" if CONFIGURATION.datasets[dataset].own_copy else f"--raw {shlex.quote(PATHS.raw(dataset))}"
+
+
+def mirror_option():
+    """Where a download is looked for first. It changes nothing of what is downloaded, so it is no parameter."""
+    mirror = SETTINGS.data.mirror
+    return f"--mirror {shlex.quote(mirror)}".replace("{", "{{").replace("}", "}}") if mirror else ""
+
+
+def preparing_code(wildcards):
+    module = CONFIGURATION.datasets[task_of(wildcards).dataset].module
+    return code_digest([f"{module}.prepare", "hidden_dynamics.data.prepared.save"])
+
 
 rule fetch:
     output:
-        f"{DATA}/raw/{{dataset}}/{{file}}",
+        PATHS.raw("{dataset}", "{file}"),
     log:
         "logs/fetch/{dataset}/{file}.log",
     benchmark:
         "logs/fetch/{dataset}/{file}.tsv"
     wildcard_constraints:
-        file="|".join(sorted({re.escape(file) for files in DATASET_FILES.values() for file in files})),
+        file="|".join(sorted({re.escape(file) for files in FILES.values() for file in files})),
     priority: 100  # trainings wait for it
     conda:
         "../envs/data.yaml"
@@ -18,7 +44,7 @@ rule fetch:
         mem_mb=500,
         runtime=60,
     params:
-        sha256=lambda wildcards: CONFIGURATION.datasets[wildcards.dataset]["files"][wildcards.file]["sha256"],
+        sha256=lambda wildcards: CONFIGURATION.datasets[wildcards.dataset].files[wildcards.file].sha256,
     message:
         "Downloading {wildcards.file} of {wildcards.dataset}"
     shell:
@@ -27,27 +53,27 @@ rule fetch:
 
 
 # One rule for each environment, so that preparing images installs nothing that only speech needs.
-for environment in sorted({entry.get("environment", "data") for entry in CONFIGURATION.datasets.values()}):
+for environment in sorted({dataset.environment for dataset in CONFIGURATION.datasets.values()}):
     prepared_there = [
         re.escape(name)
         for name, task in PREPARED.items()
-        if CONFIGURATION.datasets[task["dataset"]].get("environment", "data") == environment
+        if CONFIGURATION.datasets[task.dataset].environment == environment
     ]
 
     rule:
         name:
             "prepare" if environment == "data" else f"prepare_{environment}"
         input:
-            raw_files,
+            lambda wildcards: [PATHS.raw(task_of(wildcards).dataset, file) for file in FILES[task_of(wildcards).dataset]],
         output:
-            arrays=f"{DATA}/prepared/{{prepared}}.npz",
-            about=f"{DATA}/prepared/{{prepared}}.json",
+            arrays=f"{PATHS.data}/prepared/{{prepared}}.npz",
+            about=f"{PATHS.data}/prepared/{{prepared}}.json",
         log:
             "logs/prepare/{prepared}.log",
         benchmark:
             "logs/prepare/{prepared}.tsv"
         wildcard_constraints:
-            prepared="|".join(prepared_there) or "(?!)",  # (?!) matches nothing
+            prepared=names(prepared_there),
         priority: 100  # trainings wait for it
         conda:
             f"../envs/{environment}.yaml"
@@ -56,8 +82,8 @@ for environment in sorted({entry.get("environment", "data") for entry in CONFIGU
             mem_mb=2000,
             runtime=30,
         params:
-            dataset=dataset_of,
-            settings=data_settings,
+            dataset=lambda wildcards: task_of(wildcards).dataset,
+            settings=lambda wildcards: json.dumps(task_of(wildcards).data, sort_keys=True),
             raw=raw_option,
             code=preparing_code,
         message:

@@ -5,51 +5,47 @@
 
 rule calibrate:
     output:
-        f"{RESULTS}/calibration.json",
+        PATHS.calibration,
     log:
-        f"{RESULTS}/logs/calibrate.log",
+        f"{PATHS.logs}/calibrate.log",
     benchmark:
-        f"{RESULTS}/logs/calibrate.tsv"
+        f"{PATHS.logs}/calibrate.tsv"
     conda:
         "../envs/train.yaml"
     threads: all_cores()
     resources:
-        mem_mb=CONFIGURATION.scale["mem_mb"],
+        mem_mb=SCALE.mem_mb,
         runtime=60,
         gpu=gpus(),
     params:
-        threads=CONFIGURATION.scale["threads"],  # those of a training, where the job has as many
-        side_by_side=trainings_at_a_time(),
+        threads=min(all_cores(), SCALE.threads),  # those of a training, where the job has as many
         device="cuda" if gpus() else "cpu",  # on another one, it is measured again
-        seconds=forecasts.setting(CONFIGURATION, "seconds"),
-        code=lambda wildcards: calibrations.code_of_all(forecasts.runs_to_forecast(CONFIGURATION)),
+        seconds=SETTINGS.forecast.seconds,
+        identities=sorted({identity(run) for run in RUNS.values()}),
+        measuring=code_digest(["scripts.calibrate.main"]),
     message:
-        "Calibrating: what trainings of the scale {CONFIGURATION.scale_name} take on this machine"
+        "Calibrating: what trainings of the scale {SETTINGS.scale} take on this machine"
     shell:
-        "python scripts/calibrate.py --side-by-side {params.side_by_side} --seconds {params.seconds}"
-        " --threads $(( {threads} < {params.threads} ? {threads} : {params.threads} )) --output {output:q} 2> {log:q}"
+        "python scripts/calibrate.py --seconds {params.seconds} --threads {params.threads} --output {output:q} 2> {log:q}"
 
 
 # It declares no outputs, so that it is made and shown whenever it is asked for: runs that have finished since then count.
 rule forecast:
     input:
-        calibration=calibration_here(),
+        [] if SETTINGS.forecast.calibration else PATHS.calibration,
     log:
-        f"{RESULTS}/logs/forecast.log",
+        f"{PATHS.logs}/forecast.log",
     benchmark:
-        f"{RESULTS}/logs/forecast.tsv"
+        f"{PATHS.logs}/forecast.tsv"
     localrule: True
     conda:
         "../envs/summarise.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        **LIGHT,
     params:
-        calibration=lambda wildcards, input: option("calibration", input.calibration),
         cores=all_cores(),
-        stem=f"{RESULTS}/forecast",
     message:
-        "Forecasting the cost of the scale {CONFIGURATION.scale_name}"
+        "Forecasting the cost of the scale {SETTINGS.scale}"
     shell:
-        "python scripts/forecast.py {params.calibration} --cores {params.cores} --output {params.stem:q} 2> {log:q}"
+        "python scripts/forecast.py --cores {params.cores} 2> {log:q}"

@@ -1,35 +1,33 @@
-# One page that shows everything of a scale.
+# One page that shows everything of a scale: tables and curves drawn anew, other figures as they were rendered.
 
 
 rule render_index:
     input:
-        artifacts=[file for name in CONFIGURATION.artifacts for file in artifact_files(name)],
-        curves=expand(f"{RESULTS}/summary/{{artifact}}.curves.csv", artifact=CURVES),
-        claims=f"{RESULTS}/claims.csv",
-        runs=f"{RESULTS}/summary/runs.csv",
-        records=[f"{run.directory}/run.json" for run in RUNS.values()],
-        page=expand("hidden_dynamics/rendering/index/page.{part}", part=["html.j2", "css", "js"]),
+        made_of=[file for artifact in ARTIFACTS.values() for file in [*artifact.inputs().values(), *artifact.details()]],
+        rendered=[file for artifact in ARTIFACTS.values() for file in artifact.files()],
+        claims=PATHS.all_verdicts("csv"),
+        runs=PATHS.summary("all"),
+        templates=sorted(str(path) for part in ("j2", "css", "js") for path in Path("hidden_dynamics/pages").glob(f"*.{part}")),
     output:
-        f"{RESULTS}/index.html",
+        PATHS.index,
     log:
-        f"{RESULTS}/logs/render_index.log",
+        f"{PATHS.logs}/render_index.log",
     benchmark:
-        f"{RESULTS}/logs/render_index.tsv"
+        f"{PATHS.logs}/render_index.tsv"
     conda:
         "../envs/render.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        **LIGHT,
     params:
-        meaning=meaning_of("index", "scripts.render_index.main"),
+        meaning=meaning_of_all(CONFIGURATION, ["scripts.render_index.main"]),
     message:
         "Rendering the page of everything"
     shell:
-        "python scripts/render_index.py --claims {input.claims:q} --output {output:q} > {log:q} 2>&1"
+        "python scripts/render_index.py > {log:q} 2>&1"
 
 
 rule index:
     input:
-        f"{RESULTS}/index.html",
+        PATHS.index,
     localrule: True

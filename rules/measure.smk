@@ -1,75 +1,76 @@
-# What a training and an evaluation of each model cost on this machine. Tables that show the same models on the same task share one
-# measurement. It takes all the cores that Snakemake has, so that no other job of this workflow runs beside it, and waits until
-# everything else is done. On a cluster, where that would not keep other jobs off the node, profiles/slurm asks for a node to itself.
+# What is measured beside the runs. Artifacts that show the same share one measurement, under the name of the first of them.
 
 
+def measurements(what):
+    return sorted({artifact.measurement for artifact in ARTIFACTS.values() if artifact.measured == what})
+
+
+def data_of(runs):
+    return PATHS.prepared(runs[0].spec["dataset"], runs[0].spec["data"])
+
+
+# What a training and an evaluation of each model cost on this machine. It takes all the cores that Snakemake has, so that no other job
+# of this workflow runs beside it, and waits until everything else is done. On a cluster, where that would not keep other jobs off the
+# node, profiles/slurm asks for a node to itself.
 rule measure_cost:
     input:
-        data=lambda wildcards: run_tables.data_file(
-            CONFIGURATION, *(measured(wildcards.artifact)[0].spec[key] for key in ("dataset", "data"))
-        ),
-        published=published,  # names the baseline
+        data=lambda wildcards: data_of(ARTIFACTS[wildcards.artifact].measured_runs()),
+        published=lambda wildcards: f"published/{ARTIFACTS[wildcards.artifact].settings.published}",  # names the baseline
     output:
-        f"{RESULTS}/costs/{{artifact}}.csv",
+        PATHS.costs("{artifact}"),
     log:
-        f"{RESULTS}/logs/measure_cost-{{artifact}}.log",
+        f"{PATHS.logs}/measure_cost-{{artifact}}.log",
     benchmark:
-        f"{RESULTS}/logs/measure_cost-{{artifact}}.tsv"
+        f"{PATHS.logs}/measure_cost-{{artifact}}.tsv"
     wildcard_constraints:
-        artifact="|".join(MEASURED),
+        artifact=names(measurements("costs")),
     priority: -1
     conda:
         "../envs/train.yaml"
     threads: all_cores()
     resources:
-        mem_mb=CONFIGURATION.scale["mem_mb"],
+        mem_mb=SCALE.mem_mb,
         runtime=60,
         gpu=gpus(),
     params:
-        threads=CONFIGURATION.scale["threads"],  # those of a training, where the job has as many
+        threads=min(all_cores(), SCALE.threads),  # those of a training, where the job has as many
         device="cuda" if gpus() else "cpu",  # on another one, it is measured again
-        identities=lambda wildcards: [run_tables.identity(run) for run in measured(wildcards.artifact)],
+        identities=lambda wildcards: [identity(run) for run in ARTIFACTS[wildcards.artifact].measured_runs()],
         measuring=code_digest(["scripts.measure_cost.main"]),
     message:
         "Measuring the costs that {wildcards.artifact} shows"
     shell:
-        "python scripts/measure_cost.py --artifact {wildcards.artifact}"
-        " --threads $(( {threads} < {params.threads} ? {threads} : {params.threads} )) --output {output:q} > {log:q} 2>&1"
+        "python scripts/measure_cost.py --artifact {wildcards.artifact} --threads {params.threads} > {log:q} 2>&1"
 
 
 # The features of the images that tables and figures show, of all their models and seeds in one job: its libraries take seconds to
-# import. Artifacts with the same features of the same models share one measurement.
+# import.
 rule measure_features:
     input:
-        runs=lambda wildcards: [
-            f"{run.directory}/{file}" for run in featured(wildcards.artifact) for file in ("run.json", "model.pt")
-        ],
-        data=lambda wildcards: run_tables.data_file(
-            CONFIGURATION, *(featured(wildcards.artifact)[0].spec[key] for key in ("dataset", "data"))
-        ),
+        runs=lambda wildcards: [f"{run.directory}/{file}" for run in runs_of(wildcards) for file in ("run.json", "model.pt")],
+        data=lambda wildcards: data_of(runs_of(wildcards)),
     output:
-        features=f"{RESULTS}/features/{{artifact}}.csv",
-        embeddings=f"{RESULTS}/features/{{artifact}}.npz",
+        PATHS.features("{artifact}"),
+        PATHS.maps("{artifact}"),
     log:
-        f"{RESULTS}/logs/measure_features-{{artifact}}.log",
+        f"{PATHS.logs}/measure_features-{{artifact}}.log",
     benchmark:
-        f"{RESULTS}/logs/measure_features-{{artifact}}.tsv"
+        f"{PATHS.logs}/measure_features-{{artifact}}.tsv"
     wildcard_constraints:
-        artifact="|".join(FEATURED),
-    priority: 50  # as soon as it can be made: jobs that are ready and wait cost the scheduler time
+        artifact=names(measurements("features")),
+    priority: SOON
     conda:
         "../envs/features.yaml"
-    threads: CONFIGURATION.scale["threads"]
+    threads: SCALE.threads
     resources:
-        mem_mb=CONFIGURATION.scale["mem_mb"],
-        runtime=RUNTIME,
+        mem_mb=SCALE.mem_mb,
+        runtime=TIME_LIMIT,
         gpu=gpus(),
     params:
-        settings=lambda wildcards: json.dumps(CONFIGURATION.artifacts[wildcards.artifact]["features"], sort_keys=True),
-        identities=lambda wildcards: [IDENTITIES[run.id] for run in featured(wildcards.artifact)],
+        settings=lambda wildcards: json.dumps(ARTIFACTS[wildcards.artifact].settings.features.given(), sort_keys=True),
+        identities=lambda wildcards: [IDENTITIES[run.id] for run in runs_of(wildcards)],
         measuring=code_digest(["scripts.measure_features.main"]),
     message:
         "Measuring the image features that {wildcards.artifact} shows"
     shell:
-        "python scripts/measure_features.py --artifact {wildcards.artifact} --threads {threads} --output {output.features:q}"
-        " > {log:q} 2>&1"
+        "python scripts/measure_features.py --artifact {wildcards.artifact} --threads {threads} > {log:q} 2>&1"

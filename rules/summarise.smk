@@ -3,77 +3,51 @@
 
 rule summarise:
     input:
-        lambda wildcards: records_of(run_tables.runs_of(CONFIGURATION, wildcards.artifact)),
+        lambda wildcards: records_of(runs_of(wildcards)),
     output:
-        f"{RESULTS}/summary/{{artifact}}.csv",
+        PATHS.summary("{artifact}"),
     log:
-        f"{RESULTS}/logs/summarise-{{artifact}}.log",
+        f"{PATHS.logs}/summarise-{{artifact}}.log",
     benchmark:
-        f"{RESULTS}/logs/summarise-{{artifact}}.tsv"
+        f"{PATHS.logs}/summarise-{{artifact}}.tsv"
     wildcard_constraints:
-        artifact="|".join(SUMMARISED),
-    priority: 50  # as soon as it can be made: jobs that are ready and wait cost the scheduler time
+        artifact=names(name for name, artifact in ARTIFACTS.items() if artifact.summarised and not artifact.averaged),
+    priority: SOON
     conda:
         "../envs/summarise.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        **LIGHT,
     params:
-        meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.summarise.main"),
+        artifact=lambda wildcards: wildcards.artifact,
+        meaning=lambda wildcards: meaning(wildcards.artifact, "scripts.summarise.main"),
     message:
-        "Summarising the runs of {wildcards.artifact}"
+        "Summarising the runs of {params.artifact}"
     shell:
-        "python scripts/summarise.py --artifact {wildcards.artifact} --output {output:q} > {log:q} 2>&1"
+        "python scripts/summarise.py --artifact {params.artifact} > {log:q} 2>&1"
 
 
-rule summarise_curves:
-    input:
-        lambda wildcards: records_of(run_tables.runs_of(CONFIGURATION, wildcards.artifact)),
+use rule summarise as summarise_curves with:
     output:
-        runs=f"{RESULTS}/summary/{{artifact}}.csv",
-        curves=f"{RESULTS}/summary/{{artifact}}.curves.csv",
-    log:
-        f"{RESULTS}/logs/summarise-{{artifact}}.log",
-    benchmark:
-        f"{RESULTS}/logs/summarise-{{artifact}}.tsv"
+        PATHS.summary("{artifact}"),
+        PATHS.curves("{artifact}"),
     wildcard_constraints:
-        artifact="|".join(CURVES),
-    priority: 50  # as soon as it can be made: jobs that are ready and wait cost the scheduler time
-    conda:
-        "../envs/summarise.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    params:
-        meaning=lambda wildcards: meaning_of(wildcards.artifact, "scripts.summarise.main"),
+        artifact=names(name for name, artifact in ARTIFACTS.items() if artifact.averaged),
     message:
-        "Averaging the curves of {wildcards.artifact}"
-    shell:
-        "python scripts/summarise.py --artifact {wildcards.artifact} --output {output.runs:q} --curves {output.curves:q}"
-        " > {log:q} 2>&1"
+        "Averaging the curves of {params.artifact}"
 
 
-rule summarise_all:
+use rule summarise as summarise_all with:
     input:
         records_of(RUNS.values()),
     output:
-        f"{RESULTS}/summary/runs.csv",
+        PATHS.summary("all"),
     log:
-        f"{RESULTS}/logs/summarise-all.log",
+        f"{PATHS.logs}/summarise-all.log",
     benchmark:
-        f"{RESULTS}/logs/summarise-all.tsv"
-    priority: 50  # as soon as it can be made: jobs that are ready and wait cost the scheduler time
-    conda:
-        "../envs/summarise.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=30,
+        f"{PATHS.logs}/summarise-all.tsv"
     params:
-        meaning=meaning_of("all", "scripts.summarise.main"),
+        artifact="all",
+        meaning=meaning_of_all(CONFIGURATION, ["scripts.summarise.main"]),
     message:
         "Summarising all runs"
-    shell:
-        "python scripts/summarise.py --artifact all --output {output:q} > {log:q} 2>&1"

@@ -1,0 +1,61 @@
+"""What an artifact means, as a digest: it is made again where this changes."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from hidden_dynamics.artifacts.base import Artifact
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.system.digest import code_digest
+
+
+def meaning_of(artifact: Artifact, code: Iterable[str] = ()) -> str:
+    """Digest of what an artifact shows and of how it is made: titles, labels and colours count, other artifacts do not.
+
+    Args:
+        code: definitions (dotted names) that make it, beside its kind.
+    """
+    configuration, kind = artifact.configuration, type(artifact)
+    tasks = artifact.tasks() or list(configuration.tasks)
+    shown = [
+        artifact.settings.given(),
+        _common(configuration),
+        {name: configuration.tasks[name].given() for name in tasks},
+        {name: _without_tasks(model.given()) for name, model in configuration.models.items()},
+    ]
+    return _digest(shown, [f"{kind.__module__}.{kind.__name__}", *code])
+
+
+def meaning_of_all(configuration: Configuration, code: Iterable[str]) -> str:
+    """Digest of everything that is configured, and of code: of what shows all artifacts or all runs."""
+    tasks = {name: task.given() for name, task in configuration.tasks.items()}
+    models = {name: model.given() for name, model in configuration.models.items()}
+    return _digest([configuration.artifacts, _common(configuration), tasks, models], code)
+
+
+def _common(configuration: Configuration) -> list[Any]:
+    metrics = {name: metric.given() for name, metric in configuration.metrics.items()}
+    return [
+        configuration.scale_name,
+        configuration.scale.about,
+        configuration.seeds,
+        configuration.settings.readings,
+        metrics,
+    ]
+
+
+def _without_tasks(model: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in model.items() if key != "tasks"}
+
+
+def _digest(shown: Any, code: Iterable[str]) -> str:
+    text = json.dumps(_with_text_keys(shown), sort_keys=True) + code_digest(code)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _with_text_keys(value: Any) -> Any:
+    """JSON's view of a YAML document, whose keys may be numbers and text side by side."""
+    if isinstance(value, dict):
+        return {str(key): _with_text_keys(item) for key, item in value.items()}
+    return [_with_text_keys(item) for item in value] if isinstance(value, list | tuple) else value
