@@ -19,7 +19,7 @@ from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
 from hidden_dynamics.configuration.runs import Cell, Run, extra_cells, resolve, seeds_of
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.published import Published, load_published, published_task
+from hidden_dynamics.papers.published import Number, Published, load_published, published_task
 
 Tasks = Annotated[list[str], Field(min_length=1)]
 Models = Annotated[list[str], Field(min_length=1)]
@@ -185,12 +185,18 @@ class Artifact(ABC):
     def published(self) -> Published | None:
         return load_published(self.settings.published) if self.settings.published else None
 
-    def number(self, cell: Cell, metric: str) -> Any:
-        """What the paper prints for a cell (hidden_dynamics.papers.published.Number), or None."""
+    def number(self, cell: Cell, metric: str) -> Number | None:
+        """What the paper prints for a cell.
+
+        Raises:
+            UserError: config/metrics.yaml has no such metric.
+        """
         if self.published is None:
             return None
         task = published_task(self.configuration, cell.task)
-        return self.published.number(task, cell.model, cell.size, metric)
+        metrics = self.configuration.metrics
+        better = metrics[known(metric, metrics, "metric", f"config/artifacts.yaml: {self.name}")].better
+        return self.published.number(task, cell.model, cell.size, metric, better)
 
     # What can be claimed of it as a whole (claims of kinds ordering, value, ratio); nothing unless a kind says so.
 

@@ -1,7 +1,8 @@
 """The papers' printed numbers, read from published/: a typed file for each kind of table or figure.
 
-Every kind answers `number(task, model, size, metric)`: what the paper prints, or None. Tasks go by their names in
-published/ (`published_task`). published/README.md describes the files.
+Every kind answers `number(task, model, size, metric, better)`: what the paper prints, or None. Tasks go by their names
+in published/ (`published_task`). A metric's unit, direction and decimals are in config/metrics.yaml; here it has at most
+the heading that the paper gives it. published/README.md describes the files.
 """
 
 import functools
@@ -9,18 +10,22 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.configuration import Configuration, Entry, known, read_yaml, typed
-from hidden_dynamics.configuration.schema import Metric, Number as Numeric, Positive, Size
+from hidden_dynamics.configuration.reading import expecting
+from hidden_dynamics.configuration.schema import Different, Positive, Size, Whole
+from hidden_dynamics.configuration.schema import Number as Numeric
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 
 PUBLISHED = ROOT / "published"
 NOTHING = 1e-9  # a gap smaller than this is rounding
+Deviation = Annotated[int | float, Field(ge=0), expecting("a standard deviation, 0 or more", within=True)]
+Better = Literal["higher", "lower"]
 
 
 @dataclass(frozen=True)
@@ -53,14 +58,24 @@ class Published(Entry):
     caption: str
     notes: list[str]
 
-    def number(self, task: str, model: str, size: int | str | None, metric: str) -> Number | None:
-        """What the paper prints for a model at a size on a task, in the unit of config/metrics.yaml."""
+    def number(self, task: str, model: str, size: int | str | None, metric: str, better: Better) -> Number | None:
+        """What the paper prints for a model at a size on a task, in the unit of config/metrics.yaml.
+
+        Args:
+            better: the direction of the metric, which chooses among numbers that the paper quotes.
+        """
+        return None
+
+    def heading(self, metric: str) -> str | None:
+        """What the paper calls a metric, where that is not its title in config/metrics.yaml."""
         return None
 
 
 class Value(Entry):
+    """A mean and, where the paper prints one, its ±."""
+
     mean: Numeric
-    std: Annotated[int | float, Field(ge=0)] | None = None
+    std: Deviation | None = None
 
 
 class Quoted(Entry):
@@ -71,7 +86,8 @@ class Quoted(Entry):
 
 
 class ResultsRow(Entry):
-    """
+    """A model at a size.
+
     Attributes:
         parameters: as printed, by task where they differ.
         values: by task and metric.
@@ -126,7 +142,7 @@ class Results(Published):
     def row(self, model: str, size: int | str | None) -> ResultsRow | None:
         return _row_of(self.rows, model, size)
 
-    def number(self, task: str, model: str, size: int | str | None, metric: str) -> Number | None:
+    def number(self, task: str, model: str, size: int | str | None, metric: str, better: Better) -> Number | None:
         """The paper's own number, or else the best that it quotes."""
         row = self.row(model, size)
         if row is None:
@@ -135,30 +151,37 @@ class Results(Published):
         quoted = [item.value for item in row.literature.get(task, {}).get(metric, [])]
         if own is not None:
             return Number(own.mean, own.std)
-        return Number(self._best(metric, quoted), quoted=True) if quoted else None
+        best = max if better == "higher" else min
+        return Number(best(quoted), quoted=True) if quoted else None
 
-    def _best(self, metric: str, values: list[float]) -> float:
-        return max(values) if metrics()[metric].better == "higher" else min(values)
+    def heading(self, metric: str) -> str | None:
+        return self.metrics[metric].title if metric in self.metrics else None
+
+
+class PrintedSettings(Entry):
+    """The cells of a row of hyperparameters; `given()` has those that are printed. ∞ is kept as text."""
+
+    optimiser: str
+    learning_rate: Positive
+    batch_size: Whole
+    epochs: Whole
+    orthogonal_optimiser: str | None = None
+    orthogonal_learning_rate: Positive | None = None
+    mu: Numeric | None = None
+    s: Numeric | None = None
+    beta: Numeric | None = None
+    restart: Whole | None = None
+    K: Annotated[Whole | Literal["∞"] | None, expecting("a whole number, 1 or more, or ∞", within=True)] = None
 
 
 class HyperparametersRow(Entry):
-    """The cells of a row, `printed` as it is in the paper; ∞ is kept as text."""
+    """The hyperparameters of a model on a task; `printed` is the row's label in the paper."""
 
     printed: str
     task: str
     model: str
     size: Size | None = None
-    settings: dict[str, Any]
-
-    ALLOWED: ClassVar[frozenset[str]] = frozenset(
-        "optimiser learning_rate orthogonal_optimiser orthogonal_learning_rate batch_size epochs mu s beta restart K".split()
-    )
-
-    @model_validator(mode="after")
-    def _has_known_settings(self) -> "HyperparametersRow":
-        for name in self.settings:
-            known(name, sorted(self.ALLOWED), "setting", f"published/: {self.printed}")
-        return self
+    settings: PrintedSettings
 
 
 class Hyperparameters(Published):
@@ -173,6 +196,8 @@ class Hyperparameters(Published):
 
 
 class LossesRow(Entry):
+    """The final value of a model on a task."""
+
     task: str
     model: str
     size: Size | None = None
@@ -186,12 +211,16 @@ class Losses(Published):
     metric: str
     rows: Annotated[list[LossesRow], Field(min_length=1)]
 
-    def number(self, task: str, model: str, size: int | str | None, metric: str) -> Number | None:
+    def number(self, task: str, model: str, size: int | str | None, metric: str, better: Better) -> Number | None:
         row = _row_of([row for row in self.rows if row.task == task], model, size)
         return Number(row.value) if row is not None and metric == self.metric else None
 
 
-Axis = Annotated[dict[str, list[Numeric]], Field(min_length=1, max_length=1)]
+Axis = Annotated[
+    dict[str, Annotated[list[Numeric], Field(min_length=1), Different]],
+    Field(min_length=1, max_length=1),
+    expecting("one hyperparameter and its values"),
+]
 
 
 class GridRow(Entry):
@@ -206,6 +235,13 @@ class GridRow(Entry):
     columns: Axis
     values: list[list[Numeric]]
     notes: list[str]
+
+    @model_validator(mode="after")
+    def _has_a_number_for_each_place(self) -> "GridRow":
+        ((_, rows),), ((_, columns),) = self.rows.items(), self.columns.items()
+        if [len(row) for row in self.values] != [len(columns)] * len(rows):
+            raise PydanticCustomError("grid", "expected a number for each pair of the axes' values")
+        return self
 
     def places(self) -> dict[tuple[float, float], float]:
         """The numbers by (row value, column value)."""
@@ -243,6 +279,8 @@ class Quantity(Entry):
 
 
 class CostsRow(Entry):
+    """The costs of a model, by quantity."""
+
     model: str
     size: Size
     values: dict[str, Positive]
@@ -259,15 +297,23 @@ class Costs(Published):
     target: Numeric | None = None
     rows: Annotated[list[CostsRow], Field(min_length=1)]
 
-    def number(self, task: str, model: str, size: int | str | None, metric: str) -> Number | None:
+    @model_validator(mode="after")
+    def _names_the_metric_of_its_target(self) -> "Costs":
+        if self.target is not None and self.metric is None:
+            raise PydanticCustomError("target", "expected the metric that the target is of")
+        return self
+
+    def number(self, task: str, model: str, size: int | str | None, metric: str, better: Better) -> Number | None:
         row = _row_of(self.rows, model, size) if task == self.task else None
         return Number(row.values[metric]) if row is not None and metric in row.values else None
 
 
 class SilhouetteRow(Entry):
+    """The score of a model, which holds for every size."""
+
     model: str
     mean: Numeric
-    std: Annotated[int | float, Field(ge=0)]
+    std: Deviation
     size: None = None
 
 
@@ -283,24 +329,49 @@ class Silhouette(Published):
         """The model that the others are held to: the first of the paper's table."""
         return self.rows[0].model
 
-    def number(self, task: str, model: str, size: int | str | None, metric: str) -> Number | None:
+    def number(self, task: str, model: str, size: int | str | None, metric: str, better: Better) -> Number | None:
         row = _row_of(self.rows, model, size) if (task, metric) == (self.task, "silhouette") else None
         return Number(row.mean, row.std) if row is not None else None
 
 
+class TaskSettings(Entry):
+    """What a paper's text says of the training on a task; `given()` has what it does say.
+
+    Attributes:
+        penalty: the coefficient lambda.
+        tolerance: of the solver, relative and absolute.
+        map_size: the side of the hidden state's maps.
+    """
+
+    clip_norm: Numeric | None = None
+    alpha: Numeric | None = None
+    forget_bias: Numeric | None = None
+    initialisation: str | None = None
+    embedding_size: Whole | None = None
+    layers: Whole | None = None
+    epochs: Whole | None = None
+    batch_size: Whole | None = None
+    learning_rate: Positive | None = None
+    penalty: Annotated[int | float, Field(ge=0)] | None = None
+    tolerance: Positive | None = None
+    map_size: Whole | None = None
+
+
 class PaperTask(Entry):
-    """What a paper's text, outside its tables, says of a task, and what is known of its numbers."""
+    """What a paper's text, outside its tables, says of a task, and what is known of its numbers (`notes`)."""
 
     task: str
     dataset: str
     section: str
     sizes: list[Size] = []
     data: dict[str, Any] = {}
-    settings: dict[str, Any] = {}
+    settings: TaskSettings = TaskSettings()
     notes: list[str] = []
 
 
 class PaperTasks(Entry):
+    """What a paper's text says of each task."""
+
     kind: Literal["tasks"]
     source: Source
     rows: Annotated[list[PaperTask], Field(min_length=1)]
@@ -331,12 +402,6 @@ def load_tasks(name: str, directory: Path = PUBLISHED) -> dict[str, PaperTask]:
     return {row.task: row for row in load_published(f"{Path(name).parent}/tasks.yaml", directory).rows}
 
 
-@functools.cache
-def metrics() -> dict[str, Metric]:
-    """config/metrics.yaml."""
-    return typed(dict[str, Metric], read_yaml(ROOT / "config" / "metrics.yaml"), "config/metrics.yaml")
-
-
 def published_task(configuration: Configuration, task: str) -> str:
     """The name under which published/ has the numbers of a configured task: `published_as`, or its own."""
     return configuration.tasks[task].published_as or task
@@ -354,6 +419,3 @@ def ordering(gap: float, published_gap: float) -> str | None:
 def _row_of(rows: list, model: str, size: int | str | None) -> Any:
     """The row of a model at a size, or None; a row that names no size holds for every size."""
     return next((row for row in rows if row.model == model and row.size in (None, size)), None)
-
-
-
