@@ -7,43 +7,41 @@ import _bootstrap  # noqa: F401, I001
 import argparse
 from pathlib import Path
 
-from hidden_dynamics.configuration import known
+from hidden_dynamics.configuration import known, load_datasets
+from hidden_dynamics.configuration.loading import DATASETS
+from hidden_dynamics.configuration.schema import Dataset
 from hidden_dynamics.data.fetch import fetch
-from hidden_dynamics.data.registry import Dataset, load_registry
 from hidden_dynamics.errors import UserError, run_main
-
-REGISTRY = Path(__file__).resolve().parents[1] / "config" / "datasets.yaml"
 
 
 def main() -> None:
     arguments = parse()
-    registry = load_registry(arguments.registry)
+    datasets = load_datasets(arguments.registry)
     if arguments.list:
-        for dataset in registry.values():
-            print(describe(dataset))
+        for name, dataset in datasets.items():
+            print(describe(name, dataset))
         return
     if not (arguments.dataset and arguments.file and arguments.output):
         raise UserError("give --dataset, --file and --output, or --list")
-    dataset = registry[known(arguments.dataset, registry, "dataset", "--dataset")]
-    file = dataset.files[known(arguments.file, dataset.files, f"file of {dataset.name}", "--file")]
-    fetch(dataset.name, file, arguments.output, arguments.mirror, retries=arguments.retries)
+    name, file = known(arguments.dataset, datasets, "dataset", "--dataset"), arguments.file
+    files = datasets[name].files
+    about = files[known(file, files, f"file of {name}", "--file")]
+    fetch(name, file, about, arguments.output, arguments.mirror, retries=arguments.retries)
 
 
-def describe(dataset: Dataset) -> str:
-    stand_in = f" (stand-in for {', '.join(dataset.stand_in_for)})" if dataset.stand_in_for else ""
+def describe(name: str, dataset: Dataset) -> str:
+    stand_in = f" (stand-in for {', '.join(dataset.originals)})" if dataset.originals else ""
     lines = [
-        f"{dataset.name}: {dataset.title}{stand_in}",
+        f"{name}: {dataset.title}{stand_in}",
         f"  licence: {dataset.licence}",
         f"  cite: {dataset.citation}",
     ]
-    for file in dataset.files.values():
+    for file_name, file in dataset.files.items():
         about = f"{file.count:,} members {file.members}, " if file.archive else ""
-        lines.append(f"  {file.name}  {about}{file.size:,} bytes  sha256 {file.sha256}")
+        lines.append(f"  {file_name}  {about}{file.size:,} bytes  sha256 {file.sha256}")
         lines += [f"    {url}" for url in file.urls]
     if dataset.own_copy:
-        lines.append(
-            f"  not to be downloaded: name the directory of your copy in config.yaml, data.copies.{dataset.name}"
-        )
+        lines.append(f"  not to be downloaded: name the directory of your copy in config.yaml, data.copies.{name}")
     elif not dataset.files:
         lines.append("  nothing to download")
     return "\n".join(lines)
@@ -58,7 +56,7 @@ def parse() -> argparse.Namespace:
         "--mirror", type=Path, help="directory tried first: it holds <dataset>/<file> or <dataset>/<file>.gz"
     )
     parser.add_argument(
-        "--registry", type=Path, default=REGISTRY, help="default: config/datasets.yaml of this repository"
+        "--registry", type=Path, default=DATASETS, help="default: config/datasets.yaml of this repository"
     )
     parser.add_argument("--retries", type=int, default=3, help="attempts per address (default: %(default)s)")
     parser.add_argument("--list", action="store_true", help="print the registry and stop")

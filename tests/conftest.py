@@ -13,7 +13,6 @@ import yaml
 
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.data.fetch import fetch, verify
-from hidden_dynamics.data.registry import load_registry
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -87,13 +86,13 @@ def from_mirror(tmp_path: Path) -> Callable[[str], Path]:
     """The raw files of a dataset, fetched and verified from the mirror; skips the test where there is none."""
 
     def directory(name: str) -> Path:
-        dataset = load_registry(ROOT / "config" / "datasets.yaml")[name]
+        dataset = configurations.load_datasets()[name]
         mirror = os.environ.get("HIDDEN_DYNAMICS_MIRROR")
         if not mirror:
             pytest.skip(f"HIDDEN_DYNAMICS_MIRROR names no mirror with the real {dataset.title}")
-        for file in dataset.files.values():
-            fetch(name, file, tmp_path / file.name, mirror)
-            verify(tmp_path / file.name, file)
+        for file, about in dataset.files.items():
+            fetch(name, file, about, tmp_path / file, mirror)
+            verify(tmp_path / file, about)
         return tmp_path
 
     return directory

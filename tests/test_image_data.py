@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
+from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import cifar10, digits, svhn
-from hidden_dynamics.data.registry import load_registry
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 
@@ -135,8 +135,8 @@ def test_an_archive_of_cifar10_that_is_none_or_not_there(tmp_path: Path):
 
 
 def test_the_registry_and_the_module_agree_on_cifar10():
-    (file,) = load_registry(ROOT / "config" / "datasets.yaml")["cifar10"].files.values()
-    assert (file.name, file.count) == (cifar10.ARCHIVE, len(BATCHES))
+    ((name, file),) = load_datasets()["cifar10"].files.items()
+    assert (name, file.count) == (cifar10.ARCHIVE, len(BATCHES))
     assert file.size == len(BATCHES) * cifar10.RECORDS * cifar10.RECORD
 
 
@@ -280,7 +280,7 @@ def test_a_broken_off_matlab_file_is_named(tmp_path: Path, few_digits, packed: b
 
 
 def test_the_registry_and_the_module_agree_on_svhn():
-    files = load_registry(ROOT / "config" / "datasets.yaml")["svhn"].files
+    files = load_datasets()["svhn"].files
     assert list(files) == [name for name, _ in svhn.FILES.values()]
 
 

@@ -210,4 +210,4 @@ def test_script_refuses_raw_files_that_are_not_the_registered_ones(tmp_path: Pat
 
     (tmp_path / "data.bin").write_bytes(content)
     done = script(*arguments)
-    assert done.returncode == 1 and "error: the registry's toy.module: there is no module" in done.stderr
+    assert done.returncode == 1 and "toy.module: there is no module" in done.stderr

@@ -20,11 +20,11 @@ from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import fsdd, prepared, speech, synthetic_speech, timit
-from hidden_dynamics.data.registry import load_registry
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.system.digest import reachable
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.system.digest import reachable
 
 unhurried = settings(max_examples=30, deadline=None)
 seeds = st.integers(0, 2**32)
@@ -683,9 +683,9 @@ def test_settings_of_generated_speech_are_checked(change: dict, message: str):
 
 
 def test_stand_ins_say_what_they_are():
-    registry = load_registry(ROOT / "config" / "datasets.yaml")
+    registry = load_datasets()
     assert registry["timit"].own_copy and registry["timit"].files == {}
-    assert [name for name, dataset in registry.items() if "timit" in dataset.stand_in_for] == [
+    assert [name for name, dataset in registry.items() if "timit" in dataset.originals] == [
         "fsdd",
         "synthetic_speech",
     ]
@@ -693,6 +693,6 @@ def test_stand_ins_say_what_they_are():
 
 
 def test_only_what_is_prepared_in_the_speech_environment_needs_torch():
-    for name, dataset in load_registry(ROOT / "config" / "datasets.yaml").items():
+    for name, dataset in load_datasets().items():
         packages = {key.split(":")[0].split(".")[0] for key in reachable([f"{dataset.module}.prepare"])}
         assert bool(packages & {"torch", "torchaudio", "soundfile"}) == (dataset.environment == "speech"), name

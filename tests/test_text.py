@@ -12,8 +12,8 @@ from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import prepared, ptb, python_topics, text
-from hidden_dynamics.data.registry import load_registry
 from hidden_dynamics.errors import UserError
 
 unhurried = settings(max_examples=50, deadline=None)
@@ -375,7 +375,7 @@ def test_a_dataset_with_nothing_embedded_records_its_downloads_alone(tmp_path: P
 
 
 def test_the_registry_has_both():
-    registry = load_registry(ROOT / "config" / "datasets.yaml")
+    registry = load_datasets()
     assert tuple(registry["ptb"].files) == tuple(ptb.FILES.values())
-    assert registry["python_topics"].stand_in_for == ("ptb",) and registry["python_topics"].files == {}
+    assert registry["python_topics"].originals == ("ptb",) and registry["python_topics"].files == {}
     assert registry["python_topics"].title == "Python's help topics (pydoc_data.topics)"

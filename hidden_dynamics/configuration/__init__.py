@@ -1,6 +1,6 @@
 """What is configured, typed; what one run is; where everything lies."""
 
-from hidden_dynamics.configuration.loading import Configuration, load, parse_settings
+from hidden_dynamics.configuration.loading import Configuration, load, load_datasets, parse_settings
 from hidden_dynamics.configuration.paths import Paths
 from hidden_dynamics.configuration.reading import Entry, known, listed, merge, read_yaml, typed
 
@@ -11,6 +11,7 @@ __all__ = [
     "known",
     "listed",
     "load",
+    "load_datasets",
     "merge",
     "parse_settings",
     "read_yaml",

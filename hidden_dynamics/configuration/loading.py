@@ -47,6 +47,7 @@ PARTS = {
     "scales": dict[Name, Scale],
     "artifacts": dict[ArtifactName, dict[str, Any]],
 }
+DATASETS = ROOT / "config" / "datasets.yaml"
 RECURRENT_NETWORK = "hidden_dynamics.models.recurrent_network.RecurrentNetwork"  # of tasks that name no other
 
 
@@ -153,6 +154,23 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
     return configuration
 
 
+def load_datasets(path: Path = DATASETS) -> dict[str, Dataset]:
+    """The registry of datasets alone, at `path`.
+
+    Raises:
+        UserError: the file is missing or malformed, or a stand-in names a dataset that does not exist.
+    """
+    datasets = typed(PARTS["datasets"], read_yaml(path), str(path))
+    _check_originals(datasets, str(path))
+    return datasets
+
+
+def _check_originals(datasets: Mapping[str, Dataset], origin: str) -> None:
+    for name, dataset in datasets.items():
+        for original in dataset.originals:
+            known(original, datasets, "dataset", f"{origin}: {name}.stand_in_for")
+
+
 def _merge_tasks(parts: Mapping, raw: Mapping, scale: str, settings: Mapping) -> dict[str, Task]:
     _check_tasks(parts, parts["tasks"], "config/tasks.yaml")
     content = copy.deepcopy(raw["tasks"])
@@ -228,7 +246,7 @@ def _check_tasks(parts: Mapping, tasks: Mapping[str, Task], origin: str) -> None
 
 
 def _check_metrics(parts: Mapping, name: str, task: Task, within: str) -> None:
-    """What is reported, and what the averaging of weights is triggered by, must have an entry in config/metrics.yaml."""
+    """What is reported, and what triggers the averaging of weights, must have an entry in config/metrics.yaml."""
     known(task.training.report.metric, parts["metrics"], "metric", f"{within}{name}.training.report.metric")
     if task.training.averaging is not None:
         place = f"{within}{name}.training.averaging.metric"
@@ -257,9 +275,7 @@ def _check_sizes(name: str, task: Task, model: str, entry: TaskModel, origin: st
 
 def _check_names(c: Configuration) -> None:
     """Every name that one file uses must be defined in another; artifacts are left to their kinds."""
-    for name, dataset in c.datasets.items():
-        for original in dataset.originals:
-            known(original, c.datasets, "dataset", f"config/datasets.yaml: {name}.stand_in_for")
+    _check_originals(c.datasets, "config/datasets.yaml")
     for name in c.settings.data.copies:
         known(name, c.datasets, "dataset", "config.yaml: data.copies")
     for name in c.settings.readings:
@@ -331,4 +347,3 @@ def with_types(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     structured = ("seeds", "data", "overrides", "forecast")
     return {key: with_type(value) if key in structured else value for key, value in settings.items()}
-

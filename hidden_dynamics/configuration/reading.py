@@ -15,6 +15,15 @@ from hidden_dynamics.errors import UserError
 
 Typed = TypeVar("Typed")
 LONGEST = 200  # characters of what was found that a message repeats
+EXPECTED = {  # by pydantic's names of mistakes, of types that no `expecting` annotates
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_type": "a mapping",
+    "none_required": "null",
+    "string_type": "text",
+}
 
 
 class Entry(BaseModel):
@@ -120,8 +129,8 @@ def _explained(error: ValidationError, origin: str, key: str) -> UserError:
     elif of_key:
         where = ".".join(parts[:-1])
         text = f"the name '{parts[-1]}' is not allowed; {problem['msg']}"
-    elif problem["type"] in ("model_type", "dict_type", "mapping_type"):
-        text = f"found {found}, expected a mapping"
+    elif problem["type"] in EXPECTED:
+        text = f"found {found}, expected {EXPECTED[problem['type']]}"
     else:
         text = f"found {found}, {problem['msg'].removeprefix('Value error, ')}"
     return UserError(f"{origin}: {where or '(top level)'}: {text}", file=origin, key=where)
@@ -138,7 +147,7 @@ def known(name: Any, names: Iterable[str], what: str, origin: str) -> Any:
 
 
 def closest(name: Any, names: Iterable[str]) -> str:
-    """" Did you mean 'x'?", or nothing where no name is close."""
+    """ " Did you mean 'x'?", or nothing where no name is close."""
     close = difflib.get_close_matches(str(name), list(names), n=1)
     return f" Did you mean '{close[0]}'?" if close else ""
 

@@ -83,9 +83,7 @@ class Settings(Entry):
     precision: Annotated[Literal["fp32", "tf32"], expecting("fp32 or tf32")]
     runs_per_gpu: Whole
     together: Together | None = None
-    time_limit: Annotated[
-        Whole | None, expecting("a whole number of minutes, 1 or more, or null", within=True)
-    ] = None
+    time_limit: Annotated[Whole | None, expecting("a whole number of minutes, 1 or more, or null", within=True)] = None
     data: DataSettings
     results: Directory
     readings: Readings
@@ -163,12 +161,8 @@ class TrainingChange(Entry):
     epochs: Whole | None = None
     iterations_per_epoch: Whole | None = None
     evaluate_every: Whole | None = None
-    clip_norm: Annotated[
-        Positive | None, expecting("a number above 0, or null for no clipping", within=True)
-    ] = None
-    averaging: Annotated[
-        AveragingChange | None, expecting("{metric, nonmonotone}, or null for no averaging")
-    ] = None
+    clip_norm: Annotated[Positive | None, expecting("a number above 0, or null for no clipping", within=True)] = None
+    averaging: Annotated[AveragingChange | None, expecting("{metric, nonmonotone}, or null for no averaging")] = None
     record_gradients: Whole | None = None
     report: Report | None = None
     drop_last: bool = False
@@ -201,7 +195,9 @@ class TaskModel(Entry):
     sizes: Annotated[list[Size], Field(min_length=1), Different, expecting("a list of sizes")] | None = None
     grid: (
         Annotated[
-            dict[str, Annotated[list[Number], Field(min_length=1), Different, expecting("a list of different numbers")]],
+            dict[
+                str, Annotated[list[Number], Field(min_length=1), Different, expecting("a list of different numbers")]
+            ],
             Field(min_length=1),
             expecting("a mapping from hyperparameters to lists of values"),
         ]
@@ -339,9 +335,7 @@ class Dataset(Entry):
         expecting("the name of a Python module, such as hidden_dynamics.data.mnist"),
     ]
     stand_in_for: (
-        Annotated[
-            str | Names, expecting("the name of a dataset, a list of names that differ, or null", within=True)
-        ]
+        Annotated[str | Names, expecting("the name of a dataset, a list of names that differ, or null", within=True)]
         | None
     )
     licence: Text

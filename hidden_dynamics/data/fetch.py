@@ -17,10 +17,10 @@ from pathlib import Path
 import pooch
 import requests
 
-from hidden_dynamics.system import files
+from hidden_dynamics.configuration.schema import RemoteFile
 from hidden_dynamics.data import archives
-from hidden_dynamics.data.registry import RemoteFile
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.system import files
 from hidden_dynamics.system.locks import alone
 
 CHUNK = 1 << 18  # bytes of a local file held in memory at a time
@@ -30,6 +30,7 @@ WORTH_RETRYING = {408, 425, 429}  # the client errors (4xx) that may pass by the
 
 def fetch(
     dataset: str,
+    name: str,
     file: RemoteFile,
     destination: str | Path,
     mirror: str | Path | None = None,
@@ -38,13 +39,14 @@ def fetch(
     pause: float = 1.0,
     timeout: float = 30.0,
 ) -> None:
-    """Bring `file` to `destination`, decompressed and verified.
+    """Bring a file to `destination`, decompressed and verified.
 
-    The mirror is tried first (`<mirror>/<dataset>/<file>`, plain or with `.gz`), then each URL in turn. What arrives
+    The mirror is tried first (`<mirror>/<dataset>/<name>`, plain or with `.gz`), then each URL in turn. What arrives
     with the wrong content is thrown away and the next source is tried.
 
     Args:
         dataset: the dataset's name: the directory within the mirror.
+        name: the file's.
         file: what to bring, with the size and SHA-256 of its decompressed content or, for an archive, of its members.
         destination: the file's final name. Nothing is there before the content is verified.
         mirror: a directory laid out `<dataset>/<file>`, or None.
@@ -59,7 +61,7 @@ def fetch(
     """
     destination = Path(destination)
     progress = sys.stderr.isatty() if progress is None else progress
-    label = f"{dataset}/{file.name}"
+    label = f"{dataset}/{name}"
     part = destination.with_name(f"{destination.name}.part")
     tried: list[tuple[str, str]] = []
 
@@ -67,9 +69,9 @@ def fetch(
         tried.append((source, reason))
         _say(f"{label}: {reason}: {source}")
 
-    copies = [] if mirror is None else _copies(Path(mirror), dataset, file)
+    copies = [] if mirror is None else _copies(Path(mirror), dataset, name)
     if mirror is not None and not copies:
-        failed(str(Path(mirror, dataset, file.name)), "not in the mirror, neither plain nor with .gz")
+        failed(str(Path(mirror, dataset, name)), "not in the mirror, neither plain nor with .gz")
     sources = [(str(copy), partial(_unpack, copy, file, destination)) for copy in copies]
     for url in file.urls:
         sources.append((url, partial(_from_url, url, file, part, destination, progress, retries, pause, timeout)))
@@ -90,13 +92,14 @@ def fetch(
         # Only the disk gets here: a source's own errors have become _Refused.
         raise UserError(
             f"cannot write {destination}: {error.strerror or error}. "
-            "Make room, or make its directory writable, and run again."
+            "Make room, or make its directory writable, and run again.",
+            file=destination,
         ) from error
     finally:
         with contextlib.suppress(OSError):
             if part.stat().st_size == 0:
                 part.unlink()
-    raise UserError(_nothing_worked(dataset, file, tried))
+    raise UserError(_nothing_worked(label, file, tried), file=destination)
 
 
 def _is_there(destination: Path, file: RemoteFile) -> bool:
@@ -117,19 +120,21 @@ def verify(path: str | Path, file: RemoteFile) -> None:
         for _ in _verified(Path(path), file):
             pass
     except _Refused as refusal:
-        raise UserError(f"{path}: {refusal}. Delete it and fetch it again.") from None
+        raise UserError(f"{path}: {refusal}. Delete it and fetch it again.", file=path) from None
 
 
 class _Refused(Exception):
     """A source did not give the file; the message says why."""
 
 
-def _copies(mirror: Path, dataset: str, file: RemoteFile) -> list[Path]:
+def _copies(mirror: Path, dataset: str, name: str) -> list[Path]:
     if not mirror.is_dir():
         raise UserError(
-            f"the mirror {mirror} is not a directory. Set data.mirror in config.yaml to one, or leave it out."
+            f"the mirror {mirror} is not a directory. Set data.mirror in config.yaml to one, or leave it out.",
+            file=mirror,
+            key="data.mirror",
         )
-    candidates = [mirror / dataset / file.name, mirror / dataset / f"{file.name}.gz"]
+    candidates = [mirror / dataset / name, mirror / dataset / f"{name}.gz"]
     return [path for path in candidates if path.is_file()]
 
 
@@ -271,12 +276,12 @@ def _plainly(error: requests.RequestException, timeout: float) -> str:
     return re.sub(r"^(<.*?>|\w+\(.*?\)): ", "", f"{getattr(cause, 'reason', cause)}")
 
 
-def _nothing_worked(dataset: str, file: RemoteFile, tried: list[tuple[str, str]]) -> str:
+def _nothing_worked(label: str, file: RemoteFile, tried: list[tuple[str, str]]) -> str:
     sources = "\n".join(f"  - {source}: {reason}" for source, reason in tried)
     return (
-        f"{dataset}/{file.name} could not be fetched:\n{sources}\n"
+        f"{label} could not be fetched:\n{sources}\n"
         f"Expected: {_expected(file)}.\n"
-        f"Check the network and run again; or put the file at <directory>/{dataset}/{file.name} (or .gz) "
+        f"Check the network and run again; or put the file at <directory>/{label} (or .gz) "
         "and set data.mirror in config.yaml to that <directory>."
     )
 

@@ -9,8 +9,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from hidden_dynamics.system import files
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.system import files
 
 
 @dataclass(frozen=True)

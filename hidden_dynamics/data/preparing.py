@@ -1,0 +1,86 @@
+"""Preparing a dataset: where its raw files are, the module that turns them into arrays, and what is known of these."""
+
+import importlib
+import platform
+import sys
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.schema import Dataset
+from hidden_dynamics.errors import UserError
+
+# What determines arrays, where it is used.
+LIBRARIES = ("numpy", "scikit-learn", "scipy", "soundfile", "torch", "torchaudio")
+
+
+def raw_directory(name: str, configuration: Configuration) -> Path:
+    """The directory of a dataset's raw files, as config.yaml says: data.copies or data.directory.
+
+    Raises:
+        UserError: the dataset has to be the user's own copy, and no directory is named.
+    """
+    dataset, copies = configuration.datasets[name], configuration.settings.data.copies
+    if not dataset.own_copy:
+        return Path(configuration.paths.raw(name))
+    if name in copies:
+        return Path(copies[name]).expanduser()
+    instead = [other for other, entry in configuration.datasets.items() if name in entry.originals and entry.files]
+    tasks = [task for task, entry in configuration.tasks.items() if entry.dataset == name]
+    changes = ", ".join(f"{task}: {{dataset: {instead[0]}}}" for task in tasks) if instead else ""
+    raise UserError(
+        f"{dataset.title} is licensed ({dataset.licence}) and cannot be downloaded. Name the directory of your copy "
+        f"with --config data='{{copies: {{{name}: /path}}}}', or in config.yaml"
+        + (f"; or train on an open stand-in with --config overrides='{{tasks: {{{changes}}}}}'." if changes else "."),
+        file="config.yaml",
+        key=f"data.copies.{name}",
+    )
+
+
+def module_of(name: str, dataset: Dataset) -> ModuleType:
+    """The module that prepares a dataset.
+
+    Raises:
+        UserError: there is no such module.
+    """
+    try:
+        return importlib.import_module(dataset.module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not dataset.module.startswith(error.name):
+            raise  # the module is there; what it imports is not
+        file, key = "config/datasets.yaml", f"{name}.module"
+        raise UserError(f"{file}: {key}: there is no module {dataset.module!r}", file, key) from None
+
+
+def provenance(
+    name: str,
+    dataset: Dataset,
+    settings: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    embedded: Mapping[str, str],
+) -> dict[str, Any]:
+    """What is known of the arrays' origin; of an own copy, which no checksum describes, how much was found.
+
+    Args:
+        embedded: digests of what was read from installed software, by name; they stand beside the downloads'.
+    """
+    counts = {array_name: array.shape[0] for array_name, array in arrays.items() if array.ndim}
+    return {
+        "dataset": name,
+        "title": dataset.title,
+        "stand_in_for": list(dataset.originals),
+        "licence": dataset.licence,
+        "citation": dataset.citation,
+        "files": {file: about.sha256 for file, about in dataset.files.items()} | dict(embedded),
+        **({"own_copy": counts} if dataset.own_copy else {}),
+        "settings": dict(settings),
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in LIBRARIES if name.replace("scikit-learn", "sklearn") in sys.modules},
+        },
+    }
