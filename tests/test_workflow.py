@@ -1,7 +1,7 @@
 """The workflow as its users meet it: real Snakemake, in a copy of the repository, on runs of seconds.
 
-The copy has additions of a user: a cell, a dataset and a task, each one class or function and one entry. It is run
-once, and every test that changes something works in a copy of its own of what came out.
+The copy has additions of a user's own. It is run once, and every test that changes something works in a copy of its own
+of what came out.
 """
 
 import json
@@ -13,159 +13,19 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 import yaml
 from conftest import ROOT
+from repository import MOMENTUM, PARITY, SETTINGS, TARGETS, Workflow, add_what_a_user_adds, copy_repository
 
-from hidden_dynamics import configuration as configurations
-from hidden_dynamics.configuration.runs import all_runs, data_file, runs_of
+from hidden_dynamics.artifacts import artifact_named
+from hidden_dynamics.configuration import load
+from hidden_dynamics.configuration.runs import all_runs, data_file
 
 pytestmark = pytest.mark.slow
 
-PARTS = [
-    "Snakefile",
-    "config.yaml",
-    "rules",
-    "scripts",
-    "hidden_dynamics",
-    "config",
-    "profiles",
-    "envs",
-    "published",
-    "docs",
-]
 ARTIFACTS = list(yaml.safe_load((ROOT / "config/artifacts.yaml").read_text(encoding="utf-8")))
-TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 1, "batch_size": 720}}
-SETTINGS = {"results": "out", "seeds": [0], "device": "cpu", "overrides": {"tasks": {"mnist": TINY, "pmnist": TINY}}}
-PARITY = "out/demo/runs/parity/lstm-n3/seed0"
-TARGETS = ["momentumrnn_table11", "momentumrnn_figure9", "momentumrnn_table7", f"{PARITY}/run.json"]
-MOMENTUM = (
-    "v = linear_recurrence(self.s * g, self.mu, state)",
-    "v = linear_recurrence(self.s * g, self.mu / 2, state)",
-)
-
-CELL = """
-from hidden_dynamics.models.recurrent import LSTM
-
-
-class MyLSTM(LSTM):
-    def __init__(self, input_size, hidden_size, gain, **options):
-        super().__init__(input_size, hidden_size, **options)
-        self.gain = gain
-
-    def forward(self, x, state=None):
-        return super().forward(self.gain * x, state)
-"""
-TASK = """
-import os
-
-import numpy as np
-import torch
-from torch.nn import functional
-
-from hidden_dynamics.data.streams import generator
-
-
-def prepare(raw, settings):
-    bits = generator(0, "parity").integers(0, 2, (settings["test_size"], settings["length"]), dtype=np.uint8)
-    return {"test_bits": bits, "length": np.array(settings["length"])}
-
-
-class Parity:
-    input_size, output_size, every_step, train_size, baseline_loss = 1, 2, False, None, None
-
-    def __init__(self, arrays, settings, seed, device):
-        self.length, self.test, self.seed = int(arrays["length"]), arrays["test_bits"], seed
-
-    def batch(self, epoch, indices):
-        iteration, size = indices
-        return generator(self.seed, "train", iteration).integers(0, 2, (size, self.length), dtype=np.uint8)
-
-    def loss(self, network, bits):
-        x = torch.from_numpy(bits.T[:, :, None].astype(np.float32))
-        return functional.cross_entropy(network(x), torch.from_numpy(bits.sum(1) % 2).long())
-
-    def evaluate(self, network):
-        with open(os.environ.get("EVALUATIONS", "evaluations"), "a") as handle:  # shows how much was trained
-            handle.write(".")
-        return {"test_loss": self.loss(network, self.test).item()}
-"""
-
-
-def add_what_a_user_adds(root):
-    (root / "my_cells.py").write_text(CELL)
-    (root / "my_task.py").write_text(TASK)
-
-    def append(part, entry):
-        with open(root / "config" / f"{part}.yaml", "a", encoding="utf-8") as handle:
-            handle.write("\n" + yaml.safe_dump(entry, sort_keys=False))
-
-    network = "hidden_dynamics.models.recurrent_network.RecurrentNetwork"
-    mine = {"label": "MyLSTM", "colour": "magenta", "network": network, "core": "my_cells.MyLSTM"}
-    append("models", {"my_lstm": mine | {"tasks": {"mnist": {"sizes": [128], "hyperparameters": {"gain": 0.5}}}}})
-    about = {"title": "Parity", "module": "my_task", "stand_in_for": None, "licence": "generated", "citation": "none"}
-    append("datasets", {"parity": about | {"module": "my_task", "files": {}}})
-    training = {
-        "optimisers": {"main": {"name": "Adam", "lr": 0.01}},
-        "batch_size": 4,
-        "epochs": 40,
-        "evaluate_every": 20,
-        "report": {"metric": "test_loss", "rule": "min"},
-    }
-    task = {"title": "Parity", "class": "my_task.Parity", "dataset": "parity", "data": {"length": 5, "test_size": 8}}
-    append("tasks", {"parity": task | {"training": training, "models": {"lstm": {"sizes": [3]}}}})
-    scales = yaml.safe_load((root / "config/scales.yaml").read_text(encoding="utf-8"))
-    append("scales", {"separate": scales["demo"] | {"together": []}})
-    artifacts = yaml.safe_load((root / "config/artifacts.yaml").read_text(encoding="utf-8"))
-    panels = artifacts["momentumrnn_figure9"]["panels"]
-    artifacts["momentumrnn_figure9"]["panels"] = [panel for panel in panels if panel["task"] == "mnist"]
-    (root / "config/artifacts.yaml").write_text(yaml.safe_dump(artifacts, sort_keys=False), encoding="utf-8")
-
-
-class Workflow:
-    """A copy of the repository, and Snakemake in it."""
-
-    def __init__(self, root: Path):
-        self.root = root
-
-    def command(self, *arguments: str, **settings) -> list[str]:
-        given = {key: json.dumps(value) if isinstance(value, dict | list) else value for key, value in settings.items()}
-        config = [f"{key}={value}" for key, value in given.items()]
-        return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--config", *config]
-
-    def run(self, *arguments: str, code: int = 0, **settings) -> str:
-        """What snakemake prints; it must end with this exit code."""
-        command = self.command(*arguments, **(SETTINGS | settings))
-        done = subprocess.run(command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        assert done.returncode == code, done.stdout[-6000:]
-        return done.stdout
-
-    def jobs(self, *targets: str, **settings) -> set[str]:
-        """The messages of the jobs that a dry run lists."""
-        said = self.run("--dry-run", *(targets or TARGETS), **settings)
-        found = set(re.findall(r"^Job \d+: (.*)$", said, flags=re.MULTILINE))
-        assert found or "Nothing to be done" in said or "Job stats" in said, said
-        return found
-
-    def edit(self, file: str, old: str, new: str) -> None:
-        path = self.root / file
-        text = path.read_text(encoding="utf-8")
-        assert old in text, f"{file} has no {old!r} any more"
-        path.write_text(text.replace(old, new), encoding="utf-8")
-
-    def files(self, folder: str, pattern: str) -> dict[str, bytes]:
-        return {str(path.relative_to(self.root)): path.read_bytes() for path in (self.root / folder).glob(pattern)}
-
-
-def copy_repository(root):
-    """What a workflow needs of the repository, into a directory that is there."""
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / part, root / part)
 
 
 @pytest.fixture(scope="session")
@@ -198,7 +58,7 @@ def test_a_table_a_figure_and_hyperparameters_are_made_from_trained_runs(finishe
     made = {
         path.relative_to(finished.root / "out/demo").as_posix() for path in (finished.root / "out/demo").rglob("*.*")
     }
-    for name in ("momentumrnn_table11", "momentumrnn_table7"):
+    for name in ("momentumrnn_table11", "momentumrnn_table7", "mine_table1"):
         assert {f"tables/{name}.{form}" for form in ("csv", "md", "tex", "html")} <= made
     assert {"figures/momentumrnn_figure9.pdf", "figures/momentumrnn_figure9.png"} <= made
     records = [json.loads(path.read_text()) for path in finished.root.glob("out/demo/runs/*/*/seed0/run.json")]
@@ -208,13 +68,16 @@ def test_a_table_a_figure_and_hyperparameters_are_made_from_trained_runs(finishe
     assert "demo" in (finished.root / "out/demo/tables/momentumrnn_table11.md").read_text()
 
 
-def test_a_cell_of_the_users_own_appears_in_the_table_and_a_task_of_the_users_own_is_trained(finished):
+def test_a_cell_a_task_a_metric_and_a_kind_of_the_users_own_are_trained_and_shown(finished):
     assert "MyLSTM" in (finished.root / "out/demo/tables/momentumrnn_table11.md").read_text()
     record = json.loads((finished.root / "out/demo/runs/mnist/my_lstm-n4/seed0/run.json").read_text())
-    assert record["spec"]["core"] == "my_cells.MyLSTM"
+    assert record["spec"]["core"] == "MyLSTM"
     assert record["spec"]["hyperparameters"] == {"hidden_size": 4, "gain": 0.5}
     parity = json.loads((finished.root / PARITY / "run.json").read_text())
     assert (parity["iterations"], parity["dataset"]["name"]) == (40, "parity")
+    rate = 100 * parity["reported"]["metrics"]["parity_rate"]
+    shown = (finished.root / "out/demo/tables/mine_table1.md").read_text()
+    assert f"| LSTM    | {rate:.1f}" in shown and "Parities (higher is better)" in shown
     assert (finished.root / "data/prepared/parity-length5-test_size8.npz").exists()
 
 
@@ -226,11 +89,11 @@ def test_wording_formatting_dates_and_where_it_runs_make_nothing_again(workflow)
     for path in [*workflow.root.glob("scripts/*.py"), *workflow.root.rglob("hidden_dynamics/**/*.py")]:
         path.touch()
     workflow.edit(
-        "hidden_dynamics/filters.py", "class Momentum(nn.Module):", "# a comment\nclass Momentum(\n    nn.Module\n):"
+        "hidden_dynamics/models/momentum/filters.py", "class Momentum(nn.Module):", "# a comment\nclass Momentum(\n    nn.Module\n):"
     )
-    workflow.edit("hidden_dynamics/filters.py", '"""v_t = mu v_{t-1}', '"""As the paper has it, v_t = mu v_{t-1}')
+    workflow.edit("hidden_dynamics/models/momentum/filters.py", '"""v_t = mu v_{t-1}', '"""As the paper has it, v_t = mu v_{t-1}')
     workflow.edit("scripts/train.py", "def main() -> int:", "def main() -> int:  # the entry\n")
-    workflow.edit("hidden_dynamics/rendering/tables.py", "import jinja2", "import jinja2  # templates")
+    workflow.edit("hidden_dynamics/artifacts/tables.py", "import jinja2", "import jinja2  # templates")
     workflow.edit("my_cells.py", "class MyLSTM(LSTM):", 'class MyLSTM(LSTM):\n    """Mine."""\n')
     assert workflow.jobs(device="cuda", runs_per_gpu=3, data={"mirror": "/nowhere"}) == set()
 
@@ -261,7 +124,7 @@ def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
     before = {
         name: workflow.files("out/demo/runs", f"*/*/seed0/{name}") for name in ("metrics.csv", "clock.csv", "run.json")
     }
-    workflow.edit("hidden_dynamics/filters.py", *MOMENTUM)
+    workflow.edit("hidden_dynamics/models/momentum/filters.py", *MOMENTUM)
     said = workflow.run("momentumrnn_figure9")
     assert [job for job in re.findall(r"^Job \d+: (Training.*)$", said, flags=re.MULTILINE)] != []
     assert "on pmnist" not in said
@@ -306,14 +169,14 @@ def test_where_every_run_is_a_job_a_changed_equation_lists_exactly_its_models(re
     workflow = Workflow(tmp_path / "repository")
     (workflow.root / "scripts/train.py").write_text(TRAINS_NOTHING)
     shipped = yaml.safe_load((workflow.root / "config.yaml").read_text(encoding="utf-8"))
-    configuration = configurations.load(shipped | SETTINGS | {"scale": "separate"}, workflow.root)
+    configuration = load(shipped | SETTINGS | {"scale": "separate"}, workflow.root)
     runs = [run for run in all_runs(configuration) if run.task in ("mnist", "adding")]
     (workflow.root / "data/prepared").mkdir(parents=True)
     for run in runs:
         (workflow.root / data_file(configuration, run.spec["dataset"], run.spec["data"])).touch()
     records = [f"{run.directory}/run.json" for run in runs]
     workflow.run(*records, scale="separate")
-    workflow.edit("hidden_dynamics/filters.py", *MOMENTUM)
+    workflow.edit("hidden_dynamics/models/momentum/filters.py", *MOMENTUM)
     expected = {f"Training {run.variant} on {run.task}, seed 0" for run in runs if run.model == "momentum_lstm"}
     assert len(expected) == 3
     assert workflow.jobs(*records, scale="separate") == expected
@@ -415,7 +278,7 @@ def test_at_the_papers_scale_every_artifact_is_a_target_and_downloads_try_the_mi
 MISTAKES = [
     ({"scale": "dmo"}, ["config.yaml: scale: unknown scale 'dmo'", "Did you mean 'demo'"]),
     ({"scales": "demo"}, ["unknown key 'scales'", "Did you mean 'scale'"]),
-    ({"runs_per_gpu": "two"}, ["config.yaml: runs_per_gpu: 'two'", "a whole number, 1 or more"]),
+    ({"runs_per_gpu": "two"}, ["config.yaml: runs_per_gpu: found 'two'", "a whole number, 1 or more"]),
     ({"overrides": {"tasks": {"mnits": {}}}}, ["overrides.tasks: unknown task 'mnits'", "Did you mean 'mnist'"]),
     ({"overrides": {"tasks": {"mnist": {"class": "my_task.Party"}}}}, ["my_task.Party is not defined: check the name"]),
 ]
@@ -462,7 +325,7 @@ def test_every_rule_says_what_it_needs_and_where_it_writes_its_log(repository):
     rules = json.loads(done.stdout.splitlines()[-1])
     acting = {name: rule for name, rule in rules.items() if rule["acts"]}
     targets = {name.split()[1] for name, rule in rules.items() if not rule["acts"]}
-    assert targets == {"all", "claims", "index", *ARTIFACTS}
+    assert targets == {"all", "claims", "index", "mine_table1", *ARTIFACTS}
     assert {"cpu fetch", "cpu prepare", "cpu summarise", "cpu render_table", "cpu train_parity"} <= set(acting)
     for name, rule in acting.items():
         assert rule["log"] and rule["benchmark"] and rule["message"], name
@@ -498,7 +361,7 @@ def test_a_step_refuses_to_run_in_the_wrong_python(script):
 
 def test_the_runs_of_the_table_are_those_that_were_trained(finished):
     shipped = yaml.safe_load((finished.root / "config.yaml").read_text(encoding="utf-8"))
-    configuration = configurations.load(shipped | SETTINGS, finished.root)
-    for run in runs_of(configuration, "momentumrnn_table11"):
+    configuration = load(shipped | SETTINGS, finished.root)
+    for run in artifact_named(configuration, "momentumrnn_table11").runs:
         record = json.loads((finished.root / run.directory / "run.json").read_text())
         assert record["spec"] == json.loads(json.dumps(run.spec))

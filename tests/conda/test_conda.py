@@ -20,16 +20,15 @@ from conda_lab import HERE, Lab, missing
 from conftest import ROOT
 from packaging.markers import Marker
 from packaging.requirements import Requirement
+from repository import SETTINGS, copy_repository
 from steps import imports_of, steps
-from test_workflow import SETTINGS, copy_repository
 
-from hidden_dynamics import configuration as configurations
-from hidden_dynamics.configuration.runs import data_file
+from hidden_dynamics.configuration import load
 
 sys.path.append(str(ROOT / "tests/slurm"))
 
-from test_slurm import missing as missing_for_slurm  # noqa: E402
-from test_slurm import slurm  # noqa: E402, F401  a fixture
+from slurm_lab import missing as missing_for_slurm  # noqa: E402
+from slurm_lab import slurm  # noqa: E402, F401  a fixture
 
 pytestmark = [
     pytest.mark.slow,
@@ -39,11 +38,11 @@ pytestmark = [
 
 TABLE = "momentumrnn_table11"
 SUMMARY = f"out/demo/summary/{TABLE}.csv"
-SETTLED = configurations.load(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")))
+SETTLED = load()
 (SPEECH,) = {
-    data_file(SETTLED, task["dataset"], task.get("data", {}))
+    SETTLED.paths.prepared(task.dataset, task.data)
     for task in SETTLED.tasks.values()
-    if task["dataset"] == "synthetic_speech"
+    if task.dataset == "synthetic_speech"
 }
 NAMES = sorted(path.stem for path in (ROOT / "envs").glob("*.yaml"))
 JOURNAL = """
@@ -163,7 +162,7 @@ def test_every_step_ran_in_its_own_environment_and_loaded_nothing_from_elsewhere
     ran = {(line["script"], named[line["prefix"]]) for line in with_conda.journal()}
     assert ran <= {(step.script, step.environment) for step in steps()}
     assert ran >= {("prepare", "data"), ("prepare", "speech"), ("train", "train"), ("summarise", "summarise")}
-    assert ("render_table", "render") in ran
+    assert ("render", "render") in ran
     assert {script for script, _ in ran} == {line["script"] for line in without.journal()}
     for line in with_conda.journal():
         assert line["conda"] == line["prefix"]
@@ -336,7 +335,7 @@ def test_on_slurm_every_job_activates_the_environment_of_its_step(made, lab, slu
     assert len(set(re.findall(r"SLURM jobid (\d+)", said))) == 6  # prepare, two trainings, summarise, judge, render
     named = {str(path): name for name, path in made.environments().items()}
     ran = {(line["script"], named[line["prefix"]]) for line in repository.journal()}
-    shown = {("summarise", "summarise"), ("judge_claims", "claims"), ("render_table", "render")}
+    shown = {("summarise", "summarise"), ("judge_claims", "claims"), ("render", "render")}
     assert ran - {("train_job", "train")} == {("prepare", "data"), ("train", "train"), *shown}
     for pattern in ("runs/*/*/seed0/metrics.csv", "runs/*/*/seed0/model.pt", "tables/*"):
         made_here = sorted((made.root / "out/demo").glob(pattern))

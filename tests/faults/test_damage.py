@@ -11,7 +11,7 @@ import sys
 import pytest
 from places import PARITY, SETTINGS, TARGETS, finished_workflow, outputs_of, records_of, results_of, start
 from test_training import Regression, run_loop, state_of, stopped
-from test_workflow import Workflow
+from repository import Workflow
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.training.interruption import Interrupted
@@ -139,12 +139,13 @@ def test_a_damaged_result_is_not_summarised_and_what_to_remove_is_named(finished
     shutil.copytree(finished.root / "out", root / "out")
     path = root / MNIST / name
     damage(path, dice)
-    arguments = ["--artifact", "momentumrnn_figure9", "--output", tmp_path / "rows.csv", "--root", root]
-    command = [sys.executable, "scripts/summarise.py", *arguments, "--curves", tmp_path / "curves.csv"]
+    summary = root / "out/demo/summary"
+    shutil.rmtree(summary)
+    command = [sys.executable, "scripts/summarise.py", "--artifact", "momentumrnn_figure9", "--root", str(root)]
     done = subprocess.run(
-        [*map(str, command), "--config", json.dumps(SETTINGS)], cwd=finished.root, capture_output=True, text=True
+        [*command, "--config", json.dumps(SETTINGS)], cwd=finished.root, capture_output=True, text=True
     )
-    assert done.returncode == 1 and not (tmp_path / "curves.csv").exists()
+    assert done.returncode == 1 and not (summary / "momentumrnn_figure9.curves.csv").exists()
     assert re.fullmatch(
         rf"error: {path} (was altered|is not readable).*: remove {path} and run snakemake again.*\n", done.stderr
     )

@@ -25,7 +25,7 @@ from places import (
     trainings_in,
     wait_until,
 )
-from test_workflow import Workflow
+from repository import Workflow
 
 pytestmark = pytest.mark.faults
 

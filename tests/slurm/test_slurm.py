@@ -4,7 +4,6 @@ What is trained there is compared, byte by byte, with what one Snakemake makes o
 other and for the tests by files, and what happened is read from SLURM's records and the trainings' own traces.
 """
 
-import fcntl
 import json
 import math
 import os
@@ -12,25 +11,15 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
 import pytest
 import yaml
-from conftest import ROOT
-from test_workflow import Workflow, copy_repository
+from repository import Workflow, copy_repository
+from slurm_lab import missing, slurm  # noqa: F401  (a fixture)
 
-LAB = ROOT / "tests/slurm/lab/lab.sh"
-PROGRAMS = ["slurmctld", "slurmd", "slurmdbd", "sbatch", "mariadbd", "munged"]
 PATIENCE = 1200  # seconds until what must happen counts as not happening; a machine may be busy
-
-
-def missing():
-    if os.geteuid() != 0:
-        return "needs root, to start SLURM's daemons"
-    absent = [name for name in PROGRAMS if shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin") is None]
-    return f"not installed: {', '.join(absent)} (slurm-wlm, slurmdbd, mariadb-server, munge)" if absent else None
 
 
 pytestmark = [
@@ -169,28 +158,6 @@ def accounted(job, *fields):
     """Each life of a job, as SLURM's accounting has it: a requeued job has several."""
     listed = ask("sacct", "-X", "-P", "-n", "--duplicates", "-j", job, "-o", ",".join(fields))
     return [dict(zip(fields, line.split("|"), strict=True)) for line in listed.splitlines()]
-
-
-@pytest.fixture(scope="module")
-def slurm():
-    """SLURM, up for the tests of this file; its daemons are ended by their recorded numbers."""
-    with open("/tmp/slurm-lab.lock", "w") as lock:  # one at a time on a machine: it has one /etc/slurm
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        lab = tempfile.mkdtemp(prefix="slurm-lab-")  # not pytest's, which MariaDB's own user may not enter
-        environment = os.environ | {
-            "SLURM_LAB": lab,
-            "SLURM_LAB_CPUS": "16",  # pretended, as the memory is: jobs that wait for each other need no more than room
-            "SLURM_LAB_MEM": "64000",
-            "SLURM_LAB_REQUEUE": "10",
-            "PATH": os.environ["PATH"] + ":/usr/sbin",
-        }
-        try:
-            up = subprocess.run([LAB, "up"], env=environment, capture_output=True, text=True)
-            assert up.returncode == 0, up.stdout + up.stderr
-            yield
-        finally:
-            subprocess.run([LAB, "down"], env=environment, check=True)
-            shutil.rmtree(lab)
 
 
 @pytest.fixture(scope="module")

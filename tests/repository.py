@@ -1,0 +1,203 @@
+"""A copy of the repository to run Snakemake in, with what a user adds: a cell, a dataset, a task, a metric, a kind of table.
+
+Each addition is one class or function, and one entry of config/.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+from conftest import ROOT
+
+PARTS = [
+    "Snakefile",
+    "config.yaml",
+    "rules",
+    "scripts",
+    "hidden_dynamics",
+    "config",
+    "profiles",
+    "envs",
+    "published",
+    "docs",
+]
+TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 1, "batch_size": 720}}
+SETTINGS = {"results": "out", "seeds": [0], "device": "cpu", "overrides": {"tasks": {"mnist": TINY, "pmnist": TINY}}}
+PARITY = "out/demo/runs/parity/lstm-n3/seed0"
+TARGETS = ["momentumrnn_table11", "momentumrnn_figure9", "momentumrnn_table7", "mine_table1"]
+MOMENTUM = (
+    "v = linear_recurrence(self.s * g, self.mu, state)",
+    "v = linear_recurrence(self.s * g, self.mu / 2, state)",
+)
+
+CELL = """
+from hidden_dynamics.models.recurrent import LSTM
+
+
+class MyLSTM(LSTM):
+    def __init__(self, input_size, hidden_size, gain, **options):
+        super().__init__(input_size, hidden_size, **options)
+        self.gain = gain
+
+    def forward(self, x, state=None):
+        return super().forward(self.gain * x, state)
+"""
+TASK = """
+import os
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from hidden_dynamics.data.streams import generator
+
+
+def prepare(raw, settings):
+    bits = generator(0, "parity").integers(0, 2, (settings["test_size"], settings["length"]), dtype=np.uint8)
+    return {"test_bits": bits, "length": np.array(settings["length"])}
+
+
+class Parity:
+    input_size, output_size, every_step, train_size, baseline_loss = 1, 2, False, None, None
+
+    def __init__(self, arrays, settings, seed, device):
+        self.length, self.test, self.seed = int(arrays["length"]), arrays["test_bits"], seed
+
+    def batch(self, epoch, indices):
+        iteration, size = indices
+        return generator(self.seed, "train", iteration).integers(0, 2, (size, self.length), dtype=np.uint8)
+
+    def loss(self, network, bits):
+        x = torch.from_numpy(bits.T[:, :, None].astype(np.float32))
+        return functional.cross_entropy(network(x), torch.from_numpy(bits.sum(1) % 2).long())
+
+    def evaluate(self, network):
+        with open(os.environ.get("EVALUATIONS", "evaluations"), "a") as handle:  # shows how much was trained
+            handle.write(".")
+        x = torch.from_numpy(self.test.T[:, :, None].astype(np.float32))
+        right = network(x).argmax(1).numpy() == self.test.sum(1) % 2
+        return {"test_loss": self.loss(network, self.test).item(), "parity_rate": float(right.mean())}
+"""
+KIND = """
+from typing import Any
+
+from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
+from hidden_dynamics.configuration.runs import Cell
+
+
+class Settings(ArtifactSettings):
+    task: str
+    model: str
+    size: int
+
+
+class BestTable(Artifact):
+    Settings = Settings
+    form = "table"
+    summarised = True
+
+    def shown(self) -> list[Cell]:
+        return [Cell(self.settings.task, self.settings.model, self.settings.size)]
+
+    def draw(self, sources: Any) -> Any:
+        import pandas
+
+        from hidden_dynamics.artifacts.tables import RowKey, Table, number, readable
+
+        (run,) = sources.summary
+        metric = self.configuration.metrics[run["metric"]]
+        value = float(run["reported"]) * metric.factor
+        column = f"{metric.title} ({metric.better} is better)"
+        return Table(
+            title=f"{self.settings.title}: {self.configuration.scale_name} scale",
+            notes=[],
+            frame=readable([{"Model": run["label"], column: number(value, metric.decimals)}]),
+            data=pandas.DataFrame([{"model": run["model"], "mean": value}]),
+            rows=[RowKey(self.settings.model, self.settings.size)],
+            ours={("", column): self.settings.task},
+        )
+
+
+KIND = BestTable
+"""
+
+
+def add_what_a_user_adds(root):
+    (root / "my_cells.py").write_text(CELL)
+    (root / "my_task.py").write_text(TASK)
+    (root / "hidden_dynamics/artifacts/kinds/best_table.py").write_text(KIND)
+
+    def append(part, entry):
+        with open(root / "config" / f"{part}.yaml", "a", encoding="utf-8") as handle:
+            handle.write("\n" + yaml.safe_dump(entry, sort_keys=False))
+
+    mine = {"label": "MyLSTM", "colour": "magenta", "core": "my_cells.MyLSTM"}
+    append("models", {"my_lstm": mine | {"tasks": {"mnist": {"sizes": [128], "hyperparameters": {"gain": 0.5}}}}})
+    about = {"title": "Parity", "module": "my_task", "stand_in_for": None, "licence": "generated", "citation": "none"}
+    append("datasets", {"parity": about | {"module": "my_task", "files": {}}})
+    training = {
+        "optimisers": {"main": {"name": "Adam", "lr": 0.01}},
+        "batch_size": 4,
+        "epochs": 40,
+        "evaluate_every": 20,
+        "report": {"metric": "parity_rate", "rule": "max"},
+    }
+    append("metrics", {"parity_rate": {"title": "Parities", "unit": "percent", "better": "higher", "decimals": 1}})
+    task = {"title": "Parity", "class": "my_task.Parity", "dataset": "parity", "data": {"length": 5, "test_size": 8}}
+    append("tasks", {"parity": task | {"training": training, "models": {"lstm": {"sizes": [3]}}}})
+    scales = yaml.safe_load((root / "config/scales.yaml").read_text(encoding="utf-8"))
+    append("scales", {"separate": scales["demo"] | {"together": []}})
+    artifacts = yaml.safe_load((root / "config/artifacts.yaml").read_text(encoding="utf-8"))
+    panels = artifacts["momentumrnn_figure9"]["panels"]
+    artifacts["momentumrnn_figure9"]["panels"] = [panel for panel in panels if panel["task"] == "mnist"]
+    mine = {"kind": "best_table", "title": "Best parity", "source": "Mine, Table 1"}
+    artifacts["mine_table1"] = mine | {"task": "parity", "model": "lstm", "size": 3}
+    (root / "config/artifacts.yaml").write_text(yaml.safe_dump(artifacts, sort_keys=False), encoding="utf-8")
+
+
+class Workflow:
+    """A copy of the repository, and Snakemake in it."""
+
+    def __init__(self, root: Path):
+        self.root = root
+
+    def command(self, *arguments: str, **settings) -> list[str]:
+        given = {key: json.dumps(value) if isinstance(value, dict | list) else value for key, value in settings.items()}
+        config = [f"{key}={value}" for key, value in given.items()]
+        return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--config", *config]
+
+    def run(self, *arguments: str, code: int = 0, **settings) -> str:
+        """What snakemake prints; it must end with this exit code."""
+        command = self.command(*arguments, **(SETTINGS | settings))
+        done = subprocess.run(command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert done.returncode == code, done.stdout[-6000:]
+        return done.stdout
+
+    def jobs(self, *targets: str, **settings) -> set[str]:
+        """The messages of the jobs that a dry run lists."""
+        said = self.run("--dry-run", *(targets or TARGETS), **settings)
+        found = set(re.findall(r"^Job \d+: (.*)$", said, flags=re.MULTILINE))
+        assert found or "Nothing to be done" in said or "Job stats" in said, said
+        return found
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        path = self.root / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text, f"{file} has no {old!r} any more"
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def files(self, folder: str, pattern: str) -> dict[str, bytes]:
+        return {str(path.relative_to(self.root)): path.read_bytes() for path in (self.root / folder).glob(pattern)}
+
+
+def copy_repository(root):
+    """What a workflow needs of the repository, into a directory that is there."""
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / part, root / part)
