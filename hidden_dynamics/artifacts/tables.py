@@ -113,7 +113,9 @@ def _with_links(table: Table, key: RowKey, texts: Sequence[str], link: Link | No
     """(text, address or None) of each cell of a row."""
     if link is None:
         return [(text, None) for text in texts]
-    tasks = [table.ours.get(column) if text != ABSENT else None for column, text in zip(table.frame, texts, strict=True)]
+    tasks = [
+        table.ours.get(column) if text != ABSENT else None for column, text in zip(table.frame, texts, strict=True)
+    ]
     addresses = [link(key, None), *(task and link(key, task) for task in tasks[1:])]
     return list(zip(texts, addresses, strict=True))
 
