@@ -1,0 +1,1 @@
+"""Networks as the papers write them: what the tasks are given to train."""

@@ -1,0 +1,1 @@
+"""What the papers print and claim, as data (published/)."""
