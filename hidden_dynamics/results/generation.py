@@ -37,14 +37,14 @@ def load(directory: str | Path, configuration: Configuration) -> Trained:
     """The network of the run in `directory`, built as its run.json says, whatever is configured now.
 
     Args:
-        configuration: says where the prepared data is; nothing else of it counts.
+        configuration: says where the prepared data and the run's classes are; nothing else of it counts.
 
     Raises:
         UserError: it is no run's directory; the run is none of a language model, has not finished, or left no weights;
             the prepared data, whose vocabulary is needed, is missing or is not what the run was trained on.
     """
-    run, record = read_record(Path(directory))
-    task_class = imported(run.spec["task_class"])
+    run, record = read_record(Path(directory), configuration)
+    task_class = imported(run.classes["task_class"])
     if not (isinstance(task_class, type) and issubclass(task_class, LanguageModelling)):
         raise UserError(
             f"{run.id} is no language model: its task is {run.spec['task_class']}. Name a run of a task of "

@@ -1,0 +1,91 @@
+"""Training curves of several seeds, averaged: the points that a figure's panels draw."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.results.statistics import mean_band, thin, triangular_moving_average
+
+COLUMNS = ("panel", "task", "model", "label", "variant", "x", "mean", "low", "high", "n", "baseline")
+MOST_POINTS = 500
+
+
+class Panel(Protocol):
+    """What is drawn in one panel: `split` names the loss, `window` the points of its triangular moving average."""
+
+    task: str
+    size: int | str | None
+    split: str
+    against: str
+    window: int
+
+
+def points_of(panels: Sequence[Panel], runs: Sequence[Run], root: Path) -> Iterator[dict[str, Any]]:
+    """The points of all curves, by column: panel after panel, model after model, x ascending.
+
+    Args:
+        runs: of the panels' tasks and sizes, model after model.
+        root: what their directories are relative to.
+
+    Raises:
+        UserError: a file of a run is missing or damaged.
+    """
+    for index, panel in enumerate(panels):
+        shown = [run for run in runs if (run.task, run.paper_size) == (panel.task, panel.size)]
+        for cell in dict.fromkeys(run.cell for run in shown):
+            seeds = [run for run in shown if run.cell == cell]
+            for point in averaged(panel, [RunFiles(root / run.directory) for run in seeds]):
+                yield {"panel": index, "task": cell.task, "model": cell.model, "variant": seeds[0].variant, **point}
+
+
+def averaged(panel: Panel, seeds: Sequence[RunFiles]) -> Iterator[dict[str, Any]]:
+    """One model's curve: smoothed seed by seed, averaged over the seeds that have a value, thinned."""
+    record = seeds[0].record()
+    curves = [curve_of(files, panel.split, panel.against) for files in seeds]
+    x, values = align([(x, triangular_moving_average(y, panel.window)) for x, y in curves])
+    n = (~np.isnan(values)).sum(axis=0)
+    mean, low, high = mean_band(values)
+    about = {"label": record.get("label"), "baseline": record.get("baseline_loss")}
+    for i in thin(x, MOST_POINTS):
+        numbers = {"x": x[i], "mean": mean[i], "low": low[i], "high": high[i], "n": n[i]}
+        yield {**about, **{name: as_number(value) for name, value in numbers.items()}}
+
+
+def curve_of(files: RunFiles, split: str, against: str) -> tuple[NDArray, NDArray]:
+    """(iteration or epoch, loss), each (points,), up to the first loss that is not a finite number.
+
+    A train loss is that of every minibatch, against the iteration; the others are those of every evaluation.
+    """
+    if split == "train":
+        losses = files.train_loss()
+        return finite_start(np.arange(1, losses.size + 1, dtype=np.float64), losses)
+    return finite_start(*files.evaluations(f"{split}_loss", against))
+
+
+def finite_start(x: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
+    """Both up to the first y that is not finite."""
+    bad = np.flatnonzero(~np.isfinite(y))
+    end = bad[0] if bad.size else y.size
+    return x[:end], y[:end]
+
+
+def align(curves: Sequence[tuple[NDArray, NDArray]]) -> tuple[NDArray, NDArray]:
+    """Curves on their common grid: x (points,) ascending, values (curves, points), nan where a curve has no such x."""
+    x = np.unique(np.concatenate([x for x, _ in curves]))
+    values = np.full((len(curves), x.size), np.nan)
+    for row, (own_x, y) in zip(values, curves, strict=True):
+        row[np.searchsorted(x, own_x)] = y
+    return x, values
+
+
+def as_number(value: float) -> int | float | None:
+    """A cell of the CSV: whole numbers without a point, nothing for nan, else all the digits that matter."""
+    value = float(value)
+    if np.isnan(value):
+        return None
+    return int(value) if value.is_integer() and abs(value) < 1e15 else value

@@ -1,0 +1,115 @@
+"""Summaries: finished runs as rows of text by column, a row for each. Tables, figures, page and claims read them.
+
+What a row says of a run is what its run.json says, whatever is configured now. An empty cell means "none".
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.results.seals import RECORD, check_is_of, remedy
+
+COLUMNS = (
+    *("artifact", "scale", "task", "task_title", "model", "label", "variant", "size", "paper_size", "extra", "seed"),
+    *("dataset", "dataset_title", "stand_in_for", "data_digest", "parameters", "status", "diverged_at", "failure"),
+    *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured", "iterations", "baseline_loss"),
+    *("readings", "hyperparameters", "training", "device", "precision", "threads", "training_seconds", "versions"),
+    *("directory", "fingerprint", "code"),
+)
+
+
+def rows_of(configuration: Configuration, artifact: str, runs: Iterable[Run], root: Path) -> Iterator[dict[str, Any]]:
+    """A row for each run, by column.
+
+    Args:
+        artifact: the name of what the summary is made for.
+        root: what the runs' directories are relative to.
+
+    Raises:
+        UserError: a run has not finished, its record is damaged, or is of another specification than configured.
+    """
+    for run in runs:
+        directory = root / run.directory
+        yield {"artifact": artifact, **row_of(configuration, run, RunFiles(directory).record(), directory / RECORD)}
+
+
+def row_of(configuration: Configuration, run: Run, record: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """What a run's record says, by column.
+
+    Args:
+        path: of the record, for messages.
+
+    Raises:
+        UserError: it is of another run or specification, or lacks something.
+    """
+    try:
+        check_is_of(run, record, path)
+        return {**_run_columns(configuration, run, record), **_outcome_columns(record)}
+    except (KeyError, TypeError, AttributeError) as error:
+        text = f"{path} is not the record of a run ({type(error).__name__}: {error}): {remedy(path)}"
+        raise UserError(text, file=path) from None
+
+
+def _run_columns(configuration: Configuration, run: Run, record: Mapping[str, Any]) -> dict[str, Any]:
+    """What the run was."""
+    task, spec, dataset = configuration.tasks[run.task], record["spec"], record["dataset"]
+    return {
+        "scale": record["scale"],
+        "task": run.task,
+        "task_title": task.title,
+        "model": run.model,
+        "label": record["label"],
+        "variant": run.variant,
+        "size": spec["hyperparameters"].get("hidden_size", run.variant[len(run.model) + 1 :] or None),
+        "paper_size": run.paper_size,
+        "extra": bool(task.models[run.model].extra),
+        "seed": run.seed,
+        "dataset": dataset["name"],
+        "dataset_title": dataset["title"],
+        "stand_in_for": dataset["stand_in_for"],
+        "data_digest": dataset["digest"],
+        "readings": _json(spec["readings"]),
+        "hyperparameters": _json(spec["hyperparameters"]),
+        "training": _json(spec["training"]),
+        "precision": spec["precision"],
+        "directory": run.directory,
+        "fingerprint": record["fingerprint"],
+        "code": record["code"],
+    }
+
+
+def _outcome_columns(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What became of it."""
+    reported = record["reported"] or {}
+    return {
+        "parameters": record["parameters"],
+        "status": record["status"],
+        "diverged_at": record["diverged_at"],
+        "failure": json.dumps(record["failure"]) if record["failure"] else None,
+        "metric": reported.get("metric"),
+        "rule": reported.get("rule"),
+        "reported": reported.get("value"),
+        "reported_iteration": reported.get("iteration"),
+        "reported_epoch": reported.get("epoch"),
+        "measured": json.dumps(reported["metrics"]) if reported else None,
+        "iterations": record["iterations"],
+        "baseline_loss": record["baseline_loss"],
+        "device": record["device"],
+        "threads": record["threads"],
+        "training_seconds": record["seconds"]["training"],
+        "versions": _json(record["versions"]),
+    }
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, sort_keys=True)
+
+
+def measured_of(row: Mapping[str, str]) -> dict[str, float]:
+    """All that a row's run measured at its reported evaluation, by metric; nothing where none was finite."""
+    return json.loads(row["measured"] or "{}")
