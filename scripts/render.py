@@ -1,7 +1,4 @@
-"""Draw one table (csv, md, tex, html) or figure (pdf, png) of a paper from the files that it is made of.
-
-    python scripts/render.py --artifact momentumrnn_table1
-"""
+"""Draw one table (csv, md, tex, html) or figure (pdf, png) of a paper from the files that it is made of."""
 
 import _bootstrap  # noqa: F401, I001
 import argparse

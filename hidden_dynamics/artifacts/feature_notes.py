@@ -1,13 +1,12 @@
-"""What the table and the figure of image features share: whether a measurement is theirs, and what they say of it."""
+"""What the table and the figure of image features share: their measurement, and what they say of it."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.errors import UserError
+from hidden_dynamics.artifacts.kinds.silhouette_table import FeatureSettings
 from hidden_dynamics.artifacts.notes import divergence_notes
-from hidden_dynamics.configuration.runs import runs_of
+from hidden_dynamics.artifacts.sources import Sources
 
 LAYERS = {
     "pooled": "what the last linear map sees, means over all places",
@@ -21,56 +20,65 @@ WITHOUT = {
 }
 
 
-def check_features(configuration: Configuration, artifact: str, rows: Sequence[Mapping[str, str]]) -> None:
-    """Hold a measurement to what the artifact shows.
-
-    Args:
-        rows: what scripts/measure_features.py wrote, as text by column.
+def measured_features(sources: Sources) -> list[dict[str, str]]:
+    """The measured features of an artifact, a row for each run.
 
     Raises:
-        UserError: it is of another scale, task, size or settings, or has not one row for each run.
+        UserError: they are of another scale, task, size or settings, have not one row for each run, or a row whose
+            status does not fit its silhouette.
     """
-    entry = configuration.artifacts[artifact]
-    expected = {
-        "scale": configuration.scale_name,
-        "task": entry["task"],
-        "paper_size": str(entry.get("size", "")),
-        "settings": json.dumps(entry["features"], sort_keys=True),
-    }
-    for column, value in expected.items():
-        other = sorted({row[column] for row in rows} - {value})
-        if other:
-            raise UserError(f"the features' {column} is {', '.join(other)}, and {value or 'none'} was expected.")
+    artifact, rows = sources.artifact, sources.features
+    settings, size = artifact.settings, artifact.settings.size
+    sources.check(
+        "features",
+        scale=[artifact.configuration.scale_name],
+        task=[settings.task],
+        paper_size=["" if size is None else str(size)],
+        settings=[json.dumps(settings.features.given(), sort_keys=True)],
+        status=["measured", *WITHOUT],
+    )
     found = [(row["model"], row["seed"]) for row in rows]
-    for run in runs_of(configuration, artifact):
+    for run in artifact.runs:
         if found.count((run.model, str(run.seed))) != 1:
-            raise UserError(f"the features have not one row for {run.id}: measure them again.")
+            raise sources.wrong("features", f"it has not one row for {run.id}")
+    for row in rows:
+        if (row["status"] == "measured") != _is_number(row["silhouette"]):
+            text = f"{row['model']}, seed {row['seed']}, is {row['status']} with the silhouette '{row['silhouette']}'"
+            raise sources.wrong("features", text)
+    return rows
 
 
-def features_note(settings: Mapping[str, Any], rows: Sequence[Mapping[str, str]]) -> str:
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def features_note(settings: FeatureSettings, rows: Sequence[Mapping[str, str]]) -> str:
     """Of which layer and which images the features are."""
     extracted = [row for row in rows if row["dimensions"]]
     if not extracted:
-        return f"Features: {LAYERS[settings['layer']]}."
+        return f"Features: {LAYERS[settings.layer]}."
     images = {row["images"] for row in extracted}
     dimensions: dict[str, list[str]] = {}
     for row in extracted:
         dimensions.setdefault(row["dimensions"], []).append(row["label"])
     each = [f"{number} ({', '.join(dict.fromkeys(labels))})" for number, labels in dimensions.items()]
     numbers = ", ".join(each if len(each) > 1 else dimensions)
-    scaled = "every number scaled to mean 0 and deviation 1" if settings["standardise"] else "not scaled"
+    scaled = "every number scaled to mean 0 and deviation 1" if settings.standardise else "not scaled"
     return (
-        f"Features: {LAYERS[settings['layer']]}; numbers per image: {numbers}; {scaled}. Images: {int(images.pop()):,} "
-        f"of the {settings['split']} set, the first ones, at most {settings['images']:,}, as evaluations see them."
+        f"Features: {LAYERS[settings.layer]}; numbers per image: {numbers}; {scaled}. Images: {int(images.pop()):,} "
+        f"of the {settings.split} set, the first ones, at most {settings.images:,}, as evaluations see them."
     )
 
 
-def clusters_note(settings: Mapping[str, Any]) -> str:
+def clusters_note(settings: FeatureSettings) -> str:
     """What the silhouette is that of."""
     return (
         "Silhouette: the mean over these images, with Euclidean distances between features, of the clusters that "
-        f"k-means finds (k = {settings['clusters']}, best of {settings['initialisations']} k-means++ initialisations, "
-        f"seed {settings['seed']}); classes play no part in it."
+        f"k-means finds (k = {settings.clusters}, best of {settings.initialisations} k-means++ initialisations, "
+        f"seed {settings.seed}); classes play no part in it."
     )
 
 

@@ -3,40 +3,36 @@
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
+from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
 
 
 def scale_notes(configuration: Configuration) -> list[str]:
     """The scale in words and, where the user overrode the configuration, how."""
-    notes = [f"Scale: {configuration.scale_name} ({configuration.scale['about']})."]
-    overrides = configuration.settings["overrides"]
+    notes = [f"Scale: {configuration.scale_name} ({configuration.scale.about})."]
+    overrides = configuration.settings.overrides.given()
     if any(overrides.values()):
         notes.append(f"Changed by the user (overrides): {json.dumps(overrides, sort_keys=True)}.")
     return notes
 
 
-def caption(configuration: Configuration, artifact: str, runs: Sequence[Any]) -> str:
-    """What an artifact is and is made from, before it is made: title, scale, data, seeds, readings, in sentences.
-
-    Args:
-        runs: the `hidden_dynamics.configuration.runs.Run`s that it shows; none where it is measured, or shows the configuration.
-    """
-    entry = configuration.artifacts[artifact]
-    tasks = list(dict.fromkeys(run.task for run in runs)) or [entry[key] for key in ("task",) if key in entry]
-    parts = [f"{entry['source']}: {entry['title']}.", *scale_notes(configuration)]
-    if tasks:
-        parts.append(f"Data: {'; '.join(dict.fromkeys(_data(configuration, task) for task in tasks))}.")
+def caption(artifact: Artifact) -> str:
+    """What an artifact is and is made from, before it is made: title, scale, data, seeds, readings, in sentences."""
+    configuration, runs = artifact.configuration, artifact.runs
+    parts = [f"{artifact.settings.source}: {artifact.settings.title}.", *scale_notes(configuration)]
+    data = dict.fromkeys(_data(configuration, task) for task in artifact.tasks())
+    if data:
+        parts.append(f"Data: {'; '.join(data)}.")
     if runs:
-        parts.append(f"Seeds: {', '.join(str(seed) for seed in sorted({run.seed for run in runs}))}.")
-        titles = [configuration.tasks[run.task]["title"] for run in runs]
+        parts.append(f"Seeds: {', '.join(map(str, sorted({run.seed for run in runs})))}.")
+        titles = [configuration.tasks[run.task].title for run in runs]
         parts.append(readings_note((run.spec["readings"] for run in runs), titles))
     return " ".join(parts)
 
 
 def _data(configuration: Configuration, task: str) -> str:
-    title, replaced = configuration.title_of(configuration.tasks[task]["dataset"]), configuration.replaced(task)
+    title, replaced = configuration.title_of(configuration.tasks[task].dataset), configuration.replaced(task)
     if not replaced:
         return title
     return f"{title}, standing in for {configuration.title_of(replaced)} (not comparable with the published numbers)"

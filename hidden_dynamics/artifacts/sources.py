@@ -1,5 +1,6 @@
 """Where what an artifact is drawn from is, and its content read once."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ class Sources:
 
     Attributes:
         root: what their paths are relative to.
-        verdicts: the rows of verdicts on its claims (hidden_dynamics.claims.judge.COLUMNS); none before they are judged.
+        verdicts: the rows of verdicts on its claims (hidden_dynamics.claims.judge.COLUMNS), once they are judged.
     """
 
     artifact: Artifact
@@ -49,3 +50,21 @@ class Sources:
     @cached_property
     def features(self) -> list[dict[str, str]]:
         return read_rows(self.path("features"))
+
+    def check(self, name: str, **expected: Collection[str]) -> None:
+        """Hold columns of a file to the values that they may have.
+
+        Raises:
+            UserError: a row has another value.
+        """
+        rows = getattr(self, name)
+        for column, values in expected.items():
+            other = sorted({row[column] for row in rows} - set(values))
+            if other:
+                text = f"{column} is {', '.join(other)}, and {' or '.join(filter(None, values)) or 'none'} was expected"
+                raise self.wrong(name, text, column)
+
+    def wrong(self, name: str, why: str, column: str = "") -> UserError:
+        """What to raise where a file is not what the artifact is made of."""
+        path = self.path(name)
+        return UserError(f"{path}: {why}: remove it and run snakemake again, which makes it anew.", path, column)
