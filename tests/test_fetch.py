@@ -517,8 +517,8 @@ def test_a_limit_on_the_size_of_files_is_reported(tmp_path: Path):
 # ---------------------------------------------------------------------------------------------- the registry and script
 
 
-def write_registry(directory: Path, *files: RemoteFile, **changes) -> Path:
-    listed = {"data.bin": file.given() for file in files}
+def write_registry(directory: Path, file: RemoteFile | None = None, **changes) -> Path:
+    listed = {"data.bin": file.given()} if file else {}
     entry = {"title": "Toy", "module": "toy", "stand_in_for": None, "licence": "none", "citation": "nobody"}
     path = directory / "datasets.yaml"
     path.write_text(yaml.safe_dump({"toy": entry | {"files": listed} | changes}))
