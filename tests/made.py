@@ -1,0 +1,289 @@
+"""Made-up results: finished runs as a training leaves them, and what is made of them, without training anything.
+
+A run's evaluations, losses and end are given by keywords (`record_of`); the rest of it follows from its specification.
+`make_run` writes the files, `summary_of`, `costs_of` and `features_of` give rows as text by column, as they are read,
+and `write_inputs` puts what an artifact is made of where it is sought. The rows are dicts of one's own to change.
+"""
+
+import io
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hidden_dynamics.artifacts import Artifact
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import GRADIENTS, Run
+from hidden_dynamics.measurements import costs, features
+from hidden_dynamics.results import summary
+from hidden_dynamics.results.rows import write_rows
+from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.results.seals import RECORD, sealed
+
+EVERY = 10  # iterations between evaluations, and of an epoch
+VERSIONS = {"python": "3.11.7", "torch": "2.11.0", "numpy": "2.4.6"}
+BASE_COSTS = {"training_time": 3.0, "evaluation_time": 1.0, "training_memory": 4.0, "evaluation_memory": 2.0}
+
+# Runs
+
+
+def evaluations_of(run: Run, values: Iterable[float], metric: str | None = None) -> list[dict[str, float]]:
+    """An evaluation for each value of a metric, by default the one that the run reports, one an epoch."""
+    metric = metric or run.spec["training"]["report"]["metric"]
+    return [
+        {"iteration": EVERY * epoch, "epoch": float(epoch), "train_loss": 1.0, metric: value}
+        for epoch, value in enumerate(values, 1)
+    ]
+
+
+def record_of(
+    configuration: Configuration,
+    run: Run,
+    evaluations: Sequence[Mapping[str, float]] | None = None,
+    diverged_at: int | None = None,
+    failure: Mapping[str, Any] | None = None,
+    seconds: float = 60.0,
+    **changes: Any,
+) -> dict[str, Any]:
+    """What run.json says of a run, without its seal.
+
+    Args:
+        evaluations: rows of metrics.csv, `iteration` and `epoch` included; by default one, whose every metric is 0.5.
+            Reported is that which the run's rule chooses of them.
+        diverged_at: the iteration at which it diverged; None where it finished.
+        failure: of a solver, {"cause", "time", "step", "during"}.
+        seconds: of training.
+        changes: other entries of the record, such as device="A GPU" or reported=None; those of `dataset` are merged in.
+    """
+    evaluations = _some(run) if evaluations is None else evaluations
+    dataset = run.spec["dataset"]
+    about = {
+        "name": dataset,
+        "title": configuration.title_of(dataset),
+        "stand_in_for": configuration.replaced(run.task),
+        "digest": f"digest of {dataset}",
+    }
+    return {
+        "run": run.id,
+        "scale": configuration.scale_name,
+        "label": configuration.models[run.model].label,
+        "paper_size": run.paper_size,
+        "spec": json.loads(json.dumps(run.spec)),
+        "dataset": about | changes.pop("dataset", {}),
+        "baseline_loss": None,
+        "device": "cpu",
+        "threads": 1,
+        "code": f"code of {run.model}",
+        "fingerprint": f"fingerprint of {run.id}",
+        "parameters": 68362,
+        "status": "finished" if diverged_at is None else "diverged",
+        "diverged_at": diverged_at,
+        "failure": failure,
+        "averaged_since": None,
+        "reported": _reported(run, evaluations),
+        "iterations": diverged_at or max((int(row["iteration"]) for row in evaluations), default=0),
+        "seconds": {"training": seconds, "evaluation": seconds / 10},
+        "versions": VERSIONS,
+        **changes,
+    }
+
+
+def _some(run: Run) -> list[dict[str, float]]:
+    names = {"test_loss": 0.5, "test_accuracy": 0.5}
+    return [row | names | row for row in evaluations_of(run, [0.5])]
+
+
+def _reported(run: Run, evaluations: Sequence[Mapping[str, float]]) -> dict[str, Any] | None:
+    report = run.spec["training"]["report"]
+    finite = [row for row in evaluations if math.isfinite(row.get(report["metric"], math.nan))]
+    if not finite:
+        return None
+    pick = {"max": max, "min": min, "last": lambda rows, key: rows[-1]}[report["rule"]]
+    row = pick(finite, key=lambda row: row[report["metric"]])
+    about = {"value": row[report["metric"]], "iteration": row["iteration"], "epoch": row["epoch"]}
+    return {**report, **about, "metrics": dict(row)}
+
+
+def make_run(
+    root: Path,
+    configuration: Configuration,
+    run: Run,
+    evaluations: Sequence[Mapping[str, float]] | None = None,
+    losses: Sequence[float] | None = None,
+    clock: Sequence[float] | None = None,
+    gradients: Sequence[Sequence[float]] | None = None,
+    weights: Any = None,
+    **about: Any,
+) -> RunFiles:
+    """A run's directory under `root`, sealed, as training leaves it.
+
+    Args:
+        losses: of the minibatches; by default they fall to the first evaluation's train loss.
+        clock: the training seconds at each evaluation; by default equal parts of `seconds`.
+        gradients: norms (k, T), recorded where the run's task does so, or where they are given.
+        weights: a state_dict for model.pt, which is not there without.
+        about: as for `record_of`.
+    """
+    record = record_of(configuration, run, evaluations, **about)
+    evaluations = _some(run) if evaluations is None else evaluations
+    losses = np.linspace(2, 1, record["iterations"]) if losses is None else losses
+    times = np.arange(1, len(evaluations) + 1) / max(len(evaluations), 1) * record["seconds"]["training"]
+    contents = {
+        "metrics.csv": _csv(evaluations),
+        "clock.csv": _csv(
+            [
+                {"iteration": row["iteration"], "training_seconds": time, "evaluation_seconds": 0.0}
+                for row, time in zip(evaluations, times if clock is None else clock, strict=True)
+            ]
+        ),
+        "train_loss.npy": _bytes(np.save, np.asarray(losses, np.float64)),
+    }
+    every = run.spec["training"].get("record_gradients")
+    if gradients is not None or every is not None:
+        norms = np.asarray(gradients, np.float32) if gradients is not None and len(gradients) else np.empty((0, 0))
+        iterations = np.arange(len(norms)) * (every or 1)
+        contents[GRADIENTS] = _bytes(np.savez, iterations=iterations, norms=norms.astype(np.float32))
+    if weights is not None:
+        import torch  # most tests of what is shown have no use for it
+
+        contents["model.pt"] = _bytes(lambda handle, content: torch.save(content, handle), weights)
+    directory = root / run.directory
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (directory / name).write_bytes(content)
+    (directory / RECORD).write_text(json.dumps(sealed(record, directory, contents)), encoding="utf-8")
+    return RunFiles(directory)
+
+
+def change_record(files: RunFiles, **changes: Any) -> None:
+    """Change entries of a run's record, and seal it again, with the files as they are now."""
+    record = files.record() | changes
+    names = record.pop("files")
+    del record["seal"]
+    (files.directory / RECORD).write_text(json.dumps(sealed(record, files.directory, names)), encoding="utf-8")
+
+
+def _csv(rows: Sequence[Mapping[str, float]]) -> bytes:
+    names = list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"]
+    lines = [names, *([str(row.get(name, "")) for name in names] for row in rows)]
+    return "".join(f"{','.join(line)}\n" for line in lines).encode()
+
+
+def _bytes(save: Callable, *content: Any, **arrays: Any) -> bytes:
+    buffer = io.BytesIO()
+    save(buffer, *content, **arrays)
+    return buffer.getvalue()
+
+
+# What artifacts are made of
+
+
+def row_of(configuration: Configuration, run: Run, artifact: str = "all", **about: Any) -> dict[str, str]:
+    """The row of a summary, as text, of a run with `about` it as for `record_of`; nothing is written."""
+    record = record_of(configuration, run, **about)
+    row = {"artifact": artifact, **summary.row_of(configuration, run, record, Path(run.directory, RECORD))}
+    return as_text({name: row[name] for name in summary.COLUMNS})
+
+
+def summary_of(artifact: Artifact, about: Callable[[Run], Mapping[str, Any]] = lambda run: {}) -> list[dict[str, str]]:
+    """The rows of an artifact's summary, as text; nothing is written.
+
+    Args:
+        about: gives the keywords of `record_of` for a run: `lambda run: {"evaluations": evaluations_of(run, [0.9])}`.
+    """
+    return [row_of(artifact.configuration, run, artifact.name, **about(run)) for run in artifact.cell_runs]
+
+
+def costs_of(artifact: Artifact, ratios: Mapping[str, float] | None = None, **changes: Any) -> list[dict[str, str]]:
+    """The rows of what an artifact's models cost, as text.
+
+    Args:
+        ratios: by model, to `BASE_COSTS` (ms and MB per sample); 1 for those without.
+        changes: of columns, in all rows.
+    """
+    return [
+        as_text(_cost(artifact, run, quantity, value, (ratios or {}).get(run.model, 1.0)) | changes)
+        for run in artifact.measured_runs()
+        for quantity, value in BASE_COSTS.items()
+    ]
+
+
+def _cost(artifact: Artifact, run: Run, quantity: str, value: float, ratio: float) -> dict[str, Any]:
+    spread = 0.05 if quantity in costs.TIMES else None
+    return {
+        "task": run.task,
+        "model": run.model,
+        "label": artifact.configuration.models[run.model].label,
+        "size": run.spec["hyperparameters"].get("hidden_size"),
+        "paper_size": run.paper_size,
+        "quantity": quantity,
+        "value": value * ratio,
+        "unit": artifact.configuration.metrics[quantity].unit,
+        "ratio": ratio,
+        "ratio_low": ratio - spread if spread else None,
+        "ratio_high": ratio + spread if spread else None,
+        **{"rounds": 20, "batch": 128, "steps": 784, "samples_per_epoch": 60000},
+        **{"device": "cpu", "processor": "A processor", "threads": 2, "torch": "2.11.0", "date": "2026-11-21"},
+        **_data_of(artifact, run),
+    }
+
+
+def features_of(artifact: Artifact, silhouettes: Mapping[str, Sequence[float]], **changes: Any) -> list[dict[str, str]]:
+    """The rows of an artifact's features, as text.
+
+    Args:
+        silhouettes: by model, of each seed.
+        changes: of columns, in all rows.
+    """
+    return [as_text(_features(artifact, run, silhouettes[run.model][run.seed]) | changes) for run in artifact.cell_runs]
+
+
+def _features(artifact: Artifact, run: Run, silhouette: float) -> dict[str, Any]:
+    row = {
+        **_data_of(artifact, run),
+        "task_title": artifact.configuration.tasks[run.task].title,
+        "task": run.task,
+        "model": run.model,
+        "label": artifact.configuration.models[run.model].label,
+        "size": run.spec["hyperparameters"].get("hidden_size"),
+        "paper_size": run.paper_size,
+        "seed": run.seed,
+        "silhouette": silhouette,
+        **{"images": 360, "dimensions": 13 if run.model == "augmented_ode_net" else 8, "status": "measured"},
+        **{"diverged_at": None, "failure": None, "weights": "reported", "device": "cpu", "measured_on": "cpu"},
+        "settings": json.dumps(artifact.settings.features.given(), sort_keys=True),
+        "directory": run.directory,
+        "fingerprint": f"fingerprint of {run.id}",
+        "embeddings": artifact.inputs()["maps"],
+    }
+    return {name: row[name] for name in features.COLUMNS}
+
+
+def _data_of(artifact: Artifact, run: Run) -> dict[str, Any]:
+    dataset = run.spec["dataset"]
+    return {
+        "scale": artifact.configuration.scale_name,
+        "dataset": dataset,
+        "dataset_title": artifact.configuration.title_of(dataset),
+        "stand_in_for": artifact.configuration.replaced(run.task),
+        "readings": json.dumps(run.spec["readings"], sort_keys=True),
+        "precision": run.spec["precision"],
+    }
+
+
+def as_text(row: Mapping[str, Any]) -> dict[str, str]:
+    """A row as it is read: nothing is "", truth is true or false."""
+    return {
+        name: "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in row.items()
+    }
+
+
+def write_inputs(root: Path, artifact: Artifact, **files: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows where the artifact seeks them: write_inputs(root, artifact, summary=rows, costs=more)."""
+    paths = artifact.inputs()
+    for name, rows in files.items():
+        write_rows(root / paths[name], list(rows[0]), rows)
