@@ -40,6 +40,11 @@ class ArtifactSettings(Entry):
     published: str | None = None
     key_figure: bool = False
 
+    @property
+    def heading(self) -> str:
+        """Its place and title, "MomentumRNN, Table 1: Best test accuracy ..."."""
+        return f"{self.source}: {self.title}"
+
 
 class Row(Entry):
     """A model at one of the paper's sizes."""

@@ -1,90 +1,111 @@
-"""What a figure says of the runs that made it: their task, data, sizes, readings and device.
+"""What a figure says of the runs that made it, as their records have them: task, data, sizes, readings, device.
 
-A stand-in is named as one, and so is every setting of the data and every size that is not the paper's.
+A stand-in is named as one, and so is every setting of the data and every size that is not the paper's. A run is its row
+of a summary, as text by column.
 """
 
-import functools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hidden_dynamics.configuration import Configuration, read_yaml
-from hidden_dynamics.system.files import ROOT
-from hidden_dynamics.artifacts.notes import readings_note
+from hidden_dynamics.artifacts.notes import RULES, readings_note
+from hidden_dynamics.configuration import Configuration
 
 NOT_IN_PAPERS = ("test_size", "seed")  # data settings that no paper states
 
+Run = Mapping[str, str]
 
-def subtitle_of(configuration: Configuration, runs: Sequence[Mapping]) -> str:
+
+def subtitle_of(configuration: Configuration, runs: Sequence[Run]) -> str:
     """The scale, and what is not as in the paper."""
-    tasks = {task: [run for run in runs if run["task"] == task] for task in dict.fromkeys(run["task"] for run in runs)}
-    replaced = [any(run["stand_in_for"] for run in shown) for shown in tasks.values()]
+    tasks = [[run for run in runs if run["task"] == task] for task in dict.fromkeys(run["task"] for run in runs)]
+    replaced = [any(run["stand_in_for"] for run in shown) for shown in tasks]
     changed = []
     if any(replaced):
         changed.append("stand-in data" if all(replaced) else "stand-in data in some panels")
-    elif not all(is_papers(configuration, task, shown) for task, shown in tasks.items()):
+    elif not is_papers(configuration, runs):
         changed.append("other data settings than the paper's")
-    if any(run["size"] != papers_size(run) for run in runs):
+    if any(run["size"] != papers_size(configuration, run) for run in runs):
         changed.append("other network sizes than the paper's")
     return ", ".join([f"scale: {configuration.scale_name}", *changed])
 
 
-def sizes_of(runs: Sequence[Mapping]) -> str:
+def sizes_of(configuration: Configuration, runs: Sequence[Run]) -> str:
     """The numbers of hidden units, such as "N = 48 (paper: 256)"; empty where there are none."""
     sizes = list(dict.fromkeys(run["size"] for run in runs if run["size"]))
-    papers = list(dict.fromkeys(papers_size(run) for run in runs))
+    papers = list(dict.fromkeys(papers_size(configuration, run) for run in runs))
     if not sizes:
         return ""
     text = f"N = {' and '.join(sizes)}"
     return text if sizes == papers or papers == [""] else f"{text} (paper: {' and '.join(papers)})"
 
 
-def papers_size(run: Mapping[str, str]) -> str:
+def papers_size(configuration: Configuration, run: Run) -> str:
     """The paper's number of hidden units, as text; in a grid of hyperparameters a row's size is its place there."""
-    entry = papers_task(run["task"]).get("models", {}).get(run["model"], {})
-    in_grid = "grid" in entry and not run["paper_size"].isdecimal()
-    return str(entry.get("hyperparameters", {}).get("hidden_size", "")) if in_grid else run["paper_size"]
+    model = configuration.papers_tasks[run["task"]].models.get(run["model"])
+    in_grid = model is not None and model.grid is not None and not run["paper_size"].isdecimal()
+    return str(model.hyperparameters.get("hidden_size", "")) if in_grid else run["paper_size"]
 
 
-def made_note(runs: Sequence[Mapping]) -> str:
+def made_note(runs: Sequence[Run]) -> str:
     """For a caption: the readings of the paper that the runs took, and the devices and precisions that they ran on."""
     made_on = sorted({f"{run['device']}, {run['precision']}" for run in runs})
     readings = readings_note((json.loads(run["readings"]) for run in runs), [run["task_title"] for run in runs])
     return f"{readings} Device: {'; '.join(made_on)}."
 
 
-def task_title(configuration: Configuration, task: str, runs: Sequence[Mapping]) -> str:
-    """The task's title, which a scale may have changed with its data; where it did not, it names the paper's task."""
-    title = configuration.tasks[task]["title"]
-    if is_papers(configuration, task, runs) or title != papers_task(task).get("title"):
+def chosen_note(configuration: Configuration, runs: Sequence[Run]) -> str:
+    """Which of their evaluations the runs report: "highest validation accuracy"; empty where none reports any."""
+    rules = dict.fromkeys((run["rule"], run["metric"]) for run in runs if run["metric"])
+    return " or ".join(f"{RULES[rule]} {configuration.metrics[metric].title.lower()}" for rule, metric in rules)
+
+
+def legend_label(runs: Sequence[Run]) -> str:
+    """A model's name with its diverged runs, "LSTM (1 of 2 seeds diverged)", by task where it is shown on several."""
+    notes = []
+    tasks = list(dict.fromkeys((run["task"], run["paper_size"]) for run in runs))
+    for task in tasks:
+        status = [run["status"] for run in runs if (run["task"], run["paper_size"]) == task]
+        if "diverged" in status:
+            where = f" on {task[0]}" if len(tasks) > 1 else ""
+            notes.append(f"{status.count('diverged')} of {len(status)} seeds diverged{where}")
+    return runs[0]["label"] + (f" ({'; '.join(notes)})" if notes else "")
+
+
+def task_title(configuration: Configuration, runs: Sequence[Run]) -> str:
+    """The title of the runs' task, as `titled`."""
+    return titled(configuration, runs[0]["task"], runs[0]["task_title"], is_papers(configuration, runs))
+
+
+def titled(configuration: Configuration, task: str, title: str, papers_data: bool) -> str:
+    """A task's title, which a scale may have changed with its data; where it did not, it names the paper's task."""
+    if papers_data or title != configuration.papers_tasks[task].title:
         return title
     name, comma, rest = title.partition(", ")
     return f"{name} in the paper{comma}{rest}"
 
 
-def data_of(configuration: Configuration, task: str, runs: Sequence[Mapping]) -> str:
-    """The data of a panel in words: a stand-in is named as one, settings other than the paper's are listed."""
-    text = "data: " + " and ".join(dict.fromkeys(run["dataset_title"] for run in runs))
+def data_of(configuration: Configuration, runs: Sequence[Run]) -> str:
+    """The data of one task's runs in words: a stand-in is named as one, settings other than the paper's are listed."""
+    text = " and ".join(dict.fromkeys(run["dataset_title"] for run in runs))
     replaced = dict.fromkeys(run["stand_in_for"] for run in runs if run["stand_in_for"])
     if replaced:
-        names = [configuration.title_of(name) for name in replaced]
-        return f"stand-in for {' and '.join(names)}: {text.removeprefix('data: ')}"
-    here, paper = configuration.tasks[task].get("data", {}), papers_task(task).get("data", {})
+        return f"stand-in for {' and '.join(map(configuration.title_of, replaced))}: {text}"
+    here, paper = json.loads(runs[0]["data"]), configuration.papers_tasks[runs[0]["task"]].data
     keys = [key for key in here if key not in NOT_IN_PAPERS and here[key] != paper.get(key)]
     changed = [f"{key.replace('_', ' ')} {here[key]} instead of {paper.get(key)}" for key in keys]
-    return f"{text}, but {', '.join(changed)}" if changed else text
+    return f"data: {text}, but {', '.join(changed)}" if changed else f"data: {text}"
 
 
-def is_papers(configuration: Configuration, task: str, runs: Sequence[Mapping]) -> bool:
-    """Whether a task's data are the paper's: no stand-in, and prepared as config/tasks.yaml says."""
-    entries = (configuration.tasks[task], papers_task(task))
-    here, paper = (
-        (entry.get("dataset"), {**entry.get("data", {}), **dict.fromkeys(NOT_IN_PAPERS)}) for entry in entries
+def is_papers(configuration: Configuration, runs: Sequence[Run]) -> bool:
+    """Whether the runs' data are the paper's: no stand-in, and prepared as config/tasks.yaml says."""
+    return not any(run["stand_in_for"] for run in runs) and all(
+        are_papers_data(configuration, run["task"], run["dataset"], json.loads(run["data"])) for run in runs
     )
-    return here == paper and not any(run["stand_in_for"] for run in runs)
 
 
-@functools.cache
-def papers_task(task: str) -> Mapping[str, Any]:
-    """The task as config/tasks.yaml has it, before scale and overrides; empty where it is not there."""
-    return read_yaml(ROOT / "config" / "tasks.yaml").get(task, {})
+def are_papers_data(configuration: Configuration, task: str, dataset: str, data: Mapping[str, Any]) -> bool:
+    """Whether a dataset and its settings are those of the task in config/tasks.yaml."""
+    paper = configuration.papers_tasks[task]
+    unstated = dict.fromkeys(NOT_IN_PAPERS)
+    return (dataset, {**data, **unstated}) == (paper.dataset, {**paper.data, **unstated})

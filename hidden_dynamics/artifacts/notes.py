@@ -1,4 +1,4 @@
-"""What every artifact says of itself: its scale, what the user changed, and which readings of the paper were taken."""
+"""What every artifact says of itself: its scale, what the user changed, its data, seeds, readings and failed runs."""
 
 import itertools
 import json
@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
+
+RULES = {"max": "highest", "min": "lowest", "last": "last"}  # which of a run's evaluations it reports
 
 
 def scale_notes(configuration: Configuration) -> list[str]:
@@ -20,7 +22,7 @@ def scale_notes(configuration: Configuration) -> list[str]:
 def caption(artifact: Artifact) -> str:
     """What an artifact is and is made from, before it is made: title, scale, data, seeds, readings, in sentences."""
     configuration, runs = artifact.configuration, artifact.runs
-    parts = [f"{artifact.settings.source}: {artifact.settings.title}.", *scale_notes(configuration)]
+    parts = [f"{artifact.settings.heading}.", *scale_notes(configuration)]
     data = dict.fromkeys(_data(configuration, task) for task in artifact.tasks())
     if data:
         parts.append(f"Data: {'; '.join(data)}.")
@@ -61,7 +63,7 @@ def readings_note(readings: Iterable[Mapping[str, str]], tasks: Iterable[str] | 
     return f"Readings taken: {'; '.join(parts + differing) or 'none apply'}."
 
 
-def divergence_notes(runs: Sequence[Mapping]) -> list[str]:
+def divergence_notes(runs: Sequence[Mapping[str, str]]) -> list[str]:
     """A line that says which runs diverged and why, "Diverged: ODE-Net, seed 1: solver failed ..."; none if none did.
 
     Args:

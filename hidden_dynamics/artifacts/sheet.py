@@ -2,15 +2,17 @@
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogFormatter
 
+from hidden_dynamics.artifacts.base import ArtifactSettings
 from hidden_dynamics.system.files import atomic
 
 STYLE = {
@@ -30,12 +32,17 @@ DOTS_PER_INCH = 160
 
 
 def page(
-    entry: Mapping, subtitle: str, width: float, height: float, handles: Sequence[Line2D], notes: Sequence[str]
+    settings: ArtifactSettings,
+    subtitle: str,
+    width: float,
+    height: float,
+    handles: Sequence[Line2D],
+    notes: Sequence[str],
 ) -> tuple[Figure, SubFigure]:
     """A page of three bands from top to bottom: titles and legend, the body, a caption.
 
     Args:
-        entry: the artifact, with `title` and `source`.
+        settings: the artifact's; the title is their heading.
         width, height: of the body, in inches; the others are as high as their text.
         notes: the caption's paragraphs.
 
@@ -49,8 +56,7 @@ def page(
     heights = [head_height, height, foot_height]
     figure = Figure(figsize=(width, sum(heights)), layout="constrained")
     head, body, foot = figure.subfigures(3, 1, height_ratios=heights, hspace=0)
-    title = f"{entry['source']}: {entry['title']}"
-    head.text(0.5, 1 - 0.08 / head_height, title, ha="center", va="top", fontsize=11, gid="title")
+    head.text(0.5, 1 - 0.08 / head_height, settings.heading, ha="center", va="top", fontsize=11, gid="title")
     head.text(0.5, 1 - 0.32 / head_height, subtitle, ha="center", va="top", color="0.3", gid="subtitle")
     if handles:
         head.legend(
@@ -70,6 +76,17 @@ def plain_numbers(axis: Axis) -> None:
     """Label a logarithmic axis with plain numbers, and between the powers of ten too where it spans few of them."""
     axis.set_major_formatter(LogFormatter())
     axis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.7)))
+
+
+def write_instead(ax: Axes, text: str) -> None:
+    """Say in the middle of a panel why nothing is drawn there."""
+    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", color="0.4", gid="nothing")
+
+
+def luminance(colour: Sequence[float]) -> float:
+    """How light a colour (red, green, blue in [0, 1]) is, from 0 to 1."""
+    red, green, blue = colour[:3]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def save(figure: Figure, stem: str | Path) -> None:

@@ -13,7 +13,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import GridRow, published_task
 
 
-class Panel(Entry):
+class PanelSettings(Entry):
     task: str
     model: str
     rows: str
@@ -24,7 +24,7 @@ class Panel(Entry):
 
 class Settings(ArtifactSettings):
     published: str
-    panels: Annotated[list[Panel], Field(min_length=1)]
+    panels: Annotated[list[PanelSettings], Field(min_length=1)]
 
 
 class Ablation(Artifact):
@@ -35,7 +35,7 @@ class Ablation(Artifact):
     def shown(self) -> list[Cell]:
         return [cell for panel in self.settings.panels for cell in self.cells_of(panel)]
 
-    def cells_of(self, panel: Panel) -> list[Cell]:
+    def cells_of(self, panel: PanelSettings) -> list[Cell]:
         task = self.configuration.tasks.get(panel.task)
         entry = task.models.get(panel.model) if task else None
         if entry is None or entry.grid is None:
@@ -46,7 +46,7 @@ class Ablation(Artifact):
     def metrics(self) -> list[str]:
         return list(dict.fromkeys(panel.metric for panel in self.settings.panels))
 
-    def published_grid(self, panel: Panel) -> GridRow:
+    def published_grid(self, panel: PanelSettings) -> GridRow:
         """
         Raises:
             UserError: the paper has no such grid.

@@ -14,7 +14,7 @@ from hidden_dynamics.configuration.schema import Number, Size, Whole
 Limits = Annotated[list[Number], Field(min_length=2, max_length=2)]
 
 
-class Panel(Entry):
+class PanelSettings(Entry):
     """
     Attributes:
         window: points of a triangular moving average.
@@ -37,7 +37,7 @@ class Panel(Entry):
     note: str | None = None
 
     @model_validator(mode="after")
-    def _train_losses_are_of_iterations(self) -> "Panel":
+    def _train_losses_are_of_iterations(self) -> "PanelSettings":
         if self.split == "train" and self.against != "iteration":
             raise PydanticCustomError("against", "expected against: iteration, because a train loss is a minibatch's")
         return self
@@ -45,7 +45,7 @@ class Panel(Entry):
 
 class Settings(ArtifactSettings):
     models: Models
-    panels: Annotated[list[Panel], Field(min_length=1)]
+    panels: Annotated[list[PanelSettings], Field(min_length=1)]
 
 
 class Curves(Artifact):
@@ -54,9 +54,7 @@ class Curves(Artifact):
     averaged = True
 
     def shown(self) -> list[Cell]:
-        return [
-            Cell(panel.task, model, panel.size) for panel in self.settings.panels for model in self.settings.models
-        ]
+        return [Cell(panel.task, model, panel.size) for panel in self.settings.panels for model in self.settings.models]
 
     def printed(self) -> Iterator[tuple[Cell, str]]:
         """The final losses that the paper names."""

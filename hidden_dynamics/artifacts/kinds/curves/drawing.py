@@ -15,21 +15,28 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
 from numpy.typing import NDArray
 
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.errors import UserError
-from hidden_dynamics.artifacts.notes import divergence_notes, scale_notes
-from hidden_dynamics.artifacts.sheet import STYLE, page, plain_numbers
 from hidden_dynamics.artifacts.figure_notes import (
     data_of,
     is_papers,
+    legend_label,
     made_note,
     sizes_of,
     subtitle_of,
     task_title,
 )
-from hidden_dynamics.papers.published import PUBLISHED, load_published, published_task
+from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
+from hidden_dynamics.artifacts.notes import divergence_notes, scale_notes
+from hidden_dynamics.artifacts.sheet import STYLE, luminance, page, plain_numbers, write_instead
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.errors import UserError
 
 DASHES = ["solid", (0, (7, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1)), (0, (8, 1, 1, 1, 1, 1))]
+TITLE = 66  # characters in a line of a panel's title
+
+Limits = tuple[float, float]
+Styles = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -48,153 +55,178 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """What one panel shows: entry in the configuration, rows of the summary, curves, the paper's final values."""
+    """What one panel shows.
 
-    entry: Mapping[str, Any]
+    Attributes:
+        runs: rows of the summary, as text by column.
+        published: the paper's final values by model; none on other data or at other sizes.
+        title: task, size and split; then the data that were really used; then what else to know.
+        x_limits, y_limits: the configured ones where the data are the paper's; else ones that fit, or None.
+    """
+
+    settings: PanelSettings
     runs: Sequence[Mapping[str, str]]
     curves: Sequence[Curve]
     published: Mapping[str, float]
+    title: Sequence[str]
+    x_limits: Limits | None
+    y_limits: Limits | None
 
     @property
-    def task(self) -> str:
-        return self.entry["task"]
+    def baselines(self) -> list[float]:
+        """The loss of the best answer without memory, where it is shown: one value, unless the runs disagree."""
+        return baselines(self.settings, self.curves)
 
 
-def curves_figure(
-    configuration: Configuration, artifact: str, summary: Sequence[Mapping], curves: Sequence[Mapping]
-) -> Figure:
+def curves_figure(artifact: Curves, sources: Sources) -> Figure:
     """A figure of training curves: one panel per configured panel, a line with its 95 % band per model, one legend.
 
-    Args:
-        summary: the rows that scripts/summarise.py writes, one per run, as text by column.
-        curves: the rows of its curves, one per point.
-
     Raises:
-        UserError: the curves lack a column, or one holds something else than expected.
+        UserError: the summary or the curves are missing or damaged.
     """
-    models = list(dict.fromkeys(row["model"] for row in summary))
-    panels = panels_of(configuration, artifact, summary, group_curves(curves, f"the curves of {artifact}"))
-    limits = [y_limits(configuration, panel) for panel in panels]
+    panels, styles = panels_of(artifact, sources), styles_of(artifact, sources)
     columns = min(len(panels), 2)
     rows = math.ceil(len(panels) / columns)
     with matplotlib.rc_context(STYLE):
         figure, body = page(
-            configuration.artifacts[artifact],
-            subtitle=subtitle_of(configuration, [run for panel in panels for run in panel.runs]),
+            artifact.settings,
+            subtitle=subtitle_of(artifact.configuration, [run for panel in panels for run in panel.runs]),
             width=9.6 if columns == 2 else 6.8,
             height=3.1 * rows,
-            handles=legend_handles(configuration, models, panels),
-            notes=curve_notes(configuration, panels, limits),
+            handles=legend_handles(panels, styles),
+            notes=curve_notes(artifact.configuration, panels),
         )
         axes = body.subplots(rows, columns, squeeze=False).ravel()
-        for ax, panel, limit in zip(axes, panels, limits, strict=False):
-            draw_curves(ax, configuration, panel, models, limit)
-            describe_panel(ax, configuration, panel)
+        for ax, panel in zip(axes, panels, strict=False):
+            draw_curves(ax, panel, styles)
+            ax.set_title("\n".join(panel.title), linespacing=1.3)
         for ax in axes[len(panels) :]:
             ax.set_axis_off()
         body.align_ylabels(axes)
     return figure
 
 
-def panels_of(
-    configuration: Configuration, artifact: str, summary: Sequence[Mapping], curves: Sequence[Curve]
-) -> list[Panel]:
-    """What the panels of a figure show, as the configuration lists them."""
-    panels = []
-    for index, entry in enumerate(configuration.artifacts[artifact]["panels"]):
-        runs = runs_of_panel(entry, summary)
-        published = published_values(configuration, artifact, entry, runs)
-        panels.append(Panel(entry, runs, [curve for curve in curves if curve.panel == index], published))
-    return panels
+def panels_of(artifact: Curves, sources: Sources) -> list[Panel]:
+    """What the panels of a figure show, as the configuration lists them.
+
+    Raises:
+        UserError: the summary or the curves are missing or damaged.
+    """
+    curves = group_curves(sources)
+    return [
+        panel_of(artifact, settings, sources.summary, [curve for curve in curves if curve.panel == index])
+        for index, settings in enumerate(artifact.settings.panels)
+    ]
 
 
-def draw_curves(
-    ax: Axes, configuration: Configuration, panel: Panel, models: Sequence[str], limits: tuple[float, float] | None
-) -> None:
-    """The lines of one panel (curves, the loss without memory, published final values), its scales and its limits."""
-    ax.set_xscale(panel.entry["x_scale"])
-    ax.set_yscale(panel.entry["y_scale"])
-    if panel.entry["y_scale"] == "log":
-        plain_numbers(ax.yaxis)
-    if panel.entry["x_scale"] == "log" and panel.entry["against"] == "epoch":
-        plain_numbers(ax.xaxis)
-    ax.set_xmargin(0.01)
+def panel_of(
+    artifact: Curves, settings: PanelSettings, summary: Sequence[Mapping[str, str]], curves: Sequence[Curve]
+) -> Panel:
+    size = "" if settings.size is None else str(settings.size)
+    runs = [run for run in summary if (run["task"], run["paper_size"]) == (settings.task, size)]
+    papers = is_papers(artifact.configuration, runs)
+    published = published_values(artifact, settings, runs) if papers else {}
+    y_limits = settings.y_limits if papers else None
+    if y_limits is None:
+        marks = [*published.values(), *baselines(settings, curves)]
+        y_limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
+    return Panel(
+        settings,
+        runs,
+        curves,
+        published,
+        title=title_of(artifact.configuration, settings, runs),
+        x_limits=settings.x_limits if papers else None,
+        y_limits=y_limits,
+    )
+
+
+def styles_of(artifact: Curves, sources: Sources) -> Styles:
+    """How each model's line is drawn, in the order of the legend."""
+    models = dict.fromkeys(row["model"] for row in sources.summary)
+    return {
+        model: line_style(artifact.configuration.models[model].colour, DASHES[place % len(DASHES)])
+        for place, model in enumerate(models)
+    }
+
+
+def line_style(colour: str, dashes: Any) -> dict[str, Any]:
+    """A model's colour, a dash of its own for who cannot tell it, and an outline where it is too light on white."""
+    light = luminance(to_rgb(colour)) > 0.7
+    outline = {"path_effects": [Stroke(linewidth=2.4, foreground="0.35"), Normal()]} if light else {}
+    return {"color": colour, "linestyle": dashes, **outline}
+
+
+def draw_curves(ax: Axes, panel: Panel, styles: Styles) -> None:
+    """One panel but for its title: curves, the loss without memory, published final values, scales, limits, labels."""
+    set_scales(ax, panel.settings)
     for curve in panel.curves:
-        style = line_style(configuration, curve.model, models)
-        front = 10 + len(models) - models.index(curve.model)
-        alpha = 0.12 if np.max(curve.n) > 2 else 0.05  # the band of two seeds covers everything: let it be faint
-        band = {"color": style["color"], "alpha": alpha, "linewidth": 0, "gid": f"band {curve.model}"}
-        ax.fill_between(curve.x, curve.low, curve.high, **band)
-        ax.plot(curve.x, curve.mean, **style, zorder=front, gid=f"curve {curve.model}")
-        ends = divergences(curve, panel)
-        if ends and limits:
-            seen = np.clip(curve.mean[ends], *limits)
-            cross = {"color": style["color"], "mew": 2, "gid": f"diverged {curve.model}"}
-            ax.plot(curve.x[ends], seen, "x", **cross, zorder=front, clip_on=False)
-    for level in baselines(panel):
+        front = 10 + len(styles) - list(styles).index(curve.model)
+        draw_curve(ax, curve, panel, styles[curve.model], front)
+    for level in panel.baselines:
         ax.axhline(level, color="grey", linestyle="dashed", linewidth=1, zorder=5, gid="baseline")
     for rank, (model, value) in enumerate(panel.published.items()):
-        colour = line_style(configuration, model, models)["color"]
-        shape = {"marker": "<", "ms": max(9 - 3 * rank, 3), "mec": "0.2", "mew": 0.7, "color": colour}
+        shape = {"marker": "<", "ms": max(9 - 3 * rank, 3), "mec": "0.2", "mew": 0.7, "color": styles[model]["color"]}
         ax.plot([1.015], [value], transform=ax.get_yaxis_transform(), clip_on=False, gid=f"published {model}", **shape)
-    if limits:
-        ax.set_ylim(*limits)
+    if panel.y_limits:
+        ax.set_ylim(*panel.y_limits)
     if not any(curve.x.size for curve in panel.curves):
-        ax.text(0.5, 0.5, "no run got as far as a value here", transform=ax.transAxes, ha="center", color="0.4")
-    if "x_limits" in panel.entry and is_papers(configuration, panel.task, panel.runs):
-        ax.set_xlim(*panel.entry["x_limits"])
+        write_instead(ax, "no run got as far as a value here")
+    if panel.x_limits:
+        ax.set_xlim(*panel.x_limits)
 
 
-def y_limits(configuration: Configuration, panel: Panel) -> tuple[float, float] | None:
-    """The configured limits where the data are the paper's, else ones that fit; None where there is nothing to show."""
-    if "y_limits" in panel.entry and is_papers(configuration, panel.task, panel.runs):
-        return tuple(panel.entry["y_limits"])
-    marks = [*panel.published.values(), *baselines(panel)]
-    return robust_limits(panel.curves, marks, panel.entry["x_scale"], panel.entry["y_scale"])
+def set_scales(ax: Axes, settings: PanelSettings) -> None:
+    ax.set_xscale(settings.x_scale)
+    ax.set_yscale(settings.y_scale)
+    if settings.y_scale == "log":
+        plain_numbers(ax.yaxis)
+    if settings.x_scale == "log" and settings.against == "epoch":
+        plain_numbers(ax.xaxis)
+    ax.set_xmargin(0.01)
+    ax.set_xlabel(settings.against.capitalize())
+    ax.set_ylabel(settings.label or f"{settings.split.capitalize()} loss")
 
 
-def baselines(panel: Panel) -> list[float]:
-    """The loss of the best answer without memory, where the panel shows it: one value, unless its runs disagree."""
-    shown = panel.curves if panel.entry.get("baseline") else []
+def draw_curve(ax: Axes, curve: Curve, panel: Panel, style: Mapping[str, Any], front: int) -> None:
+    """A model's line and band, and × where a seed diverged."""
+    alpha = 0.12 if np.max(curve.n) > 2 else 0.05  # the band of two seeds covers everything: let it be faint
+    band = {"color": style["color"], "alpha": alpha, "linewidth": 0, "gid": f"band {curve.model}"}
+    ax.fill_between(curve.x, curve.low, curve.high, **band)
+    ax.plot(curve.x, curve.mean, **style, zorder=front, gid=f"curve {curve.model}")
+    ends = divergences(curve, panel)
+    if ends and panel.y_limits:
+        seen = np.clip(curve.mean[ends], *panel.y_limits)
+        cross = {"color": style["color"], "mew": 2, "gid": f"diverged {curve.model}"}
+        ax.plot(curve.x[ends], seen, "x", **cross, zorder=front, clip_on=False)
+
+
+def title_of(configuration: Configuration, settings: PanelSettings, runs: Sequence[Mapping[str, str]]) -> list[str]:
+    about = [f"{task_title(configuration, runs)}: {settings.split} loss", sizes_of(configuration, runs)]
+    data, note = data_of(configuration, runs), settings.note or ""
+    return [", ".join(filter(None, about)), *textwrap.wrap(data, TITLE), *textwrap.wrap(note, TITLE)]
+
+
+def baselines(settings: PanelSettings, curves: Sequence[Curve]) -> list[float]:
+    shown = curves if settings.baseline else []
     return sorted({curve.baseline for curve in shown if math.isfinite(curve.baseline)})
 
 
-def describe_panel(ax: Axes, configuration: Configuration, panel: Panel) -> None:
-    """Title and axis labels of a panel: the task, the size and the data that were really used, what else to know."""
-    split, note = panel.entry["split"], panel.entry.get("note", "")
-    about = [f"{task_title(configuration, panel.task, panel.runs)}: {split} loss", sizes_of(panel.runs)]
-    data = data_of(configuration, panel.task, panel.runs)
-    lines = [", ".join(filter(None, about)), *textwrap.wrap(data, 66), *textwrap.wrap(note, 66)]
-    ax.set_title("\n".join(lines), linespacing=1.3)
-    ax.set_xlabel(panel.entry["against"].capitalize())
-    ax.set_ylabel(panel.entry.get("label", f"{split.capitalize()} loss"))
-
-
-def published_values(
-    configuration: Configuration, artifact: str, panel: Mapping, runs: Sequence[Mapping]
-) -> dict[str, float]:
-    """The paper's final losses by model, from published/<paper>/<figure>.yaml; none on other data or at other sizes."""
-    name = configuration.artifacts[artifact].get("published", f"{artifact.replace('_', '/', 1)}.yaml")
-    theirs = is_papers(configuration, panel["task"], runs) and all(run["size"] == run["paper_size"] for run in runs)
-    content = load_published(name, PUBLISHED) if theirs and (PUBLISHED / name).exists() else {}
-    if content.get("metric") != f"{panel['split']}_loss":
+def published_values(artifact: Curves, settings: PanelSettings, runs: Sequence[Mapping[str, str]]) -> dict[str, float]:
+    """The paper's final losses by model; none at other sizes than the paper's."""
+    if any(run["size"] != run["paper_size"] for run in runs):
         return {}
-    task = published_task(configuration, panel["task"])
-    shown = {run["model"] for run in runs}
-    return {row["model"]: row["value"] for row in content["rows"] if row["task"] == task and row["model"] in shown}
+    models = dict.fromkeys(run["model"] for run in runs)
+    metric = f"{settings.split}_loss"
+    numbers = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
+    return {model: number.value for model, number in numbers.items() if number is not None}
 
 
-def runs_of_panel(panel: Mapping, summary: Sequence[Mapping]) -> list[Mapping]:
-    """The summary's rows of a panel's task and size."""
-    size = "" if panel.get("size") is None else str(panel["size"])
-    return [run for run in summary if (run["task"], run["paper_size"]) == (panel["task"], size)]
-
-
-def group_curves(rows: Sequence[Mapping], origin: str) -> list[Curve]:
+def group_curves(sources: Sources) -> list[Curve]:
     """The rows of a curves file, one per point, as curves."""
     groups: dict[tuple[int, str], list[Mapping]] = {}
     try:
-        for row in rows:
+        for row in sources.curves:
             groups.setdefault((int(row["panel"]), row["model"]), []).append(row)
         return [
             Curve(
@@ -206,10 +238,12 @@ def group_curves(rows: Sequence[Mapping], origin: str) -> list[Curve]:
             for (panel, model), group in groups.items()
         ]
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{origin}: not as expected ({type(error).__name__}: {error}); run snakemake again.") from None
+        path = sources.path("curves")
+        text = f"{path}: not as expected ({type(error).__name__}: {error}): remove it and run snakemake again."
+        raise UserError(text, path) from None
 
 
-def numbers(rows: Sequence[Mapping], name: str) -> NDArray:
+def numbers(rows: Sequence[Mapping[str, str]], name: str) -> NDArray:
     """A column as numbers; an empty cell is nan."""
     return np.array([float(row[name] or "nan") for row in rows])
 
@@ -219,7 +253,7 @@ def divergences(curve: Curve, panel: Panel) -> list[int]:
     runs = [run for run in panel.runs if run["model"] == curve.model]
     diverged = [int(run["diverged_at"]) for run in runs if run["status"] == "diverged"]
     ends = falls(curve) if diverged else []
-    if panel.entry["against"] == "iteration":  # n falls too where a seed finishes before the others
+    if panel.settings.against == "iteration":  # n falls too where a seed finishes before the others
         ends = [i for i in ends if any(curve.x[i] <= end <= curve.x[i + 1] for end in diverged)]
     return ends + [curve.n.size - 1] * (len(diverged) == len(runs))
 
@@ -229,9 +263,7 @@ def falls(curve: Curve) -> list[int]:
     return np.flatnonzero(np.diff(curve.n) < 0).tolist()
 
 
-def robust_limits(
-    curves: Sequence[Curve], marks: Sequence[float], x_scale: str, y_scale: str
-) -> tuple[float, float] | None:
+def robust_limits(curves: Sequence[Curve], marks: Sequence[float], x_scale: str, y_scale: str) -> Limits | None:
     """Limits of a y axis that spikes do not flatten.
 
     They take in what is below Tukey's upper fence, and at least the median of every curve.
@@ -268,23 +300,13 @@ def evenly_spaced(curve: Curve, x_scale: str) -> NDArray:
     return np.interp(np.geomspace(start, curve.x[-1], 400), curve.x, curve.mean)
 
 
-def line_style(configuration: Configuration, model: str, models: Sequence[str]) -> dict[str, Any]:
-    """The model's colour, a dash of its own for who cannot tell it, and an outline where it is too light on white."""
-    colour = configuration.models[model].get("colour", "black")
-    red, green, blue = to_rgb(colour)
-    light = 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.7
-    outline = {"path_effects": [Stroke(linewidth=2.4, foreground="0.35"), Normal()]} if light else {}
-    return {"color": colour, "linestyle": DASHES[models.index(model) % len(DASHES)], **outline}
-
-
-def legend_handles(configuration: Configuration, models: Sequence[str], panels: Sequence[Panel]) -> list[Line2D]:
+def legend_handles(panels: Sequence[Panel], styles: Styles) -> list[Line2D]:
     """One entry per model, with its diverged runs, then one for each kind of mark that the panels show."""
     handles = []
-    for model in models:
+    for model, style in styles.items():
         runs = list({run["directory"]: run for panel in panels for run in panel.runs if run["model"] == model}.values())
-        label = runs[0]["label"] + divergence_note(runs)
-        handles.append(Line2D([], [], **line_style(configuration, model, models), label=label))
-    if any(baselines(panel) for panel in panels):
+        handles.append(Line2D([], [], **style, label=legend_label(runs)))
+    if any(panel.baselines for panel in panels):
         handles.append(Line2D([], [], color="grey", linestyle="dashed", linewidth=1, label="best without memory"))
     if any(panel.published for panel in panels):
         handles.append(
@@ -293,19 +315,7 @@ def legend_handles(configuration: Configuration, models: Sequence[str], panels: 
     return handles
 
 
-def divergence_note(runs: Sequence[Mapping]) -> str:
-    """For a legend: " (1 of 2 seeds diverged)", by task where a model is shown on several; empty where none did."""
-    notes = []
-    tasks = list(dict.fromkeys((run["task"], run["paper_size"]) for run in runs))
-    for task in tasks:
-        status = [run["status"] for run in runs if (run["task"], run["paper_size"]) == task]
-        if "diverged" in status:
-            where = f" on {task[0]}" if len(tasks) > 1 else ""
-            notes.append(f"{status.count('diverged')} of {len(status)} seeds diverged{where}")
-    return f" ({'; '.join(notes)})" if notes else ""
-
-
-def curve_notes(configuration: Configuration, panels: Sequence[Panel], limits: Sequence) -> list[str]:
+def curve_notes(configuration: Configuration, panels: Sequence[Panel]) -> list[str]:
     """The caption of a figure of curves, by paragraph."""
     runs = [run for panel in panels for run in panel.runs]
     seeds = len({run["seed"] for run in runs})
@@ -315,11 +325,7 @@ def curve_notes(configuration: Configuration, panels: Sequence[Panel], limits: S
         lines += "; ×: a seed diverged here and the others, if any, go on"
     if any(set(falls(curve)) - set(divergences(curve, panel)) for panel in panels for curve in panel.curves):
         lines += "; a seed with fewer iterations than the others ends before them, and they go on"
-    cut = any(
-        limit and (curve.mean > limit[1]).any()
-        for panel, limit in zip(panels, limits, strict=True)
-        for curve in panel.curves
-    )
+    cut = any(panel.y_limits and (curve.mean > panel.y_limits[1]).any() for panel in panels for curve in panel.curves)
     return [
         " ".join(scale_notes(configuration)),
         f"{lines}. Smoothing: {smoothing_note(panels)}.{' Lines are cut where they leave an axis.' if cut else ''}",
@@ -335,8 +341,8 @@ def smoothing_note(panels: Sequence[Panel]) -> str:
     """
     by_split: dict[str, dict[int, list[str]]] = {}
     for panel in panels:
-        windows = by_split.setdefault(panel.entry["split"], {})
-        windows.setdefault(panel.entry.get("window", 1), []).append(panel.task)
+        windows = by_split.setdefault(panel.settings.split, {})
+        windows.setdefault(panel.settings.window, []).append(panel.settings.task)
     if all(list(windows) == [1] for windows in by_split.values()):
         return "none"
     parts = []
