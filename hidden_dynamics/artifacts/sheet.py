@@ -29,6 +29,7 @@ STYLE = {
 }
 CAPTION_SIZE = 7.5
 DOTS_PER_INCH = 160
+NO_VALUE = "no run got as far as a value here"
 
 
 def page(

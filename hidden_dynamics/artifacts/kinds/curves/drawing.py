@@ -26,7 +26,7 @@ from hidden_dynamics.artifacts.figure_notes import (
 )
 from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
 from hidden_dynamics.artifacts.notes import divergence_notes, scale_notes
-from hidden_dynamics.artifacts.sheet import STYLE, luminance, page, plain_numbers, write_instead
+from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, luminance, page, plain_numbers, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Cell
@@ -171,7 +171,7 @@ def draw_curves(ax: Axes, panel: Panel, styles: Styles) -> None:
     if panel.y_limits:
         ax.set_ylim(*panel.y_limits)
     if not any(curve.x.size for curve in panel.curves):
-        write_instead(ax, "no run got as far as a value here")
+        write_instead(ax, NO_VALUE)
     if panel.x_limits:
         ax.set_xlim(*panel.x_limits)
 
