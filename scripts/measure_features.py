@@ -143,6 +143,7 @@ def describe(
             "dataset": record["dataset"]["name"],
             "dataset_title": record["dataset"]["title"],
             "stand_in_for": record["dataset"]["stand_in_for"],
+            "data": json.dumps(run.spec["data"]),
             "readings": json.dumps(run.spec["readings"], sort_keys=True),
             "device": record["device"],
             "precision": run.spec["precision"],

@@ -16,7 +16,8 @@ from hidden_dynamics.results.seals import RECORD, check_is_of, remedy
 
 COLUMNS = (
     *("artifact", "scale", "task", "task_title", "model", "label", "variant", "size", "paper_size", "extra", "seed"),
-    *("dataset", "dataset_title", "stand_in_for", "data_digest", "parameters", "status", "diverged_at", "failure"),
+    *("dataset", "dataset_title", "stand_in_for", "data", "data_digest"),
+    *("parameters", "status", "diverged_at", "failure"),
     *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured", "iterations", "baseline_loss"),
     *("readings", "hyperparameters", "training", "device", "precision", "threads", "training_seconds", "versions"),
     *("directory", "fingerprint", "code"),
@@ -72,6 +73,7 @@ def _run_columns(configuration: Configuration, run: Run, record: Mapping[str, An
         "dataset": dataset["name"],
         "dataset_title": dataset["title"],
         "stand_in_for": dataset["stand_in_for"],
+        "data": json.dumps(spec["data"]),
         "data_digest": dataset["digest"],
         "readings": _json(spec["readings"]),
         "hyperparameters": _json(spec["hyperparameters"]),
