@@ -39,8 +39,8 @@ class Ablation(Artifact):
         task = self.configuration.tasks.get(panel.task)
         entry = task.models.get(panel.model) if task else None
         if entry is None or entry.grid is None:
-            text = f"config/artifacts.yaml: an ablation of {panel.model} on {panel.task} needs a grid in config/tasks.yaml."
-            raise UserError(text, "config/artifacts.yaml", self.name)
+            about = f"an ablation of {panel.model} on {panel.task} needs a grid in config/tasks.yaml"
+            raise UserError(f"config/artifacts.yaml: {self.name}: {about}.", "config/artifacts.yaml", self.name)
         return [Cell(panel.task, panel.model, size) for size in entry.run_sizes]
 
     def metrics(self) -> list[str]:

@@ -27,7 +27,7 @@ class CopyingExample(Artifact):
     def draw(self, sources: Any) -> Any:
         from hidden_dynamics.artifacts.kinds.copying_example import drawing  # matplotlib
 
-        return drawing.copying_figure(self, sources)
+        return drawing.copying_figure(self)
 
 
 KIND = CopyingExample

@@ -12,19 +12,22 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.errors import UserError
-from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.artifacts.feature_notes import (
     WITHOUT,
-    check_features,
     clusters_note,
     features_note,
+    measured_features,
     missing_notes,
     weights_note,
 )
-from hidden_dynamics.artifacts.sheet import STYLE, page
 from hidden_dynamics.artifacts.figure_notes import data_of, made_note, sizes_of, subtitle_of, task_title
+from hidden_dynamics.artifacts.kinds.embedding import Embedding
+from hidden_dynamics.artifacts.notes import scale_notes
+from hidden_dynamics.artifacts.sheet import STYLE, page, write_instead
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.artifacts.tables import number
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.errors import UserError
 
 CLASSES = {
     "cifar10": ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
@@ -32,38 +35,34 @@ CLASSES = {
 COLUMNS = 3
 COLOURS = matplotlib.colormaps["tab10"].colors
 
+Run = Mapping[str, str]
 
-def embedding_figure(
-    configuration: Configuration, artifact: str, rows: Sequence[Mapping[str, str]], root: Path = Path()
-) -> Figure:
+
+def embedding_figure(artifact: Embedding, sources: Sources) -> Figure:
     """Panels side by side, one per model: the map of its first seed.
 
-    Args:
-        rows: what scripts/measure_features.py wrote, as text by column.
-        root: what the rows' `embeddings` is relative to.
-
     Raises:
-        UserError: the rows are of another scale, task, size or settings, or lack a run; or the maps are missing or
+        UserError: the features are of another scale, task, size or settings, or lack a run; or the maps are missing or
             damaged.
     """
-    entry = configuration.artifacts[artifact]
-    check_features(configuration, artifact, rows)
+    rows = measured_features(sources)
     models = dict.fromkeys(row["model"] for row in rows)
     first = [next(row for row in rows if row["model"] == model) for model in models]
-    labels, maps = read_maps(root / first[0]["embeddings"], models)
+    labels, maps = read_maps(sources.path("maps"), models)
     lines = math.ceil(len(first) / COLUMNS)
     with matplotlib.rc_context(STYLE):
         figure, body = page(
-            entry,
-            subtitle=subtitle_of(configuration, first),
+            artifact.settings,
+            subtitle=subtitle_of(artifact.configuration, first),
             width=9.6,
             height=3.6 * lines,
             handles=handles_of(first[0]["dataset"], labels),
-            notes=notes_of(configuration, entry, first, len(labels)),
+            notes=notes_of(artifact, first, len(labels)),
         )
         axes = body.subplots(lines, COLUMNS, squeeze=False).ravel()
         for ax, row in zip(axes, first, strict=False):
-            draw_map(ax, configuration, row, labels, maps.get(row["model"]))
+            draw_map(ax, row, labels, maps.get(row["model"]))
+            describe_panel(ax, artifact.configuration, row)
         for ax in axes[len(first) :]:
             ax.set_axis_off()
     return figure
@@ -75,19 +74,22 @@ def read_maps(path: Path, models: Iterable[str]) -> tuple[NDArray, dict[str, NDA
     Raises:
         UserError: the file is missing or damaged.
     """
-    again = "remove it and run snakemake again."
     try:
         with np.load(path, allow_pickle=False) as arrays:
             labels = arrays["labels"] if "labels" in arrays else np.empty(0, np.int64)
             maps = {model: arrays[f"{model}.embedding"] for model in models if f"{model}.embedding" in arrays}
     except FileNotFoundError:
-        raise UserError(f"{path} is missing: measure the features again, with scripts/measure_features.py.") from None
+        raise UserError(f"{path} is missing: run snakemake again, which makes it.", path) from None
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise UserError(f"{path} is not readable ({type(error).__name__}: {error}): {again}") from None
+        raise _not_readable(path, f"{type(error).__name__}: {error}") from None
     for model, points in maps.items():
         if points.shape != (len(labels), 2):
-            raise UserError(f"{path}: expected {len(labels)} points of {model}, found {points.shape}: {again}")
+            raise _not_readable(path, f"expected {len(labels)} points of {model}, found {points.shape}")
     return labels, maps
+
+
+def _not_readable(path: Path, why: str) -> UserError:
+    return UserError(f"{path} is not readable ({why}): remove it and run snakemake again, which makes it anew.", path)
 
 
 def handles_of(dataset: str, labels: NDArray) -> list[Line2D]:
@@ -104,21 +106,10 @@ def colour_of(label: int) -> tuple[float, float, float]:
     return COLOURS[label % len(COLOURS)]
 
 
-def draw_map(
-    ax: Axes, configuration: Configuration, row: Mapping[str, str], labels: NDArray, points: NDArray | None
-) -> None:
-    """A panel: the points in their classes' colours, or why there are none. Its coordinates mean nothing."""
-    about = ", ".join(
-        filter(None, (configuration.models[row["model"]]["label"], sizes_of([row]), f"seed {row['seed']}"))
-    )
-    silhouette = f"silhouette {float(row['silhouette']):.4f}" if row["silhouette"] else "no silhouette"
-    ax.set_title(f"{about}\n{silhouette}", linespacing=1.3)
-    ax.set(xticks=[], yticks=[])
-    ax.spines[:].set_visible(True)
-    ax.spines[:].set_color("0.8")
+def draw_map(ax: Axes, row: Run, labels: NDArray, points: NDArray | None) -> None:
+    """The points in their classes' colours, or why there are none."""
     if points is None:
-        note = WITHOUT.get(row["status"], "all features are the same")
-        ax.text(0.5, 0.5, note, transform=ax.transAxes, ha="center", va="center", color="0.4", gid="nothing")
+        write_instead(ax, WITHOUT.get(row["status"], "all features are the same"))
         return
     colours = [colour_of(label) for label in labels]
     # Drawn in their own order: no class lies above the others.
@@ -126,16 +117,27 @@ def draw_map(
     ax.set_aspect("equal", adjustable="datalim")
 
 
-def notes_of(configuration: Configuration, entry: Mapping, rows: Sequence[Mapping[str, str]], mapped: int) -> list[str]:
+def describe_panel(ax: Axes, configuration: Configuration, row: Run) -> None:
+    """Title and frame of a panel, without ticks: its coordinates mean nothing."""
+    about = ", ".join(filter(None, (row["label"], sizes_of(configuration, [row]), f"seed {row['seed']}")))
+    metric = configuration.metrics["silhouette"]
+    silhouette = number(float(row["silhouette"]), metric.decimals) if row["silhouette"] else ""
+    ax.set_title(f"{about}\n{f'silhouette {silhouette}' if silhouette else 'no silhouette'}", linespacing=1.3)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(True)
+    ax.spines[:].set_color("0.8")
+
+
+def notes_of(artifact: Embedding, rows: Sequence[Run], mapped: int) -> list[str]:
     """The caption, by paragraph."""
-    settings, task = entry["features"], entry["task"]
-    title, data = task_title(configuration, task, rows), data_of(configuration, task, rows)
+    configuration, settings = artifact.configuration, artifact.settings.features
+    title, data = task_title(configuration, rows), data_of(configuration, rows)
     many = f"the first {mapped:,} of these images" if mapped else "no images"
     return [
         f"{' '.join(scale_notes(configuration))} Task: {title}; {data}.",
         f"{features_note(settings, rows)} Map: t-SNE of {many}, of each model's first seed (perplexity "
-        f"{settings['perplexity']:g}, {settings['iterations']:,} iterations, started from two principal components, "
-        f"seed {settings['seed']}); its coordinates mean nothing. The paper states none of this.",
+        f"{settings.perplexity:g}, {settings.iterations:,} iterations, started from two principal components, "
+        f"seed {settings.seed}); its coordinates mean nothing. The paper states none of this.",
         f"{clusters_note(settings)} It is that of the features themselves, not of the map.",
         *missing_notes(rows),
         f"{made_note(rows)} {weights_note(rows)}",

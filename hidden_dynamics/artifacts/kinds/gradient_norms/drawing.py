@@ -2,10 +2,8 @@
 
 import math
 import textwrap
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -15,13 +13,13 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.seals import check, remedy
-from hidden_dynamics.artifacts.notes import scale_notes
-from hidden_dynamics.artifacts.sheet import STYLE, page
 from hidden_dynamics.artifacts.figure_notes import data_of, made_note, sizes_of, subtitle_of, task_title
-from hidden_dynamics.configuration.runs import GRADIENTS
+from hidden_dynamics.artifacts.kinds.gradient_norms import GradientNorms
+from hidden_dynamics.artifacts.notes import scale_notes
+from hidden_dynamics.artifacts.sheet import STYLE, page, write_instead
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.results.run_files import RunFiles
 
 QUANTILE = 0.99  # of the norms, within the limits of colours that fit them
 FACTOR = 5  # the paper's limits are kept where that quantile is within this factor of the upper one
@@ -41,31 +39,25 @@ class Recording:
         return int(self.iterations[1] - self.iterations[0]) if self.iterations.size > 1 else 1
 
 
-def gradient_norms_figure(
-    configuration: Configuration, artifact: str, summary: Sequence[Mapping], root: Path = Path()
-) -> Figure:
+def gradient_norms_figure(artifact: GradientNorms, sources: Sources) -> Figure:
     """Heat maps side by side, one per model: step t from the top down, iteration to the right, one scale of colours.
 
-    Args:
-        summary: the rows that scripts/summarise.py writes, as text by column; a model's first row is drawn.
-        root: what the rows' `directory` is relative to.
-
     Raises:
-        UserError: a model has no row, or what its run recorded is missing or damaged.
+        UserError: a model has no run, or what its run recorded is missing or damaged.
     """
-    entry = configuration.artifacts[artifact]
-    recordings = [read_recording(root, run_of(summary, model, artifact)) for model in entry["models"]]
+    configuration, papers = artifact.configuration, artifact.settings.limits
+    recordings = [read_recording(sources, model) for model in artifact.settings.models]
     norms = np.concatenate([recording.norms.ravel() for recording in recordings])
-    limits = colour_limits(norms[np.isfinite(norms)], entry["limits"])
+    limits = colour_limits(norms[np.isfinite(norms)], papers)
     colours = ScalarMappable(Normalize(*limits), matplotlib.colormaps["viridis"].with_extremes(bad=NOT_FINITE))
     with matplotlib.rc_context(STYLE):
         figure, body = page(
-            entry,
+            artifact.settings,
             subtitle=subtitle_of(configuration, [recording.run for recording in recordings]),
             width=max(6.8, 4.8 * len(recordings)),
             height=4.0,
             handles=[],
-            notes=notes_of(configuration, recordings, entry["limits"], limits),
+            notes=notes_of(configuration, recordings, papers, limits),
         )
         axes = body.subplots(1, len(recordings), sharex=True, sharey=True, squeeze=False)[0]
         for ax, recording in zip(axes, recordings, strict=True):
@@ -78,37 +70,16 @@ def gradient_norms_figure(
     return figure
 
 
-def run_of(summary: Sequence[Mapping], model: str, artifact: str) -> Mapping[str, str]:
-    """The summary's first row of a model: that of the first seed."""
-    for run in summary:
-        if run["model"] == model:
-            return run
-    raise UserError(f"the summary of {artifact} has no run of {model}: run snakemake again.")
-
-
-def read_recording(root: Path, run: Mapping[str, str]) -> Recording:
-    """The gradients' norms in a run's directory.
+def read_recording(sources: Sources, model: str) -> Recording:
+    """What the run of a model's first seed recorded.
 
     Raises:
-        UserError: the file is missing, is no such archive, or holds something else than expected.
+        UserError: there is no such run, or its file is missing or damaged.
     """
-    path = root / run["directory"] / GRADIENTS
-    again = remedy(path)
-    check(path)
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            iterations, norms = arrays["iterations"], arrays["norms"]
-    except FileNotFoundError:
-        raise UserError(f"{path} is missing: its run recorded no gradients, or it was removed; {again}") from None
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise UserError(f"{path} is not readable ({type(error).__name__}: {error}): {again}") from None
-    if iterations.ndim != 1 or iterations.dtype.kind != "i" or norms.ndim != 2 or norms.dtype.kind != "f":
-        found = f"shapes {iterations.shape} and {norms.shape} of {iterations.dtype} and {norms.dtype}"
-        raise UserError(f"{path}: expected iterations (k,) and norms (k, T), found {found}: {again}")
-    steps = np.diff(iterations)
-    if len(iterations) != len(norms) or (steps <= 0).any() or (steps != steps[:1]).any():
-        raise UserError(f"{path}: expected a row of norms for each of evenly spaced iterations: {again}")
-    return Recording(run, iterations, norms)
+    run = next((run for run in sources.summary if run["model"] == model), None)
+    if run is None:
+        raise sources.wrong("summary", f"it has no run of {model}")
+    return Recording(run, *RunFiles(sources.root / run["directory"]).gradients())
 
 
 def colour_limits(norms: NDArray, papers: Sequence[float]) -> tuple[float, float]:
@@ -128,8 +99,7 @@ def colour_limits(norms: NDArray, papers: Sequence[float]) -> tuple[float, float
 def draw_norms(ax: Axes, recording: Recording, colours: ScalarMappable) -> None:
     """One heat map: a column of pixels per recorded iteration, a row per step; words where there is nothing to show."""
     if not recording.norms.size:
-        note = nothing_note(recording.run)
-        ax.text(0.5, 0.5, note, transform=ax.transAxes, ha="center", va="center", color="0.4", gid="nothing")
+        write_instead(ax, nothing_note(recording.run))
         return
     half = recording.interval / 2
     ax.imshow(
@@ -165,11 +135,11 @@ def set_axes(axes: Sequence[Axes], recordings: Sequence[Recording]) -> None:
 def describe_panel(ax: Axes, configuration: Configuration, recording: Recording) -> None:
     """The title of a panel: model, size, seed, and the data that were really used."""
     run = recording.run
-    about = [run["label"], sizes_of([run]), f"seed {run['seed']}"]
+    about = [run["label"], sizes_of(configuration, [run]), f"seed {run['seed']}"]
     if run["status"] == "diverged":
         about.append(f"diverged at iteration {run['diverged_at']}")
-    lines = [", ".join(filter(None, about)), task_title(configuration, run["task"], [run])]
-    data = textwrap.wrap(data_of(configuration, run["task"], [run]), 66)
+    lines = [", ".join(filter(None, about)), task_title(configuration, [run])]
+    data = textwrap.wrap(data_of(configuration, [run]), 66)
     ax.set_title("\n".join([*lines, *data]), linespacing=1.3)
 
 
