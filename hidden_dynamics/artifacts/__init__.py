@@ -23,15 +23,18 @@ def artifact_named(configuration: Configuration, name: str, origin: str = "confi
         UserError: there is none of this name, or its settings are not as its kind has them.
     """
     known(name, configuration.artifacts, "artifact", origin)
-    kind = _kind_of(configuration, name)
-    settings = typed(kind.Settings, configuration.artifacts[name], "config/artifacts.yaml", name)
-    artifact = kind(name, settings, configuration, _measurement_of(configuration, name))
-    artifact.check()
+    for place, content in configuration.artifact_layers[name]:
+        kind = kinds.find(content.get("kind"), f"{place}.kind")
+        file, _, key = place.partition(": ")
+        settings = typed(kind.Settings, content, file, key)
+        artifact = kind(name, settings, configuration, _measurement_of(configuration, name))
+        artifact.check(place)
     return artifact
 
 
 def _kind_of(configuration: Configuration, name: str) -> type[Artifact]:
-    return kinds.find(configuration.artifacts[name].get("kind"), f"config/artifacts.yaml: {name}.kind")
+    place, content = configuration.artifact_layers[name][-1]
+    return kinds.find(content.get("kind"), f"{place}.kind")
 
 
 def _measurement_of(configuration: Configuration, name: str) -> str:

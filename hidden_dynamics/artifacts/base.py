@@ -16,6 +16,7 @@ from pydantic import Field
 
 from hidden_dynamics.configuration import Configuration, Entry, known
 from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
+from hidden_dynamics.configuration.reading import mistake
 from hidden_dynamics.configuration.runs import Cell, Run, extra_cells, resolve, seeds_of
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.errors import UserError
@@ -84,6 +85,11 @@ class Artifact(ABC):
     with_extras: ClassVar[bool] = True
     origin: ClassVar[str] = ""
 
+    @property
+    def configured_at(self) -> str:
+        """File and key of its settings: of the scale's or the overrides' where these change some."""
+        return self.configuration.artifact_layers[self.name][-1][0]
+
     # What it shows.
 
     @abstractmethod
@@ -118,8 +124,7 @@ class Artifact(ABC):
                 for seed in seeds_of(self.configuration, cell.task)
             ]
         except UserError as error:
-            text = f"config/artifacts.yaml: {self.name} shows what is not configured: {error}"
-            raise UserError(text, "config/artifacts.yaml", self.name) from None
+            raise mistake(self.configured_at, f"it shows what is not configured: {error}") from None
 
     @cached_property
     def runs(self) -> list[Run]:
@@ -129,12 +134,17 @@ class Artifact(ABC):
     def tasks(self) -> list[str]:
         return list(dict.fromkeys(cell.task for cell in self.shown()))
 
-    def check(self) -> None:
-        """Hold the names in its settings to what is configured; the message names the closest one."""
-        where = f"config/artifacts.yaml: {self.name}"
+    def check(self, where: str) -> None:
+        """Hold the names in its settings, which stand at `where`, to what is configured."""
         for cell in self.shown():
             known(cell.task, self.configuration.tasks, "task", where)
             known(cell.model, self.configuration.models, "model", where)
+        for metric in self.chosen_metrics():
+            known(metric, self.configuration.metrics, "metric", where)
+
+    def chosen_metrics(self) -> list[str]:
+        """The metrics that its settings name."""
+        return []
 
     # What it is made of.
 
@@ -200,7 +210,7 @@ class Artifact(ABC):
             return None
         task = published_task(self.configuration, cell.task)
         metrics = self.configuration.metrics
-        better = metrics[known(metric, metrics, "metric", f"config/artifacts.yaml: {self.name}")].better
+        better = metrics[known(metric, metrics, "metric", self.configured_at)].better
         return self.published.number(task, cell.model, cell.size, metric, better)
 
     # What can be claimed of it as a whole (claims of kinds ordering, value, ratio); nothing unless a kind says so.

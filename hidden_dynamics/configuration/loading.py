@@ -17,6 +17,7 @@ from hidden_dynamics.configuration.paths import Paths
 from hidden_dynamics.configuration.reading import (
     known,
     merge,
+    mistake,
     read_yaml,
     scalar,
     typed,
@@ -58,8 +59,8 @@ class Configuration:
     Attributes:
         tasks: merged with scale, models and overrides, their grids written out as sizes.
         papers_tasks: as config/tasks.yaml has them.
-        artifacts: the settings of each, merged with scale and overrides; hidden_dynamics.artifacts gives them their
-            types and methods.
+        artifact_layers: (where they stand, the settings with these merged in) of config/artifacts.yaml, then of a scale
+            and the overrides where they change the artifact: a mistake is named where it was made.
     """
 
     settings: Settings
@@ -70,7 +71,12 @@ class Configuration:
     tasks: Mapping[str, Task]
     papers_tasks: Mapping[str, Task]
     readings: Mapping[str, Reading]
-    artifacts: Mapping[str, Mapping[str, Any]]
+    artifact_layers: Mapping[str, list[tuple[str, Mapping[str, Any]]]]
+
+    @functools.cached_property
+    def artifacts(self) -> Mapping[str, Mapping[str, Any]]:
+        """The settings of each; hidden_dynamics.artifacts gives them their types and methods."""
+        return {name: layers[-1][1] for name, layers in self.artifact_layers.items()}
 
     @property
     def scale_name(self) -> str:
@@ -121,7 +127,7 @@ class Configuration:
 
         A run's specification has the names alone: a class that moves to another module is the same.
         """
-        return dict(_classes(self.models, self.tasks))
+        return {class_name(place): place for place, _ in _classes(self.models, self.tasks)}
 
 
 def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> Configuration:
@@ -147,7 +153,7 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
         scale=parts["scales"][scale],
         tasks=tasks,
         papers_tasks=parts["tasks"],
-        artifacts=_merge_artifacts(raw, scale, given),
+        artifact_layers=_merge_artifacts(raw, scale, given),
         **{name: parts[name] for name in ("datasets", "metrics", "models", "readings")},
     )
     _check_names(configuration)
@@ -178,9 +184,7 @@ def _merge_tasks(parts: Mapping, raw: Mapping, scale: str, settings: Mapping) ->
         for task, joined in entry.tasks.items():
             known(task, content, "task", f"config/models.yaml: {model}.tasks")
             if model in content[task]["models"]:
-                where = f"{model}.tasks.{task}"
-                text = f"config/models.yaml: {where}: config/tasks.yaml configures it already."
-                raise UserError(text, "config/models.yaml", where)
+                raise mistake(f"config/models.yaml: {model}.tasks.{task}", "config/tasks.yaml configures it already.")
             content[task]["models"][model] = {**joined.given(), "extra": True}
     tasks = _checked_tasks(parts, content, "config/models.yaml: tasks")
     for change, origin in (
@@ -216,22 +220,21 @@ def _with_grid(model: TaskModel) -> TaskModel:
     return TaskModel.model_validate({**model.given(), "sizes": list(by_size), "by_size": by_size})
 
 
-def _merge_artifacts(raw: Mapping, scale: str, settings: Mapping) -> Mapping[str, Mapping[str, Any]]:
-    artifacts = raw["artifacts"]
+def _merge_artifacts(raw: Mapping, scale: str, settings: Mapping) -> dict[str, list[tuple[str, Mapping[str, Any]]]]:
+    layers = {name: [(f"config/artifacts.yaml: {name}", content)] for name, content in raw["artifacts"].items()}
     for changes, origin in (
         (raw["scales"][scale].get("artifacts", {}), f"config/scales.yaml: {scale}.artifacts"),
         (settings["overrides"].get("artifacts", {}), "config.yaml: overrides.artifacts"),
     ):
-        for name in changes:
-            known(name, artifacts, "artifact", origin)
-        artifacts = merge(artifacts, changes)
-    return artifacts
+        for name, change in changes.items():
+            of_one = layers[known(name, layers, "artifact", origin)]
+            of_one.append((f"{origin}.{name}", merge(of_one[-1][1], change)))
+    return layers
 
 
 def _check_tasks(parts: Mapping, tasks: Mapping[str, Task], origin: str) -> None:
     """Every name that a task uses must be defined, and its runs must differ in name; `origin` was merged last."""
-    where = origin if ": " in origin else f"{origin}: "
-    within = f"{where}." if ": " in origin else where
+    within = f"{origin}." if ": " in origin else f"{origin}: "
     for name, task in tasks.items():
         known(task.dataset, parts["datasets"], "dataset", f"{within}{name}.dataset")
         for reading in task.readings:
@@ -242,7 +245,7 @@ def _check_tasks(parts: Mapping, tasks: Mapping[str, Task], origin: str) -> None
             for reading in entry.readings:
                 place = f"{within}{name}.models.{model}.readings"
                 known(reading, ["default", *parts["readings"]], "reading", place)
-            _check_sizes(name, task, model, entry, origin, within)
+            _check_sizes(name, task, model, entry, within)
 
 
 def _check_metrics(parts: Mapping, name: str, task: Task, within: str) -> None:
@@ -252,24 +255,21 @@ def _check_metrics(parts: Mapping, name: str, task: Task, within: str) -> None:
         place = f"{within}{name}.training.averaging.metric"
         metric = parts["metrics"][known(task.training.averaging.metric, parts["metrics"], "metric", place)]
         if metric.better != "lower":
-            file, _, key = place.partition(": ")
-            text = f"{place}: expected a metric of which less is better, such as validation_loss."
-            raise UserError(text, file, key)
+            raise mistake(place, "expected a metric of which less is better, such as validation_loss.")
 
 
-def _check_sizes(name: str, task: Task, model: str, entry: TaskModel, origin: str, within: str) -> None:
+def _check_sizes(name: str, task: Task, model: str, entry: TaskModel, within: str) -> None:
     if entry.grid is not None and (entry.sizes or entry.by_size):
-        text = f"{within}{name}.models.{model}: a grid makes the sizes: leave out sizes and by_size."
-        raise UserError(text, origin.partition(": ")[0], f"{name}.models.{model}")
+        raise mistake(f"{within}{name}.models.{model}", "a grid makes the sizes: leave out sizes and by_size.")
     run_as: dict[Any, Any] = {}
     for size in entry.run_sizes:
         mapped = task.sizes.get(size, size)
         if mapped in run_as:
-            text = (
-                f"{within}{name}.sizes: {run_as[mapped]} and {size} of {model} both become {mapped}: "
-                "expected a different size for each, because a run is named by it."
+            raise mistake(
+                f"{within}{name}.sizes",
+                f"{run_as[mapped]} and {size} of {model} both become {mapped}: expected a different size for each, "
+                "because a run is named by it.",
             )
-            raise UserError(text, origin.partition(": ")[0], f"{name}.sizes")
         run_as[mapped] = size
 
 
@@ -289,22 +289,26 @@ def _check_names(c: Configuration) -> None:
 
 
 def _check_classes(c: Configuration) -> None:
+    """A run's specification knows its classes by their names alone, which therefore must differ."""
     places: dict[str, str] = {}
-    for name, place in _classes(c.models, c.tasks):
-        if places.setdefault(name, place) != place:
-            raise UserError(
-                f"config/models.yaml, config/tasks.yaml: {places[name]} and {place} have one name, by which a run's "
-                "specification knows its classes: rename one.",
-                file="config/models.yaml",
+    for place, where in _classes(c.models, c.tasks):
+        first = places.setdefault(class_name(place), place)
+        if first != place:
+            raise mistake(
+                where, f"{place} has the name of {first}, by which a run's specification knows it: rename one."
             )
 
 
 def _classes(models: Mapping[str, Model], tasks: Mapping[str, Task]) -> Iterator[tuple[str, str]]:
-    of_models = [place for model in models.values() for place in (model.network, model.core)]
-    of_tasks = [place for task in tasks.values() for place in (task.task_class, task.network)]
-    for place in dict.fromkeys([RECURRENT_NETWORK, *of_models, *of_tasks]):
-        if place:
-            yield class_name(place), place
+    """The dotted name of each class, and where it is configured."""
+    named = [(RECURRENT_NETWORK, "the usual network")]
+    for name, model in models.items():
+        where = f"config/models.yaml: {name}"
+        named += [(model.network, f"{where}.network"), (model.core, f"{where}.core")]
+    for name, task in tasks.items():
+        where = f"config/tasks.yaml: {name}"
+        named += [(task.task_class, f"{where}.class"), (task.network, f"{where}.network")]
+    return ((place, where) for place, where in named if place)
 
 
 def class_name(place: str) -> str:

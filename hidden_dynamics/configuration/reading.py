@@ -141,9 +141,13 @@ def known(name: Any, names: Iterable[str], what: str, origin: str) -> Any:
     names = [str(n) for n in names]
     if str(name) in names:
         return name
-    file, _, key = origin.partition(": ")
-    text = f"{origin}: unknown {what} '{name}'.{closest(name, names)} Known: {', '.join(names)}."
-    raise UserError(text, file=file, key=key)
+    raise mistake(origin, f"unknown {what} '{name}'.{closest(name, names)} Known: {', '.join(names)}.")
+
+
+def mistake(place: str, text: str) -> UserError:
+    """The error of a place, given as a file, or as "file: key"."""
+    file, _, key = place.partition(": ")
+    return UserError(f"{place}: {text}", file, key)
 
 
 def closest(name: Any, names: Iterable[str]) -> str:

@@ -31,11 +31,11 @@ Number = Annotated[int | float, expecting("a number", within=True)]
 Size = Annotated[int | str, expecting("a number of hidden units, or a name", within=True)]
 Directory = Annotated[str, Field(min_length=1), expecting("a directory's path")]
 Seed = Annotated[int, Field(ge=0), expecting("a whole number, 0 or more")]
-Seeds = Annotated[
-    list[Seed], Field(min_length=1), Different, expecting("a list of different whole numbers, such as [0, 1, 2]")
-]
+DifferentSeeds = Annotated[list[Seed], Field(min_length=1), Different]
+Seeds = Annotated[DifferentSeeds, expecting("a list of different whole numbers, such as [0, 1, 2]")]
 Shared = Annotated[Literal["model", "seed"], expecting("model or seed")]
 Together = Annotated[list[Shared], Different, expecting("a list of 'model' and 'seed'")]
+Numbers = Annotated[list[Number], Field(min_length=1), Different, expecting("a list of different numbers")]
 Names = Annotated[list[str], Field(min_length=1), Different, expecting("a list of different names")]
 ClassName = Annotated[
     str,
@@ -47,7 +47,6 @@ Choice = Annotated[
     expecting("'published' (the paper's text) or 'released' (the authors' code)"),
 ]
 Readings = dict[str, Choice]
-Unit = Annotated[Literal["percent", "one", "ms/sample", "MB/sample", "min"], expecting("a unit")]
 Free = dict[Any, Any]
 
 
@@ -78,7 +77,7 @@ class Settings(Entry):
     """config.yaml, with what the command line changed."""
 
     scale: Annotated[str, expecting("the name of a scale")]
-    seeds: Seeds | None
+    seeds: Annotated[DifferentSeeds, expecting("null, or a list of different whole numbers, such as [0, 1, 2]")] | None
     device: Annotated[Literal["auto", "cpu", "cuda"], expecting("auto, cpu or cuda")]
     precision: Annotated[Literal["fp32", "tf32"], expecting("fp32 or tf32")]
     runs_per_gpu: Whole
@@ -102,7 +101,7 @@ class Metric(Entry):
     """
 
     title: Text
-    unit: Unit
+    unit: Text
     better: Annotated[Literal["higher", "lower"], expecting("higher or lower")]
     decimals: Annotated[int, Field(ge=0), expecting("a whole number, 0 or more")]
 
@@ -195,9 +194,7 @@ class TaskModel(Entry):
     sizes: Annotated[list[Size], Field(min_length=1), Different, expecting("a list of sizes")] | None = None
     grid: (
         Annotated[
-            dict[
-                str, Annotated[list[Number], Field(min_length=1), Different, expecting("a list of different numbers")]
-            ],
+            dict[str, Numbers],
             Field(min_length=1),
             expecting("a mapping from hyperparameters to lists of values"),
         ]

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.configuration import Entry
-from hidden_dynamics.configuration.reading import expecting
+from hidden_dynamics.configuration.reading import expecting, mistake
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import GridRow, published_task
@@ -39,12 +39,15 @@ class Ablation(Artifact):
         task = self.configuration.tasks.get(panel.task)
         entry = task.models.get(panel.model) if task else None
         if entry is None or entry.grid is None:
-            about = f"an ablation of {panel.model} on {panel.task} needs a grid in config/tasks.yaml"
-            raise UserError(f"config/artifacts.yaml: {self.name}: {about}.", "config/artifacts.yaml", self.name)
+            text = f"an ablation of {panel.model} on {panel.task} needs a grid in config/tasks.yaml."
+            raise mistake(self.configured_at, text)
         return [Cell(panel.task, panel.model, size) for size in entry.run_sizes]
 
-    def metrics(self) -> list[str]:
+    def chosen_metrics(self) -> list[str]:
         return list(dict.fromkeys(panel.metric for panel in self.settings.panels))
+
+    def metrics(self) -> list[str]:
+        return self.chosen_metrics()
 
     def published_grid(self, panel: PanelSettings) -> GridRow:
         """

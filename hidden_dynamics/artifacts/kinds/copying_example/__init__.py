@@ -21,8 +21,8 @@ class CopyingExample(Artifact):
     def tasks(self) -> list[str]:
         return [self.settings.task]
 
-    def check(self) -> None:
-        known(self.settings.task, self.configuration.tasks, "task", f"config/artifacts.yaml: {self.name}")
+    def check(self, where: str) -> None:
+        known(self.settings.task, self.configuration.tasks, "task", where)
 
     def draw(self, sources: Any) -> Any:
         from hidden_dynamics.artifacts.kinds.copying_example import drawing  # matplotlib

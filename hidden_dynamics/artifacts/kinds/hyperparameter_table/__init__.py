@@ -20,9 +20,9 @@ class HyperparameterTable(Artifact):
     def shown(self) -> list[Cell]:
         return []
 
-    def check(self) -> None:
+    def check(self, where: str) -> None:
         for model in self.settings.models:
-            known(model, self.configuration.models, "model", f"config/artifacts.yaml: {self.name}")
+            known(model, self.configuration.models, "model", where)
 
     def draw(self, sources: Any) -> Any:
         from hidden_dynamics.artifacts.kinds.hyperparameter_table import drawing  # pandas

@@ -21,6 +21,9 @@ class TimeToAccuracyTable(MeasuredCosts):
     summarised = True
     run_files = ("metrics.csv", "clock.csv")
 
+    def chosen_metrics(self) -> list[str]:
+        return [self.settings.metric]
+
     def draw(self, sources: Any) -> Any:
         from hidden_dynamics.artifacts.kinds.time_to_accuracy_table import drawing  # pandas
 
