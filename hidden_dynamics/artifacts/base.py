@@ -97,7 +97,7 @@ class Artifact(ABC):
         """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
 
     @abstractmethod
-    def draw(self, sources: "Any") -> Any:
+    def draw(self, sources: Any) -> Any:
         """The table (hidden_dynamics.artifacts.tables.Table) or figure (matplotlib's) made of its sources.
 
         Args:
@@ -106,6 +106,10 @@ class Artifact(ABC):
         Raises:
             UserError: a file is missing, damaged, or of something else.
         """
+
+    def panels(self, sources: Any) -> Any:
+        """For the page, a figure taken apart (hidden_dynamics.artifacts.panels.Panels); None where it stays whole."""
+        return None
 
     def cells(self) -> list[Cell]:
         """What it shows: the paper's, then the user's own models on the same tasks and sizes."""
@@ -195,6 +199,11 @@ class Artifact(ABC):
         form, digits = re.fullmatch(r"[a-z]+_([a-z]+)(\d*)", self.name).groups()
         forms = ("table", "figure")
         return (forms.index(form), int(digits)) if form in forms and digits else (len(forms), 0)
+
+    @property
+    def in_paper(self) -> bool:
+        """Whether the paper shows it."""
+        return self.position[1] > 0
 
     @cached_property
     def published(self) -> Published | None:

@@ -1,4 +1,4 @@
-"""The verdicts on the papers' claims, from claims.csv, for the page."""
+"""The verdicts on the papers' claims, as the page lists them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,31 +6,38 @@ from pathlib import Path
 
 from hidden_dynamics.claims.verdict import VERDICTS
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.artifacts.figures import read_rows
+from hidden_dynamics.results.rows import Row, read_rows
 
-COLUMNS = ("id", "paper", "artifact", "source", "statement", "verdict", "reason", "runs")
+COLUMNS = ("id", "paper", "artifact", "source", "says", "statement", "verdict", "reason", "stand_in", "departures", "runs")
 # What was found, in the order in which it is shown: column, what it is called.
-FINDINGS = (
-    *(
-        ("found", "Found"),
-        ("published", "Published"),
-        ("test", "Test"),
-        ("estimate", "Estimate"),
-        ("p", "p"),
-        ("p_adjusted", "p (adjusted)"),
-    ),
-    *(("effect", "Effect"), ("n_subject", "n"), ("n_reference", "n (reference)")),
-    ("departures", "Departs from the paper"),
-)
+FINDINGS = {
+    "found": "Found",
+    "published": "Published",
+    "test": "Test",
+    "estimate": "Estimate",
+    "p": "p",
+    "p_adjusted": "p (adjusted)",
+    "effect": "Effect",
+    "n_subject": "n",
+    "n_reference": "n (reference)",
+}
 
 
 @dataclass(frozen=True)
 class Group:
-    """The claims that check one thing that a paper says, with the number of each verdict that there is."""
+    """The claims on an artifact that check one thing that the paper says.
+
+    Attributes:
+        source: where the paper says it.
+        counts: the number of each verdict that there is.
+        departures: how the runs differ from the paper's, where this is the same for all claims.
+    """
 
     says: str
-    claims: list[Mapping[str, str]]
+    source: str
+    claims: list[Row]
     counts: dict[str, int]
+    departures: str
 
 
 def read_claims(path: Path) -> list[dict[str, str]]:
@@ -39,36 +46,37 @@ def read_claims(path: Path) -> list[dict[str, str]]:
     Raises:
         UserError: the file is missing, lacks a column, or has a verdict that is none.
     """
-    claims = read_rows(path)
+    claims = read_rows(path, COLUMNS)
     for claim in claims:
-        missing = [column for column in COLUMNS if claim.get(column) is None]
-        if missing:
-            raise UserError(f"{path} has no {', '.join(missing)}: remove it and run snakemake again.")
         if claim["verdict"] not in VERDICTS:
-            raise UserError(f"{path}: {claim['id']}: '{claim['verdict']}' is no verdict ({', '.join(VERDICTS)}).")
+            text = f"{path}: {claim['id']}: '{claim['verdict']}' is no verdict ({', '.join(VERDICTS)})."
+            raise UserError(text, path, claim["id"])
     return claims
 
 
-def counts(claims: Sequence[Mapping[str, str]]) -> dict[str, int]:
+def counts(claims: Sequence[Row]) -> dict[str, int]:
     """{verdict: number of claims}, for every verdict."""
     return {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in VERDICTS}
 
 
-def groups(claims: Sequence[Mapping[str, str]]) -> list[Group]:
-    """The claims by what the paper says, in their order; one that names nothing such stands for itself."""
-    found: dict[str, list[Mapping[str, str]]] = {}
+def groups(claims: Sequence[Row]) -> list[Group]:
+    """The claims by what the paper says, in their order."""
+    found: dict[str, list[Row]] = {}
     for claim in claims:
-        found.setdefault(claim.get("says") or claim["statement"], []).append(claim)
-    return [
-        Group(says, members, {verdict: count for verdict, count in counts(members).items() if count})
-        for says, members in found.items()
-    ]
+        found.setdefault(claim["says"], []).append(claim)
+    return [_group(says, members) for says, members in found.items()]
+
+
+def _group(says: str, claims: list[Row]) -> Group:
+    there = {verdict: count for verdict, count in counts(claims).items() if count}
+    departures = {claim["departures"] for claim in claims}
+    return Group(says, claims[0]["source"], claims, there, departures.pop() if len(departures) == 1 else "")
 
 
 def findings(claim: Mapping[str, str]) -> list[tuple[str, str]]:
     """[(name, value as text)] of what the test of a claim found, without what does not apply."""
     shown = []
-    for column, name in FINDINGS:
+    for column, name in FINDINGS.items():
         text = brief(claim.get(column) or "")
         if text and column == "estimate" and claim.get("low") and claim.get("high"):
             level = f"{100 * float(claim['level']):g} % interval" if claim.get("level") else "interval"

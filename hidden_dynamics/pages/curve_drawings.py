@@ -1,7 +1,7 @@
 """A figure of curves for the page: an SVG per panel, in which each model's marks can be told apart, and a legend."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
@@ -13,13 +13,11 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.artifacts.kinds.curves import drawing
+from hidden_dynamics.artifacts.panels import Key, Panels
 from hidden_dynamics.artifacts.sheet import STYLE
-from hidden_dynamics.artifacts.figure_notes import subtitle_of
+from hidden_dynamics.configuration import Configuration
 
 WIDTH, HEIGHT = 4.6, 3.0  # inches: readable where a panel is as wide as a phone
 INK = "#010203"  # stands for the page's own colour of text, which is light on a dark page
@@ -31,69 +29,42 @@ LINK = "{http://www.w3.org/1999/xlink}href"
 
 @dataclass(frozen=True)
 class PanelDrawing:
-    """One panel: its heading, line by line, and the drawing as an `svg` element."""
+    """One panel: its heading, line by line, and the drawing as an `svg` element with the id `name`."""
 
+    name: str
     heading: list[str]
     svg: Markup
-
-
-@dataclass(frozen=True)
-class Key:
-    """A model in the legend; `dashes` as the SVG attribute stroke-dasharray has them."""
-
-    model: str
-    label: str
-    dashes: str
 
 
 @dataclass(frozen=True)
 class CurvesDrawing:
     """What the page shows of a figure of curves; `marks` are what its other lines and symbols mean."""
 
-    subtitle: str
     panels: list[PanelDrawing]
-    keys: list[Key]
-    marks: list[str]
-    notes: list[str]
+    keys: Sequence[Key]
+    marks: Sequence[str]
 
 
-def curves_drawing(
-    configuration: Configuration, artifact: str, summary: Sequence[Mapping], curves: Sequence[Mapping]
-) -> CurvesDrawing:
-    """The figure of `hidden_dynamics.artifacts.curves.curves_figure`, taken apart for a page.
-
-    Args:
-        summary: one row per run, as text by column.
-        curves: one row per point, as text by column.
-
-    Raises:
-        UserError: the curves are not as expected.
-    """
-    models = list(dict.fromkeys(row["model"] for row in summary))
-    panels = drawing.panels_of(
-        configuration, artifact, summary, drawing.group_curves(curves, f"the curves of {artifact}")
-    )
-    limits = [drawing.y_limits(configuration, panel) for panel in panels]
+def curves_drawing(configuration: Configuration, name: str, panels: Panels) -> CurvesDrawing:
+    """The panels of the figure `name` as drawings."""
     with matplotlib.rc_context(STYLE | dict.fromkeys(INKED, INK)):
-        handles = drawing.legend_handles(configuration, models, panels)
         drawings = [
-            _panel(configuration, panel, models, limit, f"{artifact}-{index}")
-            for index, (panel, limit) in enumerate(zip(panels, limits, strict=True))
+            _panel(draw, f"{name}-panel-{number}", colours(configuration))
+            for number, draw in enumerate(panels.draw, start=1)
         ]
-    return CurvesDrawing(
-        subtitle=subtitle_of(configuration, [run for panel in panels for run in panel.runs]),
-        panels=drawings,
-        keys=[_key(configuration, model, models, handle) for model, handle in zip(models, handles, strict=False)],
-        marks=[_mark(handle) for handle in handles[len(models) :]],
-        notes=drawing.curve_notes(configuration, panels, limits),
-    )
+    return CurvesDrawing(drawings, panels.keys, panels.marks)
+
+
+def dash_array(key: Key) -> str:
+    """A key's dashes as the SVG attribute stroke-dasharray has them: in points."""
+    return " ".join(f"{length * STYLE['lines.linewidth']:.3g}" for length in key.dashes)
 
 
 def colours(configuration: Configuration) -> dict[str, tuple[str, str]]:
     """{model: (its colour, the same mixed with as much white as makes it seen on a dark page)}, in hexadecimal."""
     found = {}
     for model, entry in configuration.models.items():
-        rgb = np.array(to_rgb(entry.get("colour", "black")))
+        rgb = np.array(to_rgb(entry.colour))
         shares = np.linspace(0, 1, 21)[:, None]
         lighter = next(mixed for mixed in rgb + shares * (1 - rgb) if luminance(mixed) >= ENOUGH)
         found[model] = (to_hex(rgb), to_hex(lighter))
@@ -106,24 +77,17 @@ def luminance(rgb: NDArray) -> float:
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
-def _panel(
-    configuration: Configuration,
-    panel: drawing.Panel,
-    models: Sequence[str],
-    limits: tuple[float, float] | None,
-    name: str,
-) -> PanelDrawing:
+def _panel(draw: Callable[[Axes], None], name: str, models: Mapping[str, tuple[str, str]]) -> PanelDrawing:
     figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
     ax = figure.subplots()
-    drawing.draw_curves(ax, configuration, panel, models, limits)
-    drawing.describe_panel(ax, configuration, panel)
+    draw(ax)
     heading = ax.get_title().split("\n")
     ax.set_title("")
     buffer = StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    attributes = {"role": "img", "aria-label": " ".join(heading), **_scales(figure, ax)}  # laid out by now
-    return PanelDrawing(heading, _inline(buffer.getvalue(), name, colours(configuration), attributes))
+    attributes = {"id": name, "role": "img", "aria-label": " ".join(heading), **_scales(figure, ax)}  # laid out by now
+    return PanelDrawing(name, heading, _inline(buffer.getvalue(), name, models, attributes))
 
 
 def _scales(figure: Figure, ax: Axes) -> dict[str, Any]:
@@ -180,15 +144,3 @@ def _shorter(numbers: str) -> str:
     """Coordinates to a hundredth of a point."""
     text = re.sub(r"-?\d+\.\d+", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), numbers)
     return " ".join(text.split())
-
-
-def _key(configuration: Configuration, model: str, models: Sequence[str], handle: Line2D) -> Key:
-    style = drawing.line_style(configuration, model, models)
-    dashes = () if style["linestyle"] == "solid" else style["linestyle"][1]
-    lengths = " ".join(f"{length * STYLE['lines.linewidth']:.3g}" for length in dashes)  # matplotlib counts line widths
-    return Key(model, str(handle.get_label()), lengths)
-
-
-def _mark(handle: Line2D) -> str:
-    symbol = "◂" if handle.get_marker() == "<" else "dashed grey line"
-    return f"{symbol}: {handle.get_label()}"

@@ -1,0 +1,132 @@
+"""What the page shows of each artifact, paper by paper and in the papers' order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from hidden_dynamics.artifacts import Artifact
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.artifacts.tables import Link, RowKey, html_table
+from hidden_dynamics.claims.verdict import VERDICTS
+from hidden_dynamics.pages.claims_list import Group, counts, groups
+from hidden_dynamics.pages.curve_drawings import CurvesDrawing, curves_drawing
+from hidden_dynamics.pages.data_used import stand_ins
+from hidden_dynamics.pages.origins import Rows, origins_of, size_text
+from hidden_dynamics.pages.pictures import Picture, picture_of
+from hidden_dynamics.results.rows import Row
+
+TABULAR = ("summary", "costs", "features")  # of an artifact's files: rows that name their data
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table or a figure.
+
+    Attributes:
+        says: what stands above it, beside its heading.
+        table, curves, picture: what shows it, one of them.
+        notes: what is to be known of it.
+        stand_ins: {title of a stand-in: titles of what it stands in for} of its data.
+        rows: the runs that it was made of.
+        counts: of the claims that rest on it, by verdict.
+        groups: these claims.
+    """
+
+    artifact: Artifact
+    rows: list[Rows]
+    stand_ins: Mapping[str, Sequence[str]]
+    counts: dict[str, int]
+    groups: list[Group]
+    says: str = ""
+    notes: Sequence[str] = ()
+    table: Markup | None = None
+    curves: CurvesDrawing | None = None
+    picture: Picture | None = None
+
+    @property
+    def name(self) -> str:
+        return self.artifact.name
+
+    @property
+    def short(self) -> str:
+        """Where it is in the paper; its title, where it is not there."""
+        return self.artifact.place if self.artifact.in_paper else self.artifact.settings.title
+
+    @property
+    def runs(self) -> int:
+        return len({origin.row["directory"] for rows in self.rows for origin in rows.origins})
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper's sections, and the verdicts on all of its claims."""
+
+    name: str
+    title: str
+    sections: list[Section]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {verdict: sum(section.counts[verdict] for section in self.sections) for verdict in VERDICTS}
+
+
+def papers_of(sections: Sequence[Section]) -> list[Paper]:
+    """The papers in the order in which they are configured, each with its sections in its own order."""
+    names = dict.fromkeys((section.artifact.paper, section.artifact.paper_title) for section in sections)
+    return [
+        Paper(
+            name,
+            title,
+            sorted((s for s in sections if s.artifact.paper == name), key=lambda section: section.artifact.position),
+        )
+        for name, title in names
+    ]
+
+
+def section_of(artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], root: Path) -> Section:
+    """
+    Args:
+        runs: the summary of all runs.
+        claims: the verdicts on all claims.
+        root: where the results directory is.
+
+    Raises:
+        UserError: a file is missing, damaged, or does not fit the others.
+    """
+    own = [claim for claim in claims if claim["artifact"] == artifact.name]
+    sources = Sources(artifact, root, tuple(own))
+    origins = origins_of(artifact, runs)
+    rows = [row for name in TABULAR if name in artifact.inputs() for row in getattr(sources, name)]
+    section = Section(
+        artifact=artifact,
+        rows=list(origins.values()),
+        stand_ins=stand_ins(rows, artifact.configuration.title_of),
+        counts=counts(own),
+        groups=groups(own),
+    )
+    return replace(section, **_shown(artifact, sources, origins, root))
+
+
+def _shown(artifact: Artifact, sources: Sources, origins: Mapping[tuple[str, str], Rows], root: Path) -> dict[str, Any]:
+    """What shows an artifact, and what is said of it, by the names of a section's attributes."""
+    if artifact.form == "table":
+        table = artifact.draw(sources)
+        return {"says": table.title, "notes": table.notes, "table": html_table(table, _links(origins))}
+    panels = artifact.panels(sources)
+    if panels is None:
+        return {"picture": picture_of(root / artifact.picture)}
+    drawing = curves_drawing(artifact.configuration, artifact.name, panels)
+    return {"says": panels.subtitle, "notes": panels.notes, "curves": drawing}
+
+
+def _links(origins: Mapping[tuple[str, str], Rows]) -> Link:
+    """From a row of a table, and each number in it that was made of runs, to these runs."""
+
+    def link(key: RowKey, task: str | None) -> str | None:
+        rows = origins.get((key.model, size_text(key.paper_size)))
+        return rows and f"#{rows.anchor}"
+
+    return link
