@@ -7,6 +7,7 @@ from typing import Any
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.summary import measured_of
 
 PLACES = ("iteration", "epoch")  # what is measured says at which evaluation, too
 
@@ -71,7 +72,7 @@ def versions_of(runs: Sequence[Row]) -> list[str]:
 
 
 def _origin(row: Row) -> Origin:
-    values = json.loads(row["measured"] or "{}")
+    values = measured_of(row)
     first = {row["metric"]: values[row["metric"]]} if row["metric"] in values else {}
     rest = {name: value for name, value in values.items() if name not in PLACES}
     return Origin(row, first | rest, json.loads(row["readings"]))

@@ -117,7 +117,7 @@ def _shown(artifact: Artifact, sources: Sources, origins: Mapping[tuple[str, str
         return {"says": table.title, "notes": table.notes, "table": html_table(table, _links(origins))}
     panels = artifact.panels(sources)
     if panels is None:
-        return {"picture": picture_of(root / artifact.picture)}
+        return {"picture": picture_of(root / artifact.configuration.paths.figure(artifact.name, "png"))}
     drawing = curves_drawing(artifact.configuration, artifact.name, panels)
     return {"says": panels.subtitle, "notes": panels.notes, "curves": drawing}
 
