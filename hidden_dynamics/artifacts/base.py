@@ -107,7 +107,7 @@ class Artifact(ABC):
             UserError: a file is missing, damaged, or of something else.
         """
 
-    def panels(self, sources: Any) -> Any:
+    def taken_apart(self, sources: Any) -> Any:
         """For the page, a figure taken apart (hidden_dynamics.artifacts.panels.Panels); None where it stays whole."""
         return None
 

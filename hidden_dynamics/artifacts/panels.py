@@ -7,6 +7,18 @@ from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
+class Panel:
+    """
+    Attributes:
+        draw: draws all but the title into axes. The gid of what belongs to a model is "<mark> <model>", such as
+            "curve lstm".
+    """
+
+    title: Sequence[str]
+    draw: Callable[[Axes], None]
+
+
+@dataclass(frozen=True)
 class Key:
     """A model in the legend.
 
@@ -16,7 +28,7 @@ class Key:
 
     model: str
     label: str
-    dashes: Sequence[float] = ()
+    dashes: Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -25,14 +37,12 @@ class Panels:
 
     Attributes:
         subtitle: its scale, and what is not as in the paper.
-        draw: a function for each panel that draws it into axes, title and labels included. The gid of what belongs to
-            a model is "<mark> <model>", such as "curve lstm".
-        marks: what other lines and symbols mean.
+        marks: what lines and symbols mean that are no model's.
         notes: the caption, by paragraph.
     """
 
     subtitle: str
-    draw: Sequence[Callable[[Axes], None]]
+    panels: Sequence[Panel]
     keys: Sequence[Key]
     marks: Sequence[str]
     notes: Sequence[str]

@@ -1,8 +1,4 @@
-"""One page that shows everything of a scale: claims, tables, figures, their runs, and how long it took.
+"""The one page of a scale, and the list of verdicts: claims, tables, figures, their runs, how long they took.
 
-It loads nothing from elsewhere, and says so to the browser, which then refuses to.
+The page loads nothing from elsewhere, and says so to the browser, which then refuses to.
 """
-
-from hidden_dynamics.pages.index import index_page
-
-__all__ = ["index_page"]

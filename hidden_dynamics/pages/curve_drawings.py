@@ -1,7 +1,7 @@
 """A figure of curves for the page: an SVG per panel, in which each model's marks can be told apart, and a legend."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.panels import Key, Panels
+from hidden_dynamics.artifacts.panels import Key, Panel, Panels
 from hidden_dynamics.artifacts.sheet import STYLE
 from hidden_dynamics.configuration import Configuration
 
@@ -29,11 +29,21 @@ LINK = "{http://www.w3.org/1999/xlink}href"
 
 @dataclass(frozen=True)
 class PanelDrawing:
-    """One panel: its heading, line by line, and the drawing as an `svg` element with the id `name`."""
+    """One panel: its title, line by line, and the drawing as an `svg` element with the id `name`."""
 
     name: str
-    heading: list[str]
+    title: Sequence[str]
     svg: Markup
+    view_box: str = f"0 0 {72 * WIDTH:g} {72 * HEIGHT:g}"
+
+
+@dataclass(frozen=True)
+class LegendKey:
+    """A model in the legend; `dashes` as the SVG attribute stroke-dasharray has them."""
+
+    model: str
+    label: str
+    dashes: str
 
 
 @dataclass(frozen=True)
@@ -41,23 +51,23 @@ class CurvesDrawing:
     """What the page shows of a figure of curves; `marks` are what its other lines and symbols mean."""
 
     panels: list[PanelDrawing]
-    keys: Sequence[Key]
+    keys: list[LegendKey]
     marks: Sequence[str]
 
 
-def curves_drawing(configuration: Configuration, name: str, panels: Panels) -> CurvesDrawing:
+def curves_drawing(configuration: Configuration, name: str, figure: Panels) -> CurvesDrawing:
     """The panels of the figure `name` as drawings."""
+    models = colours(configuration)
     with matplotlib.rc_context(STYLE | dict.fromkeys(INKED, INK)):
         drawings = [
-            _panel(draw, f"{name}-panel-{number}", colours(configuration))
-            for number, draw in enumerate(panels.draw, start=1)
+            _panel(panel, f"{name}-panel-{number}", models) for number, panel in enumerate(figure.panels, start=1)
         ]
-    return CurvesDrawing(drawings, panels.keys, panels.marks)
+    return CurvesDrawing(drawings, [_key(key) for key in figure.keys], figure.marks)
 
 
-def dash_array(key: Key) -> str:
-    """A key's dashes as the SVG attribute stroke-dasharray has them: in points."""
-    return " ".join(f"{length * STYLE['lines.linewidth']:.3g}" for length in key.dashes)
+def _key(key: Key) -> LegendKey:
+    points = (length * STYLE["lines.linewidth"] for length in key.dashes)  # matplotlib counts line widths
+    return LegendKey(key.model, key.label, " ".join(f"{length:.3g}" for length in points))
 
 
 def colours(configuration: Configuration) -> dict[str, tuple[str, str]]:
@@ -77,17 +87,15 @@ def luminance(rgb: NDArray) -> float:
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
-def _panel(draw: Callable[[Axes], None], name: str, models: Mapping[str, tuple[str, str]]) -> PanelDrawing:
+def _panel(panel: Panel, name: str, models: Mapping[str, tuple[str, str]]) -> PanelDrawing:
     figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
     ax = figure.subplots()
-    draw(ax)
-    heading = ax.get_title().split("\n")
-    ax.set_title("")
+    panel.draw(ax)
     buffer = StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    attributes = {"id": name, "role": "img", "aria-label": " ".join(heading), **_scales(figure, ax)}  # laid out by now
-    return PanelDrawing(name, heading, _inline(buffer.getvalue(), name, models, attributes))
+    attributes = {"id": name, "role": "img", "aria-label": " ".join(panel.title), **_scales(figure, ax)}  # laid out by now
+    return PanelDrawing(name, panel.title, _inline(buffer.getvalue(), name, models, attributes))
 
 
 def _scales(figure: Figure, ax: Axes) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from hidden_dynamics.claims.verdict import VERDICTS
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages import times
 from hidden_dynamics.pages.claims_list import findings, read_claims
-from hidden_dynamics.pages.claims_page import rules
-from hidden_dynamics.pages.curve_drawings import colours, dash_array
+from hidden_dynamics.pages.curve_drawings import colours
+from hidden_dynamics.pages.claims_markdown import rules
 from hidden_dynamics.pages.data_used import data_of
 from hidden_dynamics.pages.overview import key_figures, provenance_of
 from hidden_dynamics.pages.sections import papers_of, section_of
@@ -42,7 +42,6 @@ def index_page(configuration: Configuration, root: Path) -> str:
         verdicts=VERDICTS,
         rules=rules(),
         findings=findings,
-        dash_array=dash_array,
         data=data_of(runs, configuration.title_of),
         trainings=times.trainings(runs),
         slowest=times.slowest(runs, SLOWEST),

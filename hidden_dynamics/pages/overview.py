@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.pages.curve_drawings import PanelDrawing
 from hidden_dynamics.pages.data_used import stand_ins
 from hidden_dynamics.pages.origins import versions_of
 from hidden_dynamics.pages.pictures import Picture, thumbnail_of
@@ -36,10 +37,10 @@ class Provenance:
 
 @dataclass(frozen=True)
 class KeyFigure:
-    """A figure in small: its first panel (the id of its drawing), or all of it as a picture."""
+    """A figure in small: its first panel, or all of it as a picture."""
 
     section: Section
-    panel: str | None
+    panel: PanelDrawing | None
     picture: Picture | None
 
 
@@ -70,6 +71,6 @@ def key_figures(sections: Sequence[Section], root: Path) -> list[KeyFigure]:
 
 def _key_figure(section: Section, root: Path) -> KeyFigure:
     if section.curves:
-        return KeyFigure(section, section.curves.panels[0].name, None)
+        return KeyFigure(section, section.curves.panels[0], None)
     path = root / section.artifact.configuration.paths.figure(section.name, "png")
     return KeyFigure(section, None, thumbnail_of(path, WIDTH))

@@ -115,7 +115,7 @@ def _shown(artifact: Artifact, sources: Sources, origins: Mapping[tuple[str, str
     if artifact.form == "table":
         table = artifact.draw(sources)
         return {"says": table.title, "notes": table.notes, "table": html_table(table, _links(origins))}
-    panels = artifact.panels(sources)
+    panels = artifact.taken_apart(sources)
     if panels is None:
         return {"picture": picture_of(root / artifact.configuration.paths.figure(artifact.name, "png"))}
     drawing = curves_drawing(artifact.configuration, artifact.name, panels)

@@ -68,5 +68,10 @@ class Curves(Artifact):
 
         return drawing.curves_figure(self, sources)
 
+    def taken_apart(self, sources: Any) -> Any:
+        from hidden_dynamics.artifacts.kinds.curves import drawing  # matplotlib
+
+        return drawing.taken_apart(self, sources)
+
 
 KIND = Curves

@@ -4,6 +4,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import matplotlib
@@ -26,6 +27,8 @@ from hidden_dynamics.artifacts.figure_notes import (
 )
 from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
 from hidden_dynamics.artifacts.notes import divergence_notes, scale_notes
+from hidden_dynamics.artifacts.panels import Key, Panels
+from hidden_dynamics.artifacts.panels import Panel as ApartPanel
 from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, luminance, page, plain_numbers, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -104,6 +107,31 @@ def curves_figure(artifact: Curves, sources: Sources) -> Figure:
             ax.set_axis_off()
         body.align_ylabels(axes)
     return figure
+
+
+def taken_apart(artifact: Curves, sources: Sources) -> Panels:
+    """The same figure, panel by panel.
+
+    Raises:
+        UserError: the summary or the curves are missing or damaged.
+    """
+    panels, styles = panels_of(artifact, sources), styles_of(artifact, sources)
+    handles = legend_handles(panels, styles)
+    return Panels(
+        subtitle=subtitle_of(artifact.configuration, [run for panel in panels for run in panel.runs]),
+        panels=[ApartPanel(panel.title, partial(draw_curves, panel=panel, styles=styles)) for panel in panels],
+        keys=[
+            Key(model, str(handle.get_label()), () if style["linestyle"] == "solid" else style["linestyle"][1])
+            for (model, style), handle in zip(styles.items(), handles, strict=False)
+        ],
+        marks=[_mark(handle) for handle in handles[len(styles) :]],
+        notes=curve_notes(artifact.configuration, panels),
+    )
+
+
+def _mark(handle: Line2D) -> str:
+    symbol = "◂" if handle.get_marker() == "<" else "dashed grey line"
+    return f"{symbol}: {handle.get_label()}"
 
 
 def panels_of(artifact: Curves, sources: Sources) -> list[Panel]:
