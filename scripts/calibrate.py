@@ -51,7 +51,7 @@ def main() -> None:
     configuration = load(parse_settings(arguments.config))
     runs = representatives(runs_to_forecast(configuration))
     device = devices.choose(arguments.device or configuration.settings["device"])
-    threads = arguments.threads or configuration.scale["threads"]
+    threads = arguments.threads or configuration.scale.threads
     places = arguments.side_by_side or configuration.settings["runs_per_gpu"]
     clock = "cpu" if device.type == "cpu" and threads == 1 else "wall"
     seconds = arguments.seconds or setting(configuration, "seconds")

@@ -23,16 +23,16 @@ from pathlib import Path
 
 import torch
 
-from hidden_dynamics.system.arguments import positive, seed
-from hidden_dynamics.training.building import build
 from hidden_dynamics.configuration import Configuration, load, parse_settings
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, Run, code_of, data_file, find, identity
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import run_main
+from hidden_dynamics.results import writing
+from hidden_dynamics.system.arguments import positive, seed
 from hidden_dynamics.system.files import sweep
 from hidden_dynamics.system.locks import alone
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, Run, code_of, data_file, find, identity
-from hidden_dynamics.results import writing
 from hidden_dynamics.training import devices, loop, optimisers
+from hidden_dynamics.training.building import build
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.progress import Progress
@@ -45,7 +45,7 @@ def main() -> int:
     device = devices.choose(arguments.device or configuration.settings.device)
     devices.set_arithmetic(arguments.threads or configuration.scale.threads, configuration.settings.precision)
     try:
-        with devices.turn(device, configuration.settings.runs_per_gpu, Path(".snakemake/gpu-places")) as device:
+        with devices.turn(device, configuration.settings.runs_per_gpu) as device:
             for run in runs:
                 with alone(Path(run.directory, ".lock"), run.id):
                     sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, "checkpoint.pt"))
@@ -87,7 +87,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
             "digest": data.digest,
         },
         "baseline_loss": task.baseline_loss,
-        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
+        "device": devices.name_of(device),
         "threads": torch.get_num_threads(),
         "code": code_of(run),
         "fingerprint": fingerprint,

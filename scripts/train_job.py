@@ -24,11 +24,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from hidden_dynamics.configuration import load, parse_settings
+from hidden_dynamics.configuration.runs import find
+from hidden_dynamics.errors import run_main
 from hidden_dynamics.system import slurm
 from hidden_dynamics.system.arguments import positive, seed
-from hidden_dynamics.configuration import load, parse_settings
-from hidden_dynamics.errors import run_main
-from hidden_dynamics.configuration.runs import find
 
 TRAIN = [sys.executable, str(Path(__file__).with_name("train.py"))]
 STOPPED = (

@@ -255,6 +255,7 @@ def _features(artifact: Artifact, run: Run, silhouette: float) -> dict[str, Any]
         **{"images": 360, "dimensions": 13 if run.model == "augmented_ode_net" else 8, "status": "measured"},
         **{"diverged_at": None, "failure": None, "weights": "reported", "device": "cpu", "measured_on": "cpu"},
         "settings": json.dumps(artifact.settings.features.given(), sort_keys=True),
+        "data": json.dumps(run.spec["data"]),
         "directory": run.directory,
         "fingerprint": f"fingerprint of {run.id}",
         "embeddings": artifact.inputs()["maps"],

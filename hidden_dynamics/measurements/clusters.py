@@ -6,8 +6,8 @@ an artifact in config/artifacts.yaml. Clusters and maps are the same on any numb
 """
 
 import warnings
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -27,6 +27,31 @@ from hidden_dynamics.models.image_networks import output_of
 LAYERS = {"pooled": "features", "state": "state"}  # of an `ImageOutput`
 
 
+class Settings(Protocol):
+    """Which features, and how they are clustered and mapped: the `features` of an artifact.
+
+    Attributes:
+        layer: "pooled", what the last linear map sees, or "state", all entries of the maps before the head.
+        images: the most that are taken, the first ones of the split.
+        standardise: every entry to mean 0 and deviation 1.
+        initialisations: of k-means.
+        perplexity, iterations: of t-SNE.
+        embedded: the most images that are mapped.
+        seed: of both.
+    """
+
+    layer: str
+    split: str
+    images: int
+    standardise: bool
+    clusters: int
+    initialisations: int
+    perplexity: float
+    iterations: int
+    embedded: int
+    seed: int
+
+
 class Clusters(NamedTuple):
     """`assigned` (n,) tells each image's cluster, `silhouette` is their mean silhouette; None where there are fewer
     clusters than asked for, because fewer features differ."""
@@ -36,30 +61,28 @@ class Clusters(NamedTuple):
 
 
 @torch.no_grad()
-def features_of(network: nn.Module, task: Any, settings: Mapping[str, Any]) -> tuple[NDArray, NDArray]:
+def features_of(network: nn.Module, task: Any, settings: Settings) -> tuple[NDArray, NDArray]:
     """What a network makes of the first images of a split: features (n, d) float64, and their classes (n,).
 
     Args:
         network: it gives an `ImageOutput`. It is put into evaluation mode.
         task: its `evaluation_batches(split)` are the images as evaluations see them.
-        settings: `layer`, "pooled", what the last linear map sees, or "state", all entries of the maps before the head;
-            `split`; `images`, the most that are taken; `standardise`, every entry to mean 0 and deviation 1.
 
     Raises:
         SolverFailure: the network's solver could not reach the end.
-        UserError: the task has no such images, or the network no such layer.
+        UserError: the task has no such images.
     """
     network.eval()
-    layer = LAYERS[known(settings["layer"], LAYERS, "layer", "features.layer in config/artifacts.yaml")]
-    found, classes, left = [], [], settings["images"]
-    for images, labels in _batches(task, settings["split"]):
+    layer = LAYERS[settings.layer]
+    found, classes, left = [], [], settings.images
+    for images, labels in _batches(task, settings.split):
         found.append(getattr(output_of(network, images[:left]), layer).flatten(1).double().cpu())
         classes.append(labels[:left].cpu())
         left -= len(found[-1])
         if left <= 0:
             break
     features = torch.cat(found).numpy()
-    if settings["standardise"] and np.isfinite(features).all():
+    if settings.standardise and np.isfinite(features).all():
         features = StandardScaler().fit_transform(features)
     return features, torch.cat(classes).numpy()
 
@@ -71,26 +94,30 @@ def _batches(task: Any, split: str) -> Iterable[tuple[Tensor, Tensor]]:
     return task.evaluation_batches(split)
 
 
-def check(settings: Mapping[str, Any], images: int) -> None:
+def check(settings: Settings, images: int) -> None:
     """Hold the settings to the number of images that there are.
 
     Raises:
         UserError: there are too many clusters, or the perplexity is too high.
     """
-    embedded = min(images, settings["embedded"])
-    if not settings["clusters"] < images:
+    embedded = min(images, settings.embedded)
+    if not settings.clusters < images:
         raise UserError(
-            f"features.clusters in config/artifacts.yaml is {settings['clusters']}: {images} images can be told apart "
-            f"into {images - 1} clusters at most."
+            f"features.clusters in config/artifacts.yaml is {settings.clusters}: {images} images can be told apart "
+            f"into {images - 1} clusters at most.",
+            file="config/artifacts.yaml",
+            key="features.clusters",
         )
-    if not settings["perplexity"] < embedded:
+    if not settings.perplexity < embedded:
         raise UserError(
-            f"features.perplexity in config/artifacts.yaml is {settings['perplexity']}: for a map of {embedded} images "
-            f"it must be below {embedded}."
+            f"features.perplexity in config/artifacts.yaml is {settings.perplexity}: for a map of {embedded} images "
+            f"it must be below {embedded}.",
+            file="config/artifacts.yaml",
+            key="features.perplexity",
         )
 
 
-def cluster(features: NDArray, settings: Mapping[str, Any]) -> Clusters:
+def cluster(features: NDArray, settings: Settings) -> Clusters:
     """k-means, the best of several k-means++ initialisations, and the mean silhouette over all images.
 
     An image's silhouette is (b - a) / max(a, b), where a is its mean Euclidean distance to the others of its cluster
@@ -98,34 +125,32 @@ def cluster(features: NDArray, settings: Mapping[str, Any]) -> Clusters:
 
     Args:
         features: (n, d), finite.
-        settings: `clusters`, `initialisations` and `seed`.
     """
-    means = KMeans(settings["clusters"], n_init=settings["initialisations"], random_state=settings["seed"])
+    means = KMeans(settings.clusters, n_init=settings.initialisations, random_state=settings.seed)
     # In one thread, because otherwise the order of its sums is that in which threads happen to end.
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of clusters that are missing: the result says it
         assigned = means.fit_predict(features)
-        complete = len(np.unique(assigned)) == settings["clusters"]
+        complete = len(np.unique(assigned)) == settings.clusters
         return Clusters(assigned, float(silhouette_score(features, assigned)) if complete else None)
 
 
-def embed(features: NDArray, settings: Mapping[str, Any]) -> NDArray | None:
+def embed(features: NDArray, settings: Settings) -> NDArray | None:
     """A map of the features by t-SNE (van der Maaten and Hinton 2008), (n, 2) float32; None where all are the same.
 
     Args:
         features: (n, d), finite.
-        settings: `perplexity`, `iterations` and `seed`.
     """
     centred = features - features.mean(0)
     spread = np.sqrt(np.mean(centred**2))
     if not spread > 0:
         return None
     mapped = TSNE(
-        perplexity=settings["perplexity"],
-        max_iter=settings["iterations"],
+        perplexity=settings.perplexity,
+        max_iter=settings.iterations,
         init="pca",
         learning_rate="auto",
-        random_state=settings["seed"],
+        random_state=settings.seed,
     )
     with threadpool_limits(1):
         # t-SNE does not depend on the unit. scikit-learn does: where float32 cannot hold the features' squares, it

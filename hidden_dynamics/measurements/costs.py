@@ -1,6 +1,6 @@
 """What a file of measured costs has: a row for each model and quantity.
 
-Nothing here imports a numerical library. `hidden_dynamics.measurements.costing` measures.
+Nothing here imports a numerical library. `hidden_dynamics.measurements.cost_measurement` measures.
 """
 
 TIMES = ("training_time", "evaluation_time")  # per sample, in the units of config/metrics.yaml

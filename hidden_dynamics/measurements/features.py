@@ -1,6 +1,6 @@
 """What a file of measured image features has: a row for each run.
 
-Nothing here imports a numerical library. `hidden_dynamics.measurements.featuring` measures.
+Nothing here imports a numerical library. `hidden_dynamics.measurements.feature_measurement` measures.
 """
 
 COLUMNS = (

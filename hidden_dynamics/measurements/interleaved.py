@@ -19,11 +19,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from hidden_dynamics.training.building import build
 from hidden_dynamics.configuration.runs import Run
-from hidden_dynamics.training import optimisers
-from hidden_dynamics.training.learning import learn
 from hidden_dynamics.tasks.schedule import schedule_of
+from hidden_dynamics.training import optimisers
+from hidden_dynamics.training.building import build
+from hidden_dynamics.training.learning import learn
 
 WARM_UP = 2  # calls of each before any is timed: libraries load, kernels are chosen, optimisers make their state
 Name = TypeVar("Name", bound=Hashable)

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.errors import UserError
 
 
 def build(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device) -> tuple[Any, nn.Module]:

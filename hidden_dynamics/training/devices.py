@@ -14,6 +14,8 @@ from hidden_dynamics.errors import UserError
 # cuBLAS is deterministic only with a workspace of its own; it reads this when it starts.
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
+PLACES = Path(".snakemake/gpu-places")  # the locks of the places on this machine's GPUs
+
 
 def choose(device: str) -> torch.device:
     """The device for "auto", "cpu" or "cuda".
@@ -28,6 +30,11 @@ def choose(device: str) -> torch.device:
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(device)
+
+
+def name_of(device: torch.device) -> str:
+    """What records call it: the GPU's name, or "cpu"."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
 
 
 def set_arithmetic(threads: int, precision: str) -> None:
@@ -46,7 +53,7 @@ def set_arithmetic(threads: int, precision: str) -> None:
 
 
 @contextlib.contextmanager
-def turn(device: torch.device, runs_per_gpu: int, directory: Path) -> Iterator[torch.device]:
+def turn(device: torch.device, runs_per_gpu: int, directory: Path = PLACES) -> Iterator[torch.device]:
     """Wait for one of the `runs_per_gpu` places on each GPU of this machine, and hold it for the block.
 
     A place is a locked file in `directory`, which the system frees when its process ends, however it ends. Under a

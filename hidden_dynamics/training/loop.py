@@ -14,13 +14,13 @@ from torch.optim.swa_utils import AveragedModel
 from hidden_dynamics.configuration import known
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.recurrent.states import map_tensors
+from hidden_dynamics.tasks.schedule import Schedule, schedule_of
 from hidden_dynamics.training import averaging
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption
 from hidden_dynamics.training.learning import learn
 from hidden_dynamics.training.optimisers import at_rate
 from hidden_dynamics.training.reported import place_of
-from hidden_dynamics.tasks.schedule import Schedule, schedule_of
 
 
 @dataclass

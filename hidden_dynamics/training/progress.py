@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 if TYPE_CHECKING:
-    from hidden_dynamics.training.loop import History
     from hidden_dynamics.tasks.schedule import Schedule
+    from hidden_dynamics.training.loop import History
 
 SECONDS_BETWEEN_LINES = 60.0
 SECONDS_BETWEEN_EVALUATIONS_SHOWN = 10.0

@@ -1,7 +1,7 @@
 """Write text from a trained language model, to see what it learnt.
 
-    python scripts/generate.py results/demo/runs/ptb/momentum_lstm-n64/seed0 --words 200
-    python scripts/generate.py results/demo/runs/ptb/momentum_lstm-n64/seed0 --prompt "the object" --temperature 0.7
+    python tools/generate.py results/demo/runs/ptb/momentum_lstm-n64/seed0 --words 200
+    python tools/generate.py results/demo/runs/ptb/momentum_lstm-n64/seed0 --prompt "the object" --temperature 0.7
 
 The network is the one that the run's run.json describes, with the weights that were best on the validation text; the
 prepared data must be there, because it has the words. Words are drawn one by one, each given all before it; <eos> ends
@@ -9,21 +9,21 @@ a line, and is one of the words counted. The text goes to stdout, remarks go to 
 text.
 """
 
-import _bootstrap  # noqa: F401  isort: skip
-
 import argparse
 import itertools
 import os
 import sys
+from pathlib import Path
 
 import torch
 
-from hidden_dynamics.results import generation
-from hidden_dynamics.system.arguments import positive, seed
-from hidden_dynamics.configuration import load, parse_settings
-from hidden_dynamics.data.text import UNKNOWN
-from hidden_dynamics.errors import run_main
-from hidden_dynamics.training import devices
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the repository, where the library is
+from hidden_dynamics.configuration import load, parse_settings  # noqa: E402
+from hidden_dynamics.data.text import UNKNOWN  # noqa: E402
+from hidden_dynamics.errors import run_main  # noqa: E402
+from hidden_dynamics.results import generation  # noqa: E402
+from hidden_dynamics.system.arguments import positive, seed  # noqa: E402
+from hidden_dynamics.training import devices  # noqa: E402
 
 
 def main() -> None:
