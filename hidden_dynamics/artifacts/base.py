@@ -222,6 +222,11 @@ class Artifact(ABC):
         better = metrics[known(metric, metrics, "metric", self.configured_at)].better
         return self.published.number(task, cell.model, cell.size, metric, better)
 
+    def heading(self, metric: str) -> str:
+        """What the paper calls a metric, or else config/metrics.yaml."""
+        own = self.published.heading(metric) if self.published else None
+        return own or self.configuration.metrics[metric].title
+
     # What can be claimed of it as a whole (claims of kinds ordering, value, ratio); nothing unless a kind says so.
 
     def metrics(self) -> list[str]:

@@ -1,105 +1,74 @@
-"""The verdicts on claims (scripts/judge_claims.py), as marks of a table's rows."""
+"""The verdicts on claims about a table, as marks of its rows.
 
-import csv
+Verdicts are rows of text by column (hidden_dynamics.claims.judge.COLUMNS), records those of a table's data: they have
+task, model, size as run, and metric or quantity.
+"""
+
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import pandas
-
-from hidden_dynamics.errors import UserError
+from hidden_dynamics.artifacts.tables import ABSENT
 
 NOTE = (
-    "Verdict: of a test over seeds, on the claim that the row stands to {baseline} as published (claims.html says by "
+    "Verdict: of a test over seeds, on the claim that the row stands to {baseline} as published (claims.md says by "
     "which test); “holds” and “fails” compare the signs of two means alone, so a gap that holds can be inconclusive."
 )
-COSTS_NOTE = "Verdict: on the claim that the row costs more, less or as much as {baseline}, as published (claims.html)."
-VALUE_NOTE = "Verdict on the value: whether ours is the published number, to the margin that claims.html names."
-_COLUMNS = ("kind", "task", "metric", "subject", "reference", "verdict", "against_table")
+COSTS_NOTE = "Verdict: on the claim that the row costs more, less or as much as {baseline}, as published (claims.md)."
+VALUE_NOTE = "Verdict on the value: whether ours is the published number, to the margin that claims.md names."
+HEADINGS = {"verdict": "verdict", "value_verdict": "verdict on the value"}
+
+Record = dict[str, Any]
+Rows = Sequence[Mapping[str, str]]
 
 
-@dataclass(frozen=True)
-class Marks:
-    """Rows of verdicts, as text by column."""
+def with_verdicts(records: Sequence[Record], verdicts: Rows, baseline: str) -> list[Record]:
+    """Records with `verdict`, on how the model stands to the baseline, and, where one was judged, `value_verdict`.
 
-    rows: Sequence[Mapping[str, str]]
-
-    def add(self, data: pandas.DataFrame, baseline: str) -> pandas.DataFrame:
-        """`data` with `verdict` (against the baseline) and, where one was judged, `value_verdict`.
-
-        Args:
-            data: its rows have task, metric (or quantity), model and size as run.
-        """
-        keys = [_key(record) for record in data.to_dict("records")]
-        pairs = pandas.Series([self.pair(*key, baseline) for key in keys], index=data.index, dtype=object)
-        values = pandas.Series([self.value(*key) for key in keys], index=data.index, dtype=object)
-        return data.assign(verdict=pairs, **({"value_verdict": values} if values.notna().any() else {}))
-
-    def pair(self, task: str, metric: str, variant: str, baseline: str) -> str | None:
-        """The verdict on how a model stands to the baseline; None where nothing is claimed."""
-        for row in self.rows:
-            if row["kind"] in ("better", "ratio") and row["against_table"] != "true" and _about(row, task, metric):
-                sides = [row["subject"], row["reference"]]
-                if variant in sides:
-                    sides.remove(variant)
-                    if sides[0] == baseline or sides[0].rpartition("-")[0] == baseline:
-                        return row["verdict"]
-        return None
-
-    def value(self, task: str, metric: str, variant: str) -> str | None:
-        """The verdict on the published number; None where none was judged."""
-        for row in self.rows:
-            if row["kind"] == "value" and _about(row, task, metric) and row["subject"] == variant and row["p_adjusted"]:
-                return row["verdict"]
-        return None
-
-
-def _about(row: Mapping[str, str], task: str, metric: str) -> bool:
-    return (row["task"], row["metric"]) == (task, metric)
-
-
-def _key(record: Mapping[str, Any]) -> tuple[str, str, str]:
-    size = record["size"]
-    variant = record["model"] if size in (None, "") or pandas.isna(size) else f"{record['model']}-n{size}"
-    return record["task"], record.get("quantity") or record["metric"], variant
-
-
-def read_marks(path: Path | None) -> Marks | None:
-    """What a file of verdicts says; None without a file.
-
-    Raises:
-        UserError: it is missing, is not CSV or lacks a column.
+    As they are where nothing was judged.
     """
-    if path is None:
-        return None
-    try:
-        with path.open(encoding="utf-8", newline="") as handle:
-            reader = csv.DictReader(handle)
-            marks = Marks(list(reader))
-    except FileNotFoundError:
-        raise UserError(
-            f"there are no verdicts {path}: judge the claims first, with scripts/judge_claims.py."
-        ) from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"{path} is no file of verdicts: {error}") from None
-    lacking = [column for column in (*_COLUMNS, "p_adjusted") if column not in (reader.fieldnames or ())]
-    if lacking:
-        raise UserError(f"{path} is no file of verdicts: it lacks the columns {', '.join(lacking)}.")
-    return marks
+    if not verdicts:
+        return list(records)
+    marked = [record | {"verdict": _on_pair(verdicts, record, baseline)} for record in records]
+    values = [_on_value(verdicts, record) for record in records]
+    if not any(values):
+        return marked
+    return [record | {"value_verdict": value} for record, value in zip(marked, values, strict=True)]
 
 
-def mark_texts(record: Mapping[str, Any], absent: str) -> dict[str, str]:
-    """A row's cells: its verdict and, where the table has any, that on its value."""
-    names = {"verdict": "verdict", "value_verdict": "verdict on the value"}
-    return {
-        name: absent if pandas.isna(record[column]) else record[column]
-        for column, name in names.items()
-        if column in record
-    }
+def verdict_texts(record: Record) -> dict[str, str]:
+    """A record's cells by their headings: its verdict and, where the table has any, that on its value."""
+    return {heading: record[column] or ABSENT for column, heading in HEADINGS.items() if column in record}
 
 
-def mark_notes(data: pandas.DataFrame, baseline: str, note: str = NOTE) -> list[str]:
-    """What the marks mean; nothing where there are none."""
-    notes = [note.format(baseline=baseline)] if "verdict" in data and data["verdict"].notna().any() else []
-    return [*notes, *([VALUE_NOTE] if "value_verdict" in data else [])]
+def verdict_notes(records: Sequence[Record], baseline: str, note: str = NOTE) -> list[str]:
+    """What the verdicts mean; nothing where there are none."""
+    notes = [note.format(baseline=baseline)] if any(record.get("verdict") for record in records) else []
+    return [*notes, *([VALUE_NOTE] if any("value_verdict" in record for record in records) else [])]
+
+
+def _on_pair(verdicts: Rows, record: Record, baseline: str) -> str | None:
+    """The verdict on how a model stands to the baseline; None where nothing is claimed."""
+    variant = _variant(record)
+    for row in _about(verdicts, record, ("better", "ratio")):
+        sides = [row["subject"], row["reference"]]
+        if variant in sides and row["against_table"] != "true":
+            sides.remove(variant)
+            if baseline in (sides[0], sides[0].rpartition("-")[0]):
+                return row["verdict"]
+    return None
+
+
+def _on_value(verdicts: Rows, record: Record) -> str | None:
+    """The verdict on the published number; None where none was judged."""
+    rows = _about(verdicts, record, ("value",))
+    return next((row["verdict"] for row in rows if row["subject"] == _variant(record) and row["p_adjusted"]), None)
+
+
+def _about(verdicts: Rows, record: Record, kinds: Sequence[str]) -> list[Mapping[str, str]]:
+    about = record["task"], record.get("quantity") or record["metric"]
+    return [row for row in verdicts if row["kind"] in kinds and (row["task"], row["metric"]) == about]
+
+
+def _variant(record: Record) -> str:
+    """The model with its size as run, as the verdicts name it."""
+    return record["model"] if record["size"] in (None, "") else f"{record['model']}-n{record['size']}"

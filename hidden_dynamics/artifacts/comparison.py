@@ -1,0 +1,120 @@
+"""Ours beside the published: what tables of numbers share, as data and as text.
+
+A record is a row of a table's data, by column: what ran (task, model, size, paper_size, stand_in_for), ours over seeds
+(runs, n, mean, std), and how it stands to the published number and to the baseline.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hidden_dynamics.artifacts.base import Artifact
+from hidden_dynamics.artifacts.tables import ABSENT, number, signed
+from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.papers.published import ordering
+
+Record = dict[str, Any]
+
+
+def size_of(text: str) -> int | str | None:
+    """A size in a file of ours: hidden units, a name, or none."""
+    return int(text) if text.isdigit() else text or None
+
+
+def standing(artifact: Artifact, record: Mapping[str, Any]) -> float:
+    """The published number that a record is held to: the paper's own, or the best that it quotes; NaN without one."""
+    printed = artifact.number(Cell(record["task"], record["model"], record["paper_size"]), record["metric"])
+    return math.nan if printed is None else printed.value
+
+
+def gaps(artifact: Artifact, record: Mapping[str, Any], baseline: Mapping[str, Any] | None) -> Record:
+    """How a record stands to the published number, where data and size are the paper's, and to its baseline.
+
+    Returns:
+        `difference`, ours less the published; `gap`, our mean less the baseline's, and `published_gap`; `ordering`,
+        whether both gaps have one sign. NaN or None where there is nothing to compare.
+    """
+    theirs = standing(artifact, record)
+    papers = not record["stand_in_for"] and record["size"] == record["paper_size"]
+    gap = published_gap = math.nan
+    if baseline is not None and baseline["model"] != record["model"]:
+        gap = record["mean"] - baseline["mean"]
+        published_gap = theirs - standing(artifact, baseline)
+    return {
+        "difference": record["mean"] - theirs if papers else math.nan,
+        "gap": gap,
+        "published_gap": published_gap,
+        "ordering": ordering(gap, published_gap),
+    }
+
+
+def departures(rows: Sequence[Mapping[str, Any]], dataset: str | None = None) -> list[str]:
+    """Why rows cannot be held to published numbers; [] where they can.
+
+    Args:
+        dataset: the paper's, where published/ names it.
+    """
+    reasons = {
+        "the data are not the paper's": lambda row: row["stand_in_for"] or dataset not in (None, row["dataset"]),
+        "the networks' sizes are not the paper's": lambda row: str(row["size"]) != str(row["paper_size"]),
+    }
+    return [reason for reason, differs in reasons.items() if any(map(differs, rows))]
+
+
+def departures_in_title(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What a title says of data and sizes: ", stand-in data, other network sizes than the paper's"."""
+    parts = ["stand-in data"] if any(row["stand_in_for"] for row in rows) else []
+    if any(str(row["size"]) != str(row["paper_size"]) for row in rows):
+        parts.append("other network sizes than the paper's")
+    return "".join(f", {part}" for part in parts)
+
+
+def size_text(size: object, paper_size: object) -> str:
+    """N as run; where it is not the paper's, the paper's too."""
+    text = ABSENT if size in (None, "") else str(size)
+    return text if paper_size in (None, "") or text == str(paper_size) else f"{text} (paper: {paper_size})"
+
+
+def value_text(mean: float, std: float | None, decimals: int) -> str:
+    return f"{number(mean, decimals)} ± {number(std, decimals)}"
+
+
+def ours_text(record: Mapping[str, Any], failed: Mapping[str, int], decimals: int, *remarks: str) -> str:
+    """Mean and deviation over seeds, such as "93.00 ± 3.61 (n = 3; diverged 1 of 4)"; else how the runs failed.
+
+    Args:
+        failed: how many of the runs failed in which way.
+    """
+    counts = [f"{way} {count} of {record['runs']}" for way, count in failed.items() if count]
+    if not record["n"]:
+        return "; ".join(counts) or ABSENT
+    about = "; ".join([f"n = {record['n']}", *counts, *remarks])
+    return f"{value_text(record['mean'], record['std'], decimals)} ({about})"
+
+
+def gap_text(record: Mapping[str, Any], decimals: int) -> str:
+    """The gap to the baseline and whether it has the published sign, such as "holds +1.00 (+0.34)"."""
+    gap = signed(record["gap"], decimals)
+    if record["ordering"] is None:
+        return gap
+    return f"{record['ordering']} {gap} ({signed(record['published_gap'], decimals)})"
+
+
+def gap_note(baseline: str, ranks: str = "", among: str = "") -> str:
+    """What the column of gaps to the baseline shows.
+
+    Args:
+        ranks: a sentence on the table's ranks, if it shows any.
+        among: which rows are compared, such as " of the same size".
+    """
+    return (
+        f"Against {baseline}: our mean less our {baseline}'s{among}, in brackets the published gap; “holds” says that "
+        f"both have the same sign. {ranks}{'Both compare' if ranks else 'It compares'} means only: with few seeds, a "
+        "gap within the standard deviations says little."
+    )
+
+
+def extras_note(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which rows are of the user's own models."""
+    labels = dict.fromkeys(record["label"] for record in records if record["extra"])
+    return [f"Not in the paper's table: {', '.join(labels)}."] if labels else []

@@ -1,0 +1,148 @@
+"""What a table of results says of itself: its title, and below it how the numbers came about and how they compare."""
+
+import json
+from collections.abc import Sequence
+
+from hidden_dynamics.artifacts.base import Artifact
+from hidden_dynamics.artifacts.comparison import Record, departures_in_title, extras_note, gap_note
+from hidden_dynamics.artifacts.kinds.results_table.layout import BEST_OF_ALL, best_of_all, ranked
+from hidden_dynamics.artifacts.notes import divergence_notes, readings_note, scale_notes
+from hidden_dynamics.artifacts.row_verdicts import verdict_notes
+from hidden_dynamics.papers.published import load_tasks
+
+RULES = {"max": "the highest of the run", "min": "the lowest of the run", "last": "the last of the run"}
+Rows = Sequence[dict[str, str]]
+
+
+def title(artifact: Artifact, records: Sequence[Record]) -> str:
+    """What the table shows, at which scale, whether chosen on the test set, and whether on stand-in data."""
+    settings = artifact.settings
+    text = f"{settings.title} ({settings.source}): {artifact.configuration.scale_name} scale"
+    if any(best_of_all(artifact, record) for record in records):
+        text += f", {BEST_OF_ALL} where marked"
+    stand_ins = {bool(record["stand_in_for"]) for record in records if record["runs"]}
+    if stand_ins == {True}:
+        text += ", stand-in data: not comparable with the published numbers"
+    elif True in stand_ins:
+        text += ", stand-in data in some columns: those are not comparable with the published numbers"
+    return text
+
+
+def notes(artifact: Artifact, summary: Rows, records: Sequence[Record]) -> list[str]:
+    """How the numbers came about, how they compare, and what is known of the published ones."""
+    published = artifact.published
+    tasks = load_tasks(artifact.settings.published)
+    papers = [tasks[task] for task in dict.fromkeys(record["published_task"] for record in records) if task in tasks]
+    lines = [
+        *scale_notes(artifact.configuration),
+        *_about_runs(artifact, summary),
+        *_about_choice_and_failures(artifact, summary, records),
+        *_about_comparison(artifact, records),
+        *_literature(artifact, records),
+        *_only_in(artifact, records),
+        *published.notes,
+        *(note for task in papers for note in task.notes),
+    ]
+    return [*dict.fromkeys(lines), *extras_note(records)]
+
+
+def _about_runs(artifact: Artifact, summary: Rows) -> list[str]:
+    data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
+    return [
+        f"Data: {'; '.join(data)}.",
+        f"Seeds: {', '.join(sorted({row['seed'] for row in summary}, key=int))}. "
+        f"Device: {'; '.join(sorted({row['device'] for row in summary}))}. "
+        f"Precision: {', '.join(sorted({row['precision'] for row in summary}))}.",
+        readings_note([json.loads(row["readings"]) for row in summary], [row["task_title"] for row in summary]),
+        "Ours: mean ± sample standard deviation (n − 1) over n seeds of what a run reports"
+        f"{_reported(artifact, summary)}.",
+    ]
+
+
+def _reported(artifact: Artifact, summary: Rows) -> str:
+    """Which metric chose a run's evaluation, and which are taken from there; nothing where no run reported any."""
+    chosen = {row["metric"]: row["rule"] for row in summary if row["metric"]}
+    papers = artifact.published.chosen_by
+    if papers in chosen:  # the others are marked
+        chosen = {papers: chosen[papers]}
+    texts = [f"{metric}, {RULES.get(rule, rule)}" for metric, rule in chosen.items()]
+    others = [metric for metric in artifact.metrics() if metric not in chosen]
+    if texts and others:
+        texts.append(f"{', '.join(others)} of the same evaluation")
+    return f" ({'; '.join(texts)})" if texts else ""
+
+
+def _about_choice_and_failures(artifact: Artifact, summary: Rows, records: Sequence[Record]) -> list[str]:
+    lines = []
+    if any(best_of_all(artifact, record) for record in records):
+        lines.append(
+            f"“{BEST_OF_ALL}”: these runs chose their evaluation by the number that is shown, on the test set, as the "
+            "released code does. Such numbers are higher than those of an epoch that was chosen without them."
+        )
+    if any(record["diverged"] for record in records):
+        lines += ["Runs that diverged are counted, and are not in the mean.", *divergence_notes(summary)]
+    if any(record["not_finite"] for record in records):
+        lines.append("Runs whose number is not finite are counted, and are not in the mean.")
+    return lines
+
+
+def _about_comparison(artifact: Artifact, records: Sequence[Record]) -> list[str]:
+    baseline = artifact.configuration.models[artifact.published.baseline].label
+    among = "" if artifact.published.across_sizes else " of the same size"
+    ranks = f"Rank: among this table's rows{among} that have both numbers, in brackets the published rank. "
+    lines = [gap_note(baseline, ranks if ranked(records) else "", among), *verdict_notes(records, baseline)]
+    if any(record["stand_in_for"] for record in records):
+        lines.append("No difference is shown for stand-in data: a difference between two datasets means nothing.")
+    if any(None not in (r["size"], r["paper_size"]) and r["size"] != r["paper_size"] for r in records):
+        lines.append(
+            "No difference is shown where N is not the paper's. Published parameters are those at the paper's N."
+        )
+    if any(_several(records, column) for column in ("parameters", "published_parameters")):
+        lines.append("Parameters with a stroke between them are those of the tasks, in the order of their columns.")
+    return lines
+
+
+def _several(records: Sequence[Record], column: str) -> bool:
+    """Whether a row has more than one value."""
+    values: dict[tuple, set] = {}
+    for record in records:
+        values.setdefault((record["model"], record["paper_size"]), set()).add(record[column])
+    return any(len(found - {None}) > 1 for found in values.values())
+
+
+def _literature(artifact: Artifact, records: Sequence[Record]) -> list[str]:
+    quoted = [(record, items) for record in records if (items := _quoted(artifact, record))]
+    if not quoted:
+        return []
+    keys = sorted({key for _, items in quoted for item in items for key in item.keys})
+    references = "; ".join(f"[{key}] {artifact.published.references[key]}" for key in keys)
+    text = (
+        "Published numbers marked [..] are not the paper's own runs: it quotes them from the literature "
+        f"({references})."
+    )
+    if any(record["published_mean"] is not None for record, _ in quoted):
+        text += " Where the paper has a number of its own, that one is compared."
+    if any(len(items) > 1 for _, items in quoted):
+        directions = {artifact.configuration.metrics[record["metric"]].better for record, _ in quoted}
+        best = {"higher": "highest", "lower": "lowest"}[directions.pop()] if len(directions) == 1 else "best"
+        text += f" Where there are several, the {best} is compared."
+    return [text]
+
+
+def _quoted(artifact: Artifact, record: Record) -> list:
+    row = artifact.published.row(record["model"], record["paper_size"])
+    return row.literature.get(record["published_task"], {}).get(record["metric"], []) if row else []
+
+
+def _only_in(artifact: Artifact, records: Sequence[Record]) -> list[str]:
+    """Rows that the paper's table does not have: where its numbers of them are, and of which metrics."""
+    lines = []
+    for place in dict.fromkeys(record["published_only_in"] for record in records if record["published_only_in"]):
+        rows = [record for record in records if record["published_only_in"] == place]
+        labels = ", ".join(dict.fromkeys(record["label"] for record in rows))
+        given = dict.fromkeys(record["metric"] for record in rows if record["published_mean"] is not None)
+        lines.append(
+            f"Not in the paper's {artifact.published.source.table}: {labels}. Their published numbers are those of "
+            f"{place} ({', '.join(artifact.heading(metric).lower() for metric in given)}); – where there is none."
+        )
+    return lines
