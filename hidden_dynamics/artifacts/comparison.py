@@ -75,8 +75,9 @@ def size_text(size: object, paper_size: object) -> str:
     return text if paper_size in (None, "") or text == str(paper_size) else f"{text} (paper: {paper_size})"
 
 
-def value_text(mean: float, std: float | None, decimals: int) -> str:
-    return f"{number(mean, decimals)} ± {number(std, decimals)}"
+def value_text(mean: float | None, std: float | None, decimals: int) -> str:
+    """A published mean and, where there is one, its deviation."""
+    return number(mean, decimals) + ("" if std is None else f" ± {number(std, decimals)}")
 
 
 def ours_text(record: Mapping[str, Any], failed: Mapping[str, int], decimals: int, *remarks: str) -> str:
@@ -89,7 +90,7 @@ def ours_text(record: Mapping[str, Any], failed: Mapping[str, int], decimals: in
     if not record["n"]:
         return "; ".join(counts) or ABSENT
     about = "; ".join([f"n = {record['n']}", *counts, *remarks])
-    return f"{value_text(record['mean'], record['std'], decimals)} ({about})"
+    return f"{number(record['mean'], decimals)} ± {number(record['std'], decimals)} ({about})"
 
 
 def gap_text(record: Mapping[str, Any], decimals: int) -> str:

@@ -156,29 +156,26 @@ def _shared(runs: Rows, column: str) -> str | None:
     return values[0] if values else None
 
 
-def _compared(artifact: Artifact, records: list[Record]) -> list[Record]:
-    """Add how each stands to the published number, to its baseline and, by rank, to its peers: rows of its size."""
-    published = artifact.published
-    shared = ("task", "metric") if published.across_sizes else ("task", "metric", "paper_size")
-    peers: dict[tuple, list[Record]] = {}
-    for record in records:
-        peers.setdefault(tuple(record[column] for column in shared), []).append(record)
-    baselines = {place: next((r for r in rows if r["model"] == published.baseline), None) for place, rows in peers.items()}
+def _compared(artifact: Artifact, records: Sequence[Record]) -> list[Record]:
+    """Add how each stands to the published number, to the baseline and, by rank, to the rows of its size, or to all."""
+    shared = ("task", "metric") if artifact.published.across_sizes else ("task", "metric", "paper_size")
     compared = []
     for record in records:
-        place = tuple(record[column] for column in shared)
-        compared.append(record | gaps(artifact, record, baselines[place]) | _ranks(artifact, record, peers[place]))
+        peers = [other for other in records if all(other[column] == record[column] for column in shared)]
+        baseline = next((peer for peer in peers if peer["model"] == artifact.published.baseline), None)
+        compared.append(record | gaps(artifact, record, baseline) | _ranks(artifact, record, peers))
     return compared
 
 
 def _ranks(artifact: Artifact, record: Record, peers: Sequence[Record]) -> Record:
     """Its rank and the published one among the paper's rows that have both numbers."""
-    pairs = {id(peer): (peer["mean"], standing(artifact, peer)) for peer in peers if not peer["extra"]}
-    ranked = {key: pair for key, pair in pairs.items() if not any(map(math.isnan, pair))}
-    if id(record) not in ranked:
+    pairs = [(peer["mean"], standing(artifact, peer)) for peer in peers if not peer["extra"]]
+    ranked = [pair for pair in pairs if not any(map(math.isnan, pair))]
+    own = record["mean"], standing(artifact, record)
+    if record["extra"] or any(map(math.isnan, own)):
         return {"rank": None, "published_rank": None, "ranked": None}
     sign = artifact.configuration.metrics[record["metric"]].sign
-    ours, theirs = (_rank(value, column, sign) for value, column in zip(ranked[id(record)], zip(*ranked.values())))
+    ours, theirs = (_rank(value, [pair[side] for pair in ranked], sign) for side, value in enumerate(own))
     return {"rank": ours, "published_rank": theirs, "ranked": len(ranked)}
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.artifacts.comparison import Record, departures_in_title, extras_note, gap_note
+from hidden_dynamics.artifacts.comparison import Record, extras_note, gap_note
 from hidden_dynamics.artifacts.kinds.results_table.layout import BEST_OF_ALL, best_of_all, ranked
 from hidden_dynamics.artifacts.notes import divergence_notes, readings_note, scale_notes
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes
