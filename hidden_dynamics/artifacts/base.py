@@ -67,6 +67,7 @@ class Artifact(ABC):
             `measured_by` share a measurement.
         measurement: the artifact under whose name that measurement is: the first of those that share it.
         with_extras: whether models of the user's own on the same tasks and sizes are shown, too.
+        ranked_as: what its published rankings are of, in the plural.
         origin: a sentence on where its numbers come from, where no run and no measurement reports them.
     """
 
@@ -83,6 +84,7 @@ class Artifact(ABC):
     measured: ClassVar[Literal["costs", "features"] | None] = None
     measured_by: ClassVar[tuple[str, ...]] = ()
     with_extras: ClassVar[bool] = True
+    ranked_as: ClassVar[str] = "rows of the table"
     origin: ClassVar[str] = ""
 
     @property

@@ -29,6 +29,10 @@ class Difference:
         """
         return Difference(self.estimate, self.error, max(1.0, math.floor(self.degrees + 1e-9)))
 
+    def less(self, amount: float) -> "Difference":
+        """The difference less a constant."""
+        return Difference(self.estimate - amount, self.error, self.degrees)
+
     def interval(self, level: float) -> tuple[float, float]:
         """The confidence interval of the difference."""
         half = float(stdtrit(self.degrees, (1 + level) / 2)) * self.error

@@ -1,8 +1,8 @@
 """The papers' printed numbers, read from published/: a typed file for each kind of table or figure.
 
 Every kind answers `number(task, model, size, metric, better)`: what the paper prints, or None. Tasks go by their names
-in published/ (`published_task`). A metric's unit, direction and decimals are in config/metrics.yaml; here it has at most
-the heading that the paper gives it. published/README.md describes the files.
+in published/ (`published_task`). A metric's unit, direction and decimals are in config/metrics.yaml; here it has at
+most the heading that the paper gives it. published/README.md describes the files.
 """
 
 import functools

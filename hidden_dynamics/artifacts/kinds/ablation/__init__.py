@@ -31,6 +31,7 @@ class Ablation(Artifact):
     Settings = Settings
     summarised = True
     with_extras = False  # the grids are of the paper's models alone
+    ranked_as = "cells of the grid"
 
     def shown(self) -> list[Cell]:
         return [cell for panel in self.settings.panels for cell in self.cells_of(panel)]

@@ -1,0 +1,85 @@
+"""What a test of a claim has at hand: the artifact, its evidence, the definitions, and what departs from the paper."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from hidden_dynamics.claims.evidence import Evidence, Side
+from hidden_dynamics.claims.expansion import Claim
+from hidden_dynamics.claims.shown import Shown
+from hidden_dynamics.configuration import Configuration, known
+from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.papers.claims import ORIGIN, Definitions, Margin, load_claims
+from hidden_dynamics.results.rows import Row
+
+# How the keys of a task are called that scale or user changed; "" where a change is no departure, or is said otherwise.
+WORDS = {
+    "dataset": "",
+    "title": "",
+    "sizes": "",
+    "data": "preparation of the data",
+    "settings": "the task",
+    "models": "the models’ hyperparameters",
+}
+
+
+@dataclass(frozen=True)
+class Bench:
+    artifact: Shown
+    evidence: Evidence
+
+    @property
+    def configuration(self) -> Configuration:
+        return self.artifact.configuration
+
+    @cached_property
+    def definitions(self) -> Definitions:
+        return load_claims().definitions
+
+    @property
+    def level(self) -> float:
+        return self.definitions.level
+
+    def margin(self, metric: str) -> Margin:
+        """
+        Raises:
+            UserError: published/claims.yaml defines no margin for the metric.
+        """
+        margins = self.definitions.margins
+        return margins[known(metric, margins, "margin", f"{ORIGIN}: definitions.margins")]
+
+    def sides(self, claim: Claim) -> list[Side]:
+        """Subject and, where there is one, reference: the metric over seeds, in the unit that it is shown in."""
+        factor = self.configuration.metrics[claim.metric].factor
+        return [self.evidence.numbers(cell, claim.metric, factor) for cell in claim.cells]
+
+    def rows(self, claim: Claim, cell: Cell) -> list[Row]:
+        """What was run or measured of a cell: its runs, or its costs where these are what is claimed."""
+        cost = self.evidence.cost(cell, claim.metric)
+        return [cost] if cost else self.evidence.rows(cell)
+
+    def all_rows(self, claim: Claim) -> list[Row]:
+        return [row for cell in claim.cells for row in self.rows(claim, cell)]
+
+    def label(self, cell: Cell) -> str:
+        return self.configuration.models[cell.model].label
+
+    def departures(self, claim: Claim) -> str:
+        """What of data, size and settings is not the paper's; a cost depends on data and size alone."""
+        texts = []
+        for cell in claim.cells:
+            rows = self.rows(claim, cell)
+            texts += [self.stand_in(row) for row in rows if row["stand_in_for"]]
+            if isinstance(cell.size, int):
+                texts += [f"N = {row['size']}, not {cell.size}" for row in rows if row["size"] != str(cell.size)]
+        cost = self.evidence.cost(claim.subject, claim.metric) if claim.subject else None
+        changes = [] if cost else self.changes(claim.task)
+        texts += [f"changed from the paper’s: {', '.join(changes)}"] if changes else []
+        return "; ".join(dict.fromkeys(texts))
+
+    def changes(self, task: str) -> list[str]:
+        """What of a task is set otherwise than in config/tasks.yaml, in words."""
+        words = dict.fromkeys(WORDS.get(key, key) for key in self.configuration.changed(task))
+        return [word for word in words if word]
+
+    def stand_in(self, row: Row) -> str:
+        return f"{row['dataset_title']} in place of {self.configuration.title_of(row['stand_in_for'])}"

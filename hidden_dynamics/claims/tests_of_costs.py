@@ -1,0 +1,118 @@
+"""Tests of costs: on which side of the baseline's they lie, and the printed ratio; measured, or by the runs' clocks."""
+
+import math
+
+from hidden_dynamics.claims.bench import Bench
+from hidden_dynamics.claims.equivalence import equivalence
+from hidden_dynamics.claims.evidence import Side
+from hidden_dynamics.claims.expansion import Claim, region_of
+from hidden_dynamics.claims.tests_of_ratios import of_logarithms
+from hidden_dynamics.claims.verdict import Outcome
+from hidden_dynamics.claims.welch import Sample, welch
+from hidden_dynamics.claims.wording import bars_of_equality, counts, listed, no_spread, too_few
+from hidden_dynamics.results.rows import Row
+
+BY_CLOCKS = "time_to_accuracy"  # the cost that is not measured apart: the clocks of the trained runs tell it
+
+
+def ratio(bench: Bench, claim: Claim) -> Outcome:
+    """Costs: on the printed side of the baseline's. Times to an accuracy: shorter or longer than the baseline's."""
+    if claim.metric == BY_CLOCKS:
+        return _sooner(bench, claim, _printed(claim))
+    return _within_region(bench, claim, region_of(_printed(claim), bench.definitions.costs), bench.definitions.costs)
+
+
+def printed_ratio(bench: Bench, claim: Claim) -> Outcome:
+    """Whether the ratio to the baseline's cost is the printed one, within a margin."""
+    margin = bench.margin("cost_ratio").relative
+    if claim.metric == BY_CLOCKS:
+        return _as_much_sooner(bench, claim, math.log(_printed(claim)), math.log1p(margin))
+    return _within_region(bench, claim, 0, margin, _printed(claim))
+
+
+def _printed(claim: Claim) -> float:
+    return claim.printed[0].value / claim.printed[1].value
+
+
+def _times(bench: Bench, claim: Claim) -> list[Side]:
+    """Logarithms of minutes to the artifact's target."""
+    settings = bench.artifact.settings
+    return [bench.evidence.minutes(cell, settings.metric, settings.target) for cell in claim.cells]
+
+
+def _sooner(bench: Bench, claim: Claim, printed: float) -> Outcome:
+    sides = _times(bench, claim)
+    if all(side.bounded == len(side.values) for side in sides):
+        return Outcome(reason="no run of either reached the accuracy", **counts(*sides))
+    minutes = [side.mapped(math.exp) for side in sides]
+    found = f"{listed(minutes[0])} against {listed(minutes[1])} minutes"
+    bars = tuple(
+        f"{side.bounded} of {len(side.values)} runs of {side.label} did not reach it" if side.bounded else ""
+        for side in sides
+    )
+    sooner = printed < 1
+    return of_logarithms(bench, *sides, found, sign=-1 if sooner else 1, bars=bars if sooner else bars[::-1])
+
+
+def _as_much_sooner(bench: Bench, claim: Claim, printed: float, margin: float) -> Outcome:
+    """Equivalence of the logarithm of the ratio with the printed one's."""
+    sides = _times(bench, claim)
+    if any(side.bounded for side in sides):
+        return Outcome(reason="not every run reached the accuracy", **counts(*sides))
+    few = too_few(*sides)
+    difference = None if few else welch(*(Sample.of(side.values) for side in sides))
+    if difference is None:
+        return few or no_spread(sides)
+    difference = difference.cautious()
+    found, (low, high) = equivalence(difference.less(printed), margin), difference.interval(bench.level)
+    return Outcome(
+        test="equivalence, Welch's t of logarithms",
+        supports=found.within,
+        estimate=math.exp(difference.estimate),
+        low=math.exp(low),
+        high=math.exp(high),
+        p=found.p,
+        effect=math.exp(difference.estimate),
+        effect_name="ratio",
+        bars=bars_of_equality(*sides),
+        **counts(*sides),
+    )
+
+
+def _within_region(bench: Bench, claim: Claim, region: int, margin: float, centre: float = 1.0) -> Outcome:
+    """Whether all, or nothing, of a measured cost's interval is in a region: above, below or about `centre`."""
+    row = bench.evidence.cost(claim.subject, claim.metric)
+    if not row["ratio"]:
+        return Outcome(reason="the baseline's cost was not measurable")
+    ratio, low, high = _measured(row)
+    regions = region_of(low / centre, margin), region_of(high / centre, margin)
+    inside, outside = set(regions) == {region}, not regions[0] <= region <= regions[1]
+    decided, test, reason = _decision(row, inside or outside)
+    return Outcome(
+        test=test,
+        supports=inside if decided else None,
+        reason="" if decided else reason,
+        estimate=ratio,
+        low=low,
+        high=high,
+        effect=ratio,
+        effect_name="ratio",
+        n_subject=int(row["rounds"]),
+        n_reference=int(row["rounds"]),
+    )
+
+
+def _measured(row: Row) -> tuple[float, float, float]:
+    """(ratio, its lowest round, its highest)."""
+    ratio = float(row["ratio"])
+    return ratio, *(float(row[key]) if row[key] else ratio for key in ("ratio_low", "ratio_high"))
+
+
+def _decision(row: Row, decided: bool) -> tuple[bool, str, str]:
+    """(whether it is decided, by which test, why it is not)."""
+    if row["ratio_low"]:
+        test = f"lowest and highest of {row['rounds']} interleaved rounds"
+        return decided, test, "the rounds’ range is partly in the claimed region"
+    if row["device"] == "cpu":  # what torch allocated on a GPU is exact, resident memory is not
+        return False, "measured once", "resident memory, measured once: its error is not known"
+    return decided, "measured once", "the rounds’ range is partly in the claimed region"

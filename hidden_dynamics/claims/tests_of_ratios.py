@@ -1,0 +1,64 @@
+"""The test of a ratio of two models' numbers over seeds, by their logarithms."""
+
+import math
+
+from hidden_dynamics.claims.bench import Bench
+from hidden_dynamics.claims.bootstrap import bootstrap_t
+from hidden_dynamics.claims.evidence import Side
+from hidden_dynamics.claims.verdict import Outcome
+from hidden_dynamics.claims.welch import Sample, welch
+from hidden_dynamics.claims.wording import bars_of_a_direction, counts, no_spread, too_few
+
+NO_BARS = ("", "")
+
+
+def of_logarithms(
+    bench: Bench,
+    subject: Side,
+    reference: Side,
+    found: str,
+    sign: int = -1,
+    bars: tuple[str, str] = NO_BARS,
+    resampled: bool = False,
+) -> Outcome:
+    """Whether the ratio subject / reference is below 1 (where `sign` is -1) or above (1); the sides have logarithms.
+
+    Args:
+        found: the numbers that are compared, as text.
+        bars: what forbids a verdict for the claim, and one against it, beside failed runs.
+        resampled: by a bootstrap-t over seeds; else by Welch's t.
+    """
+    few = too_few(subject, reference)
+    if few:
+        return few
+    result = _resampled(bench, subject, reference) if resampled else _by_welch(bench, subject, reference)
+    if result is None:
+        return no_spread([subject, reference], found)
+    estimate, low, high, p = result
+    own = bars_of_a_direction(subject, reference)
+    return Outcome(
+        test="bootstrap-t over seeds, of logarithms" if resampled else "Welch's t of logarithms",
+        supports=estimate * sign > 0,
+        estimate=math.exp(estimate),
+        low=math.exp(low),
+        high=math.exp(high),
+        p=p,
+        effect=math.exp(estimate),
+        effect_name="ratio",
+        found=found,
+        bars=tuple("; ".join(filter(None, pair)) for pair in zip(own, bars, strict=True)),
+        **counts(subject, reference),
+    )
+
+
+def _resampled(bench: Bench, subject: Side, reference: Side) -> tuple[float, float, float, float] | None:
+    return bootstrap_t(subject.values, reference.values, bench.level)
+
+
+def _by_welch(bench: Bench, subject: Side, reference: Side) -> tuple[float, float, float, float] | None:
+    """(estimate, low, high, p); the interval and p with whole degrees of freedom."""
+    difference = welch(Sample.of(subject.values), Sample.of(reference.values))
+    if difference is None:
+        return None
+    cautious = difference.cautious()
+    return difference.estimate, *cautious.interval(bench.level), cautious.p

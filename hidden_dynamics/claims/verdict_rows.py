@@ -1,0 +1,32 @@
+"""The rows of verdicts: what is written of each claim, read back, and counted. Quick to import."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from hidden_dynamics.claims.verdict import VERDICTS
+from hidden_dynamics.results.rows import Row, read_rows
+
+COLUMNS = (
+    *("id", "paper", "artifact", "source", "kind", "statement", "says", "task", "metric", "subject", "reference"),
+    *("verdict", "reason", "test", "estimate", "low", "high", "level", "p", "p_adjusted", "family"),
+    *("effect", "effect_name", "n_subject", "n_reference", "found", "published", "against_table"),
+    *("stand_in", "data", "departures", "runs"),
+)
+
+
+def read_verdicts(path: Path) -> list[dict[str, str]]:
+    """The rows that scripts/judge_claims.py wrote of an artifact, or scripts/render_claims.py of all.
+
+    Raises:
+        UserError: the file is missing, was altered or is no file of verdicts.
+    """
+    return read_rows(path, COLUMNS)
+
+
+def matrix(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
+    """{artifact: {verdict: how many of its claims have it}}, artifacts in the rows' order, every verdict there is."""
+    found: dict[str, Counter[str]] = {}
+    for row in rows:
+        found.setdefault(row["artifact"], Counter())[row["verdict"]] += 1
+    return {artifact: {verdict: count[verdict] for verdict in VERDICTS} for artifact, count in found.items()}

@@ -1,0 +1,56 @@
+"""Numbers and sides of a test in words, and what too few or failed runs forbid."""
+
+import math
+from collections.abc import Sequence
+
+from hidden_dynamics.claims.evidence import Side
+from hidden_dynamics.claims.verdict import Outcome
+from hidden_dynamics.claims.welch import Sample
+
+
+def plain(value: float, digits: int = 3) -> str:
+    """So many significant digits, without an exponent below a million."""
+    return f"{float(f'{value:.{digits}g}'):.6g}"
+
+
+def mean(sample: Sample) -> str:
+    return plain(sample.mean, 4) + (f" ± {plain(sample.std, 2)}" if sample.n != math.inf else "")
+
+
+def means(*sides: Side) -> str:
+    return " against ".join(mean(Sample.of(side.values)) for side in sides)
+
+
+def listed(side: Side) -> str:
+    return ", ".join(plain(value) if value < 1000 else f"{value:.0f}" for value in side.values) or "none"
+
+
+def counts(subject: Side, reference: Side | None = None) -> dict[str, int | None]:
+    """The numbers of values, as an outcome has them."""
+    return {"n_subject": len(subject.values), "n_reference": None if reference is None else len(reference.values)}
+
+
+def too_few(*sides: Side) -> Outcome | None:
+    """Inconclusive where a side has no spread over seeds; None where both have two numbers or more."""
+    short = [side for side in sides if len(side.values) < 2]
+    if not short:
+        return None
+    failed = [side.without for side in sides if side.failed]
+    text = ", ".join(f"n = {len(side.values)} for {side.label}" for side in short)
+    return Outcome(reason="; ".join([f"{text}: no spread over seeds to test with", *failed]), **counts(*sides))
+
+
+def no_spread(sides: Sequence[Side], found: str = "") -> Outcome:
+    """Seeds that all give one number: the test has nothing to hold the difference to."""
+    reason = "no spread between seeds: nothing to test with"
+    return Outcome(reason=reason, found=found or means(*sides), **counts(*sides))
+
+
+def bars_of_a_direction(subject: Side, reference: Side) -> tuple[str, str]:
+    """No verdict for a claim in favour of a model of which runs failed, nor against it when the other's did."""
+    return (subject.without if subject.failed else "", reference.without if reference.failed else "")
+
+
+def bars_of_equality(*sides: Side) -> tuple[str, str]:
+    """Any failed run forbids that two numbers are called the same."""
+    return "; ".join(side.without for side in sides if side.failed), ""
