@@ -17,12 +17,12 @@ def rules() -> list[str]:
         "Better: Welch’s t over seeds, two-sided, degrees of freedom rounded down; the effect g is Hedges’.",
         "Faster: iterations until the train loss, smoothed by a triangle over "
         f"{definitions.smoothing:.0%} of the run, first reaches the lowest level that every finished run of both "
-        "models reaches. Their logarithms are compared: by a studentised bootstrap over seeds where there are five or more a "
-        "model, by Welch’s t where there are fewer, because so few cannot be resampled.",
+        "models reaches. Their logarithms are compared: by a studentised bootstrap over seeds where there are five or "
+        "more a model, by Welch’s t where there are fewer, because so few cannot be resampled.",
         f"Gradients: the mean norm of ∂L/∂h over the first {definitions.early:.0%} of the steps as a share of that "
-        "over the last, iteration by iteration; the ratio of both models’, by a bootstrap over blocks of iterations where "
-        f"there is one run of each. Where the reference’s share is {definitions.vanished:g} or more, there is nothing "
-        "to alleviate.",
+        "over the last, iteration by iteration; the ratio of both models’, by a bootstrap over blocks of iterations "
+        f"where there is one run of each. Where the reference’s share is {definitions.vanished:g} or more, there is "
+        "nothing to alleviate.",
         f"Value and similar: whether the difference is within a margin ({margins}) or outside of it, by two one-sided "
         "t tests each way. A value is judged only on the paper’s own data, sizes and training.",
         "Steadier: the F test of the variances over seeds. Overfitting: how far the test loss ends above its lowest, "
