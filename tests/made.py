@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hidden_dynamics.artifacts import Artifact
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, Run
 from hidden_dynamics.measurements import costs, features
@@ -273,6 +274,13 @@ def _data_of(artifact: Artifact, run: Run) -> dict[str, Any]:
         "readings": json.dumps(run.spec["readings"], sort_keys=True),
         "precision": run.spec["precision"],
     }
+
+
+def sources_of(artifact: Artifact, root: Path = Path(), **rows: Sequence[Mapping[str, str]]) -> Sources:
+    """Sources whose rows are given, not read: sources_of(artifact, summary=rows, curves=more)."""
+    sources = Sources(artifact, root)
+    vars(sources).update(rows)
+    return sources
 
 
 def as_text(row: Mapping[str, Any]) -> dict[str, str]:

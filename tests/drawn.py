@@ -1,0 +1,73 @@
+"""Figures to look at: artifacts at a scale, and what is drawn and written in a figure."""
+
+import functools
+import itertools
+import json
+
+from hidden_dynamics.artifacts import Artifact, artifact_named
+from hidden_dynamics.configuration import Configuration, load, read_yaml
+from hidden_dynamics.system.files import ROOT
+
+
+def artifact_at(scale: str, name: str, **changes) -> Artifact:
+    """An artifact of the shipped configuration, with two seeds and some settings changed."""
+    settings = {"scale": scale, "seeds": [0, 1], "overrides": {}} | changes
+    return artifact_named(_configured(json.dumps(settings)), name)
+
+
+@functools.cache
+def _configured(settings: str) -> Configuration:
+    """A third of a second each, and many tests ask for the same."""
+    return load(read_yaml(ROOT / "config.yaml") | json.loads(settings))
+
+
+def panels_of(figure):
+    return [ax for ax in figure.axes if ax.axison]
+
+
+def with_gid(artist, gid):
+    """What is drawn under names that begin so."""
+    return [found for found in artist.findobj() if (found.get_gid() or "").startswith(gid)]
+
+
+def words(figure):
+    """Everything the figure says, in one line."""
+    texts = figure.findobj(lambda artist: hasattr(artist, "get_text") and artist.get_visible())
+    return " ".join(" ".join(text.get_text() for text in texts).split())
+
+
+def legends_of(figure):
+    return figure.findobj(lambda artist: hasattr(artist, "legend_handles"))
+
+
+def legend(figure):
+    """What the legend's entries say."""
+    return [text.get_text() for box in legends_of(figure) for text in box.texts]
+
+
+def texts_of(figure):
+    """(name, bounding box in pixels) of each piece of text and of each panel."""
+    figure.draw_without_rendering()
+    boxes = [(gid, with_gid(figure, gid)[0].get_window_extent()) for gid in ("title", "subtitle", "caption")]
+    boxes += [("legend", box.get_window_extent()) for box in legends_of(figure)]
+    for number, ax in enumerate(figure.axes):
+        if ax.axison:
+            tick_labels = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_visible()]
+            boxes.append((f"title {number}", ax.title.get_window_extent()))
+            boxes.append((f"x label {number}", ax.xaxis.label.get_window_extent()))
+            boxes.append((f"y label {number}", ax.yaxis.label.get_window_extent()))
+            boxes.append((f"panel {number}", ax.get_window_extent()))
+            boxes += [
+                (f"x tick {number}", box) for box in tick_labels if box.width and ax.bbox.x0 <= box.x0 <= ax.bbox.x1
+            ]
+    return boxes
+
+
+def assert_nothing_overlaps(figure):
+    boxes, page = texts_of(figure), figure.bbox
+    for name, box in boxes:
+        inside = page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
+        assert inside, f"{name} leaves the page"
+    for (name, box), (other, other_box) in itertools.combinations(boxes, 2):
+        apart = box.x1 <= other_box.x0 or other_box.x1 <= box.x0 or box.y1 <= other_box.y0 or other_box.y1 <= box.y0
+        assert apart, f"{name} and {other} overlap"
