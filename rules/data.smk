@@ -1,9 +1,7 @@
 # Downloads, and arrays made of them.
 
 FILES = {name: list(dataset.files) for name, dataset in CONFIGURATION.datasets.items()}
-PREPARED = {
-    Path(PATHS.prepared(task.dataset, task.data)).stem: task for task in CONFIGURATION.tasks.values()
-}
+PREPARED = {Path(PATHS.prepared(task.dataset, task.data)).stem: task for task in CONFIGURATION.tasks.values()}
 
 
 def task_of(wildcards):
@@ -23,8 +21,8 @@ def mirror_option():
 
 
 def preparing_code(wildcards):
-    module = CONFIGURATION.datasets[task_of(wildcards).dataset].module
-    return code_digest([f"{module}.prepare", "hidden_dynamics.data.prepared.save"])
+    place = CONFIGURATION.datasets[task_of(wildcards).dataset].module
+    return code_digest([f"{place}.prepare", "hidden_dynamics.data.prepared.save"])
 
 
 rule fetch:
@@ -64,7 +62,9 @@ for environment in sorted({dataset.environment for dataset in CONFIGURATION.data
         name:
             "prepare" if environment == "data" else f"prepare_{environment}"
         input:
-            lambda wildcards: [PATHS.raw(task_of(wildcards).dataset, file) for file in FILES[task_of(wildcards).dataset]],
+            lambda wildcards: [
+                PATHS.raw(task_of(wildcards).dataset, file) for file in FILES[task_of(wildcards).dataset]
+            ],
         output:
             arrays=f"{PATHS.data}/prepared/{{prepared}}.npz",
             about=f"{PATHS.data}/prepared/{{prepared}}.json",

@@ -47,7 +47,9 @@ rule measure_cost:
 # import.
 rule measure_features:
     input:
-        runs=lambda wildcards: [f"{run.directory}/{file}" for run in runs_of(wildcards) for file in ("run.json", "model.pt")],
+        runs=lambda wildcards: [
+            f"{run.directory}/{file}" for run in runs_of(wildcards) for file in ("run.json", "model.pt")
+        ],
         data=lambda wildcards: data_of(runs_of(wildcards)),
     output:
         PATHS.features("{artifact}"),
