@@ -21,6 +21,10 @@ def size_of(text: str) -> int | str | None:
     return int(text) if text.isdigit() else text or None
 
 
+def baseline_label(artifact: Artifact) -> str:
+    return artifact.configuration.models[artifact.published.baseline].label
+
+
 def standing(artifact: Artifact, record: Mapping[str, Any]) -> float:
     """The published number that a record is held to: the paper's own, or the best that it quotes; NaN without one."""
     printed = artifact.number(Cell(record["task"], record["model"], record["paper_size"]), record["metric"])

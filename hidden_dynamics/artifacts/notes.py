@@ -19,6 +19,16 @@ def scale_notes(configuration: Configuration) -> list[str]:
     return notes
 
 
+def title_of(artifact: Artifact, about: str = "") -> str:
+    """An artifact's title with its place in the paper and the scale.
+
+    Args:
+        about: what else to say of what is shown.
+    """
+    settings = artifact.settings
+    return f"{settings.title}{about} ({settings.source}): {artifact.configuration.scale_name} scale"
+
+
 def caption(artifact: Artifact) -> str:
     """What an artifact is and is made from, before it is made: title, scale, data, seeds, readings, in sentences."""
     configuration, runs = artifact.configuration, artifact.runs
@@ -61,6 +71,19 @@ def readings_note(readings: Iterable[Mapping[str, str]], tasks: Iterable[str] | 
             differing.append(f"{name}: {', '.join(f'{value} in “{task}”' for task, value in texts.items())}")
     parts = [f"{value} ({', '.join(names)})" for value, names in sorted(same.items())]
     return f"Readings taken: {'; '.join(parts + differing) or 'none apply'}."
+
+
+def runs_note(rows: Sequence[Mapping[str, str]]) -> str:
+    """With which seeds and where runs were trained: "Seeds: 0, 1. Trained on: cpu. Precision: fp32."
+
+    Args:
+        rows: of a summary or of measured features.
+    """
+    seeds, devices, precisions = ({row[column] for row in rows} for column in ("seed", "device", "precision"))
+    return (
+        f"Seeds: {', '.join(sorted(seeds, key=int))}. Trained on: {'; '.join(sorted(devices))}. "
+        f"Precision: {', '.join(sorted(precisions))}."
+    )
 
 
 def divergence_notes(runs: Sequence[Mapping[str, str]]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import pandas
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.artifacts.comparison import Record, gap_text, ours_text, size_text, value_text
+from hidden_dynamics.artifacts.comparison import Record, baseline_label, gap_text, ours_text, size_text, value_text
 from hidden_dynamics.artifacts.row_verdicts import verdict_texts
 from hidden_dynamics.artifacts.tables import ABSENT, RowKey, readable, signed
 from hidden_dynamics.errors import UserError
@@ -76,9 +76,8 @@ def _row(artifact: Artifact, records: Sequence[Record], headings: Mapping) -> di
 
 def _cells(artifact: Artifact, records: Mapping[str, Record], with_ranks: bool) -> dict[str, str]:
     """A row's cells in one group of columns; `records` by task, or under "" where the group has one task."""
-    configuration, first = artifact.configuration, next(iter(records.values()))
-    baseline = configuration.models[artifact.published.baseline].label
-    decimals = configuration.metrics[first["metric"]].decimals
+    first = next(iter(records.values()))
+    decimals = artifact.configuration.metrics[first["metric"]].decimals
 
     def by_task(name: str, text: Callable[[Record, int], str]) -> dict[str, str]:
         return {_name(name, task): text(record, decimals) for task, record in records.items()}
@@ -86,7 +85,7 @@ def _cells(artifact: Artifact, records: Mapping[str, Record], with_ranks: bool) 
     cells = by_task("ours", lambda record, decimals: _ours_text(artifact, record, decimals))
     cells["published"] = _published_text(first, decimals)
     cells |= by_task("difference", lambda record, decimals: signed(record["difference"], decimals))
-    cells |= by_task(f"against {baseline}", gap_text)
+    cells |= by_task(f"against {baseline_label(artifact)}", gap_text)
     for task, record in records.items():
         cells |= {_name(name, task): text for name, text in verdict_texts(record).items()}
     return cells | ({"rank (published)": _rank_text(first)} if with_ranks else {})

@@ -4,20 +4,18 @@ import json
 from collections.abc import Sequence
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.artifacts.comparison import Record, extras_note, gap_note
+from hidden_dynamics.artifacts.comparison import Record, baseline_label, extras_note, gap_note
 from hidden_dynamics.artifacts.kinds.results_table.layout import BEST_OF_ALL, best_of_all, ranked
-from hidden_dynamics.artifacts.notes import divergence_notes, readings_note, scale_notes
+from hidden_dynamics.artifacts.notes import RULES, divergence_notes, readings_note, runs_note, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes
 from hidden_dynamics.papers.published import load_tasks
 
-RULES = {"max": "the highest of the run", "min": "the lowest of the run", "last": "the last of the run"}
 Rows = Sequence[dict[str, str]]
 
 
 def title(artifact: Artifact, records: Sequence[Record]) -> str:
     """What the table shows, at which scale, whether chosen on the test set, and whether on stand-in data."""
-    settings = artifact.settings
-    text = f"{settings.title} ({settings.source}): {artifact.configuration.scale_name} scale"
+    text = title_of(artifact)
     if any(best_of_all(artifact, record) for record in records):
         text += f", {BEST_OF_ALL} where marked"
     stand_ins = {bool(record["stand_in_for"]) for record in records if record["runs"]}
@@ -50,9 +48,7 @@ def _about_runs(artifact: Artifact, summary: Rows) -> list[str]:
     data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
     return [
         f"Data: {'; '.join(data)}.",
-        f"Seeds: {', '.join(sorted({row['seed'] for row in summary}, key=int))}. "
-        f"Device: {'; '.join(sorted({row['device'] for row in summary}))}. "
-        f"Precision: {', '.join(sorted({row['precision'] for row in summary}))}.",
+        runs_note(summary),
         readings_note([json.loads(row["readings"]) for row in summary], [row["task_title"] for row in summary]),
         "Ours: mean ± sample standard deviation (n − 1) over n seeds of what a run reports"
         f"{_reported(artifact, summary)}.",
@@ -65,7 +61,7 @@ def _reported(artifact: Artifact, summary: Rows) -> str:
     papers = artifact.published.chosen_by
     if papers in chosen:  # the others are marked
         chosen = {papers: chosen[papers]}
-    texts = [f"{metric}, {RULES.get(rule, rule)}" for metric, rule in chosen.items()]
+    texts = [f"{metric}, the {RULES[rule]} of the run" for metric, rule in chosen.items()]
     others = [metric for metric in artifact.metrics() if metric not in chosen]
     if texts and others:
         texts.append(f"{', '.join(others)} of the same evaluation")
@@ -87,7 +83,7 @@ def _about_choice_and_failures(artifact: Artifact, summary: Rows, records: Seque
 
 
 def _about_comparison(artifact: Artifact, records: Sequence[Record]) -> list[str]:
-    baseline = artifact.configuration.models[artifact.published.baseline].label
+    baseline = baseline_label(artifact)
     among = "" if artifact.published.across_sizes else " of the same size"
     ranks = f"Rank: among this table's rows{among} that have both numbers, in brackets the published rank. "
     lines = [gap_note(baseline, ranks if ranked(records) else "", among), *verdict_notes(records, baseline)]
