@@ -4,14 +4,23 @@ import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from hidden_dynamics.training.building import imported
-from hidden_dynamics.configuration import load
+from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.published import PUBLISHED, load_published, load_tasks, row_of
-from hidden_dynamics.configuration.runs import resolve
+from hidden_dynamics.papers.published import (
+    PUBLISHED,
+    Grid,
+    GridRow,
+    HyperparametersRow,
+    ResultsRow,
+    load_published,
+    load_tasks,
+)
+from hidden_dynamics.training.building import imported
 
 RESULTS = ("1", "2", "3", "4", "5", "11", "12", "13")
 HYPERPARAMETERS = ("6", "7", "8", "9", "10")
@@ -43,128 +52,160 @@ COLUMNS = {
 }
 
 
-def table(number: str) -> dict:
+def table(number: str) -> Any:
     return load_published(f"momentumrnn/table{number}.yaml")
 
 
-def settings(number: str, model: str, size: int | None, task: str) -> dict:
-    return row_of(table(number), model, size, task)["settings"]
+def row_of(content: Any, model: str, size: int | None) -> ResultsRow:
+    return content.row(model, size)
+
+
+def values(content: Any, model: str, size: int | None, task: str) -> dict[str, tuple]:
+    """{metric: (mean, std)} of the paper's own numbers."""
+    return {metric: (value.mean, value.std) for metric, value in row_of(content, model, size).values[task].items()}
+
+
+def quoted(content: Any, model: str, size: int | None, task: str) -> dict[str, list[tuple]]:
+    """{metric: [(value, keys)]} of the numbers that the paper quotes."""
+    literature = row_of(content, model, size).literature[task]
+    return {metric: [(item.value, item.keys) for item in items] for metric, items in literature.items()}
+
+
+def settings(number: str, model: str, size: int | None, task: str) -> Any:
+    return table(number).row(model, size, task).settings
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_file_follows_the_schema(name):
-    assert load_published(name)["source"]["paper"]
+def test_every_file_is_as_its_kind_has_it(name):
+    assert load_published(name).source.paper
 
 
-def test_files_are_those_that_artifacts_name():
-    named = {entry["published"] for entry in load().artifacts.values() if "published" in entry}
-    assert named <= set(FILES)
+def test_files_are_those_that_artifacts_name(configured):
+    artifacts = load_artifacts(configured()).values()
+    assert {artifact.settings.published for artifact in artifacts if artifact.settings.published} <= set(FILES)
+
+
+def test_every_metric_is_configured(configured):
+    """Its unit, direction and decimals are in config/metrics.yaml."""
+    metrics = configured().metrics
+    for artifact in load_artifacts(configured()).values():
+        assert set(artifact.metrics()) <= set(metrics)
+        assert all(artifact.number(*place) is None or place[1] in metrics for place in artifact.printed())
 
 
 @pytest.mark.parametrize("number", RESULTS)
 def test_a_result_is_there_for_every_task_and_metric(number):
     content = table(number)
-    for row in content["rows"]:
-        only = row.get("literature_only", False)
-        assert only == (row["values"] == {}) and (not only or "literature" in row)
-        assert ("literature" in row) == (row["model"] == content["baseline"])
-        for given in filter(None, (row["values"], row.get("literature"))):
-            assert set(given) == set(content["tasks"])
-            test_only = "only_in" in row or (number == "3" and given is row.get("literature"))
-            metrics = [metric for metric in content["metrics"] if not test_only or metric == "test_perplexity"]
+    for row in content.rows:
+        assert bool(row.literature_only) == (not row.values) and (row.values or row.literature)
+        assert bool(row.literature) == (row.model == content.baseline)
+        for given in filter(None, (row.values, row.literature)):
+            assert set(given) == set(content.tasks)
+            test_only = row.only_in or (number == "3" and given is row.literature)
+            metrics = [metric for metric in content.metrics if not test_only or metric == "test_perplexity"]
             assert all(list(numbers) == metrics for numbers in given.values())
-        assert ("parameters" in row) == ("only_in" not in row)
+        assert (row.parameters is None) == (row.only_in is not None)
 
 
 @pytest.mark.parametrize("number", RESULTS)
 def test_every_reference_is_named_and_used(number):
     content = table(number)
-    quoted = [
+    items = [
         item
-        for row in content["rows"]
-        for by_metric in row.get("literature", {}).values()
-        for items in by_metric.values()
-        for item in items
+        for row in content.rows
+        for by_metric in row.literature.values()
+        for quoted in by_metric.values()
+        for item in quoted
     ]
-    assert {key for item in quoted for key in item["keys"]} == set(content["references"])
+    assert {key for item in items for key in item.keys} == set(content.references)
 
 
 def test_tables_agree_where_they_overlap():
     for one, other in (("1", "11"), ("2", "12"), ("4", "13")):
-        rows = {(row["model"], row["size"]): row for row in table(one)["rows"]}
-        shared = [(row, rows[row["model"], row["size"]]) for row in table(other)["rows"] if row_key(row) in rows]
+        rows = {row_key(row): row for row in table(one).rows}
+        shared = [(row, rows[row_key(row)]) for row in table(other).rows if row_key(row) in rows]
         assert len(shared) >= 2
         assert all(left == right for left, right in shared)
 
 
-def row_key(row: dict) -> tuple:
-    return row["model"], row["size"]
+def row_key(row: ResultsRow) -> tuple:
+    return row.model, row.size
 
 
 def test_results_by_hand():
-    assert row_of(table("1"), "sr_lstm", 256)["values"]["pmnist"]["test_accuracy"] == {"mean": 93.82, "std": 1.85}
-    assert row_of(table("1"), "lstm", 256)["literature"]["mnist"]["test_accuracy"][1] == {"value": 98.50, "keys": [62]}
-    assert row_of(table("11"), "rmsprop_lstm", 128)["values"]["mnist"]["test_accuracy"] == {"mean": 99.09, "std": 0.05}
+    assert values(table("1"), "sr_lstm", 256, "pmnist")["test_accuracy"] == (93.82, 1.85)
+    assert quoted(table("1"), "lstm", 256, "mnist")["test_accuracy"][1] == (98.50, [62])
+    assert values(table("11"), "rmsprop_lstm", 128, "mnist")["test_accuracy"] == (99.09, 0.05)
     assert row_of(table("1"), "sr_lstm", 128) is None
-    lstm = row_of(table("2"), "lstm", 158)
-    assert lstm["values"]["timit"]["test_loss"] == {"mean": 9.37, "std": 0.14}
-    assert lstm["literature"]["timit"]["validation_loss"] == [{"value": 13.66, "keys": [22, 34]}]
-    assert row_of(table("5"), "momentum_dtriv", 322)["values"]["timit_dtriv"] == {
-        "validation_loss": {"mean": 1.21, "std": 0.05},
-        "test_loss": {"mean": 1.17, "std": 0.05},
+    assert values(table("2"), "lstm", 158, "timit")["test_loss"] == (9.37, 0.14)
+    assert quoted(table("2"), "lstm", 158, "timit")["validation_loss"] == [(13.66, [22, 34])]
+    assert values(table("5"), "momentum_dtriv", 322, "timit_dtriv") == {
+        "validation_loss": (1.21, 0.05),
+        "test_loss": (1.17, 0.05),
     }
-    assert row_of(table("12"), "sr_lstm", 120)["values"]["timit"]["validation_loss"] == {"mean": 8.15, "std": 0.26}
-    assert row_of(table("4"), "dtriv", 360)["literature"]["pmnist_dtriv"]["test_accuracy"][0]["value"] == 96.50
-    assert row_of(table("13"), "sr_dtriv", 512)["values"]["pmnist_dtriv"]["test_accuracy"]["mean"] == 97.02
+    assert values(table("12"), "sr_lstm", 120, "timit")["validation_loss"] == (8.15, 0.26)
+    assert quoted(table("4"), "dtriv", 360, "pmnist_dtriv")["test_accuracy"][0][0] == 96.50
+    assert values(table("13"), "sr_dtriv", 512, "pmnist_dtriv")["test_accuracy"][0] == 97.02
 
 
 def test_perplexities_by_hand():
-    lstm = row_of(table("3"), "lstm", 1150)
-    assert lstm["values"]["ptb"] == {
-        "validation_perplexity": {"mean": 61.96, "std": 0.83},
-        "test_perplexity": {"mean": 59.71, "std": 0.99},
+    assert values(table("3"), "lstm", 1150, "ptb") == {
+        "validation_perplexity": (61.96, 0.83),
+        "test_perplexity": (59.71, 0.99),
     }
-    assert lstm["literature"]["ptb"] == {"test_perplexity": [{"value": 58.80, "keys": [37]}]}
-    assert row_of(table("3"), "sr_lstm", 1150)["values"]["ptb"]["test_perplexity"] == {"mean": 58.83, "std": 0.62}
-    adam = row_of(table("3"), "adam_lstm", 1150)
-    assert adam["values"] == {"ptb": {"test_perplexity": {"mean": 61.11, "std": 0.31}}}
-    assert adam["only_in"] == "Section 3.5"
-    assert table("3")["chosen_by"] == "validation_loss"
+    assert quoted(table("3"), "lstm", 1150, "ptb") == {"test_perplexity": [(58.80, [37])]}
+    assert values(table("3"), "sr_lstm", 1150, "ptb")["test_perplexity"] == (58.83, 0.62)
+    assert values(table("3"), "adam_lstm", 1150, "ptb") == {"test_perplexity": (61.11, 0.31)}
+    assert row_of(table("3"), "adam_lstm", 1150).only_in == "Section 3.5"
+    assert table("3").chosen_by == "validation_loss"
+
+
+@pytest.mark.parametrize("better, value", [("higher", 98.70), ("lower", 97.30)])
+def test_the_best_of_what_is_quoted_is_the_published_number(better, value):
+    number = table("1").number("mnist", "lstm", 128, "test_accuracy", better)
+    assert (number.value, number.std, number.quoted) == (value, None, True)
+
+
+def test_an_artifact_s_number_takes_the_direction_of_its_metric(configured):
+    table1 = load_artifacts(configured())["momentumrnn_table1"]
+    assert table1.number(Cell("mnist", "lstm", 128), "test_accuracy").value == 98.70
+    own = table1.number(Cell("mnist", "momentum_lstm", 128), "test_accuracy")
+    assert (own.value, own.std, own.quoted) == (99.04, 0.04, False)
 
 
 def test_the_note_on_speech_says_the_range_of_the_tables():
-    values = [
-        value["mean"]
+    means = [
+        value.mean
         for number in ("2", "5", "12")
-        for row in table(number)["rows"]
-        for by_metric in row["values"].values()
+        for row in table(number).rows
+        for by_metric in row.values.values()
         for value in by_metric.values()
     ]
     tasks = load_tasks("momentumrnn/table2.yaml")
-    assert f"lie between {min(values)} and {max(values)}" in tasks["timit"]["notes"][0]
-    assert tasks["timit"]["notes"] == tasks["timit_dtriv"]["notes"]
+    assert f"lie between {min(means)} and {max(means)}" in tasks["timit"].notes[0]
+    assert tasks["timit"].notes == tasks["timit_dtriv"].notes
 
 
 # Figure 7
 
 
-def grid(task: str) -> dict:
-    return {row["task"]: row for row in load_published("momentumrnn/figure7.yaml")["rows"]}[task]
+def grid(task: str) -> GridRow:
+    content: Grid = load_published("momentumrnn/figure7.yaml")
+    return {row.task: row for row in content.rows}[task]
 
 
 def at(task: str, mu: float, s: float) -> float:
-    content = grid(task)
-    return content["values"][content["rows"]["mu"].index(mu)][content["columns"]["s"].index(s)]
+    return grid(task).places()[mu, s]
 
 
 @pytest.mark.parametrize("task", ["mnist_ablation", "timit_ablation", "ptb_ablation"])
-def test_a_grid_has_a_number_for_each_pair(task):
+def test_a_grid_has_a_number_for_each_pair(task, configured):
     content = grid(task)
-    assert content["rows"] == {"mu": [0.9, 0.6, 0.3, 0.1, 0.0]}
-    assert content["columns"] == {"s": [0.1, 0.3, 0.6, 0.9, 1.0]}
-    assert [len(row) for row in content["values"]] == [5] * 5
-    flat = [value for row in content["values"] for value in row]
-    best = max(flat) if content["better"] == "higher" else min(flat)
+    assert content.rows == {"mu": [0.9, 0.6, 0.3, 0.1, 0.0]}
+    assert content.columns == {"s": [0.1, 0.3, 0.6, 0.9, 1.0]}
+    assert [len(row) for row in content.values] == [5] * 5
+    flat = content.places().values()
+    best = max(flat) if configured().metrics[content.metric].better == "higher" else min(flat)
     assert best == {"mnist_ablation": 99.08, "timit_ablation": 5.86, "ptb_ablation": 58.62}[task]
 
 
@@ -177,24 +218,23 @@ def test_grids_by_hand():
 
 def test_grids_agree_with_the_tables():
     """Where the figure repeats a table's number, by the same settings."""
-    best = row_of(table("1"), "momentum_lstm", 256)["values"]["mnist"]["test_accuracy"]["mean"]
+    best, _ = values(table("1"), "momentum_lstm", 256, "mnist")["test_accuracy"]
     assert at("mnist_ablation", 0.6, 0.6) == best
-    quoted = row_of(table("1"), "lstm", 256)["literature"]["mnist"]["test_accuracy"]
-    assert at("mnist_ablation", 0.0, 1.0) == quoted[0]["value"]
-    momentum, lstm = (row_of(table("2"), model, 158)["values"]["timit"] for model in ("momentum_lstm", "lstm"))
-    assert at("timit_ablation", 0.3, 0.1) == momentum["test_loss"]["mean"]
-    assert at("timit_ablation", 0.0, 1.0) == lstm["validation_loss"]["mean"] != lstm["test_loss"]["mean"]
-    momentum, lstm = (row_of(table("3"), model, 1150)["values"]["ptb"] for model in ("momentum_lstm", "lstm"))
-    assert at("ptb_ablation", 0.0, 0.6) == momentum["test_perplexity"]["mean"]
-    assert at("ptb_ablation", 0.0, 1.0) == lstm["test_perplexity"]["mean"]
+    assert at("mnist_ablation", 0.0, 1.0) == quoted(table("1"), "lstm", 256, "mnist")["test_accuracy"][0][0]
+    momentum, lstm = (values(table("2"), model, 158, "timit") for model in ("momentum_lstm", "lstm"))
+    assert at("timit_ablation", 0.3, 0.1) == momentum["test_loss"][0]
+    assert at("timit_ablation", 0.0, 1.0) == lstm["validation_loss"][0] != lstm["test_loss"][0]
+    momentum, lstm = (values(table("3"), model, 1150, "ptb") for model in ("momentum_lstm", "lstm"))
+    assert at("ptb_ablation", 0.0, 0.6) == momentum["test_perplexity"][0]
+    assert at("ptb_ablation", 0.0, 1.0) == lstm["test_perplexity"][0]
 
 
 def test_grids_hold_what_is_configured_at_scale_paper(configured):
     tasks = configured(scale="paper").tasks
     for task in ("mnist_ablation", "timit_ablation", "ptb_ablation"):
-        content, settings = grid(task), tasks[task]["models"]["momentum_lstm"]
-        assert settings["grid"] == {**content["rows"], **content["columns"]}
-        assert settings["hyperparameters"]["hidden_size"] == content["size"]
+        content, model = grid(task), tasks[task].models["momentum_lstm"]
+        assert model.grid == {**content.rows, **content.columns}
+        assert model.hyperparameters["hidden_size"] == content.size
 
 
 # ACE-NODE
@@ -204,75 +244,76 @@ IMAGES = {"2": "mnist_images", "3": "svhn_images", "4": "cifar10_images"}
 CHANNELS = {"mnist_images": 1, "svhn_images": 3, "cifar10_images": 3}
 
 
-def ace(number: str) -> dict:
+def ace(number: str) -> Any:
     return load_published(f"acenode/table{number}.yaml")
 
 
 def test_images_by_hand():
-    assert row_of(ace("2"), "rknet", 64)["values"] == {"mnist_images": {"test_accuracy": {"mean": 98.66, "std": 0.57}}}
-    assert row_of(ace("3"), "ace_ode_net", 64)["values"]["svhn_images"]["test_accuracy"] == {"mean": 96.01, "std": 0.10}
-    assert row_of(ace("4"), "resnet", 64)["values"]["cifar10_images"]["test_accuracy"] == {"mean": 86.36, "std": 0.41}
-    assert row_of(ace("4"), "ace_ode_net", 64)["parameters"] == "0.36M"
+    assert values(ace("2"), "rknet", 64, "mnist_images") == {"test_accuracy": (98.66, 0.57)}
+    assert values(ace("3"), "ace_ode_net", 64, "svhn_images")["test_accuracy"] == (96.01, 0.10)
+    assert values(ace("4"), "resnet", 64, "cifar10_images")["test_accuracy"] == (86.36, 0.41)
+    assert row_of(ace("4"), "ace_ode_net", 64).parameters_on("cifar10_images") == "0.36M"
     large = row_of(ace("10"), "ace_ode_net_large", 128)
-    assert large["parameters"] == {"cifar10_images": "1.27M", "svhn_images": "1.42M", "mnist_images": "1.27M"}
-    assert large["values"]["cifar10_images"] == {"test_accuracy": {"mean": 88.12}}
-    assert row_of(ace("5"), "augmented_ode_net", None) == {"model": "augmented_ode_net", "mean": 0.5220, "std": 0.005}
+    assert large.parameters == {"cifar10_images": "1.27M", "svhn_images": "1.42M", "mnist_images": "1.27M"}
+    assert values(ace("10"), "ace_ode_net_large", 128, "cifar10_images") == {"test_accuracy": (88.12, None)}
+    number = ace("5").number("cifar10_images", "augmented_ode_net", 64, "silhouette", "higher")
+    assert (number.value, number.std) == (0.5220, 0.005)
 
 
 def test_images_of_table_10_agree_with_the_others():
     small = row_of(ace("10"), "ace_ode_net", 64)
     for number, task in IMAGES.items():
         row = row_of(ace(number), "ace_ode_net", 64)
-        assert row["parameters"] == small["parameters"][task]
-        assert row["values"][task]["test_accuracy"]["mean"] == small["values"][task]["test_accuracy"]["mean"]
+        assert row.parameters == small.parameters_on(task)
+        assert row.values[task]["test_accuracy"].mean == small.values[task]["test_accuracy"].mean
 
 
 @pytest.mark.parametrize("number", ["2", "3", "4", "10"])
 def test_networks_of_images_have_the_published_parameters(configured, number):
     """At the paper's sizes, to the printed two decimals of a million."""
     content, paper = ace(number), configured(scale="paper")
-    for row in content["rows"]:
-        for task in content["tasks"]:
-            spec = resolve(paper, task, row["model"], row["size"], 0).spec
+    for row in content.rows:
+        for task in content.tasks:
+            run = resolve(paper, task, row.model, row.size, 0)
             images = SimpleNamespace(channels=CHANNELS[task], classes=10)
-            network = imported(spec["network"])(images, **spec["hyperparameters"])
+            network = imported(run.classes["network"])(images, **run.spec["hyperparameters"])
             count = sum(parameter.numel() for parameter in network.parameters())
-            printed = row["parameters"][task] if number == "10" else row["parameters"]
             cut_off = count == 1_275_018  # the paper prints 1.27M, as the table's notes say
-            assert printed == ("1.27M" if cut_off else f"{count / 1e6:.2f}M"), (task, row["model"])
-    assert any("1,275,018" in note for note in content["notes"]) == (number == "10")
+            printed = "1.27M" if cut_off else f"{count / 1e6:.2f}M"
+            assert row.parameters_on(task) == printed, (task, row.model)
+    assert any("1,275,018" in note for note in content.notes) == (number == "10")
 
 
 def test_images_are_configured_at_scale_paper_as_the_text_says(configured):
     paper = configured(scale="paper")
     for task, about in load_tasks("acenode/table2.yaml").items():
-        settings = about["settings"]
-        assert paper.tasks[task]["dataset"] == about["dataset"]
-        for model, entry in paper.tasks[task]["models"].items():
-            (size,) = entry["sizes"]
+        settings = about.settings
+        assert paper.tasks[task].dataset == about.dataset
+        for model, entry in paper.tasks[task].models.items():
+            (size,) = entry.sizes
             spec = resolve(paper, task, model, size, 0).spec
             training, hyperparameters = spec["training"], spec["hyperparameters"]
-            assert size in about["sizes"]
-            assert [training["epochs"], training["batch_size"]] == [settings["epochs"], settings["batch_size"]]
-            assert training["optimisers"]["main"]["lr"] == settings["learning_rate"]
+            assert size in about.sizes
+            assert [training["epochs"], training["batch_size"]] == [settings.epochs, settings.batch_size]
+            assert training["optimisers"]["main"]["lr"] == settings.learning_rate
             solver = hyperparameters.get("solver", {})
-            assert {solver[name] for name in ("rtol", "atol") if name in solver} <= {settings["tolerance"]}
-            assert hyperparameters.get("penalty", {"weight": settings["penalty"]})["weight"] == settings["penalty"]
+            assert {solver[name] for name in ("rtol", "atol") if name in solver} <= {settings.tolerance}
+            assert hyperparameters.get("penalty", {"weight": settings.penalty})["weight"] == settings.penalty
             side = spec["task_settings"]["crop"] - 2 + 2 * hyperparameters["padding"]
-            assert side // 2 // 2 == settings["map_size"]  # of the stem's two convolutions with stride 2
+            assert side // 2 // 2 == settings.map_size  # of the stem's two convolutions with stride 2
 
 
 def test_hyperparameters_by_hand():
-    assert settings("9", "rmsprop_lstm", 128, "mnist")["beta"] == 0.99
-    assert settings("9", "rmsprop_lstm", 256, "mnist")["beta"] == 0.9
-    assert settings("10", "sr_lstm", 128, "pmnist")["restart"] == 6
-    assert settings("7", "momentum_lstm", 190, "copying_2k")["s"] == 2.0
-    assert settings("6", "dtriv", 360, "pmnist_dtriv")["orthogonal_learning_rate"] == 5e-5
-    assert settings("6", "lstm", 1150, "ptb")["learning_rate"] == 30
+    assert settings("9", "rmsprop_lstm", 128, "mnist").beta == 0.99
+    assert settings("9", "rmsprop_lstm", 256, "mnist").beta == 0.9
+    assert settings("10", "sr_lstm", 128, "pmnist").restart == 6
+    assert settings("7", "momentum_lstm", 190, "copying_2k").s == 2.0
+    assert settings("6", "dtriv", 360, "pmnist_dtriv").orthogonal_learning_rate == 5e-5
+    assert settings("6", "lstm", 1150, "ptb").learning_rate == 30
     tasks = load_tasks("momentumrnn/table6.yaml")
-    assert tasks["mnist"]["settings"] == {"clip_norm": 1, "alpha": 0.9}
-    assert tasks["timit"]["settings"] == {"clip_norm": None, "forget_bias": -4}
-    assert tasks["ptb"]["settings"] == {"embedding_size": 400, "layers": 3} and tasks["ptb"]["sizes"] == [1150]
+    assert tasks["mnist"].settings.given() == {"clip_norm": 1, "alpha": 0.9}
+    assert tasks["timit"].settings.given() == {"clip_norm": None, "forget_bias": -4}
+    assert tasks["ptb"].settings.given() == {"embedding_size": 400, "layers": 3} and tasks["ptb"].sizes == [1150]
 
 
 TASKS = {
@@ -284,16 +325,42 @@ TASKS = {
 
 @pytest.mark.parametrize("number", HYPERPARAMETERS)
 def test_a_row_is_filed_under_the_task_it_is_printed_for(number):
-    for row in table(number)["rows"]:
-        suffix = "_dtriv" if row["model"].endswith("dtriv") else ""
-        assert row["task"] in TASKS.get(row["printed"], {row["printed"].lower() + suffix})
-    assert {row["task"] for row in table(number)["rows"]} >= {"copying_1k", "copying_2k", "adding", "mnist", "pmnist"}
+    rows: list[HyperparametersRow] = table(number).rows
+    for row in rows:
+        suffix = "_dtriv" if row.model.endswith("dtriv") else ""
+        assert row.task in TASKS.get(row.printed, {row.printed.lower() + suffix})
+    assert {row.task for row in rows} >= {"copying_1k", "copying_2k", "adding", "mnist", "pmnist"}
 
 
-def test_an_unknown_key_is_refused_by_name(tmp_path):
-    (tmp_path / "broken.yaml").write_text("kind: losses\nsource: {paper: P, section: '1'}\nrows: []\nmetrc: loss\n")
-    with pytest.raises(UserError, match="broken.yaml"):
+LOSSES = "{kind: losses, source: {paper: P, section: '1'}, caption: C, notes: [], metric: test_loss, rows: [%s]}"
+SETTINGS = "{printed: A, task: t, model: m, settings: {optimiser: SGD, learning_rate: %s, batch_size: 1, epochs: %s}}"
+HYPER = "{kind: hyperparameters, source: {paper: P, section: '1'}, caption: C, notes: [], rows: [%s]}"
+GRID = "{kind: grid, source: {paper: P, section: '1'}, caption: C, notes: [], rows: [%s]}"
+GRID_ROW = (
+    "{task: t, model: m, size: 1, metric: x, title: X, rows: {mu: [%s]}, columns: {s: [1]}, values: %s, notes: []}"
+)
+
+
+@pytest.mark.parametrize(
+    "content, key",
+    [
+        (LOSSES % "{task: t, model: m, value: much}", "rows.0.value"),
+        (LOSSES % "{task: t, model: m, value: 1, valeu: 2}", "rows.0"),
+        (LOSSES % "", "rows"),
+        (LOSSES.replace("losses", "loses") % "", "kind"),
+        (HYPER % SETTINGS % (0, 1), "rows.0.settings.learning_rate"),
+        (HYPER % SETTINGS % (1, 1.5), "rows.0.settings.epochs"),
+        (HYPER % SETTINGS % (1, "1, K: -1"), "rows.0.settings.K"),
+        (GRID % GRID_ROW % ("1, 2", "[[1]]"), "rows.0"),
+        (GRID % GRID_ROW % ("1, 1", "[[1], [1]]"), "rows.0.rows.mu"),
+        ("[]", ""),
+    ],
+)
+def test_a_mistake_is_named(tmp_path, content, key):
+    (tmp_path / "broken.yaml").write_text(content)
+    with pytest.raises(UserError) as error:
         load_published("broken.yaml", tmp_path)
+    assert (error.value.file, error.value.key) == ("published/broken.yaml", key)
 
 
 # With the papers at hand: every number, both ways.
@@ -341,11 +408,11 @@ def test_every_result_is_as_printed(papers, number):
     header, *printed = printed_lines(papers, number)
     columns = PRINTED_COLUMNS[number]
     assert header == ["MODEL", "N", "# PARAMS", *columns]
-    assert {place for row in content["rows"] for place in numbers_of(row)} == set(columns.values())
-    assert len(printed) == len(content["rows"])
-    for (model, size, parameters, *cells), row in zip(printed, content["rows"], strict=True):
+    assert {place for row in content.rows for place in numbers_of(row)} == set(columns.values())
+    assert len(printed) == len(content.rows)
+    for (model, size, parameters, *cells), row in zip(printed, content.rows, strict=True):
         assert (MODELS[model.lower()], int(size)) == row_key(row)
-        assert parameters_of(parameters) == row["parameters"]
+        assert parameters_of(parameters) == row.parameters
         assert dict(zip(columns.values(), map(printed_numbers, cells), strict=True)) == numbers_of(row)
 
 
@@ -357,26 +424,26 @@ def test_table_4_is_as_printed(papers):
         for size, parameters, *cells in printed
         for model, cell in zip(("dtriv", "momentum_dtriv"), cells, strict=True)
     }
-    assert found == {row_key(row): (row["parameters"], numbers_of(row)) for row in table("4")["rows"]}
+    assert found == {row_key(row): (row.parameters, numbers_of(row)) for row in table("4").rows}
 
 
 def test_table_3_and_the_text_beside_it_are_as_printed(papers):
     header, *printed = printed_lines(papers, "3")
     assert header == ["MODEL", "# PARAMS", "VAL. PPL", "TEST PPL"]
     places = [("ptb", "validation_perplexity"), ("ptb", "test_perplexity")]
-    rows = table("3")["rows"]
-    own = [row for row in rows if "only_in" not in row]
-    assert [MODELS[model.lower()] for model, *_ in printed] == [row["model"] for row in own]
+    rows = table("3").rows
+    own = [row for row in rows if row.only_in is None]
+    assert [MODELS[model.lower()] for model, *_ in printed] == [row.model for row in own]
     for (_, parameters, *cells), row in zip(printed, own, strict=True):
-        assert parameters_of(parameters) == row["parameters"]
+        assert parameters_of(parameters) == row.parameters
         found = zip(places, map(printed_numbers, cells), strict=True)
         assert {place: numbers_of(row).get(place, (None, [])) for place in places} == dict(found)
     text = (papers / "momentumrnn.txt").read_text(encoding="utf-8")
     begin, end = text.index("\n3.5 "), text.index("\n4 Additional")
     pair = r"test PPL for (\w+) and (\w+) are ([\d.]+ ± [\d.]+) , and ([\d.]+ ± [\d.]+)"
     *models, one, other = re.search(pair, text[begin:end]).groups()
-    said = [row for row in rows if row.get("only_in") == "Section 3.5"]
-    assert [MODELS[model.lower()] for model in models] == [row["model"] for row in said]
+    said = [row for row in rows if row.only_in == "Section 3.5"]
+    assert [MODELS[model.lower()] for model in models] == [row.model for row in said]
     assert [numbers_of(row) for row in said] == [{places[1]: printed_numbers(cell)} for cell in (one, other)]
 
 
@@ -392,14 +459,14 @@ def printed_numbers(cell: str) -> tuple:
     return tuple(map(float, own.groups())) if own else None, numbers
 
 
-def numbers_of(row: dict) -> dict:
+def numbers_of(row: ResultsRow) -> dict:
     """{(task, metric): what `printed_numbers` gives} of a row of ours."""
-    own = {(task, metric): v for task, values in row["values"].items() for metric, v in values.items()}
-    quoted = {(task, metric): v for task, items in row.get("literature", {}).items() for metric, v in items.items()}
+    own = {(task, metric): v for task, values in row.values.items() for metric, v in values.items()}
+    quoted = {(task, metric): v for task, items in row.literature.items() for metric, v in items.items()}
     return {
         place: (
-            (own[place]["mean"], own[place]["std"]) if place in own else None,
-            [(item["value"], item["keys"]) for item in quoted.get(place, [])],
+            (own[place].mean, own[place].std) if place in own else None,
+            [(item.value, item.keys) for item in quoted.get(place, [])],
         )
         for place in own.keys() | quoted.keys()
     }
@@ -408,7 +475,7 @@ def numbers_of(row: dict) -> dict:
 @pytest.mark.parametrize("number", RESULTS)
 def test_every_reference_is_the_paper_s(papers, number):
     text = (papers / "momentumrnn.txt").read_text(encoding="utf-8")
-    for key, name in table(number)["references"].items():
+    for key, name in table(number).references.items():
         entry = re.search(rf"^- \[{key}\] (.*)$", text, re.MULTILINE).group(1)
         assert all(word in entry for word in re.split(r", | and | (?=\d)", name)), name
 
@@ -417,9 +484,9 @@ def test_every_reference_is_the_paper_s(papers, number):
 def test_every_hyperparameter_is_as_printed(papers, number):
     printed = printed_hyperparameters(printed_lines(papers, number))
     ours = {}
-    for row in table(number)["rows"]:
-        key = (row["model"], row["printed"], row.get("size"))
-        assert ours.setdefault(key, row["settings"]) == row["settings"]
+    for row in table(number).rows:
+        key, given = (row.model, row.printed, row.size), row.settings.given()
+        assert ours.setdefault(key, given) == given
     assert ours.keys() == printed.keys()
     for key, expected in printed.items():
         assert ours[key] == expected, key
@@ -461,7 +528,7 @@ def test_final_losses_are_as_printed(papers):
     text = (papers / "momentumrnn.txt").read_text(encoding="utf-8")
     better, baseline = re.search(r"than the baseline LSTM \(([\d.]+) vs\. ([\d.]+)\)", text).groups()
     both = re.search(r"both models achieve similar training loss of ([\d.]+\d)", text).group(1)
-    rows = {(row["task"], row["model"]): row["value"] for row in load_published("momentumrnn/figure4.yaml")["rows"]}
+    rows = {(row.task, row.model): row.value for row in load_published("momentumrnn/figure4.yaml").rows}
     assert rows == {
         ("copying_2k", "lstm"): float(baseline),
         ("copying_2k", "momentum_lstm"): float(better),
@@ -498,27 +565,27 @@ def test_every_result_on_images_is_as_printed(papers, number):
     header, *printed = image_lines(papers, number)
     assert header == ["Method", "Accuracy", "#Params"]
     found = [(IMAGE_MODELS[name], parameters, printed_numbers(cell)[0]) for name, cell, parameters in printed]
-    rows = [(row["model"], row["parameters"], row["values"][IMAGES[number]]) for row in ace(number)["rows"]]
-    assert found == [(model, text, tuple(values["test_accuracy"].values())) for model, text, values in rows]
+    rows = [(row.model, row.parameters, row.values[IMAGES[number]]["test_accuracy"]) for row in ace(number).rows]
+    assert found == [(model, text, (value.mean, value.std)) for model, text, value in rows]
 
 
 def test_table_10_of_images_is_as_printed(papers):
     (_, *names), *printed = image_lines(papers, "10")
     tasks = [IMAGE_SETS[name] for name in names]
-    assert tasks == ace("10")["tasks"] and len(printed) == len(ace("10")["rows"])
-    for (name, *cells), row in zip(printed, ace("10")["rows"], strict=True):
+    assert tasks == ace("10").tasks and len(printed) == len(ace("10").rows)
+    for (name, *cells), row in zip(printed, ace("10").rows, strict=True):
         pairs = [re.fullmatch(r"([\d.]+) ?\((.*)\)", cell).groups() for cell in cells]
-        assert row["model"] == IMAGE_MODELS[name]
-        assert row["parameters"] == dict(zip(tasks, (parameters for _, parameters in pairs), strict=True))
-        means = {task: {"test_accuracy": {"mean": float(mean)}} for task, (mean, _) in zip(tasks, pairs, strict=True)}
-        assert row["values"] == means
+        assert row.model == IMAGE_MODELS[name]
+        assert row.parameters == dict(zip(tasks, (parameters for _, parameters in pairs), strict=True))
+        means = {task: (float(mean), None) for task, (mean, _) in zip(tasks, pairs, strict=True)}
+        assert {task: (v["test_accuracy"].mean, v["test_accuracy"].std) for task, v in row.values.items()} == means
 
 
 def test_silhouettes_are_as_printed(papers):
     (*_, name), *printed = image_lines(papers, "5")
-    assert IMAGE_SETS[name] == ace("5")["task"]
+    assert IMAGE_SETS[name] == ace("5").task
     found = [(IMAGE_MODELS[model], *printed_numbers(cell)[0]) for model, cell in printed]
-    assert found == [(row["model"], row["mean"], row["std"]) for row in ace("5")["rows"]]
+    assert found == [(row.model, row.mean, row.std) for row in ace("5").rows]
 
 
 def test_the_best_settings_of_images_are_as_printed(papers):
@@ -528,7 +595,6 @@ def test_the_best_settings_of_images_are_as_printed(papers):
         line = re.search(rf"\) For {name}, +(.*)", text).group(1)
         # "1.0e 3" has lost its minus sign in the text
         given = [float(re.sub(r"e-?\s?", "e-", number)) for number in re.findall(r"= ?([\d.]+e[-\s]\s?\d+)", line)]
-        settings = load_tasks("acenode/table2.yaml")[task]["settings"]
-        names = ("penalty", "learning_rate", "tolerance", "tolerance")
-        assert given == [settings[name] for name in names]
-        assert [int(epochs), int(batch)] == [settings["epochs"], settings["batch_size"]]
+        settings = load_tasks("acenode/table2.yaml")[task].settings
+        assert given == [settings.penalty, settings.learning_rate, settings.tolerance, settings.tolerance]
+        assert [int(epochs), int(batch)] == [settings.epochs, settings.batch_size]
