@@ -6,208 +6,167 @@ side by side, also by the epochs that it took times the time per sample that was
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from statistics import fmean
-from typing import Any
 
 import pandas
 
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.errors import UserError
-from hidden_dynamics.artifacts.kinds.cost_table.drawing import (
-    check_costs,
+from hidden_dynamics.artifacts.comparison import (
+    Record,
+    baseline_label,
+    departures,
+    departures_in_title,
+    extras_note,
+    size_text,
+)
+from hidden_dynamics.artifacts.kinds.time_to_accuracy_table import TimeToAccuracyTable
+from hidden_dynamics.artifacts.measured_costs import (
     cost_of,
     machine_notes,
+    measured_costs,
     not_compared_notes,
-    other_than_published,
     paper_dataset,
     published_ratio,
     significant,
-    size_text,
-    text_or_dash,
-    what_differs,
 )
-from hidden_dynamics.artifacts.notes import readings_note, scale_notes
-from hidden_dynamics.artifacts.row_verdicts import Marks, mark_notes, mark_texts
+from hidden_dynamics.artifacts.notes import readings_note, runs_note, scale_notes, title_of
+from hidden_dynamics.artifacts.row_verdicts import verdict_notes, verdict_texts, with_verdicts
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.artifacts.tables import ABSENT, RowKey, Table, number, readable
+from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.papers.published import ordering
 from hidden_dynamics.results.milestones import Progress, progress_of
-from hidden_dynamics.papers.published import load_published, published_task
-from hidden_dynamics.artifacts.tables import ABSENT, Table, number
+from hidden_dynamics.results.run_files import RunFiles
+
+QUANTITY = "time_to_accuracy"
+COUNTED = ("epochs", "clock_minutes", "computed_minutes")  # ours in three ways
+OF_RUNS = ("Reached by", "Epochs", "Own clocks, min")
+Rows = Sequence[dict[str, str]]
 
 
-def time_to_accuracy_table(
-    configuration: Configuration,
-    artifact: str,
-    summary: pandas.DataFrame,
-    costs: pandas.DataFrame,
-    root: Path = Path(),
-    marks: Marks | None = None,
-) -> Table:
-    """The table of `artifact`, one row per model.
-
-    Args:
-        summary: one row per run, as `results_table.read_summary` gives it.
-        costs: as `cost_table.read_costs` gives it.
-        root: where the runs' directories are.
-        marks: the verdicts on the artifact's claims.
+def time_to_accuracy_table(artifact: TimeToAccuracyTable, sources: Sources) -> Table:
+    """One row per model, the paper's first, then the user's own.
 
     Raises:
-        UserError: the summary or the costs belong to something else, or a run's metrics.csv or clock.csv is missing or
-            cannot be read.
+        UserError: the summary or the costs are of something else or lack a model, or a run's metrics.csv or clock.csv
+            is missing or cannot be read.
     """
-    entry = configuration.artifacts[artifact]
-    published = load_published(entry["published"])
-    check_costs(configuration, artifact, costs)
-    _check_summary(configuration, artifact, summary)
-    data = _collect(configuration, artifact, published, summary, costs, root)
-    if marks is not None:
-        data = marks.add(data.assign(quantity="time_to_accuracy"), published["baseline"]).drop(columns="quantity")
+    costs, cells, settings = measured_costs(sources), artifact.cells(), artifact.settings
+    sources.check("summary", artifact=[artifact.name], scale=[artifact.configuration.scale_name], task=[settings.task])
+    records = _with_ratios(artifact, [_record(artifact, sources, cell) for cell in cells])
+    records = with_verdicts(records, sources.verdicts, artifact.published.baseline)
     return Table(
-        title=f"{entry['title']}: {percent(entry['target'])} {_metric(entry)} ({entry['source']}): "
-        f"{configuration.scale_name} scale{what_differs(costs)}",
-        notes=_notes(configuration, entry, published, summary, costs, data),
-        frame=_readable(configuration, published, data),
-        data=data,
+        title=title_of(artifact, f": {percent(settings.target)} {_metric(artifact)}") + departures_in_title(costs),
+        notes=_notes(artifact, sources, records),
+        frame=readable([_row(artifact, record) for record in records]),
+        data=pandas.DataFrame(records, dtype=object),
+        rows=[RowKey(cell.model, cell.size) for cell in cells],
+        ours={("", name): settings.task for name in OF_RUNS},
     )
 
 
-def _check_summary(configuration: Configuration, artifact: str, summary: pandas.DataFrame) -> None:
-    entry = configuration.artifacts[artifact]
-    if "directory" not in summary:
-        raise UserError("the summary lacks the column directory: make it again, with scripts/summarise.py.")
-    expected = {"artifact": artifact, "scale": configuration.scale_name, "task": entry["task"]}
-    for column, value in expected.items():
-        other = sorted(set(summary[column]) - {value})
-        if other:
-            raise UserError(f"the summary's {column} is {', '.join(other)}, and {value} was expected.")
-    missing = [model for model in entry["models"] if model not in set(summary["model"])]
-    if missing:
-        raise UserError(f"the summary of {artifact} has no runs of {', '.join(missing)}.")
+def _record(artifact: TimeToAccuracyTable, sources: Sources, cell: Cell) -> Record:
+    """Ours by both ways of counting, and what is published."""
+    settings, published = artifact.settings, artifact.published
+    runs = [row for row in sources.summary if row["model"] == cell.model]
+    if not runs:
+        raise sources.wrong("summary", f"it has no runs of {cell.model}")
+    cost = cost_of(sources.costs, cell.model, "training_time")
+    minutes, ratio = published_ratio(artifact, cell, QUANTITY)
+    ways = [progress_of(RunFiles(sources.root / run["directory"]), settings.metric, settings.target) for run in runs]
+    return {
+        "artifact": artifact.name,
+        "scale": artifact.configuration.scale_name,
+        "task": settings.task,
+        "model": cell.model,
+        "label": runs[0]["label"],
+        "extra": cell.model not in settings.models,
+        "size": cost["size"],
+        "paper_size": cost["paper_size"],
+        "quantity": QUANTITY,
+        "metric": settings.metric,
+        "target": settings.target,
+        **_ours(ways, _minutes_per_epoch(cost, runs)),
+        "diverged": sum(run["status"] == "diverged" for run in runs),
+        "published_minutes": minutes,
+        "published_ratio": ratio,
+        "not_compared": " and ".join(_departures(artifact, sources, (cell.model, published.baseline))) or None,
+    }
 
 
-def _collect(
-    configuration: Configuration,
-    artifact: str,
-    published: Mapping,
-    summary: pandas.DataFrame,
-    costs: pandas.DataFrame,
-    root: Path,
-) -> pandas.DataFrame:
-    """One record per model: ours by both ways of counting, and what is published."""
-    entry = configuration.artifacts[artifact]
-    comparable = published_task(configuration, entry["task"]) == published["task"]
-    dataset, target = paper_dataset(entry, published), _other_target(entry, published)
-    records = []
-    for model, runs in summary.groupby("model", sort=False):
-        cost = cost_of(costs, model, "training_time")
-        theirs, ratio = published_ratio(published, model, entry.get("size"), "time_to_accuracy")
-        ways = [progress_of(root / directory, entry["metric"], entry["target"]) for directory in runs["directory"]]
-        reasons = [
-            reason
-            for frame in (costs, summary)
-            for reason in other_than_published(frame, [model, published["baseline"]], dataset)
-        ]
-        records.append(
-            {
-                "artifact": artifact,
-                "scale": configuration.scale_name,
-                "task": entry["task"],
-                "model": model,
-                "label": configuration.models[model]["label"],
-                "extra": model not in entry["models"],
-                "size": cost["size"],
-                "paper_size": cost["paper_size"],
-                "metric": entry["metric"],
-                "target": entry["target"],
-                **_ours(ways, _minutes_per_epoch(cost, runs)),
-                "diverged": int((runs["status"] == "diverged").sum()),
-                "published_minutes": theirs if comparable else math.nan,
-                "published_ratio": ratio if comparable else math.nan,
-                "not_compared": " and ".join(dict.fromkeys(reasons + target)) or None,
-            }
-        )
-    return _with_ratios(pandas.DataFrame(records), published["baseline"])
+def _departures(artifact: TimeToAccuracyTable, sources: Sources, models: Sequence[str]) -> list[str]:
+    """Why times of models cannot be held to the published ones; [] where they can."""
+    files = ([row for row in rows if row["model"] in models] for rows in (sources.costs, sources.summary))
+    reasons = [reason for rows in files for reason in departures(rows, paper_dataset(artifact))]
+    settings, published = artifact.settings, artifact.published
+    if (settings.metric, settings.target) != (published.metric, published.target):
+        theirs = "" if published.target is None else f" ({percent(published.target)})"
+        reasons.append(f"the target is not the published one{theirs}")
+    return list(dict.fromkeys(reasons))
 
 
-def _other_target(entry: Mapping, published: Mapping) -> list[str]:
-    """Why times to the artifact's target cannot be held to the published ones; [] where they can."""
-    theirs = published.get("target")
-    if (entry["metric"], entry["target"]) == (published.get("metric"), theirs):
-        return []
-    return ["the target is not the published one" + ("" if theirs is None else f" ({percent(theirs)})")]
-
-
-def _minutes_per_epoch(cost: Mapping[str, Any], runs: pandas.DataFrame) -> float:
+def _minutes_per_epoch(cost: dict[str, str], runs: Rows) -> float:
     """From the time per sample; NaN where that was measured on another device than the runs'."""
-    if set(runs["device"]) != {cost["device"]}:
+    if {run["device"] for run in runs} != {cost["device"]}:
         return math.nan
-    return cost["value"] * cost["samples_per_epoch"] / 1e3 / 60
+    return float(cost["value"]) * float(cost["samples_per_epoch"]) / 1e3 / 60
 
 
-def _ours(ways: Sequence[Progress], minutes_per_epoch: float) -> dict[str, Any]:
+def _ours(ways: Sequence[Progress], minutes_per_epoch: float) -> Record:
     """Over a model's seeds: means over those that reached the target."""
     reached = [way for way in ways if way.epochs is not None]
     epochs = fmean(way.epochs for way in reached) if reached else math.nan
     return {
         "runs": len(ways),
         "reached": len(reached),
-        "best": max((way.best for way in ways if way.best is not None), default=math.nan),
+        "best": max((way.best for way in ways if way.best is not None), default=None),
         "epochs": epochs,
         "clock_minutes": fmean(way.minutes for way in reached) if reached else math.nan,
         "computed_minutes": epochs * minutes_per_epoch,
     }
 
 
-def _with_ratios(data: pandas.DataFrame, baseline: str) -> pandas.DataFrame:
+def _with_ratios(artifact: TimeToAccuracyTable, records: Sequence[Record]) -> list[Record]:
     """Add the ratios to the baseline, and whether that of the clocks is on the published side of 1."""
-    first = data[data["model"] == baseline].iloc[0]
-    for way in ("epochs", "clock_minutes", "computed_minutes"):
-        data[f"{way}_ratio"] = data[way] / first[way]
-    data["ordering"] = [
-        None if record["model"] == baseline else _ordering(record, first) for record in data.to_dict("records")
-    ]
-    return data
+    baseline = next(record for record in records if record["model"] == artifact.published.baseline)
+    with_ratios = []
+    for record in records:
+        ratios = {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED}
+        clocks, theirs = ratios["clock_minutes_ratio"], record["published_ratio"]
+        held = record is not baseline and not record["not_compared"] and _all_reached(record, baseline)
+        with_ratios.append(record | ratios | {"ordering": ordering(clocks - 1, theirs - 1) if held else None})
+    return with_ratios
 
 
-def _ordering(record: Mapping[str, Any], baseline: Mapping[str, Any]) -> str | None:
-    """None where the published ratio is of something else, or where a seed of the two did not reach the target."""
-    ours, theirs = record["clock_minutes_ratio"], record["published_ratio"]
-    reached = all(row["reached"] == row["runs"] for row in (record, baseline))
-    if pandas.notna(record["not_compared"]) or not reached or math.isnan(ours) or math.isnan(theirs):
-        return None
-    return "holds" if (ours < 1) == (theirs < 1) else "fails"
+def _all_reached(*records: Record) -> bool:
+    return all(record["reached"] == record["runs"] for record in records)
 
 
-def _readable(configuration: Configuration, published: Mapping, data: pandas.DataFrame) -> pandas.DataFrame:
-    baseline = configuration.models[published["baseline"]]["label"]
-    rows = [
-        {
-            "Model": record["label"],
-            "N": size_text(record),
-            "Reached by": _reached_text(record),
-            "Epochs": significant(record["epochs"]),
-            f"÷ {baseline}’s epochs": number(record["epochs_ratio"], 2),
-            "Own clocks, min": significant(record["clock_minutes"]),
-            f"÷ {baseline}’s clocks": number(record["clock_minutes_ratio"], 2),
-            "Epochs × time per sample, min": significant(record["computed_minutes"]),
-            f"÷ {baseline}’s epochs × time": number(record["computed_minutes_ratio"], 2),
-            "Published, min": number(
-                record["published_minutes"], published["quantities"]["time_to_accuracy"]["decimals"]
-            ),
-            f"Published ÷ {baseline}’s": number(record["published_ratio"], 2),
-            f"Own clocks: faster or slower than {baseline}, as published": text_or_dash(record["ordering"]),
-            **{name.capitalize(): text for name, text in mark_texts(record, ABSENT).items()},
-        }
-        for record in data.to_dict("records")
-    ]
-    return pandas.DataFrame(rows)
+def _row(artifact: TimeToAccuracyTable, record: Record) -> dict[str, str]:
+    baseline, decimals = baseline_label(artifact), artifact.configuration.metrics[QUANTITY].decimals
+    reached, epochs, clocks = OF_RUNS
+    return {
+        "Model": record["label"],
+        "N": size_text(record["size"], record["paper_size"]),
+        reached: _reached_text(record),
+        epochs: significant(record["epochs"]),
+        f"÷ {baseline}’s epochs": number(record["epochs_ratio"], 2),
+        clocks: significant(record["clock_minutes"]),
+        f"÷ {baseline}’s clocks": number(record["clock_minutes_ratio"], 2),
+        "Epochs × time per sample, min": significant(record["computed_minutes"]),
+        f"÷ {baseline}’s epochs × time": number(record["computed_minutes_ratio"], 2),
+        "Published, min": number(record["published_minutes"], decimals),
+        f"Published ÷ {baseline}’s": number(record["published_ratio"], 2),
+        f"Own clocks: faster or slower than {baseline}, as published": record["ordering"] or ABSENT,
+        **{name.capitalize(): text for name, text in verdict_texts(record).items()},
+    }
 
 
-def _reached_text(record: Mapping[str, Any]) -> str:
+def _reached_text(record: Record) -> str:
     diverged = f"; {record['diverged']} diverged" if record["diverged"] else ""
     if record["reached"]:
         return f"{record['reached']} of {record['runs']}{diverged}"
-    best = "no evaluation" if pandas.isna(record["best"]) else f"best {percent(record['best'])}"
+    best = "no evaluation" if record["best"] is None else f"best {percent(record['best'])}"
     return f"not reached by any of {record['runs']} ({best}{diverged})"
 
 
@@ -216,55 +175,48 @@ def percent(fraction: float) -> str:
     return f"{fraction * 100:.2f}".rstrip("0").rstrip(".") + " %"
 
 
-def _metric(entry: Mapping) -> str:
-    return entry["metric"].replace("_", " ")
+def _metric(artifact: TimeToAccuracyTable) -> str:
+    return artifact.settings.metric.replace("_", " ")
 
 
-def _notes(
-    configuration: Configuration,
-    entry: Mapping,
-    published: Mapping,
-    summary: pandas.DataFrame,
-    costs: pandas.DataFrame,
-    data: pandas.DataFrame,
-) -> list[str]:
-    baseline = configuration.models[published["baseline"]]["label"]
-    seeds = ", ".join(sorted(set(summary["seed"]), key=int))
-    extras = list(data[data["extra"]]["label"])
+def _notes(artifact: TimeToAccuracyTable, sources: Sources, records: Sequence[Record]) -> list[str]:
+    baseline, summary = baseline_label(artifact), sources.summary
+    machine, batch = machine_notes(artifact, sources.costs)
     return [
-        *scale_notes(configuration),
-        *(f"Time per sample: {note[0].lower()}{note[1:]}" for note in machine_notes(configuration, costs)[:1]),
-        *machine_notes(configuration, costs)[1:],
-        f"Runs: seeds {seeds}, on {'; '.join(sorted(set(summary['device'])))}.",
-        readings_note(map(json.loads, summary["readings"])),
-        f"Ours: from the start of the training to the first evaluation with a {_metric(entry)} of "
-        f"{percent(entry['target'])} or more, without the evaluations; the mean over the seeds that reached it, which "
-        "is too low where others did not.",
+        *scale_notes(artifact.configuration),
+        f"Time per sample: {machine[0].lower()}{machine[1:]}",
+        batch,
+        runs_note(summary),
+        readings_note(json.loads(row["readings"]) for row in summary),
+        f"Ours: from the start of the training to the first evaluation with a {_metric(artifact)} of "
+        f"{percent(artifact.settings.target)} or more, without the evaluations; the mean over the seeds that reached "
+        "it, which is too low where others did not.",
         "Two ways of counting: own clocks are those of the runs, which other runs on the machine slow down; so beside "
         "them stands the number of epochs times the samples of an epoch times the training time per sample, measured "
         "with all models interleaved.",
         f"Held to the published times are the ratios of the own clocks to {baseline}’s alone, because the minutes are "
         f"those of this machine, and only where every seed of the model and of {baseline} reached the target.",
-        *mark_notes(data, baseline),
-        *not_compared_notes(data),
-        *_device_notes(summary, costs),
-        *([f"There is no ratio, because {baseline} did not reach the target."] if _unreached(data, published) else []),
-        *published["notes"],
-        *([f"Not in the paper's table: {', '.join(extras)}."] if extras else []),
+        *verdict_notes(records, baseline),
+        *not_compared_notes(records),
+        *_device_notes(sources),
+        *_no_ratio_notes(artifact, records),
+        *artifact.published.notes,
+        *extras_note(records),
     ]
 
 
-def _device_notes(summary: pandas.DataFrame, costs: pandas.DataFrame) -> list[str]:
-    devices = set(costs["device"])
-    others = summary[~summary["device"].isin(devices)]
-    if others.empty:
+def _device_notes(sources: Sources) -> list[str]:
+    devices = {row["device"] for row in sources.costs}
+    others = [row for row in sources.summary if row["device"] not in devices]
+    if not others:
         return []
-    models, theirs = (", ".join(dict.fromkeys(others[column])) for column in ("label", "device"))
+    models, theirs = (", ".join(dict.fromkeys(row[column] for row in others)) for column in ("label", "device"))
     return [
         f"No epochs × time per sample for {models}: trained on {theirs}, and the time per sample was measured on "
         f"{', '.join(sorted(devices))}."
     ]
 
 
-def _unreached(data: pandas.DataFrame, published: Mapping) -> bool:
-    return not data[data["model"] == published["baseline"]]["reached"].iloc[0]
+def _no_ratio_notes(artifact: TimeToAccuracyTable, records: Sequence[Record]) -> list[str]:
+    reached = any(record["reached"] for record in records if record["model"] == artifact.published.baseline)
+    return [] if reached else [f"There is no ratio, because {baseline_label(artifact)} did not reach the target."]
