@@ -1,0 +1,222 @@
+"""A run's files and our CSV files say what was written, or are named with what to do about them."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from made import evaluations_of, make_run
+
+from hidden_dynamics.artifacts import artifact_named
+from hidden_dynamics.configuration.runs import GRADIENTS
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.milestones import Progress, progress_of
+from hidden_dynamics.results.rows import read_rows, write_rows
+
+READERS = {
+    "run.json": lambda files: files.record(),
+    "metrics.csv": lambda files: files.evaluations("test_accuracy"),
+    "clock.csv": lambda files: files.clock(),
+    "train_loss.npy": lambda files: files.train_loss(),
+    GRADIENTS: lambda files: files.gradients(),
+}
+NORMS = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, np.inf]]
+
+
+@pytest.fixture(scope="module")
+def run(configured):
+    """One of PMNIST that records gradients."""
+    return artifact_named(configured(scale="demo"), "momentumrnn_figure2").cell_runs[0]
+
+
+@pytest.fixture
+def make(configured, run, tmp_path):
+    """Writes the run, once more at each call, with what is given."""
+
+    def made(accuracies=(0.5, 0.75, 0.625), **about):
+        about.setdefault("gradients", NORMS)
+        return make_run(tmp_path, configured(scale="demo"), run, evaluations_of(run, accuracies, "test_accuracy"), **about)
+
+    return made
+
+
+@pytest.fixture
+def files(make):
+    return make()
+
+
+def unsealed(files, name, content):
+    """A file that no record vouches for: what is in it is all there is to tell."""
+    path = files.directory / "run.json"
+    record = json.loads(path.read_text())
+    del record["seal"]
+    path.write_text(json.dumps(record))
+    (files.directory / name).write_bytes(content)
+
+
+def test_what_was_written_is_read(files):
+    assert files.record()["status"] == "finished"
+    assert files.metrics()[1] == {"iteration": 20, "epoch": 2, "train_loss": 1, "test_accuracy": 0.75}
+    for against, x in (("iteration", [10, 20, 30]), ("epoch", [1, 2, 3])):
+        found = files.evaluations("test_accuracy", against)
+        assert [values.tolist() for values in found] == [x, [0.5, 0.75, 0.625]]
+    assert [row["training_seconds"] for row in files.clock()] == pytest.approx([20, 40, 60])
+    losses = files.train_loss()
+    assert losses.shape == (30,) and losses.dtype == np.float64
+    iterations, norms = files.gradients()
+    assert iterations.tolist() == [0, 2, 4]
+    np.testing.assert_array_equal(norms, np.float32(NORMS))
+
+
+def test_an_empty_cell_is_nothing_measured(make):
+    files = make()
+    unsealed(files, "metrics.csv", b"iteration,epoch,test_accuracy,test_loss\n10,1,0.5,\n20,2,0.75,0.25\n")
+    assert "test_loss" not in files.metrics()[0]
+    assert [values.tolist() for values in files.evaluations("test_loss", "epoch")] == [[2], [0.25]]
+
+
+def test_a_run_that_diverged_at_once_has_no_evaluations(make):
+    files = make([], diverged_at=1, gradients=[])
+    assert files.metrics() == files.clock() == []
+    assert [values.size for values in files.evaluations("test_accuracy")] == [0, 0]
+    assert files.gradients()[1].size == 0
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("damage", ["another byte", "cut off", "empty"])
+def test_what_was_altered_is_refused(files, name, damage):
+    path = files.directory / name
+    content = path.read_bytes()
+    middle = len(content) // 2
+    other = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+    path.write_bytes({"another byte": other, "cut off": content[:-9], "empty": b""}[damage])
+    with pytest.raises(UserError, match="remove .* and run snakemake again") as error:
+        READERS[name](files)
+    assert error.value.file == str(path)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_missing_is_named(files, name):
+    (files.directory / name).unlink()
+    with pytest.raises(UserError, match="missing.*run snakemake again") as error:
+        READERS[name](files)
+    assert error.value.file == str(files.directory / name)
+
+
+def saved(save, *content, **arrays):
+    buffer = io.BytesIO()
+    save(buffer, *content, **arrays)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("run.json", b"[]"),
+        ("run.json", b"{"),
+        ("metrics.csv", b"\xff\x00"),
+        ("metrics.csv", b"iteration,epoch,test_accuracy\n10,1,0.5\n20,2"),
+        ("metrics.csv", b"iteration,epoch,test_accuracy\n10,1,high\n"),
+        ("metrics.csv", b"iteration,epoch\n10,1\n"),
+        ("metrics.csv", b"epoch,test_accuracy\n1,0.5\n"),
+        ("clock.csv", b"iteration,training_seconds\n10,soon\n"),
+        ("train_loss.npy", b"\x93NUMPY"),
+        ("train_loss.npy", saved(np.save, np.zeros((2, 2)))),
+        ("train_loss.npy", saved(np.save, np.arange(3))),
+        (GRADIENTS, b"PK"),
+        (GRADIENTS, saved(np.savez, norms=np.zeros((2, 3)))),
+        (GRADIENTS, saved(np.savez, iterations=np.arange(2), norms=np.zeros(2))),
+        (GRADIENTS, saved(np.savez, iterations=np.arange(3), norms=np.zeros((2, 3)))),
+        (GRADIENTS, saved(np.savez, iterations=np.array([0, 2, 3]), norms=np.zeros((3, 3)))),
+    ],
+)
+def test_what_is_something_else_is_refused(files, name, content):
+    unsealed(files, name, content)
+    with pytest.raises(UserError, match="remove .* and run snakemake again") as error:
+        READERS[name](files)
+    assert error.value.file == str(files.directory / name)
+
+
+# The way to an accuracy
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [
+        (0.6, Progress(2.0, 40 / 60, 0.75)),  # the first time counts
+        (0.75, Progress(2.0, 40 / 60, 0.75)),  # at the target is there
+        (0.76, Progress(None, None, 0.75)),
+    ],
+)
+def test_progress_to_an_accuracy(files, target, found):
+    assert progress_of(files, "test_accuracy", target) == found
+
+
+def test_progress_of_a_run_without_evaluations(make):
+    assert progress_of(make([], diverged_at=1), "test_accuracy", 0.5) == Progress(None, None, None)
+
+
+def test_a_clock_that_belongs_to_other_evaluations_is_named(files):
+    unsealed(files, "clock.csv", b"iteration,training_seconds\n7,1.0\n")
+    with pytest.raises(UserError, match="lacks iteration 10") as error:
+        progress_of(files, "test_accuracy", 0.5)
+    assert error.value.file.endswith("clock.csv")
+
+
+# CSV files of our own
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "rows.csv"
+    write_rows(path, ("a", "b"), [{"a": 0.1, "b": 'x, "y"\nz'}, {"a": None, "b": True}, {"a": 2}])
+    return path
+
+
+def test_rows_are_read_as_text(path):
+    assert read_rows(path, ("b", "a")) == [
+        {"a": "0.1", "b": 'x, "y"\nz'},
+        {"a": "", "b": "true"},
+        {"a": "2", "b": ""},
+    ]
+
+
+def test_rows_that_were_altered_are_refused(path):
+    whole = path.read_bytes()
+    cut = whole[: len(whole) // 2], whole[: whole.rindex(b"\n", 0, -1) + 1], b""
+    for altered in (whole.replace(b"0.", b"1.", 1), *cut):
+        path.write_bytes(altered)
+        with pytest.raises(UserError, match="altered.*remove it and run snakemake again") as error:
+            read_rows(path)
+        assert error.value.file == str(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"a\n1\n", "columns b"),
+        (b"", "columns a, b"),
+        (b"\xff\x00", "decode"),
+        (b"a,b\n1\n", "2 cells"),
+        (b"a,b\n1,2,3\n", "2 cells"),
+        (b'a,b\n1,"2\n', "end of data"),
+    ],
+)
+def test_a_file_of_something_else_is_refused(tmp_path, content, why):
+    path = tmp_path / "other.csv"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=why) as error:
+        read_rows(path, ("a", "b"))
+    assert error.value.file == str(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(UserError, match="missing.*run snakemake again") as error:
+        read_rows(tmp_path / "none.csv")
+    assert error.value.file == str(tmp_path / "none.csv")
+
+
+def test_a_row_with_something_that_is_no_column_is_a_mistake(tmp_path):
+    with pytest.raises(ValueError, match="c"):
+        write_rows(tmp_path / "rows.csv", ("a", "b"), [{"c": 1}])
+    assert not list(tmp_path.iterdir())
