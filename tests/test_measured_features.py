@@ -1,0 +1,381 @@
+"""Image features: what is taken from a network, its clusters and its map, and what table and figure say of them."""
+
+import csv
+import functools
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from conftest import ROOT
+from sklearn.cluster import KMeans
+from sklearn.metrics import silhouette_samples
+from torch import nn
+
+from hidden_dynamics import configuration as configurations
+from hidden_dynamics.training.building import build
+from hidden_dynamics.measurements.clusters import check, cluster, embed, features_of
+from hidden_dynamics.data import prepared
+from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.measurements.features import COLUMNS, measurement_of
+from hidden_dynamics.models.image_networks import ImageOutput
+from hidden_dynamics.rendering import figures
+from hidden_dynamics.artifacts.kinds.embedding.drawing import CLASSES, COLOURS, read_maps
+from hidden_dynamics.artifacts.kinds.silhouette_table.drawing import read_features, silhouette_table
+from hidden_dynamics.configuration.runs import cells_of, runs_of
+
+sys.path.insert(0, str(ROOT / "scripts"))
+import measure_features  # noqa: E402
+import render_figure  # noqa: E402
+import render_table  # noqa: E402
+
+TABLE, FIGURE = "acenode_table5", "acenode_figure4"
+MODELS = ("ode_net", "augmented_ode_net", "ace_ode_net")
+SETTINGS = {
+    "layer": "pooled",
+    "split": "test",
+    "images": 1000,
+    "standardise": False,
+    "clusters": 4,
+    "initialisations": 3,
+    "perplexity": 8,
+    "iterations": 250,
+    "embedded": 50,
+    "seed": 0,
+}
+
+
+def blobs(apart, clusters=4, each=20, dimensions=5, seed=0):
+    """Points (clusters * each, dimensions) of deviation 1 around centres that are `apart` from each other."""
+    rng = np.random.default_rng(seed)
+    centres = apart / np.sqrt(2) * np.eye(clusters, dimensions)
+    return np.repeat(centres, each, 0) + rng.normal(size=(clusters * each, dimensions))
+
+
+# Clusters and maps
+
+
+@pytest.mark.parametrize("apart", [0.0, 2.0, 5.0])
+def test_clusters_and_silhouette_are_scikit_learns(apart):
+    points = blobs(apart)
+    found = cluster(points, SETTINGS)
+    expected = KMeans(4, n_init=3, random_state=0).fit_predict(points)
+    np.testing.assert_array_equal(found.assigned, expected)
+    assert found.silhouette == pytest.approx(silhouette_samples(points, expected).mean(), rel=1e-12)
+
+
+def test_the_silhouette_is_that_of_its_definition():
+    points = blobs(3.0, clusters=3)
+    found = cluster(points, SETTINGS | {"clusters": 3})
+    distances = np.linalg.norm(points[:, None] - points[None], axis=-1)
+    values = []
+    for i, own in enumerate(found.assigned):
+        a = distances[i, found.assigned == own].sum() / ((found.assigned == own).sum() - 1)
+        b = min(distances[i, found.assigned == other].mean() for other in range(3) if other != own)
+        values.append((b - a) / max(a, b))
+    assert found.silhouette == pytest.approx(np.mean(values), rel=1e-9)
+
+
+def test_blobs_that_lie_apart_are_found_and_score_near_1_and_one_blob_does_not():
+    found = cluster(blobs(1000.0), SETTINGS)
+    assert found.silhouette > 0.99
+    assert all(len(set(found.assigned[k * 20 : (k + 1) * 20])) == 1 for k in range(4)) and len(set(found.assigned)) == 4
+    assert cluster(blobs(0.0), SETTINGS).silhouette < 0.3
+
+
+def test_the_seed_determines_clusters_and_map():
+    points = blobs(2.0)
+    for seed in (0, 1):
+        settings = SETTINGS | {"seed": seed}
+        first, second = cluster(points, settings), cluster(points.copy(), settings)
+        np.testing.assert_array_equal(first.assigned, second.assigned)
+        assert first.silhouette == second.silhouette
+        np.testing.assert_array_equal(embed(points, settings), embed(points.copy(), settings))
+
+
+def test_a_map_keeps_neighbours_together():
+    mapped = embed(blobs(20.0), SETTINGS | {"iterations": 600})
+    assert mapped.shape == (80, 2) and mapped.dtype == np.float32
+    distances = np.linalg.norm(mapped[:, None] - mapped[None], axis=-1) + np.diag(np.full(80, np.inf))
+    assert (distances.argmin(1) // 20 == np.arange(80) // 20).all()
+
+
+def test_features_that_hardly_differ_are_mapped_and_those_that_do_not_are_not():
+    """scikit-learn's t-SNE crashes on both, with a segmentation fault (1.9.1)."""
+    np.testing.assert_allclose(embed(blobs(2.0) * 1e-30, SETTINGS), embed(blobs(2.0), SETTINGS), atol=5)
+    assert embed(np.ones((80, 5)), SETTINGS) is None
+
+
+@pytest.mark.parametrize("distinct", [1, 3])
+def test_fewer_features_than_clusters_have_no_silhouette(distinct):
+    found = cluster(np.repeat(blobs(9.0)[:distinct], 30, 0), SETTINGS)
+    assert found.silhouette is None and len(set(found.assigned)) == distinct
+
+
+@pytest.mark.parametrize(
+    ("change", "images", "message"),
+    [
+        ({"clusters": 30}, 30, "features.clusters .* is 30: 30 images can be told apart into 29 clusters at most"),
+        ({"perplexity": 20}, 20, "features.perplexity .* is 20: for a map of 20 images it must be below 20"),
+        ({"embedded": 8}, 100, "features.perplexity .* is 8: for a map of 8 images it must be below 8"),
+    ],
+)
+def test_settings_that_the_images_do_not_allow_are_refused(change, images, message):
+    check(SETTINGS, images)
+    with pytest.raises(UserError, match=message):
+        check(SETTINGS | change, images)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("layer", "last", "'last' is not one of .*pooled .* or state"),
+        ("split", "train", "expected test or validation"),
+        ("clusters", 1, "2 or more"),
+        ("perplexity", 0, "a number above 0"),
+        ("iterations", 100, "250"),
+        ("standardize", True, "unknown key 'standardize'. Did you mean 'standardise'"),
+    ],
+)
+def test_settings_that_are_none_are_refused(project, key, value, message):
+    project.set("config/artifacts.yaml", f"{TABLE}.features.{key}", value)
+    with pytest.raises(UserError, match=f"{TABLE}.features.*{message}"):
+        project.load()
+
+
+# What is taken from a network
+
+
+class Network(nn.Module):
+    """Its state is the images, its features their means."""
+
+    def forward(self, images):
+        assert not self.training and not torch.is_grad_enabled()
+        return ImageOutput(images.mean((2, 3))[:, :1], images.mean((2, 3)), images)
+
+
+class Task:
+    def __init__(self, *sizes):
+        rng = np.random.default_rng(0)
+        self.images = {"test": None}
+        self.batches = [
+            (torch.from_numpy(rng.normal(size=(n, 3, 2, 2)).astype(np.float32)), torch.arange(n) % 10) for n in sizes
+        ]
+
+    def evaluation_batches(self, split):
+        return self.batches
+
+
+@pytest.mark.parametrize(("images", "taken"), [(1000, 12), (12, 12), (9, 9), (7, 7), (2, 2)])
+@pytest.mark.parametrize("layer", ["pooled", "state"])
+def test_features_are_those_of_the_first_images(images, taken, layer):
+    task = Task(7, 5)
+    features, labels = features_of(Network(), task, SETTINGS | {"layer": layer, "images": images})
+    everything = torch.cat([batch for batch, _ in task.batches])[:taken].double()
+    expected = everything.flatten(1) if layer == "state" else everything.mean((2, 3))
+    np.testing.assert_allclose(features, expected, rtol=1e-6, atol=1e-7)
+    assert features.dtype == np.float64 and labels.tolist() == [*range(7), *range(5)][:taken]
+
+
+def test_features_can_be_standardised():
+    features, _ = features_of(Network(), Task(40), SETTINGS | {"standardise": True})
+    np.testing.assert_allclose(features.mean(0), 0, atol=1e-12)
+    np.testing.assert_allclose(features.std(0), 1)
+
+
+def test_a_split_that_is_not_there_and_a_network_without_layers_are_named():
+    with pytest.raises(UserError, match="features.split .*unknown split 'validation'. Known: test"):
+        features_of(Network(), Task(9), SETTINGS | {"split": "validation"})
+    with pytest.raises(UserError, match="gives an .*ImageOutput, and this one gives a Tensor"):
+        features_of(nn.Flatten(), Task(9), SETTINGS)
+    with pytest.raises(UserError, match="SimpleNamespace is no task of images"):
+        features_of(Network(), SimpleNamespace(), SETTINGS)
+
+
+# Which runs, and whose measurement
+
+
+def test_table_and_figure_share_their_measurement_until_a_setting_differs(configured):
+    shared = configured()
+    assert measurement_of(shared, FIGURE) == measurement_of(shared, TABLE) == TABLE
+    other = configured(overrides={"artifacts": {FIGURE: {"features": {"perplexity": 10}}}})
+    assert measurement_of(other, FIGURE) == FIGURE and measurement_of(other, TABLE) == TABLE
+    with pytest.raises(UserError, match="momentumrnn_table1 shows no measured features"):
+        measurement_of(shared, "momentumrnn_table1")
+
+
+def test_they_show_their_models_and_the_users_own(project):
+    models = project.read("config/models.yaml")
+    own = {"label": "Mine", "colour": "black", "network": "mine.Net", "tasks": {"cifar10_images": {"sizes": [64]}}}
+    project.write("config/models.yaml", models | {"mine": own})
+    for artifact in (TABLE, FIGURE):
+        expected = [("cifar10_images", model, 64) for model in (*MODELS, "mine")]
+        assert cells_of(project.load(), artifact) == expected
+        assert [run.seed for run in runs_of(project.load(), artifact)] == 4 * [0, 1]
+
+
+# scripts/measure_features.py
+
+
+class Workplace:
+    """Runs of networks as their seeds make them, on small images, with the settings that have them."""
+
+    def __init__(self, root: Path):
+        self.root, self.output = root, root / "features.csv"
+        features = {"clusters": 3, "perplexity": 5, "embedded": 25, "iterations": 250}
+        self.settings = configurations.read_yaml(ROOT / "config.yaml") | {
+            "results": str(root / "results"),
+            "data": {"directory": str(root / "data"), "mirror": None, "copies": {}},
+            "device": "cpu",
+            "overrides": {
+                "tasks": {"cifar10_images": {"settings": {"validation": 10}}},
+                "artifacts": {artifact: {"features": features} for artifact in (TABLE, FIGURE)},
+            },
+        }
+        self.configuration = configurations.load(self.settings)
+        rng = np.random.default_rng(0)
+        arrays = {"levels": np.array(16, np.float32)}
+        for split, size in {"train": 20, "test": 30}.items():
+            arrays[f"{split}_images"] = rng.integers(0, 17, (size, 256), np.uint8)
+            arrays[f"{split}_labels"] = (np.arange(size) % 10).astype(np.uint8)
+        self.data = root / "data/prepared/digits-enlarge2.npz"
+        prepared.save(self.data, arrays, {"dataset": "digits", "title": "Made-up digits", "stand_in_for": "mnist"})
+        self.runs = {(run.model, run.seed): run for run in runs_of(self.configuration, TABLE)}
+        for run in self.runs.values():
+            self.finish(run)
+
+    def finish(self, run) -> None:
+        data = prepared.load(self.data)
+        _, network = build(run, data.arrays, torch.device("cpu"))
+        directory = Path(run.directory)
+        directory.mkdir(parents=True)
+        torch.save(network.state_dict(), directory / "model.pt")
+        record = {
+            "run": run.id,
+            "scale": "demo",
+            "label": run.model,
+            "paper_size": run.paper_size,
+            "spec": run.spec,
+            "dataset": {"name": "digits", "title": "Made-up", "stand_in_for": "cifar10", "digest": data.digest},
+            "device": "cpu",
+            "fingerprint": "0",
+            "diverged_at": None,
+            "failure": None,
+            "reported": {},
+        }
+        (directory / "run.json").write_text(json.dumps(record))
+
+    def change(self, model, seed, **changes) -> None:
+        path = Path(self.runs[model, seed].directory) / "run.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+    def weights(self, model, seed, change) -> None:
+        path = Path(self.runs[model, seed].directory) / "model.pt"
+        torch.save({name: change(name, tensor) for name, tensor in torch.load(path).items()}, path)
+
+    def measure(self, artifact=TABLE, **settings) -> list[dict[str, str]]:
+        config = json.dumps(self.settings | settings)
+        arguments = ["measure", "--artifact", artifact, "--output", str(self.output), "--config", config]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", arguments)
+            measure_features.main()
+        with self.output.open(newline="") as handle:
+            return list(csv.DictReader(handle))
+
+
+@pytest.fixture
+def workplace(tmp_path):
+    return Workplace(tmp_path)
+
+
+def test_every_run_is_measured_as_its_network_and_images_are(workplace):
+    rows = workplace.measure()
+    assert [(row["model"], row["seed"]) for row in rows] == [(model, seed) for model in MODELS for seed in "01"]
+    assert tuple(rows[0]) == COLUMNS
+    settings = workplace.configuration.artifacts[TABLE]["features"]
+    arrays = prepared.load(workplace.data).arrays
+    for row in rows:
+        task, network = build(workplace.runs[row["model"], int(row["seed"])], arrays, torch.device("cpu"))
+        features, labels = features_of(network, task, settings)
+        assert float(row["silhouette"]) == cluster(features, settings).silhouette
+        assert (row["status"], row["images"], row["weights"]) == ("measured", "30", "reported")
+        assert row["dimensions"] == ("13" if row["model"] == "augmented_ode_net" else "8")
+        assert (row["stand_in_for"], json.loads(row["settings"])) == ("cifar10", settings)
+    with np.load(workplace.output.with_suffix(".npz")) as maps:
+        names = [f"{model}.{name}" for model in MODELS for name in ("embedding", "clusters")]
+        assert sorted(maps) == sorted(["labels", *names])
+        assert maps["labels"].tolist() == labels[:25].tolist() == [k % 10 for k in range(25)]
+        assert maps["ode_net.embedding"].shape == (25, 2) and maps["ode_net.clusters"].shape == (25,)
+
+
+def test_what_was_measured_is_the_same_when_it_is_measured_again(workplace):
+    workplace.measure()
+    files = [workplace.output, workplace.output.with_suffix(".npz")]
+    before = [file.read_bytes() for file in files]
+    workplace.measure()
+    assert [file.read_bytes() for file in files] == before
+
+
+def test_runs_without_features_say_why_and_the_others_are_measured(workplace):
+    failure = {"cause": "step budget exceeded", "time": 0.31, "step": 1000, "during": "forward"}
+    workplace.change("ode_net", 0, diverged_at=812, failure=failure)
+    workplace.weights("ode_net", 1, lambda _, tensor: tensor * torch.nan)  # its solver finds them
+    workplace.weights("ace_ode_net", 0, lambda _, tensor: torch.zeros_like(tensor))
+    nan_in_head = lambda name, tensor: tensor * torch.nan if name.startswith("head") else tensor  # noqa: E731
+    workplace.weights("augmented_ode_net", 0, nan_in_head)
+    rows = {(row["model"], row["seed"]): row for row in workplace.measure()}
+    assert {key: row["status"] for key, row in rows.items()} == {
+        ("ode_net", "0"): "diverged",
+        ("ode_net", "1"): "solver failed",
+        ("augmented_ode_net", "0"): "not finite",
+        ("augmented_ode_net", "1"): "measured",
+        ("ace_ode_net", "0"): "collapsed",
+        ("ace_ode_net", "1"): "measured",
+    }
+    assert rows["ode_net", "1"]["failure"].startswith("state not finite at t = ")
+    assert [key for key, row in rows.items() if row["silhouette"]] == [("augmented_ode_net", "1"), ("ace_ode_net", "1")]
+    with np.load(workplace.output.with_suffix(".npz")) as maps:
+        assert list(maps) == []  # the first seeds have none
+    table = silhouette_table(workplace.configuration, TABLE, read_features(workplace.output))
+    ours = dict(zip(table.frame["Model"], table.frame["ours"], strict=True))
+    assert ours["ODE-Net"] == "diverged 1 of 2; solver failed 1 of 2"
+    assert ours["Augmented-ODE-Net"].endswith(" ± – (n = 1; not finite 1 of 2)")
+    assert set(table.frame["against ODE-Net"]) == {"–"}
+    notes = " ".join(table.notes)
+    assert "seed 0: solver failed at iteration 812 (step budget exceeded at t = 0.31, step 1000, forward)" in notes
+    assert "because the solver failed on these images: ode_net seed 1 (state not finite at t = " in notes
+    figure = figures.embedding_figure(workplace.configuration, FIGURE, figures.read_rows(workplace.output))
+    said = [text.get_text() for text in with_gid(figure, "nothing")]
+    assert said == [
+        "the training diverged",
+        "features are not finite",
+        "fewer features differ than there are to be clusters",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("break_it", "message"),
+    [
+        (lambda run: (run / "run.json").unlink(), "has no run.json"),
+        (lambda run: (run / "model.pt").unlink(), "model.pt is missing"),
+        (lambda run: (run / "model.pt").write_bytes(b"no weights"), "does not hold the weights"),
+    ],
+)
+def test_a_run_that_is_not_whole_is_named(workplace, break_it, message):
+    break_it(Path(workplace.runs["ace_ode_net", 1].directory))
+    with pytest.raises(UserError, match=f"ace_ode_net-n8/seed1.*{message}"):
+        workplace.measure()
+
+
+def test_data_that_was_prepared_anew_is_refused(workplace):
+    workplace.change("ode_net", 0, dataset={"name": "digits", "title": "", "stand_in_for": None, "digest": "other"})
+    with pytest.raises(UserError, match="is not what cifar10_images/ode_net-n8/seed0 was trained on"):
+        workplace.measure()
+
+
+def test_an_artifact_without_features_is_refused(workplace):
+    with pytest.raises(UserError, match="shows no measured features"):
+        workplace.measure("momentumrnn_table1")
