@@ -198,6 +198,22 @@ def summary_of(artifact: Artifact, about: Callable[[Run], Mapping[str, Any]] = l
     return [row_of(artifact.configuration, run, artifact.name, **about(run)) for run in artifact.cell_runs]
 
 
+def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[dict[str, str]]:
+    """The points of a figure's curves, as text: from far above the rest a slow fall, different for each model."""
+    rows = []
+    x = np.arange(1, points + 1)
+    for index, panel in enumerate(artifact.settings.panels):
+        cells = [cell for cell in artifact.cells() if (cell.task, cell.size) == (panel.task, panel.size)]
+        for number, cell in enumerate(cells):
+            mean = 0.2 / (1 + (number + 1) * x / points) + 30 * np.exp(-x / 3)
+            about = {"panel": index, "task": cell.task, "model": cell.model}
+            about |= {"n": seeds, "baseline": 0.17 if panel.baseline else None}
+            for i in range(points):
+                low, high = (mean[i] * 0.9, mean[i] * 1.1) if seeds > 1 else (None, None)
+                rows.append(as_text(about | {"x": x[i], "mean": mean[i], "low": low, "high": high}))
+    return rows
+
+
 def costs_of(artifact: Artifact, ratios: Mapping[str, float] | None = None, **changes: Any) -> list[dict[str, str]]:
     """The rows of what an artifact's models cost, as text.
 

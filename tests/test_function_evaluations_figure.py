@@ -1,23 +1,16 @@
 """The figure of function evaluations, drawn of runs that are made here."""
 
 import json
-import sys
 
 import numpy as np
-import pandas
 import pytest
-from test_figures import assert_nothing_overlaps, configuration_at, panels_of, with_gid, words
+from drawn import artifact_at, assert_nothing_overlaps, legend, panels_of, with_gid, words
+from made import EVERY, change_record, make_run, sources_of, summary_of
 
-from hidden_dynamics.configuration import ROOT
+from hidden_dynamics.artifacts.kinds.function_evaluations.drawing import solver_text
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.rendering import figures
-from hidden_dynamics.artifacts.figures import function_evaluations
-from hidden_dynamics.configuration.runs import runs_of
 
-sys.path.insert(0, str(ROOT / "scripts"))
-import render_figure  # noqa: E402
-
-ARTIFACT = "acenode_nfe"
+FIGURE = "acenode_nfe"
 FORWARDS = {"rknet": 4, "ode_net": 20, "augmented_ode_net": 26, "ace_ode_net": 40, "ace_ode_net_large": 50}
 FAILURE = {"cause": "step budget exceeded", "time": 0.31, "step": 1000, "during": "forward"}
 
@@ -28,51 +21,30 @@ def counted(run, epochs):
     return forward, forward / 2 * run.spec["hyperparameters"]["solver"]["adjoint"]
 
 
+def evaluations_of(run, last):
+    """Those of the epochs from 1 to `last`; validation picks the last one."""
+    epochs = np.arange(1, last + 1)
+    metrics = {"iteration": EVERY * epochs, "epoch": epochs.astype(float)}
+    metrics |= dict(zip(("nfe_forward", "nfe_backward"), counted(run, epochs), strict=True))
+    metrics |= {"test_accuracy": 0.9 + run.seed / 100 + 0 * epochs, "validation_accuracy": epochs / 10}
+    return [{name: values[i].item() for name, values in metrics.items()} for i in range(last)]
+
+
 class Runs:
-    """Runs of the figure and their summary."""
+    """Runs of the figure and their summary; `diverged` gives (task, model, seed) and the last evaluation before."""
 
-    def __init__(self, root, **settings):
-        self.root, self.configuration = root, configuration_at(settings.pop("scale", "paper"), **settings)
-        self.runs = runs_of(self.configuration, ARTIFACT)
-        self.summary = [self.add(run) for run in self.runs]
+    def __init__(self, root, scale="paper", diverged=None, **settings):
+        self.root, self.artifact, self.diverged = root, artifact_at(scale, FIGURE, **settings), diverged or {}
+        self.files = [make_run(root, self.artifact.configuration, run, **self.about(run)) for run in self.artifact.runs]
+        self.summary = summary_of(self.artifact, self.about)
 
-    def add(self, run, last=5):
-        epochs = np.arange(1, last + 1)
-        forward, backward = counted(run, epochs)
-        (self.root / run.directory).mkdir(parents=True, exist_ok=True)
-        metrics = {"iteration": 10 * epochs, "epoch": epochs, "nfe_forward": forward, "nfe_backward": backward}
-        pandas.DataFrame(metrics).to_csv(self.root / run.directory / "metrics.csv", index=False)
-        dataset = self.configuration.datasets[run.spec["dataset"]]
-        report = run.spec["training"]["report"]
-        measured = {"nfe_forward": forward[-1], "test_accuracy": 0.9 + run.seed / 100} if last else {}
-        return {
-            "task": run.task,
-            "task_title": self.configuration.tasks[run.task]["title"],
-            "model": run.model,
-            "variant": run.variant,
-            "label": self.configuration.models[run.model]["label"],
-            "size": str(run.spec["hyperparameters"]["hidden_size"]),
-            "paper_size": str(run.paper_size),
-            "seed": str(run.seed),
-            "dataset_title": dataset["title"],
-            "stand_in_for": self.configuration.replaced(run.task) or "",
-            **{"status": "finished", "diverged_at": "", "failure": ""},
-            "metric": report["metric"],
-            "rule": report["rule"],
-            "measured": json.dumps(measured) if last else "",
-            "readings": json.dumps(run.spec["readings"]),
-            **{"device": "cpu", "precision": "fp32", "directory": run.directory},
-        }
-
-    def diverge(self, task, model, seed, last=2):
-        """Make a run fail after its `last` evaluation."""
-        for place, run in enumerate(self.runs):
-            if (run.task, run.model, run.seed) == (task, model, seed):
-                changed = {"status": "diverged", "diverged_at": "91", "failure": json.dumps(FAILURE)}
-                self.summary[place] = self.add(run, last) | changed
+    def about(self, run):
+        last = self.diverged.get((run.task, run.model, run.seed))
+        ended = {} if last is None else {"diverged_at": 91, "failure": FAILURE}
+        return {"evaluations": evaluations_of(run, 5 if last is None else last), **ended}
 
     def draw(self):
-        return figures.function_evaluations_figure(self.configuration, ARTIFACT, self.summary, self.root)
+        return self.artifact.draw(sources_of(self.artifact, self.root, summary=self.summary))
 
 
 def named(ax, gid):
@@ -93,7 +65,7 @@ def test_lines_are_means_over_seeds(made):
         for ax in above:
             (forward,), (backward,) = (named(ax, f"{direction} {model}") for direction in ("forward", "backward"))
             assert [line.get_linestyle() for line in (forward, backward)] == ["-", "--"]
-            assert forward.get_color() == runs.configuration.models[model]["colour"]
+            assert forward.get_color() == runs.artifact.configuration.models[model].colour
             expected = forwards * (1 + np.arange(1, 6) / 10) + 0.5  # seeds 0 and 1
             np.testing.assert_allclose(forward.get_xydata(), np.transpose([np.arange(1, 6), expected]))
             np.testing.assert_allclose(backward.get_ydata(), expected / 2)
@@ -137,9 +109,7 @@ def test_stand_ins_are_named(made):
 
 
 def test_diverged_seeds_end_early_and_say_why(made):
-    runs = made()
-    runs.diverge("svhn_images", "ode_net", 1)
-    figure = runs.draw()
+    figure = made(diverged={("svhn_images", "ode_net", 1): 2}).draw()
     above, below = panels_of(figure)[1], panels_of(figure)[4]
     marks = [mark.get_xydata().tolist() for mark in with_gid(above, "diverged")]
     assert marks == [[[2.0, 25.0]], [[2.0, 12.5]]]  # 20 * 1.2 + 1, and half of that
@@ -147,7 +117,7 @@ def test_diverged_seeds_end_early_and_say_why(made):
     np.testing.assert_allclose(mean.get_ydata(), [22.5, 24.5, 26, 28, 30])  # then seed 0 goes on alone
     assert with_gid(below, "end ode_net")[0].get_xydata().tolist() == [[30, 90]]
     text = words(figure)
-    assert "ODE-Net (1 of 2 seeds diverged on svhn_images)" in text
+    assert "ODE-Net (1 of 2 seeds diverged on svhn_images)" in legend(figure)
     assert (
         "Diverged: SVHN, ODE-Net, N = 64, seed 1: solver failed at iteration 91 (step budget exceeded at t = 0.31, "
         "step 1000, forward)."
@@ -155,52 +125,48 @@ def test_diverged_seeds_end_early_and_say_why(made):
 
 
 def test_a_panel_without_values_says_so(made):
-    runs = made()
-    for model in FORWARDS:
-        for seed in (0, 1):
-            runs.diverge("mnist_images", model, seed, last=0)
-    text = words(runs.draw())
+    text = words(made(diverged={("mnist_images", model, seed): 0 for model in FORWARDS for seed in (0, 1)}).draw())
     assert text.count("no run got as far as a value here") == 2
 
 
 def test_a_network_without_a_solver_has_no_line(made):
     runs = made()
-    path = runs.root / runs.runs[0].directory / "metrics.csv"
-    path.write_text("iteration,epoch,test_accuracy\n10,1,0.5\n", encoding="utf-8")
-    assert function_evaluations.read_counts(runs.root, runs.summary[0]) is None
-    runs.draw()
+    for files, run in zip(runs.files, runs.artifact.runs, strict=True):
+        if run.model == "rknet":
+            (files.directory / "metrics.csv").write_text("iteration,epoch,test_accuracy\n10,1,0.5\n", encoding="utf-8")
+            change_record(files)
+    figure = runs.draw()
+    assert not with_gid(figure, "forward rknet") and "RKNet" not in words(figure)
+
+
+def test_solvers_and_turns_are_those_of_the_runs_whatever_is_configured_now(made):
+    runs = made()
+    for row in runs.summary:
+        had = json.loads(row["hyperparameters"])
+        row["hyperparameters"] = json.dumps(had | {"solver": {"method": "euler", "step_size": 0.1}})
+        row["training"] = json.dumps(json.loads(row["training"]) | {"alternating": row["model"] == "ode_net"})
+    text = words(runs.draw())
+    assert "CIFAR-10: euler, steps of 0.1, adjoint (RKNet, ODE-Net," in text and "dopri5" not in text
+    assert " ODE-Net: trained in turn" in text and "ACE-ODE-Net: trained" not in text
 
 
 def test_a_solver_that_names_no_method_has_the_library_s():
-    assert function_evaluations.solver_text({}) == "dopri5, rtol 1e-05, atol 1e-05, adjoint"
+    assert solver_text({}) == "dopri5, rtol 1e-05, atol 1e-05, adjoint"
     euler = {"method": "euler", "step_size": 0.1, "rtol": 1e-4, "atol": 1e-4, "adjoint": False}
-    assert function_evaluations.solver_text(euler) == "euler, steps of 0.1, backpropagation through the solver"
-    assert function_evaluations.solver_text({"method": "rk4", "step_size": 0.25}) == "rk4, steps of 0.25, adjoint"
+    assert solver_text(euler) == "euler, steps of 0.1, backpropagation through the solver"
+    assert solver_text({"method": "rk4", "step_size": 0.25}) == "rk4, steps of 0.25, adjoint"
 
 
-@pytest.mark.parametrize(
-    "content", [None, "iteration,epoch,nfe_forward\n10,1,20\n", "epoch,nfe_forward,nfe_backward\n1,x,2\n"]
-)
-def test_damaged_metrics_are_named(made, content):
+def test_damaged_evaluations_are_named(made):
     runs = made()
-    path = runs.root / runs.runs[3].directory / "metrics.csv"
-    path.unlink() if content is None else path.write_text(content, encoding="utf-8")
-    with pytest.raises(UserError, match="metrics.csv is .*run snakemake again"):
+    path = runs.files[3].directory / "metrics.csv"
+    path.write_text("iteration,epoch,nfe_forward\n10,1,20\n", encoding="utf-8")
+    change_record(runs.files[3])
+    with pytest.raises(UserError, match="nfe_backward") as error:
         runs.draw()
+    assert error.value.file == str(path)
 
 
 @pytest.mark.parametrize("scale", ["demo", "paper"])
 def test_no_text_overlaps(made, scale):
-    runs = made(scale=scale)
-    runs.diverge("svhn_images", "ode_net", 1)
-    assert_nothing_overlaps(runs.draw())
-
-
-def test_as_a_program(made, monkeypatch):
-    runs = made(scale="demo")
-    monkeypatch.chdir(runs.root)
-    pandas.DataFrame(runs.summary).to_csv("summary.csv", index=False)
-    command = ["render_figure.py", "--artifact", ARTIFACT, "--summary", "summary.csv", "--output", "x"]
-    monkeypatch.setattr(sys, "argv", [*command, "--config", json.dumps(dict(runs.configuration.settings))])
-    render_figure.main()
-    assert (runs.root / "x.png").stat().st_size > 20_000 and (runs.root / "x.pdf").is_file()
+    assert_nothing_overlaps(made(scale=scale, diverged={("svhn_images", "ode_net", 1): 2}).draw())

@@ -1,0 +1,326 @@
+"""Figures of curves: what is drawn is what the curves say, and what is written says what made it; no text overlaps."""
+
+import functools
+import itertools
+
+import numpy as np
+import pytest
+from drawn import artifact_at, assert_nothing_overlaps, legend, panels_of, with_gid, words
+from made import curves_of, sources_of, summary_of
+
+from hidden_dynamics.artifacts import artifact_named
+from hidden_dynamics.artifacts.kinds.curves.drawing import Curve, robust_limits
+from hidden_dynamics.errors import UserError
+
+FIGURES = [f"momentumrnn_figure{number}" for number in (3, 4, 5, 6, 10)]
+LANGUAGE = "momentumrnn_figure5"
+
+
+def draw(artifact, curves=None, diverged=()):
+    """The figure; `diverged` are (task, model, seed)."""
+    curves = curves_of(artifact) if curves is None else curves
+    ended = {True: {"diverged_at": 91}, False: {}}
+    summary = summary_of(artifact, lambda run: ended[(run.task, run.model, run.seed) in diverged])
+    return artifact.draw(sources_of(artifact, summary=summary, curves=curves))
+
+
+@functools.cache
+def drawn(scale, name):
+    """A figure to look at, not to change, laid out."""
+    figure = draw(artifact_at(scale, name))
+    figure.draw_without_rendering()
+    return figure
+
+
+# Content
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_what_is_drawn_is_what_the_curves_say(name):
+    artifact = artifact_at("demo", name)
+    curves, settings = curves_of(artifact), artifact.settings
+    for index, (ax, panel) in enumerate(zip(panels_of(drawn("demo", name)), settings.panels, strict=True)):
+        assert (ax.get_xscale(), ax.get_yscale()) == (panel.x_scale, panel.y_scale)
+        for model in settings.models:
+            rows = [row for row in curves if (row["panel"], row["model"]) == (str(index), model)]
+            (line,) = with_gid(ax, f"curve {model}")
+            np.testing.assert_array_equal(line.get_xydata(), [[float(row["x"]), float(row["mean"])] for row in rows])
+            assert line.get_color() == artifact.configuration.models[model].colour
+        bands = [collection.get_paths()[0].vertices for collection in ax.collections]
+        assert len(bands) == len(settings.models)
+        baselines = with_gid(ax, "baseline")
+        assert [line.get_ydata()[0] for line in baselines] == ([0.17] if panel.baseline else [])
+
+
+def test_bands_are_low_to_high():
+    curves = curves_of(artifact_at("demo", FIGURES[0]))
+    ax = panels_of(drawn("demo", FIGURES[0]))[0]
+    rows = [row for row in curves if (row["panel"], row["model"]) == ("0", "lstm")]
+    vertices = {tuple(vertex) for vertex in ax.collections[0].get_paths()[0].vertices}
+    assert {(float(row["x"]), float(row[side])) for row in rows for side in ("low", "high")} <= vertices
+
+
+def test_one_seed_has_lines_and_no_band():
+    artifact = artifact_at("demo", FIGURES[0], seeds=[0])
+    figure = draw(artifact, curves_of(artifact, seeds=1))
+    assert "1 seed, so no band" in words(figure)
+    for ax in panels_of(figure):
+        assert not any(len(path.vertices) for band in ax.collections for path in band.get_paths())
+
+
+def test_a_spike_at_the_start_does_not_flatten_the_rest():
+    ax = panels_of(drawn("demo", "momentumrnn_figure4"))[0]
+    low, high = ax.get_ylim()
+    assert 0 <= low < 0.05 and 0.2 < high < 0.5
+    assert "cut where they leave an axis" in words(ax.figure.figure)
+
+
+@pytest.mark.parametrize(("x_scale", "y_scale"), list(itertools.product(["linear", "log"], repeat=2)))
+def test_limits_show_the_middle_of_every_curve_and_every_mark(x_scale, y_scale):
+    x = np.arange(1.0, 101.0)
+    means = [np.full(100, 0.1), np.full(100, 0.1) + 1e-3 * x, np.full(100, 50.0), np.where(x < 4, 1e4, 0.2)]
+    curves = [Curve(0, "m", x, y, y, y, np.ones(100), 0.0) for y in means]
+    low, high = robust_limits(curves, [60.0], x_scale, y_scale)
+    assert low < 0.1 and 60 < high < 100
+
+
+def test_limits_of_degenerate_curves():
+    def limits(*y, scale="linear"):
+        y = np.array(y)
+        curves = [Curve(0, "m", np.arange(y.size) + 1.0, y, y, y, y, 0.0)]
+        return robust_limits(curves, [], "linear", scale)
+
+    assert limits() is None
+    for low, high in (
+        limits(1.0),
+        limits(0.0),
+        limits(2.0, 2.0, 2.0),
+        limits(0.0, 0.0, scale="log"),
+        limits(1.0, scale="log"),
+    ):
+        assert low < high
+    assert limits(-1.0, 1.0)[0] < -1
+
+
+def test_configured_limits_hold_for_the_papers_data_only():
+    configured = tuple(artifact_at("paper", FIGURES[0]).settings.panels[0].y_limits)
+    assert panels_of(drawn("paper", FIGURES[0]))[0].get_ylim() == configured
+    assert panels_of(drawn("demo", FIGURES[0]))[0].get_ylim() != configured
+
+
+def test_both_readings_of_speech_have_panels_of_their_own():
+    figure = drawn("demo", FIGURES[0])
+    titles = [ax.get_title().splitlines()[0] for ax in panels_of(figure)]
+    assert titles[2:] == [
+        f"TIMIT in the paper, {which} frame: {split} loss, N = 40 (paper: 158)"
+        for which in ("next", "previous")
+        for split in ("train", "test")
+    ]
+    assert [ax.get_yscale() for ax in panels_of(figure)[2:]] == ["log"] * 4
+    assert "speech_target: published in “TIMIT, next frame”, released in “TIMIT, previous frame”" in words(figure)
+
+
+def test_a_part_of_the_data_may_stand_in():
+    text = words(draw(artifact_at("paper", FIGURES[0], overrides={"tasks": {"timit": {"dataset": "fsdd"}}})))
+    assert "scale: paper, stand-in data in some panels" in text and "MNIST in the paper" not in text
+    assert text.count("TIMIT in the paper, next frame") == 2 and "TIMIT in the paper, previous frame" not in text
+
+
+def test_an_empty_panel_says_so():
+    artifact = artifact_at("demo", FIGURES[0])
+    curves = [row for row in curves_of(artifact) if row["panel"] == "0"]
+    assert words(draw(artifact, curves)).count("no run got as far") == 5
+    assert words(draw(artifact, [])).count("no run got as far") == 6
+
+
+def test_a_light_colour_has_an_outline():
+    ax = panels_of(drawn("demo", FIGURES[0]))[0]
+    outlined = {line.get_gid().split()[1] for line in with_gid(ax, "curve") if line.get_path_effects()}
+    assert "sr_lstm" in outlined and "lstm" not in outlined
+    assert with_gid(ax, "curve sr_lstm")[0].get_color() == "cyan"
+
+
+def test_lines_differ_without_their_colours():
+    lines = with_gid(panels_of(drawn("demo", FIGURES[0]))[0], "curve")
+    assert len({str(line._unscaled_dash_pattern) for line in lines}) == len(lines)
+
+
+def test_a_model_of_the_users_own_is_drawn(project):
+    models = project.read("config/models.yaml")
+    own = models["lstm"] | {"label": "Mine", "colour": "magenta", "tasks": {"mnist": {"sizes": [256]}}}
+    project.write("config/models.yaml", models | {"mine": own})
+    figure = draw(artifact_named(project.load(), FIGURES[0]))
+    (line,) = with_gid(panels_of(figure)[0], "curve mine")
+    assert line.get_color() == "magenta" and "Mine" in words(figure)
+
+
+def test_diverged_runs_are_marked():
+    artifact = artifact_at("demo", "momentumrnn_figure4")
+    curves = curves_of(artifact)
+    for row in curves:
+        if row["model"] == "lstm" and row["panel"] == "1" and int(row["x"]) > 90:
+            row["n"] = "1"
+    figure = draw(artifact, curves, diverged=[("adding", "lstm", 1)])
+    assert "LSTM (1 of 2 seeds diverged on adding)" in legend(figure)
+    assert "Diverged: Adding, LSTM, seed 1: the loss was not finite at iteration 91." in words(figure)
+    assert [mark.get_xdata().tolist() for mark in with_gid(figure, "diverged")] == [[90.0]]
+
+
+def with_n(curves, counts):
+    """Curve rows where, by (panel, model), ever fewer seeds go on after given x: {("0", "lstm"): {60: 1}}."""
+    for row in curves:
+        for after, n in counts.get((row["panel"], row["model"]), {}).items():
+            row["n"] = str(n) if int(row["x"]) > after else row["n"]
+    return curves
+
+
+def marks_of(figure):
+    return [(mark.get_xdata().tolist(), mark.axes.get_xlabel()) for mark in with_gid(figure, "diverged")]
+
+
+def test_a_seed_that_finishes_before_the_others_did_not_diverge():
+    """Epochs of text have different numbers of iterations, so the seeds' train curves end apart."""
+    artifact = artifact_at("demo", LANGUAGE)
+    said = "a seed with fewer iterations than the others ends before them"
+    figure = draw(artifact, with_n(curves_of(artifact), {("0", "lstm"): {190: 1}}))
+    assert marks_of(figure) == [] and said in words(figure)
+    one_of_two = [("ptb", "lstm", 1)]  # it diverged at iteration 91, in epoch 40; another model's seeds end apart
+    counts = {("0", "lstm"): {90: 1}, ("1", "lstm"): {39: 1}, ("0", "sr_lstm"): {190: 1}}
+    figure = draw(artifact, with_n(curves_of(artifact), counts), diverged=one_of_two)
+    assert marks_of(figure) == [([90.0], "Iteration"), ([39.0], "Epoch")]
+    assert said in words(figure) and "LSTM (1 of 2 seeds diverged)" in words(figure)
+    counts = {("0", "lstm"): {90: 1, 190: 0}}
+    figure = draw(artifact, with_n(curves_of(artifact), counts), diverged=one_of_two)
+    assert marks_of(figure)[0] == ([90.0], "Iteration")
+    assert said not in words(draw(artifact))
+
+
+def test_one_tasks_diverged_runs_need_no_name():
+    artifact = artifact_at("demo", "momentumrnn_figure11")
+    figure = draw(artifact, diverged=[("pmnist_dtriv", "dtriv", seed) for seed in (0, 1)])
+    assert "DTRIV (2 of 2 seeds diverged)" in words(figure)
+
+
+# What it says of itself
+
+
+def test_stand_ins_are_named():
+    text = words(drawn("demo", FIGURES[0]))
+    assert "stand-in for MNIST: Digits 8x8 (UCI" in text
+    assert "scale: demo, stand-in data, other network sizes than the paper's" in text
+    assert "N = 48 (paper: 256)" in text
+
+
+def test_other_settings_of_generated_data_are_named():
+    text = words(drawn("demo", "momentumrnn_figure4"))
+    blanks = artifact_at("demo", "momentumrnn_figure4").configuration.tasks["copying_2k"].data["blanks"]
+    assert f"blanks {blanks} instead of 2000" in text
+    assert "other data settings than the paper's" in text
+
+
+def test_the_face_of_a_figure():
+    text = words(drawn("paper", FIGURES[0]))
+    for said in (
+        "MomentumRNN, Figure 3",
+        "scale: paper",
+        "N = 256",
+        "2 seeds",
+        "95 %",
+        "30 points (train, mnist), 10 points (train, timit and timit_recall)",
+        "10 points (test, mnist), none (test, timit and timit_recall)",
+        "Readings",
+        "cpu",
+    ):
+        assert said in text
+    for unsaid in ("stand-in", "(paper:", "instead of", "in the paper"):
+        assert unsaid not in text
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_the_language_model_s_losses_say_what_they_are(scale):
+    train, validation = panels_of(drawn(scale, LANGUAGE))
+    assert (train.get_ylabel(), train.get_xlabel()) == ("Train loss (with AR and TAR)", "Iteration")
+    assert (validation.get_ylabel(), validation.get_xlabel()) == ("Validation loss", "Epoch")
+    assert train.get_title().endswith("cross-entropy plus (temporal) activation regularisation")
+    assert "validation loss, N = " in validation.get_title().splitlines()[0]
+    assert validation.get_title().endswith("cross-entropy alone; the paper's figure labels it “test loss”")
+    text = words(drawn(scale, LANGUAGE))
+    assert "triangular moving average of 10 points (train), none (validation)" in text
+    assert ("stand-in for Penn Treebank: Python's help topics" in text) == (scale == "demo")
+    assert ("(paper: 1150)" in text) == (scale == "demo")
+
+
+def test_a_train_loss_is_drawn_against_iterations_only():
+    """Epochs of text differ in length from seed to seed: parts of them are no common axis."""
+    panel = {"task": "ptb", "size": 1150, "split": "train", "x_scale": "log", "y_scale": "log", "against": "epoch"}
+    with pytest.raises(UserError, match="minibatch") as error:
+        artifact_at("demo", LANGUAGE, overrides={"artifacts": {LANGUAGE: {"panels": [panel]}}})
+    assert f"{LANGUAGE}.panels.0" in error.value.key
+
+
+def test_a_few_epochs_have_plain_numbers():
+    artifact = artifact_at("demo", LANGUAGE)
+    figure = draw(artifact, [row for row in curves_of(artifact) if row["panel"] == "0" or int(row["x"]) <= 8])
+    axis = panels_of(figure)[1].xaxis
+    labels = {label.get_text() for minor in (False, True) for label in axis.get_ticklabels(minor=minor)}
+    assert {"1", "2", "3"} <= labels and not any("$" in label for label in labels)
+
+
+def test_one_smoothing_of_a_split_names_no_task():
+    text = words(drawn("paper", "momentumrnn_figure11"))
+    assert "triangular moving average of 10 points (train), none (test)." in text
+
+
+def test_readings_are_named():
+    artifact = artifact_at("demo", FIGURES[0], readings={"default": "published", "sr_cell": "released"})
+    assert "released (sr_cell)" in words(draw(artifact))
+
+
+def test_published_values_stand_beside_the_papers_data_only():
+    ours = drawn("paper", "momentumrnn_figure4")
+    marks = {m.get_gid(): m.get_ydata()[0] for m in with_gid(panels_of(ours)[0], "published")}
+    assert marks == {"published lstm": 0.01, "published momentum_lstm": 0.009}
+    assert [m.get_ydata()[0] for m in with_gid(panels_of(ours)[1], "published")] == [0.162, 0.162]
+    assert "published final value" in words(ours)
+    assert not with_gid(drawn("demo", "momentumrnn_figure4"), "published")
+    assert "published final value" not in words(drawn("demo", "momentumrnn_figure4"))
+
+
+@pytest.mark.parametrize("change", [{"sizes": {190: 64}}, {"data": {"blanks": 100}}, {"dataset": "digits"}])
+def test_published_values_need_the_papers_size_and_data(change):
+    figure = draw(artifact_at("paper", "momentumrnn_figure4", overrides={"tasks": {"copying_2k": change}}))
+    assert not with_gid(panels_of(figure)[0], "published")
+    assert with_gid(panels_of(figure)[1], "published")
+
+
+@pytest.mark.parametrize("change", [{"mean": "many"}, {"panel": ""}, {"low": None}])
+def test_a_damaged_curves_file_is_named(change):
+    artifact = artifact_at("demo", FIGURES[0])
+    curves = curves_of(artifact)
+    curves[3] = {key: value for key, value in (curves[3] | change).items() if value is not None}
+    with pytest.raises(UserError, match="snakemake") as error:
+        draw(artifact, curves)
+    assert error.value.file == artifact.inputs()["curves"]
+
+
+# Layout
+
+
+@pytest.mark.parametrize("artifact", FIGURES)
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_no_text_overlaps(artifact, scale):
+    assert_nothing_overlaps(drawn(scale, artifact))
+
+
+def test_no_text_overlaps_with_everything_long():
+    artifact = artifact_at("demo", "momentumrnn_figure10")
+    assert_nothing_overlaps(draw(artifact, diverged=[(cell.task, cell.model, 1) for cell in artifact.cells()]))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_one_panel_and_three(count):
+    panels = [panel.given() for panel in artifact_at("demo", "momentumrnn_figure10").settings.panels[:count]]
+    changes = {"artifacts": {"momentumrnn_figure10": {"panels": panels}}}
+    figure = draw(artifact_at("demo", "momentumrnn_figure10", overrides=changes))
+    assert len(panels_of(figure)) == count
+    assert_nothing_overlaps(figure)

@@ -1,0 +1,75 @@
+"""The page of a figure and its files: whole, valid, and the same bytes wherever they are made."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from drawn import artifact_at
+from made import curves_of, sources_of, summary_of, write_inputs
+from matplotlib.figure import Figure
+from PIL import Image
+
+from hidden_dynamics.artifacts.sheet import legend_columns, plain_numbers, save
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.system.files import ROOT
+
+NAME = "momentumrnn_figure11"
+
+
+def test_files_are_valid_and_the_same_from_another_process(tmp_path):
+    artifact = artifact_at("demo", NAME)
+    write_inputs(tmp_path, artifact, summary=summary_of(artifact), curves=curves_of(artifact))
+    save(artifact.draw(Sources(artifact, tmp_path)), tmp_path / "here/x")
+    command = [sys.executable, str(ROOT / "scripts/render.py"), "--artifact", NAME, "--root", str(tmp_path)]
+    settings = json.dumps({"scale": "demo", "seeds": [0, 1]})
+    subprocess.run([*command, "--config", settings], check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    here = {kind: (tmp_path / f"here/x.{kind}").read_bytes() for kind in ("pdf", "png")}
+    assert len(list((tmp_path / "here").iterdir())) == 2
+    assert list(here.values()) == [(tmp_path / file).read_bytes() for file in artifact.files()]
+    document = here["pdf"]
+    assert document.startswith(b"%PDF-") and document.rstrip().endswith(b"%%EOF") and b"CreationDate" not in document
+    with Image.open(tmp_path / "here/x.png") as image:
+        image.load()
+        assert image.width > 1200 and image.info["dpi"][0] >= 150
+        assert np.asarray(image.convert("L")).std() > 5  # something is drawn
+
+
+def test_a_figure_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    (tmp_path / "x.pdf").write_text("old")
+    artifact = artifact_at("demo", NAME)
+    figure = artifact.draw(sources_of(artifact, summary=summary_of(artifact), curves=curves_of(artifact)))
+
+    def fail(handle, **_):
+        handle.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(figure, "savefig", fail)
+    with pytest.raises(OSError):
+        save(figure, tmp_path / "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.pdf"] and (tmp_path / "x.pdf").read_text() == "old"
+
+
+def test_a_missing_file_is_named(tmp_path):
+    artifact = artifact_at("demo", NAME)
+    write_inputs(tmp_path, artifact, summary=summary_of(artifact))
+    with pytest.raises(UserError, match="missing") as error:
+        artifact.draw(Sources(artifact, tmp_path))
+    assert error.value.file == str(tmp_path / artifact.inputs()["curves"])
+
+
+def test_a_logarithmic_axis_has_plain_numbers():
+    ax = Figure().subplots()
+    ax.set_yscale("log")
+    ax.set_ylim(4, 150)
+    plain_numbers(ax.yaxis)
+    labels = [label.get_text() for kind in (False, True) for label in ax.get_yticklabels(minor=kind)]
+    assert {"6", "10", "20", "60", "100"} <= set(labels) and "".join(labels).isdecimal()
+
+
+def test_a_legend_has_as_many_columns_as_fit():
+    assert legend_columns([], 6.8) == legend_columns(["x" * 200] * 3, 6.8) == 1
+    assert legend_columns(["LSTM"] * 3, 6.8) == 3 and 1 < legend_columns(["MomentumLSTM"] * 30, 6.8) < 10
