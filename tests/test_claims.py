@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from hidden_dynamics.claims import entries
-from hidden_dynamics.papers.claims import artifacts_with_claims, claims_about, load_claims, several
-from hidden_dynamics.claims.expansion import Cell, check, claims_of, higher_is_better
+from hidden_dynamics.artifacts import artifact_named
+from hidden_dynamics.claims import expansion
+from hidden_dynamics.claims.expansion import claims_of
 from hidden_dynamics.configuration import load, read_yaml
+from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.published import load_published
-from hidden_dynamics.configuration.runs import cells_of, resolve
+from hidden_dynamics.papers import claims as entries
+from hidden_dynamics.papers.claims import FILE, ClaimEntry, artifacts_with_claims, load_claims, stated
 
-ENTRIES = load_claims()["claims"]
-MODELS = read_yaml(entries.ROOT / "config" / "models.yaml")
+ENTRIES = load_claims().claims
+MODELS = load().models
 SCALES = ("demo", "pilot", "paper")
 NOT_CLAIMED = {  # artifacts about which the papers say nothing that runs could contradict, and why
     *(f"momentumrnn_table{number}" for number in range(6, 11)),  # settings
@@ -28,16 +29,36 @@ NOT_CLAIMED = {  # artifacts about which the papers say nothing that runs could 
 
 
 @pytest.fixture(scope="module")
-def claims(configured):
-    """All claims at the paper's scale, by artifact."""
+def artifacts(configured):
+    """At the paper's scale, those that claims rest on."""
     configuration = configured(scale="paper")
-    return {artifact: claims_of(configuration, artifact) for artifact in artifacts_with_claims(configuration)}
+    return {name: artifact_named(configuration, name) for name in artifacts_with_claims(configuration)}
 
 
 @pytest.fixture(scope="module")
-def configured():
-    settings = read_yaml(entries.ROOT / "config.yaml")
-    return functools.cache(lambda **changes: load(settings | changes))
+def claims(artifacts):
+    """All claims at the paper's scale, by artifact."""
+    return {name: claims_of(artifact) for name, artifact in artifacts.items()}
+
+
+def changed(tmp_path: Path, change) -> Path:
+    """The path of a copy of the file, after `change` of its content."""
+    content = json.loads(json.dumps(read_yaml(FILE)))
+    change(content)
+    path = tmp_path / "claims.yaml"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def stating(monkeypatch, **entry) -> None:
+    """Let the file have one entry alone."""
+    about = {"id": "mine", "source": "mine", "says": "mine"} | entry
+    content = entries.Claims(definitions=load_claims().definitions, claims=[ClaimEntry(**about)])
+    for module in (entries, expansion):
+        monkeypatch.setattr(module, "load_claims", lambda: content)
+
+
+# What is claimed
 
 
 def test_every_artifact_has_claims_or_none_for_a_reason(configured):
@@ -49,27 +70,22 @@ def test_every_artifact_has_claims_or_none_for_a_reason(configured):
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_claim_is_of_what_the_artifact_shows(configured, scale):
     configuration = configured(scale=scale)
-    for artifact in artifacts_with_claims(configuration):
-        made = claims_of(configuration, artifact)
-        check(made)
-        kind = configuration.artifacts[artifact]["kind"]
-        shown = set() if kind == "cost_table" else {Cell(*cell) for cell in cells_of(configuration, artifact)}
-        for claim in made:
-            named = {*filter(None, (claim.subject, claim.reference)), *claim.ranked}
-            assert named, claim.id
-            for cell in named:
-                assert resolve(configuration, cell.task, cell.model, cell.size, 0).variant
-            assert kind == "cost_table" or named <= shown, claim.id
-            assert all(cell.task == claim.task for cell in named)
+    for name in artifacts_with_claims(configuration):
+        artifact = artifact_named(configuration, name)
+        shown = set(artifact.cells())
+        for claim in claims_of(artifact):
+            assert claim.cells and set(claim.cells) <= shown, claim.id
+            assert all(resolve(configuration, *cell, 0).variant for cell in claim.cells)
+            assert {cell.task for cell in claim.cells} == {claim.task}
 
 
-def test_every_published_direction_is_that_of_the_published_table(claims):
+def test_every_published_direction_is_that_of_the_published_table(configured, claims):
     """What a sentence calls better has the better number, unless the entry says that the paper contradicts itself."""
-    compared = 0
+    metrics, compared = configured(scale="paper").metrics, 0
     for claim in (claim for made in claims.values() for claim in made):
         if claim.kind == "better" and None not in claim.printed:
             subject, reference = (number.value for number in claim.printed)
-            ahead = subject > reference if higher_is_better(claim.metric) else subject < reference
+            ahead = (subject - reference) * metrics[claim.metric].sign > 0
             assert ahead != claim.against_table, claim.id
             compared += 1
         if claim.kind == "steadier":
@@ -78,10 +94,7 @@ def test_every_published_direction_is_that_of_the_published_table(claims):
 
 
 def test_the_paper_contradicts_itself_in_two_places_only():
-    assert [entry["id"] for entry in ENTRIES if "against_table" in entry] == [
-        "small-speech-all-outperform",
-        "all-outperform",
-    ]
+    assert [entry.id for entry in ENTRIES if entry.against_table] == ["small-speech-all-outperform", "all-outperform"]
 
 
 def test_a_pair_is_claimed_once(claims):
@@ -97,30 +110,23 @@ def test_a_pair_is_claimed_once(claims):
 def test_every_own_number_of_a_table_is_claimed_and_no_quoted_one(claims):
     values = [claim for claim in claims["momentumrnn_table1"] if claim.kind == "value"]
     assert {claim.subject.model for claim in values} == {"momentum_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm"}
-    assert sorted(claim.printed[0].value for claim in values if claim.task == "mnist") == [
-        99.01,
-        99.04,
-        99.08,
-        99.09,
-        99.15,
-    ]
+    on_mnist = sorted(claim.printed[0].value for claim in values if claim.task == "mnist")
+    assert on_mnist == [99.01, 99.04, 99.08, 99.09, 99.15]
     pairs = [claim for claim in claims["momentumrnn_table1"] if claim.reference and claim.reference.model == "lstm"]
     assert all(claim.printed[1].quoted for claim in pairs if claim.kind == "better")
 
 
-def test_every_row_of_a_table_stands_against_its_baseline(claims, configured):
-    """Tables of results: all pairs with a printed difference, in both readings where there are two."""
-    configuration = configured(scale="paper")
-    for artifact, made in claims.items():
-        entry = configuration.artifacts[artifact]
-        published = load_published(entry["published"]) if "published" in entry else {}
-        if entry["kind"] != "results_table" or published.get("across_sizes"):
+def test_every_row_of_a_table_stands_against_its_baseline(claims, artifacts):
+    """Tables of results whose rows are compared at one size: all pairs, in both readings where there are two."""
+    compared = 0
+    for name, artifact in artifacts.items():
+        if getattr(artifact.published, "across_sizes", None):
             continue
-        pairs = {frozenset((c.subject, c.reference)) for c in made if c.kind == "better"}
-        for row in entry["rows"]:
-            for task in entry["tasks"]:
-                pair = (Cell(task, row["model"], row["size"]), Cell(task, published["baseline"], row["size"]))
-                assert row["model"] == published["baseline"] or frozenset(pair) in pairs, (artifact, pair)
+        claimed = {frozenset((claim.subject, claim.reference)) for claim in claims[name] if claim.kind == "better"}
+        pairs = {frozenset((cell, baseline)) for cell, baseline, _ in artifact.pairs()}
+        assert pairs <= claimed, name
+        compared += len(pairs)
+    assert compared > 50
 
 
 def test_costs_are_claimed_as_printed(claims):
@@ -129,16 +135,15 @@ def test_costs_are_claimed_as_printed(claims):
     assert adam.statement == "AdamLSTM’s training memory on PMNIST is more than LSTM’s, N = 256."
     momentum = by_id["table15:pmnist:evaluation_memory:momentum_lstm-256:lstm-256"]
     assert "about the same as" in momentum.statement
-    assert (
-        "0.72 times" in by_id["table16:value:pmnist:time_to_accuracy:momentum_lstm-256:lstm-256"].statement
-    )  # 551/767
+    momentum = by_id["table16:value:pmnist:time_to_accuracy:momentum_lstm-256:lstm-256"]
+    assert "0.72 times" in momentum.statement  # 551/767
 
 
 def test_grids_are_ranked_where_they_are_run(configured, claims):
     (mnist, speech, language) = claims["momentumrnn_figure7"]
     assert len(mnist.ranked) == len(speech.ranked) == len(language.ranked) == 25
     assert mnist.ranked[Cell("mnist_ablation", "momentum_lstm", "mu0.6-s0.6")] == 99.08
-    demo = claims_of(configured(scale="demo"), "momentumrnn_figure7")
+    demo = claims_of(artifact_named(configured(scale="demo"), "momentumrnn_figure7"))
     assert [len(claim.ranked) for claim in demo] == [9, 9, 9]
 
 
@@ -146,55 +151,94 @@ def test_a_table_of_four_rows_has_no_ranking(claims):
     assert not [claim for claim in claims["momentumrnn_table5"] if claim.kind == "ranking"]
 
 
-def test_a_model_of_the_user_s_own_takes_one_entry(configured, monkeypatch):
-    entry = {"id": "mine", "artifact": "momentumrnn_table11", "source": "mine", "says": "mine", "kind": "better"}
-    entry |= {"subject": "nag_lstm", "reference": ["lstm", "momentum_lstm"], "sizes": [128], "tasks": ["pmnist"]}
-    monkeypatch.setattr(entries, "load_claims", lambda: {"claims": [entry]})
-    names = [claim.id for claim in claims_of(configured(scale="paper"), "momentumrnn_table11")]
-    assert names == [
+def test_a_model_of_the_user_s_own_takes_one_entry(artifacts, monkeypatch):
+    about = {"kind": "better", "subject": "nag_lstm", "reference": ["lstm", "momentum_lstm"], "sizes": [128]}
+    stating(monkeypatch, artifact="momentumrnn_table11", tasks=["pmnist"], **about)
+    assert [claim.id for claim in claims_of(artifacts["momentumrnn_table11"])] == [
         "mine:pmnist:test_accuracy:nag_lstm-128:lstm-128",
         "mine:pmnist:test_accuracy:nag_lstm-128:momentum_lstm-128",
     ]
 
 
+@pytest.mark.parametrize("better, more", [("higher", "higher"), ("lower", "lower")])
+def test_a_statement_takes_the_direction_of_its_metric(project, monkeypatch, better, more):
+    """Whatever the metric is called."""
+    metrics = project.read("config/metrics.yaml")
+    metrics["auc"] = {"title": "AUC", "unit": "one", "better": better, "decimals": 3}
+    project.write("config/metrics.yaml", metrics)
+    about = {"kind": "better", "subject": "momentum_lstm", "reference": "lstm", "sizes": [128], "metrics": ["auc"]}
+    stating(monkeypatch, artifact="momentumrnn_table11", tasks=["mnist"], **about)
+    (claim,) = claims_of(artifact_named(project.load(scale="paper"), "momentumrnn_table11"))
+    assert claim.statement == f"MomentumLSTM has a {more} auc than LSTM on MNIST, N = 128."
+
+
+# Mistakes
+
+
 @pytest.mark.parametrize(
-    "change, message",
+    "change, key, word",
     [
-        ({"kind": "best"}, "claims.0.kind"),
-        ({"kind": "value"}, "claims.0.*stands for the whole table"),
-        ({"id": "Not An Id"}, "claims.0.id"),
-        ({"subjects": "lstm"}, "did you mean 'subject'"),
-        ({"sizes": []}, "claims.0.sizes"),
+        ({"kind": "best"}, "claims.0.kind", "better"),
+        ({"kind": "value"}, "claims.0", "whole table"),
+        ({"id": "Not An Id"}, "claims.0.id", "hyphens"),
+        ({"subjects": "lstm"}, "claims.0", "'subject'"),
+        ({"sizes": []}, "claims.0.sizes", "sizes"),
+        ({"sizes": [[1, 2, 3]]}, "claims.0.sizes.0", "pair"),
+        ({"against_table": False}, "claims.0.against_table", "true"),
     ],
 )
-def test_a_malformed_entry_is_refused(tmp_path, change, message):
-    content = json.loads(json.dumps(load_claims()))
-    content["claims"][0] |= change
-    path = tmp_path / "claims.yaml"
-    path.write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(UserError, match=f"(?i){message}"):
+def test_a_malformed_entry_is_refused(tmp_path, change, key, word):
+    path = changed(tmp_path, lambda content: content["claims"][0].update(change))
+    with pytest.raises(UserError, match=word) as error:
         load_claims(path)
+    assert (error.value.file, error.value.key) == ("published/claims.yaml", key)
+
+
+@pytest.mark.parametrize("key", ["subject", "reference", "sizes"])
+def test_a_comparison_needs_its_models(tmp_path, key):
+    with pytest.raises(UserError, match=key) as error:
+        load_claims(changed(tmp_path, lambda content: content["claims"][0].pop(key)))
+    assert error.value.key == "claims.0"
+
+
+@pytest.mark.parametrize("margin", [{}, {"errors": 0.1, "relative": 0.1}])
+def test_a_margin_is_of_one_thing(tmp_path, margin):
+    with pytest.raises(UserError, match="either") as error:
+        load_claims(changed(tmp_path, lambda content: content["definitions"]["margins"].update(silhouette=margin)))
+    assert error.value.key == "definitions.margins.silhouette"
 
 
 def test_two_entries_of_one_name_are_refused(tmp_path):
-    content = json.loads(json.dumps(load_claims()))
-    content["claims"].append(content["claims"][0])
-    path = tmp_path / "claims.yaml"
-    path.write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(UserError, match="pixels-momentum-better stands twice"):
-        load_claims(path)
+    with pytest.raises(UserError, match="twice") as error:
+        load_claims(changed(tmp_path, lambda content: content["claims"].append(content["claims"][0])))
+    assert error.value.key == "pixels-momentum-better"
 
 
 def test_an_artifact_that_is_not_configured_is_refused(configured, monkeypatch):
-    content = {"claims": [{**ENTRIES[0], "artifact": "momentumrnn_table99"}]}
-    monkeypatch.setattr(entries, "load_claims", lambda: content)
-    with pytest.raises(UserError, match="unknown artifact 'momentumrnn_table99'"):
+    stating(monkeypatch, artifact="momentumrnn_table99", kind="value")
+    with pytest.raises(UserError, match="momentumrnn_table99") as error:
         artifacts_with_claims(configured(scale="demo"))
+    assert (error.value.file, error.value.key) == ("published/claims.yaml", "mine")
+
+
+@pytest.mark.parametrize(
+    "name, change", [("nag", {"subject": "nag"}), ("fashion", {"tasks": ["fashion"]}), ("f1", {"metrics": ["f1"]})]
+)
+def test_a_name_that_is_not_configured_is_refused(artifacts, monkeypatch, name, change):
+    about = {"kind": "better", "subject": "lstm", "reference": "sr_lstm", "sizes": [128], "tasks": ["mnist"]} | change
+    stating(monkeypatch, artifact="momentumrnn_table11", **about)
+    with pytest.raises(UserError, match=f"'{name}'"):
+        claims_of(artifacts["momentumrnn_table11"])
 
 
 def test_what_is_stated_of_an_artifact_is_what_is_judged_again():
-    definitions, about = entries.stated("momentumrnn_figure2")
-    assert about == claims_about("momentumrnn_figure2") and definitions == load_claims()["definitions"]
+    definitions, about = stated("momentumrnn_figure2")
+    assert definitions == read_yaml(FILE)["definitions"]
+    assert about == [entry for entry in read_yaml(FILE)["claims"] if entry["artifact"] == "momentumrnn_figure2"]
+    assert json.dumps(about)
+
+
+# With the papers at hand
 
 
 def paper_text(paper: str) -> str:
@@ -211,14 +255,14 @@ def text_in(paper: str, directory: str) -> str:
     return re.sub(r"\s+", " ", text)
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=[entry["id"] for entry in ENTRIES])
+@pytest.mark.parametrize("entry", ENTRIES, ids=[entry.id for entry in ENTRIES])
 def test_the_paper_has_the_place_the_models_and_the_numbers(entry):
-    text = paper_text(entry["artifact"].split("_")[0])
-    for kind, number in re.findall(r"(Table|Figure) (\d+)", entry["source"]):
+    text = paper_text(entry.artifact.split("_")[0])
+    for kind, number in re.findall(r"(Table|Figure) (\d+)", entry.source):
         assert f"{kind} {number}" in text
-    for section in re.findall(r"(?:Sections? |and )(\d\.\d)", entry["source"]):
+    for section in re.findall(r"(?:Sections? |and )(\d\.\d)", entry.source):
         assert re.search(rf"(^|[^\d.]){re.escape(section)} ", text), section
-    for model in [*several(entry.get("subject", [])), *several(entry.get("reference", []))]:
-        assert MODELS[model]["label"].lower() in text.lower(), model
-    for number in re.findall(r"\d+\.\d+M?", entry["says"]):
+    for model in (*entry.subjects, *entry.references):
+        assert MODELS[model].label.lower() in text.lower(), model
+    for number in re.findall(r"\d+\.\d+M?", entry.says):
         assert number in text, number

@@ -2,7 +2,7 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -20,9 +20,12 @@ ModelNames = Annotated[
     str | Annotated[list[str], Field(min_length=1)], expecting("a model, or a list of models", within=True)
 ]
 Pair = Annotated[list[Whole], Field(min_length=2, max_length=2)]
-PaperSize = Annotated[Whole | Pair, expecting("one of the paper's sizes, or a pair: the subject's and the reference's")]
-COMPARED = ("better", "similar", "steadier", "faster", "overfitting", "gradients", "smaller")
-WHOLE = ("ordering", "value", "ratio")
+PaperSize = Annotated[
+    Whole | Pair, expecting("one of the paper's sizes, or a pair: the subject's and the reference's", within=True)
+]
+Compared = Literal["better", "similar", "steadier", "faster", "overfitting", "gradients", "smaller"]
+OfATable = Literal["ordering", "value", "ratio"]
+COMPARED, OF_A_TABLE = get_args(Compared), get_args(OfATable)
 
 
 class Margin(Entry):
@@ -67,7 +70,7 @@ class ClaimEntry(Entry):
 
     Attributes:
         says: what the paper says, in other words.
-        kind: one of `COMPARED`, of models; or of `WHOLE`, of a whole table, and then no model is named.
+        kind: one of `COMPARED`, of models; or of `OF_A_TABLE`, of a whole table, and then no model is named.
         tasks, metrics: all that the artifact shows, where they are not given.
         sizes: one of the paper's sizes each, or a pair: the subject's and the reference's.
         against_table: the paper's own table contradicts the sentence.
@@ -77,17 +80,13 @@ class ClaimEntry(Entry):
     artifact: str
     source: Text
     says: Text
-    kind: Annotated[
-        Literal["better", "similar", "steadier", "faster", "overfitting", "gradients", "smaller"]
-        | Literal["ordering", "value", "ratio"],
-        expecting(f"one of {', '.join((*COMPARED, *WHOLE))}", within=True),
-    ]
+    kind: Annotated[Literal[Compared, OfATable], expecting(f"one of {', '.join((*COMPARED, *OF_A_TABLE))}")]
     tasks: Names | None = None
     metrics: Names | None = None
     subject: ModelNames | None = None
     reference: ModelNames | None = None
     sizes: Annotated[list[PaperSize], Field(min_length=1), expecting("a list of sizes")] | None = None
-    against_table: Literal[True] | None = None
+    against_table: Annotated[Literal[True], expecting("true, or no such key")] | None = None
 
     OF_MODELS: ClassVar[tuple[str, ...]] = ("tasks", "metrics", "subject", "reference", "sizes", "against_table")
 
@@ -98,7 +97,7 @@ class ClaimEntry(Entry):
         if self.kind in COMPARED and lacking:
             text = f"a claim of kind {self.kind} needs {', '.join(sorted(lacking))}"
             raise PydanticCustomError("lacking", "{text}", {"text": text})
-        if self.kind in WHOLE and given:
+        if self.kind in OF_A_TABLE and given:
             text = f"a claim of kind {self.kind} stands for the whole table: leave out {', '.join(sorted(given))}"
             raise PydanticCustomError("superfluous", "{text}", {"text": text})
         return self
