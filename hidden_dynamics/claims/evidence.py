@@ -1,8 +1,7 @@
 """What runs say of a claim's models: numbers over seeds, curves and recordings, read from an artifact's files."""
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from hidden_dynamics.results.milestones import progress_of
 from hidden_dynamics.results.rows import Row, read_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import triangular_moving_average
+from hidden_dynamics.results.summary import measured_of
 
 LEAST_SHARE = 1e-12  # a gradient that is nothing is this share of another
 OF_EVERY_ROW = ("scale", "task", "model", "label", "size", "paper_size", "dataset_title", "stand_in_for")
@@ -52,7 +52,7 @@ class Side:
         """The runs that have no number, in words."""
         return f"{self.failed} of {len(self.rows)} runs of {self.label} diverged or have no finite number"
 
-    def mapped(self, function) -> "Side":
+    def mapped(self, function: Callable[[float], float]) -> "Side":
         """The same runs with another number each."""
         return Side(self.label, self.rows, [function(value) for value in self.values], self.bounded)
 
@@ -165,8 +165,7 @@ def _as_text(cell: Cell) -> tuple[str, str, str]:
 
 def _measured(row: Row, metric: str) -> float:
     """A metric of a run: in a summary one of the `measured`, in a measurement of features a column."""
-    measured: Mapping = json.loads(row["measured"] or "{}") if "measured" in row else row
-    value = measured.get(metric)
+    value = (measured_of(row) if "measured" in row else row).get(metric)
     return math.nan if row["status"] not in HAVE_NUMBERS or value in (None, "") else float(value)
 
 
