@@ -1,21 +1,24 @@
 """The digest of a run's code: blind to how it is written, sensitive to what it means, for just the runs it touches."""
 
+import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
 
-from hidden_dynamics.system import digest
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.configuration.runs import all_runs, code_of
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.system import definitions, digest, normal_form
 
 
 @pytest.fixture
 def sources(tmp_path, monkeypatch):
     """A directory in the place of the repository, empty; `write` puts a file there."""
-    monkeypatch.setattr(digest, "ROOT", tmp_path)
+    monkeypatch.setattr(definitions, "ROOT", tmp_path)
     monkeypatch.chdir(tmp_path)
     forget()
     yield tmp_path
@@ -23,7 +26,13 @@ def sources(tmp_path, monkeypatch):
 
 
 def forget():
-    for function in (digest._digest_of, digest._source_of, digest._references, digest._path_of, digest._read):
+    for function in (
+        digest._digest_of,
+        digest._references,
+        normal_form.source_of,
+        definitions.path_of,
+        definitions.read,
+    ):
         function.cache_clear()
 
 
@@ -193,6 +202,48 @@ def test_a_definition_is_followed_into_the_module_it_comes_from(sources, way):
     assert code("cells.cell") != before
 
 
+@pytest.mark.parametrize("way", WAYS_TO_IMPORT)
+def test_how_and_from_where_a_definition_is_imported_changes_nothing(sources, way):
+    """In one module: only what `where it can be` tries, and what a package offers, are definitions of their own."""
+    steps = "FACTOR = 2\ndef step(x): return FACTOR * x\nclass Base:\n    factor = FACTOR\n"
+    write(sources, {"library/__init__.py": "", "library/steps.py": steps} | WAYS_TO_IMPORT[way])
+    before = code("cells.cell")
+    for path in sorted(sources.rglob("*.py")):
+        text = re.sub(r"(?<=from library import )steps\b", "paces as steps", path.read_text(encoding="utf-8"))
+        text = re.sub(r"(?<=from \. import )steps\b", "paces as steps", text)
+        text = re.sub(r"\blibrary\.steps\b", "library.paces", text)
+        path.write_text(re.sub(r"(?<=from )(\.+)steps\b", r"\1paces", text), encoding="utf-8")
+    (sources / "library/steps.py").rename(sources / "library/paces.py")
+    forget()
+    assert code("cells.cell") == before
+
+
+AMBIGUOUS = {
+    # what comes before the difference, and its terms
+    "of two modules": ("from library import a, b\ndef cell(x): return ", "a.step(x)", "b.step(x)"),
+    "of two modules, renamed": (
+        "from library.a import step as s\nfrom library.b import step as t\ndef cell(x): return ",
+        *("s(x)", "t(x)"),
+    ),
+    "its own and another": (
+        "from library import b\ndef step(x): return x\ndef cell(x): return ",
+        *("step(x)", "b.step(x)"),
+    ),
+    "an argument and another": ("from library.a import step as s\ndef cell(step): return ", "step(1)", "s(1)"),
+    "hidden by an argument": ("from library.a import step as s\ndef cell(s, step): return ", "s(1)", "step(1)"),
+}
+
+
+@pytest.mark.parametrize("way", AMBIGUOUS)
+def test_two_things_of_one_name_are_told_apart(sources, way):
+    head, one, other = AMBIGUOUS[way]
+    library = {"library/a.py": "def step(x): return x + 1", "library/b.py": "def step(x): return x + 2"}
+    write(sources, library | {"cells.py": f"{head}{one} - {other}"})
+    before = code("cells.cell")
+    write(sources, {"cells.py": f"{head}{other} - {one}"})
+    assert code("cells.cell") != before
+
+
 def test_a_package_without_an_init_file_is_followed(sources):
     write(sources, {"steps/a.py": "X = 1", "cells.py": "from steps import a\ndef cell(): return a.X"})
     before = code("cells.cell")
@@ -271,10 +322,7 @@ def test_a_package_beside_the_working_directory_is_followed(sources, tmp_path_fa
 
 
 def copy_the_library(root):
-    for path in (ROOT / "hidden_dynamics").rglob("*.py"):
-        target = root / path.relative_to(ROOT)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, target)
+    shutil.copytree(ROOT / "hidden_dynamics", root / "hidden_dynamics", ignore=shutil.ignore_patterns("*.pyc"))
 
 
 @pytest.fixture(scope="module")
@@ -304,6 +352,66 @@ def copied(digests, sources):
     return touched
 
 
+FILTERS, IMAGE_NETWORKS = "models/momentum/filters.py", "models/image_networks.py"
+MOMENTUM = "self.s * g if state is None else self.mu * state + self.s * g"
+IDENTITIES = """
+import json
+from hidden_dynamics.configuration import load
+from hidden_dynamics.configuration.runs import all_runs, identity
+print(json.dumps({run.id: [run.model, identity(run)] for run in all_runs(load())}))
+"""
+
+
+def identities(root: Path) -> dict[str, list[str]]:
+    """{run: its model and identity} as the copy of the project in `root` has them."""
+    done = subprocess.run([sys.executable, "-c", IDENTITIES], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def move(root: Path, old: str, new: str) -> None:
+    """Rename a module or package within its package, and follow it wherever it is named."""
+    (package, _, leaf), new_leaf = old.rpartition("."), new.rpartition(".")[2]
+    place = root.joinpath(*old.split("."))
+    for path in (place, place.with_suffix(".py")):
+        if path.exists():
+            path.rename(path.with_name(path.name.replace(leaf, new_leaf)))
+    for path in [*root.rglob("*.py"), *root.rglob("*.yaml")]:
+        text = re.sub(rf"\b{re.escape(old)}\b", new, path.read_text(encoding="utf-8"))
+        text = re.sub(rf"(from {re.escape(package)} import .*)\b{leaf}\b", rf"\1{new_leaf} as {leaf}", text)
+        path.write_text(text, encoding="utf-8")
+
+
+def test_moves_retrain_nothing_and_a_changed_equation_just_the_runs_that_use_it(tmp_path):
+    copy_the_library(tmp_path)
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    shutil.copy(ROOT / "config.yaml", tmp_path)
+    before = identities(tmp_path)
+    assert len(before) > 200
+    for old, new in (
+        ("models.momentum.filters", "models.momentum.input_filters"),
+        ("models.recurrent", "models.cores"),
+        ("models.image_networks", "models.networks_of_images"),
+        ("data.streams", "data.random_streams"),
+        ("tasks.pixels", "tasks.pixel_by_pixel"),
+        ("training.optimisers", "training.optimising"),
+        ("training", "learning"),
+    ):
+        move(tmp_path, f"hidden_dynamics.{old}", f"hidden_dynamics.{new}")
+    assert not list(tmp_path.rglob("filters.py")) and (tmp_path / "hidden_dynamics/learning/optimising.py").is_file()
+    assert identities(tmp_path) == before
+    filters = tmp_path / "hidden_dynamics/models/momentum/input_filters.py"
+    text, equation = (
+        filters.read_text(encoding="utf-8"),
+        "self.s * g if state is None else self.mu * state + self.s * g",
+    )
+    assert equation in text
+    filters.write_text(text.replace(equation, "self.s * g"), encoding="utf-8")
+    after = identities(tmp_path)
+    changed = {model for run, (model, identity) in after.items() if [model, identity] != before[run]}
+    assert changed == {"momentum_lstm", "momentum_dtriv"}
+
+
 JOINED = {"tasks": {"mnist": {"models": {"nag_lstm": {"sizes": [128], "hyperparameters": {"s": 0.6}}}}}}
 LSTMS = {"lstm", "momentum_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm", "nag_lstm"}
 ORTHOGONAL = {"dtriv", "momentum_dtriv", "adam_dtriv", "rmsprop_dtriv", "sr_dtriv"}
@@ -320,25 +428,25 @@ ALL = (RECURRENT[0] | ODES | ATTENTIVE | {"resnet"}, RECURRENT[1] | IMAGES)
 
 
 def test_the_momentum_filter_touches_momentum_alone(copied):
-    models, tasks = copied("filters.py", "self.s * g if state is None else self.mu * state + self.s * g", "self.s * g")
+    models, tasks = copied(FILTERS, "self.s * g if state is None else self.mu * state + self.s * g", "self.s * g")
     assert (models, tasks) == ({"momentum_lstm", "momentum_dtriv"}, RECURRENT[1])
 
 
 def test_the_nesterov_filter_touches_restarts_and_nesterov_alone(copied):
-    models, tasks = copied("filters.py", "return j / (j + 3)", "return j / (j + 4)")
+    models, tasks = copied(FILTERS, "return j / (j + 3)", "return j / (j + 4)")
     assert models == {"sr_lstm", "nag_lstm", "sr_dtriv"}
     assert tasks == GENERATED | {"mnist", "pmnist", "pmnist_dtriv", "timit", "timit_recall", "ptb"}
 
 
 def test_the_adam_filter_touches_the_adam_cells_alone(copied):
-    models, _ = copied("filters.py", "torch.rsqrt(m + self.eps)", "torch.rsqrt(m)")
+    models, _ = copied(FILTERS, "torch.rsqrt(m + self.eps)", "torch.rsqrt(m)")
     assert models == {"adam_lstm", "rmsprop_lstm", "adam_dtriv", "rmsprop_dtriv"}
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("recurrent/lstm.py", "class LSTM(nn.Module):", "class LSTM(nn.Module):\n    changed = True\n"),
+        ("models/recurrent/lstm.py", "class LSTM(nn.Module):", "class LSTM(nn.Module):\n    changed = True\n"),
     ],
 )
 def test_what_the_lstms_share_touches_them_alone(copied, file, old, new):
@@ -348,8 +456,8 @@ def test_what_the_lstms_share_touches_them_alone(copied, file, old, new):
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("recurrent/modrelu.py", "torch.addmm(z, h, matrix, out=z)", "torch.addmm(z, h, matrix.t(), out=z)"),
-        ("orthogonal.py", "PROJECTION_INTERVAL = 100", "PROJECTION_INTERVAL = 50"),
+        ("models/recurrent/modrelu.py", "torch.addmm(z, h, matrix, out=z)", "torch.addmm(z, h, matrix.t(), out=z)"),
+        ("models/recurrent/trivialisation.py", "PROJECTION_INTERVAL = 100", "PROJECTION_INTERVAL = 50"),
     ],
 )
 def test_the_orthogonal_core_touches_its_own_runs_alone(copied, file, old, new):
@@ -359,7 +467,7 @@ def test_the_orthogonal_core_touches_its_own_runs_alone(copied, file, old, new):
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("building.py", 'torch.manual_seed(run.spec["seed"])', 'torch.manual_seed(1 + run.spec["seed"])'),
+        ("training/building.py", 'torch.manual_seed(run.spec["seed"])', 'torch.manual_seed(1 + run.spec["seed"])'),
         ("training/devices.py", "torch.set_flush_denormal(True)", "torch.set_flush_denormal(False)"),
         ("training/learning.py", "loss.backward()", "(2 * loss).backward()"),
         ("data/streams.py", "np.random.PCG64(", "np.random.Philox("),
@@ -370,19 +478,24 @@ def test_what_all_share_touches_all(copied, file, old, new):
 
 
 def test_a_network_touches_the_runs_that_have_it_alone(copied):
-    readout = copied("networks.py", "self.readout = nn.Linear(", "self.readout = nn.Bilinear(")
+    readout = copied("models/recurrent_network.py", "self.readout = nn.Linear(", "self.readout = nn.Bilinear(")
     assert readout == (RECURRENT[0], RECURRENT[1] - LANGUAGE)
-    assert copied("language_model.py", "EMBEDDING_RANGE = 0.1", "EMBEDDING_RANGE = 1")[1] == LANGUAGE
-    assert copied("training/schedule.py", "HALVED = 0.05", "HALVED = 0.5")[1] == LANGUAGE
+    assert copied("models/language_model.py", "EMBEDDING_RANGE = 0.1", "EMBEDDING_RANGE = 1")[1] == LANGUAGE
+    assert copied("tasks/schedule.py", "HALVED = 0.05", "HALVED = 0.5")[1] == LANGUAGE
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new", "models"),
     [
-        ("continuous/integral.py", "torch.tensor([0.0, 1.0]", "torch.tensor([0.0, 2.0]", ODES | ATTENTIVE),
-        ("continuous/attention.py", "torch.sigmoid(a)", "torch.tanh(a)", ATTENTIVE),
-        ("image_networks.py", "BLOCKS = 6", "BLOCKS = 5", {"resnet"}),
-        ("image_networks.py", "class InitialAttention(nn.Sequential)", "class InitialAttention(nn.Module)", ATTENTIVE),
+        ("models/continuous/integral.py", "torch.tensor([0.0, 1.0]", "torch.tensor([0.0, 2.0]", ODES | ATTENTIVE),
+        ("models/continuous/attention.py", "torch.sigmoid(a)", "torch.tanh(a)", ATTENTIVE),
+        (IMAGE_NETWORKS, "BLOCKS = 6", "BLOCKS = 5", {"resnet"}),
+        (
+            IMAGE_NETWORKS,
+            "class InitialAttention(nn.Sequential)",
+            "class InitialAttention(nn.Module)",
+            ATTENTIVE,
+        ),
         ("tasks/images.py", "image / levels", "image", set()),  # a docstring
         ("tasks/images.py", "HELD_OUT_SEED = 0", "HELD_OUT_SEED = 1", ODES | ATTENTIVE | {"resnet"}),
     ],
@@ -405,13 +518,17 @@ def test_a_task_touches_its_own_runs_alone(copied):
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("filters.py", '"""v_t = mu v_{t-1} + s g_t', '"""In other words: v_t = mu v_{t-1} + s g_t'),
-        ("filters.py", "class Momentum(nn.Module):", "# a comment\n\n\nclass Momentum(\n    nn.Module,\n):"),
+        (FILTERS, '"""v_t = mu v_{t-1} + s g_t', '"""In other words: v_t = mu v_{t-1} + s g_t'),
+        (
+            FILTERS,
+            "class Momentum(nn.Module):",
+            "# a comment\n\n\nclass Momentum(\n    nn.Module,\n):",
+        ),
         ("training/checkpoint.py", "SECONDS = 60.0", "SECONDS = 30.0"),
         ("training/interruption.py", "signal.SIGTERM, signal.SIGINT", "signal.SIGTERM"),
-        ("files.py", "os.fsync(handle.fileno())", "pass"),
+        ("system/files.py", "os.fsync(handle.fileno())", "pass"),
         ("training/progress.py", "value:.4g", "value:.5g"),
-        ("rendering/face.py", "def ", "def renamed_"),
+        ("artifacts/notes.py", "def ", "def renamed_"),
     ],
 )
 def test_wording_keeping_of_states_and_rendering_touch_no_run(copied, file, old, new):
@@ -431,7 +548,7 @@ def test_the_kernel_of_the_orthogonal_cells_touches_these_alone(sources, old, ne
     copy_the_library(sources)
     cells = [f"hidden_dynamics.models.recurrent.{name}" for name in ("DTRIV", "MomentumDTRIV", "LSTM")]
     before = [code(cell) for cell in cells]
-    file = "hidden_dynamics/recurrent/modrelu_kernel.py"
+    file = "hidden_dynamics/models/recurrent/modrelu_kernel.py"
     text = (sources / file).read_text(encoding="utf-8")
     assert old in text
     write(sources, {file: text.replace(old, new)})

@@ -1,6 +1,5 @@
 """A run is one model on one task with one seed: its specification, its directory, and what determines its result."""
 
-import functools
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -185,12 +184,7 @@ def identity(run: Run) -> str:
 
 def code_of(run: Run) -> str:
     """Digest (hidden_dynamics.system.digest) of a run's code: network, core, task, training and how they are set up."""
-    return _code_of(tuple(run.classes.values()))
-
-
-@functools.cache
-def _code_of(classes: tuple[str, ...]) -> str:
-    return code_digest([*TRAINING, *classes])
+    return code_digest([*TRAINING, *run.classes.values()])
 
 
 def data_file(configuration: Configuration, dataset: str, settings: Mapping[str, Any]) -> str:
