@@ -202,11 +202,6 @@ class Artifact(ABC):
         forms = ("table", "figure")
         return (forms.index(form), int(digits)) if form in forms and digits else (len(forms), 0)
 
-    @property
-    def in_paper(self) -> bool:
-        """Whether the paper shows it."""
-        return self.position[1] > 0
-
     @cached_property
     def published(self) -> Published | None:
         return load_published(self.settings.published) if self.settings.published else None

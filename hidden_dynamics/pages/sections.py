@@ -52,8 +52,9 @@ class Section:
 
     @property
     def short(self) -> str:
-        """Where it is in the paper; its title, where it is not there."""
-        return self.artifact.place if self.artifact.in_paper else self.artifact.settings.title
+        """Where it is in the paper, such as "Table 3"; its title, where it is not there."""
+        number = self.artifact.position[1]
+        return f"{self.artifact.form.capitalize()} {number}" if number else self.artifact.settings.title
 
     @property
     def runs(self) -> int:

@@ -57,7 +57,7 @@ for (const svg of document.querySelectorAll(".panel svg")) {
   const cursor = document.createElementNS("http://www.w3.org/2000/svg", "line");
   cursor.setAttribute("class", "cursor");
   const output = svg.parentElement.querySelector(".reading");
-  const show = (event) => {
+  const tell = (event) => {
     const reading = read(svg, event.clientX);
     if (!reading) return hide();
     for (const [name, value] of [["x1", reading.x], ["x2", reading.x], ["y1", reading.top], ["y2", reading.bottom]])
@@ -69,17 +69,17 @@ for (const svg of document.querySelectorAll(".panel svg")) {
     cursor.remove();
     output.textContent = "";
   };
-  svg.addEventListener("pointermove", show);
-  svg.addEventListener("pointerdown", show);
+  svg.addEventListener("pointermove", tell);
+  svg.addEventListener("pointerdown", tell);
   svg.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hide());
 }
 
 // Claims: what matches every filter stays.
 const filters = document.querySelector(".filters");
+const columns = ["verdict", "paper", "artifact"];
 
 function filter() {
   const claims = [...document.querySelectorAll(".claims li")];
-  const columns = ["verdict", "paper", "artifact"];
   const words = filters.elements.text.value.toLowerCase().split(/\s+/).filter(Boolean);
   const filtered = words.length > 0 || columns.some((name) => filters.elements[name].value);
   for (const claim of claims) {
@@ -89,24 +89,25 @@ function filter() {
     const text = claim.textContent.toLowerCase();
     claim.hidden = !chosen || !words.every((word) => text.includes(word));
   }
-  for (const group of document.querySelectorAll(".says")) {
-    group.hidden = !group.querySelector("li:not([hidden])");
-    group.open = filtered && !group.hidden;
-  }
+  for (const group of document.querySelectorAll(".says, .claimed")) group.hidden = !group.querySelector("li:not([hidden])");
+  for (const group of document.querySelectorAll(".says")) group.open = filtered && !group.hidden;
   const shown = claims.filter((claim) => !claim.hidden).length;
   filters.elements.count.textContent = `${shown} of ${claims.length} claims`;
 }
 
-for (const link of document.querySelectorAll("[data-claims-of]"))
-  link.addEventListener("click", () => {
-    filters.reset();
-    filters.elements.artifact.value = link.dataset.claimsOf;
-    filter();
-  });
+function show(chosen) {
+  filters.reset();
+  for (const name of columns) if (chosen[name]) filters.elements[name].value = chosen[name];
+  filter();
+}
+
+for (const link of document.querySelectorAll("a[data-artifact], a[data-paper]"))
+  link.addEventListener("click", () => show(link.dataset));
 addEventListener("beforeprint", () => {
   for (const group of document.querySelectorAll(".says")) group.open = true;
 });
 filters.addEventListener("input", filter);
+filters.addEventListener("reset", () => setTimeout(filter)); // once it is reset
 filters.addEventListener("submit", (event) => event.preventDefault());
 filter();
 
@@ -114,10 +115,7 @@ filter();
 function reveal() {
   const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;
-  if (target.hidden) {
-    filters.reset();
-    filter();
-  }
+  if (target.hidden) show({});
   for (let place = target; place; place = place.parentElement) if (place.tagName === "DETAILS") place.open = true;
   target.scrollIntoView();
 }
