@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -27,6 +27,7 @@ def environment(results: str) -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     jinja.filters |= {
+        "breakable": lambda path: escape(path).replace("/", Markup("/<wbr>")),
         "brief": brief,
         "duration": duration,
         "identifier": lambda text: re.sub(r"[\s%]", "-", text),
