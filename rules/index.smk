@@ -7,9 +7,7 @@ rule render_index:
         rendered=[file for artifact in ARTIFACTS.values() for file in artifact.files()],
         claims=PATHS.all_verdicts("csv"),
         runs=PATHS.summary("all"),
-        templates=sorted(
-            str(path) for part in ("j2", "css", "js") for path in Path("hidden_dynamics/pages").glob(f"*.{part}")
-        ),
+        templates=sorted(map(str, Path("hidden_dynamics/pages/templates").iterdir())),
     output:
         PATHS.index,
     log:

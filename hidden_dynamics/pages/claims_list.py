@@ -1,14 +1,14 @@
 """The verdicts on the papers' claims, as the page lists them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hidden_dynamics.claims.verdict import VERDICTS
+from hidden_dynamics.claims.verdict_rows import COLUMNS
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.rows import Row, read_rows
 
-COLUMNS = ("id", "paper", "artifact", "source", "says", "statement", "verdict", "reason", "stand_in", "departures", "runs")
 # What was found, in the order in which it is shown: column, what it is called.
 FINDINGS = {
     "found": "Found",
@@ -73,15 +73,15 @@ def _group(says: str, claims: list[Row]) -> Group:
     return Group(says, claims[0]["source"], claims, there, departures.pop() if len(departures) == 1 else "")
 
 
-def findings(claim: Mapping[str, str]) -> list[tuple[str, str]]:
+def findings(claim: Row) -> list[tuple[str, str]]:
     """[(name, value as text)] of what the test of a claim found, without what does not apply."""
     shown = []
     for column, name in FINDINGS.items():
-        text = brief(claim.get(column) or "")
-        if text and column == "estimate" and claim.get("low") and claim.get("high"):
-            level = f"{100 * float(claim['level']):g} % interval" if claim.get("level") else "interval"
+        text = brief(claim[column])
+        if text and column == "estimate" and claim["low"] and claim["high"]:
+            level = f"{100 * float(claim['level']):g} % interval" if claim["level"] else "interval"
             text += f" ({level} {brief(claim['low'])} to {brief(claim['high'])})"
-        if text and column == "effect" and claim.get("effect_name"):
+        if text and column == "effect" and claim["effect_name"]:
             name = claim["effect_name"]
         if text:
             shown.append((name, text))

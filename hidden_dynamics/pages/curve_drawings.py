@@ -94,7 +94,12 @@ def _panel(panel: Panel, name: str, models: Mapping[str, tuple[str, str]]) -> Pa
     buffer = StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    attributes = {"id": name, "role": "img", "aria-label": " ".join(panel.title), **_scales(figure, ax)}  # laid out by now
+    attributes = {
+        "id": name,
+        "role": "img",
+        "aria-label": " ".join(panel.title),
+        **_scales(figure, ax),
+    }  # laid out by now
     return PanelDrawing(name, panel.title, _inline(buffer.getvalue(), name, models, attributes))
 
 

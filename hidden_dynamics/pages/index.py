@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.claims.rules import rules
 from hidden_dynamics.claims.verdict import VERDICTS
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages import times
 from hidden_dynamics.pages.claims_list import findings, read_claims
 from hidden_dynamics.pages.curve_drawings import colours
-from hidden_dynamics.pages.claims_markdown import rules
 from hidden_dynamics.pages.data_used import data_of
 from hidden_dynamics.pages.overview import key_figures, provenance_of
 from hidden_dynamics.pages.sections import papers_of, section_of
@@ -32,7 +32,8 @@ def index_page(configuration: Configuration, root: Path) -> str:
     runs = read_rows(root / paths.summary("all"))
     sections = [section_of(artifact, runs, claims, root) for artifact in load_artifacts(configuration).values()]
     papers = papers_of(sections)
-    return environment(configuration.results).get_template("index.html.j2").render(
+    template = environment(configuration.results).get_template("index.html.j2")
+    return template.render(
         configuration=configuration,
         provenance=provenance_of(configuration, runs),
         papers=papers,
