@@ -3,8 +3,6 @@
 
 import functools
 import json
-import math
-import os
 import re
 import shlex
 import sys
@@ -16,11 +14,13 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.meaning import meaning_of, meaning_of_all
 from hidden_dynamics.artifacts.notes import caption
 from hidden_dynamics.configuration import load
-from hidden_dynamics.configuration.runs import all_runs, find, identity, outputs_of, seeds_of
+from hidden_dynamics.configuration.jobs import TrainingJobs
+from hidden_dynamics.configuration.runs import all_runs, identity, outputs_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import artifacts_with_claims, stated
 from hidden_dynamics.system.digest import code_digest
 from hidden_dynamics.system.hardware import has_nvidia_gpu
+from hidden_dynamics.system.jobs import environment_of_jobs, in_a_command
 from hidden_dynamics.system.locks import forget_a_killed_snakemake
 from snakemake.exceptions import WorkflowError
 
@@ -42,29 +42,20 @@ FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.form == "fig
 LIGHT = dict(mem_mb=1000, runtime=30)  # of a step that neither trains nor measures
 SOON = 50  # priority: as soon as it can be made; jobs that are ready and wait cost the scheduler time
 TIME_LIMIT = min(SCALE.runtime, SETTINGS.time_limit or SCALE.runtime)
+REQUEUE = (
+    "--requeue" if workflow.remote_exec else ""
+)  # a job that a scheduler runs for this workflow may queue itself again
+# Where a download is looked for first changes nothing of what is downloaded: it is no parameter.
+MIRROR = in_a_command(f"--mirror {shlex.quote(SETTINGS.data.mirror)}") if SETTINGS.data.mirror else ""
 
-# Every job finds the library here, in conda environments and on cluster nodes too, and the settings as they are after Snakemake's
-# command line. Without conda, `python` is the one that runs Snakemake. With conda, it is that of the job's environment: a job is told
-# where environments are, and stops if it finds itself elsewhere; packages of the user's own (~/.local) would come before theirs.
 uses_conda = "conda" in {str(method) for method in workflow.deployment_settings.deployment_method}
-environments = workflow.deployment_settings.conda_prefix or ".snakemake/conda"
-job_environment = {
-    "PYTHONPATH": str(workflow.basedir),
-    "HIDDEN_DYNAMICS_CONFIG": json.dumps(config),
-    "HIDDEN_DYNAMICS_ENVIRONMENTS": os.path.abspath(environments) if uses_conda else "",
-}
-if uses_conda:
-    job_environment["PYTHONNOUSERSITE"] = "1"
-else:
-    job_environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()])
-exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in job_environment.items())
-exports = exports.replace("{", "{{").replace("}", "}}")  # Snakemake formats the prefix
-shell.prefix(f"export {exports}; ")
+environments = (workflow.deployment_settings.conda_prefix or ".snakemake/conda") if uses_conda else None
+shell.prefix(in_a_command(environment_of_jobs(str(workflow.basedir), config, environments)))
 
 
 def names(artifacts):
     """A wildcard's constraint to these artifacts; (?!) matches nothing."""
-    return "|".join(artifacts) or "(?!)"
+    return "|".join(dict.fromkeys(artifacts)) or "(?!)"
 
 
 def sources_of(wildcards):
@@ -78,6 +69,20 @@ def sources_of(wildcards):
 
 def verdicts_of(wildcards):
     return [PATHS.verdicts(wildcards.artifact)] if wildcards.artifact in CLAIMED else []
+
+
+def data_of(runs):
+    """The prepared data of runs of one task."""
+    return PATHS.prepared(runs[0].spec["dataset"], runs[0].spec["data"])
+
+
+def raw_option(dataset):
+    """Where the raw files are. A copy of the user's own is found in the settings: where it lies is no parameter."""
+    return "" if CONFIGURATION.datasets[dataset].own_copy else f"--raw {shlex.quote(PATHS.raw(dataset))}"
+
+
+def preparing_code(dataset):
+    return code_digest([f"{CONFIGURATION.datasets[dataset].module}.prepare", "hidden_dynamics.data.prepared.save"])
 
 
 def runs_of(wildcards):

@@ -4,27 +4,6 @@ FILES = {name: list(dataset.files) for name, dataset in CONFIGURATION.datasets.i
 PREPARED = {Path(PATHS.prepared(task.dataset, task.data)).stem: task for task in CONFIGURATION.tasks.values()}
 
 
-def task_of(wildcards):
-    return PREPARED[wildcards.prepared]
-
-
-def raw_option(wildcards):
-    """Where the raw files are. A copy of the user's own is found in the settings: where it lies is no parameter."""
-    dataset = task_of(wildcards).dataset
-    return "" if CONFIGURATION.datasets[dataset].own_copy else f"--raw {shlex.quote(PATHS.raw(dataset))}"
-
-
-def mirror_option():
-    """Where a download is looked for first. It changes nothing of what is downloaded, so it is no parameter."""
-    mirror = SETTINGS.data.mirror
-    return f"--mirror {shlex.quote(mirror)}".replace("{", "{{").replace("}", "}}") if mirror else ""
-
-
-def preparing_code(wildcards):
-    place = CONFIGURATION.datasets[task_of(wildcards).dataset].module
-    return code_digest([f"{place}.prepare", "hidden_dynamics.data.prepared.save"])
-
-
 rule fetch:
     output:
         PATHS.raw("{dataset}", "{file}"),
@@ -47,7 +26,7 @@ rule fetch:
         "Downloading {wildcards.file} of {wildcards.dataset}"
     shell:
         "python scripts/fetch.py --dataset {wildcards.dataset} --file {wildcards.file} --output {output:q}"
-        f" {mirror_option()} > {{log:q}} 2>&1"
+        f" {MIRROR} > {{log:q}} 2>&1"
 
 
 # One rule for each environment, so that preparing images installs nothing that only speech needs.
@@ -63,7 +42,8 @@ for environment in sorted({dataset.environment for dataset in CONFIGURATION.data
             "prepare" if environment == "data" else f"prepare_{environment}"
         input:
             lambda wildcards: [
-                PATHS.raw(task_of(wildcards).dataset, file) for file in FILES[task_of(wildcards).dataset]
+                PATHS.raw(PREPARED[wildcards.prepared].dataset, file)
+                for file in FILES[PREPARED[wildcards.prepared].dataset]
             ],
         output:
             arrays=f"{PATHS.data}/prepared/{{prepared}}.npz",
@@ -82,10 +62,10 @@ for environment in sorted({dataset.environment for dataset in CONFIGURATION.data
             mem_mb=2000,
             runtime=30,
         params:
-            dataset=lambda wildcards: task_of(wildcards).dataset,
-            settings=lambda wildcards: json.dumps(task_of(wildcards).data, sort_keys=True),
-            raw=raw_option,
-            code=preparing_code,
+            dataset=lambda wildcards: PREPARED[wildcards.prepared].dataset,
+            settings=lambda wildcards: json.dumps(PREPARED[wildcards.prepared].data, sort_keys=True),
+            raw=lambda wildcards: raw_option(PREPARED[wildcards.prepared].dataset),
+            code=lambda wildcards: preparing_code(PREPARED[wildcards.prepared].dataset),
         message:
             "Preparing {wildcards.prepared}"
         shell:

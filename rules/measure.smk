@@ -1,14 +1,6 @@
 # What is measured beside the runs. Artifacts that show the same share one measurement, under the name of the first of them.
 
 
-def measurements(what):
-    return sorted({artifact.measurement for artifact in ARTIFACTS.values() if artifact.measured == what})
-
-
-def data_of(runs):
-    return PATHS.prepared(runs[0].spec["dataset"], runs[0].spec["data"])
-
-
 # What a training and an evaluation of each model cost on this machine. It takes all the cores that Snakemake has, so that no other job
 # of this workflow runs beside it, and waits until everything else is done. On a cluster, where that would not keep other jobs off the
 # node, profiles/slurm asks for a node to itself.
@@ -23,7 +15,7 @@ rule measure_cost:
     benchmark:
         f"{PATHS.logs}/measure_cost-{{artifact}}.tsv"
     wildcard_constraints:
-        artifact=names(measurements("costs")),
+        artifact=names(a.measurement for a in ARTIFACTS.values() if a.measured == "costs"),
     priority: -1
     conda:
         "../envs/train.yaml"
@@ -59,7 +51,7 @@ rule measure_features:
     benchmark:
         f"{PATHS.logs}/measure_features-{{artifact}}.tsv"
     wildcard_constraints:
-        artifact=names(measurements("features")),
+        artifact=names(a.measurement for a in ARTIFACTS.values() if a.measured == "features"),
     priority: SOON
     conda:
         "../envs/features.yaml"

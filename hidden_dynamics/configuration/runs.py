@@ -64,11 +64,13 @@ def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -
     return [
         run
         for task in configuration.tasks
-        for run in _runs_on(configuration, task, seeds_of(configuration, task) if given is None else given)
+        for run in runs_on(configuration, task, given)
     ]
 
 
-def _runs_on(configuration: Configuration, task: str, seeds: list[int]) -> list[Run]:
+def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = None) -> list[Run]:
+    """Every run of a task, with its own seeds or given ones."""
+    seeds = seeds_of(configuration, task) if seeds is None else seeds
     return [
         resolve(configuration, task, model, size, seed)
         for model, entry in configuration.tasks[task].models.items()
@@ -142,7 +144,7 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
 def find(configuration: Configuration, task: str, variant: str, seed: int) -> Run:
     """The run in the directory `<task>/<variant>/seed<seed>`; a seed that is not configured is as good as any other."""
     known(task, configuration.tasks, "task", "the configured tasks")
-    candidates = {run.variant: run for run in _runs_on(configuration, task, [seed])}
+    candidates = {run.variant: run for run in runs_on(configuration, task, [seed])}
     return candidates[known(variant, candidates, "model", f"task {task} at scale {configuration.scale_name}")]
 
 

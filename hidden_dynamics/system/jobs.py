@@ -1,0 +1,38 @@
+"""The shell environment of the workflow's jobs."""
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def environment_of_jobs(root: str, settings: Mapping[str, Any], environments: str | None) -> str:
+    """A shell command that prepares a job, as Snakemake's prefix of every command.
+
+    Every job finds the library, in conda environments and on cluster nodes too, and the settings as they are after
+    Snakemake's command line. Without conda, `python` is the one that runs Snakemake. With conda, it is that of the
+    job's environment: a job is told where environments are, and stops if it finds itself elsewhere
+    (scripts/_bootstrap.py); packages of the user's own (~/.local) would come before theirs.
+
+    Args:
+        root: of the repository.
+        environments: the directory of conda environments; None without conda.
+    """
+    variables = {
+        "PYTHONPATH": root,
+        "HIDDEN_DYNAMICS_CONFIG": json.dumps(settings),
+        "HIDDEN_DYNAMICS_ENVIRONMENTS": os.path.abspath(environments) if environments else "",
+    }
+    if environments:
+        variables["PYTHONNOUSERSITE"] = "1"
+    else:
+        variables["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()])
+    return f"export {' '.join(f'{name}={shlex.quote(value)}' for name, value in variables.items())}; "
+
+
+def in_a_command(text: str) -> str:
+    """Text as it stands in a rule's command, which Snakemake formats."""
+    return text.replace("{", "{{").replace("}", "}}")
