@@ -42,9 +42,8 @@ FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.form == "fig
 LIGHT = dict(mem_mb=1000, runtime=30)  # of a step that neither trains nor measures
 SOON = 50  # priority: as soon as it can be made; jobs that are ready and wait cost the scheduler time
 TIME_LIMIT = min(SCALE.runtime, SETTINGS.time_limit or SCALE.runtime)
-REQUEUE = (
-    "--requeue" if workflow.remote_exec else ""
-)  # a job that a scheduler runs for this workflow may queue itself again
+# A job that a scheduler runs for this workflow may queue itself again.
+REQUEUE = "--requeue" if workflow.remote_exec else ""
 # Where a download is looked for first changes nothing of what is downloaded: it is no parameter.
 MIRROR = in_a_command(f"--mirror {shlex.quote(SETTINGS.data.mirror)}") if SETTINGS.data.mirror else ""
 
