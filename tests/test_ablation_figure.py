@@ -1,0 +1,246 @@
+"""Grids of hyperparameters: they show what the runs left, and say what they are."""
+
+import itertools
+
+import numpy as np
+import pytest
+from drawn import artifact_at, with_gid, words
+from hypothesis import given
+from hypothesis import strategies as st
+from made import EVERY, sources_of, summary_of
+from matplotlib.colors import LogNorm
+
+from hidden_dynamics.artifacts.kinds.ablation.drawing import Square, colours_of, font_size
+from hidden_dynamics.errors import UserError
+
+FIGURE = "momentumrnn_figure7"
+
+
+def evaluation_of(run):
+    mu, s = (run.spec["hyperparameters"].get(name, 0.0) for name in ("mu", "s"))
+    loss = 10 + 100 * mu + s + run.seed
+    losses = {"test_loss": loss, "test_perplexity": 60 * loss, "validation_loss": loss}
+    return {"iteration": EVERY, "epoch": 1.0, "test_accuracy": (50 + 40 * mu + s + run.seed) / 100, **losses}
+
+
+def grid_figure(scale="demo", change=lambda row: None):
+    artifact = artifact_at(scale, FIGURE)
+    rows = summary_of(artifact, lambda run: {"evaluations": [evaluation_of(run)]})
+    for row in rows:
+        change(row)
+    return artifact.draw(sources_of(artifact, summary=rows))
+
+
+def grids(figure, gid):
+    """The grids' images, from left to right."""
+    return [found for found in with_gid(figure, gid) if hasattr(found, "get_clim")]
+
+
+def text_at(image, name):
+    return [text.get_text() for text in image.axes.texts if text.get_gid() == name]
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_our_grids_are_means_over_seeds_of_what_was_measured(scale):
+    figure = grid_figure(scale)
+    for image, task, value in zip(
+        grids(figure, "ours"),
+        ("mnist_ablation", "timit_ablation", "ptb_ablation"),
+        (
+            lambda mu, s: 50.5 + 40 * mu + s,
+            lambda mu, s: 10.5 + 100 * mu + s,
+            lambda mu, s: 630 + 6000 * mu + 60 * s,
+        ),
+        strict=True,
+    ):
+        grid = artifact_at(scale, FIGURE).configuration.tasks[task].models["momentum_lstm"].grid
+        rows, columns = sorted(grid["mu"], reverse=True), sorted(grid["s"])
+        expected = [[value(mu, s) for s in columns] for mu in rows]
+        np.testing.assert_allclose(image.get_array(), expected, rtol=1e-12)
+        assert [label.get_text() for label in image.axes.get_yticklabels()] == [f"{mu:g}" for mu in rows]
+        assert [label.get_text() for label in image.axes.get_xticklabels()] == [f"{s:g}" for s in columns]
+        assert text_at(image, f"ours {rows[0]:g} {columns[0]:g}") == [f"{expected[0][0]:.2f}"]
+        assert (image.axes.get_ylabel(), image.axes.get_xlabel()) == ("momentum μ", "step size s")
+
+
+def test_the_published_grids_are_the_papers():
+    accuracy, mse, perplexity = grids(grid_figure(), "published")
+    assert accuracy.get_array().shape == mse.get_array().shape == perplexity.get_array().shape == (5, 5)
+    assert text_at(perplexity, "published 0.9 1") == ["642.07"] and text_at(perplexity, "published 0 0.6") == ["58.62"]
+    assert "Published: Test perplexity, N = 1150, Penn Treebank" in perplexity.axes.get_title()
+    assert text_at(accuracy, "published 0.9 0.1") == ["99.08"] and text_at(accuracy, "published 0 1") == ["98.90"]
+    assert text_at(mse, "published 0.9 0.1") == ["121.07"] and text_at(mse, "published 0.3 0.1") == ["5.87"]
+    assert "Published: Test accuracy (%), N = 256, MNIST" in accuracy.axes.get_title()
+    assert "Published: Test MSE, N = 158, TIMIT" in mse.axes.get_title()
+
+
+def test_green_is_the_better_end_and_each_grid_has_its_own_colours():
+    figure = grid_figure()
+    images = grids(figure, "ours") + grids(figure, "published")
+    assert [image.get_cmap().name for image in images] == ["YlGn", "YlGn_r", "YlGn_r"] * 2
+    assert [isinstance(image.norm, LogNorm) for image in images] == [False, True, True] * 2  # as configured
+    assert len({image.get_clim() for image in images}) == 6
+    assert "by the logarithm for Test MSE and Test perplexity." in words(figure)
+    for image in images:
+        best = max if image.get_cmap().name == "YlGn" else min
+        red, green, blue, _ = image.get_cmap()(image.norm(best(image.get_array().ravel())))
+        assert green > red and green > blue and green < 0.5  # dark green
+
+
+def diverge(places):
+    """Let runs diverge: `places` are (task, paper_size, seed)."""
+
+    def change(row):
+        if (row["task"], row["paper_size"], row["seed"]) in places:
+            row |= {"status": "diverged", "diverged_at": "7", "measured": "", "metric": "", "rule": ""}
+
+    return change
+
+
+def test_a_cell_whose_seeds_all_diverged_is_hatched_and_one_with_some_has_the_others_mean():
+    places = [("mnist_ablation", "mu0.9-s0.1", "0"), *(("timit_ablation", "mu0.0-s1.0", seed) for seed in "01")]
+    figure = grid_figure(change=diverge(places))
+    accuracy, mse, _ = grids(figure, "ours")
+    assert text_at(accuracy, "ours 0.9 0.1") == ["87.10\n1/2 div."]  # seed 1: 50 + 36 + 0.1 + 1
+    assert text_at(mse, "ours 0 1") == ["diverged\n2/2"]
+    assert mse.get_array().mask.sum() == 1 and mse.get_array().mask[-1, -1] and not np.any(accuracy.get_array().mask)
+    (hatch,) = with_gid(figure, "hatch")
+    assert hatch.axes is mse.axes and hatch.get_hatch() and hatch.get_xy() == (1.5, 1.5)
+    assert "n of m seeds diverged" in words(figure) and "n of m" not in words(grid_figure())
+
+
+def test_a_grid_that_diverged_everywhere_is_drawn():
+    figure = grid_figure(change=lambda row: row.update(status="diverged", measured="", metric="", rule=""))
+    figure.draw_without_rendering()
+    assert words(figure).count("diverged 2/2") == 27 and len(with_gid(figure, "hatch")) == 27
+
+
+def test_a_mean_that_is_not_finite_is_no_colour():
+    def overflow(row):
+        if row["paper_size"] == "mu0.9-s1.0":
+            row["measured"] = '{"test_accuracy": 0.5, "test_loss": 2e9, "test_perplexity": Infinity}'
+
+    figure = grid_figure(change=overflow)
+    accuracy, mse, perplexity = grids(figure, "ours")
+    assert text_at(perplexity, "ours 0.9 1") == ["not finite"] and perplexity.get_array().mask.sum() == 1
+    assert text_at(accuracy, "ours 0.9 1") == ["50.00"] and text_at(mse, "ours 0.9 1") == ["2.00e+09"]
+    assert "Hatched: no number" in words(figure) and "Hatched" not in words(grid_figure())
+
+
+def test_a_run_that_finished_without_anything_to_report_is_no_number():
+    """Its train loss stayed finite and no validation loss was, so nothing was chosen and nothing tested."""
+
+    def nothing(row):
+        if (row["task"], row["paper_size"], row["seed"]) == ("ptb_ablation", "mu0.9-s0.1", "0"):
+            row |= {"measured": "", "metric": "", "rule": ""}
+
+    figure = grid_figure(change=nothing)
+    perplexity = grids(figure, "ours")[2]
+    assert text_at(perplexity, "ours 0.9 0.1") == ["not finite"] and perplexity.get_array().mask.sum() == 1
+
+
+def test_the_face_of_the_grids():
+    text = words(grid_figure())
+    for said in (
+        "scale: demo, stand-in data, other network sizes than the paper's",
+        "Ours: Test accuracy (%), N = 32 (paper: 256), mean of 2 seeds MNIST in the paper stand-in for MNIST: Digits",
+        "TIMIT in the paper, previous frame stand-in for TIMIT: Synthetic speech",
+        "(paper: 1150), mean of 2 seeds PTB in the paper stand-in for Penn Treebank:",
+        "has no momentum",
+        "what word frequencies alone give",
+        "each run at its evaluation with the highest test accuracy or lowest validation loss",
+        "98.90 is the LSTM's accuracy",
+        "each is a mean over 5 runs",
+        "released (speech_target)",
+        "cpu, fp32",
+    ):
+        assert said in text
+    text = words(grid_figure("paper"))
+    assert "Ours: Test MSE, N = 158, mean of 2 seeds TIMIT, previous frame data: TIMIT" in text
+    assert "Ours: Test perplexity, N = 1150, mean of 2 seeds PTB data: Penn Treebank" in text
+    assert "stand-in" not in text and "(paper:" not in text
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_every_text_fits_its_cell(scale):
+    places = [("timit_ablation", f"mu{mu}-s{s}", seed) for mu in (0.9, 0.3) for s in (0.1, 1.0) for seed in "01"]
+    figure = grid_figure(scale, diverge([*places, ("mnist_ablation", "mu0.9-s0.1", "0")]))
+    figure.draw_without_rendering()
+    for image in grids(figure, "ours") + grids(figure, "published"):
+        rows, columns = image.get_array().shape
+        width, height = image.axes.bbox.width / columns, image.axes.bbox.height / rows
+        for text in image.axes.texts:
+            box = text.get_window_extent()
+            assert box.width < width and box.height < height, text.get_text()
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_no_title_overlaps_another_or_leaves_the_page(scale):
+    figure = grid_figure(scale)
+    figure.draw_without_rendering()
+    boxes = [image.axes.title.get_window_extent() for image in grids(figure, "ours") + grids(figure, "published")]
+    for one, other in itertools.combinations(boxes, 2):
+        assert one.x1 < other.x0 or other.x1 < one.x0 or one.y1 < other.y0 or other.y1 < one.y0
+    assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+def test_the_papers_numbers_are_large_enough_to_read():
+    """Three panels wide, a page at the width of a text still has letters of 4 points."""
+    figure = grid_figure("paper")
+    for image in grids(figure, "published"):
+        assert {text.get_fontsize() * 6.5 / figure.get_figwidth() >= 4 for text in image.axes.texts} == {True}
+
+
+@given(st.lists(st.text("0123456789.", min_size=1, max_size=9), min_size=1), st.integers(1, 30), st.integers(1, 30))
+def test_letters_are_never_too_small_to_read_or_larger_than_the_page_text(texts, rows, columns):
+    assert 4 <= font_size(texts, (rows, columns)) <= 9
+    assert font_size(texts, (rows + 1, columns + 1)) <= font_size(texts, (rows, columns))
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), max_size=9), st.sampled_from(["higher", "lower"]), st.sampled_from(["linear", "log"])
+)
+def test_colours_of_any_values_are_a_scale(values, better, scale):
+    _, norm = colours_of(np.array(values), better, scale)
+    assert norm.vmin < norm.vmax
+    if values:
+        assert norm.vmin <= min(values) and max(values) <= norm.vmax
+        assert isinstance(norm, LogNorm) == (scale == "log" and min(values) > 0)
+
+
+def test_texts_of_squares():
+    assert Square(1.234).text(2) == "1.23" and Square().text(2) == ""
+    assert Square(642.066, runs=5).text(2) == "642.07" and Square(3.1e21).text(2) == "3.10e+21"
+    assert Square(1.0, runs=5, diverged=2).text(1) == "1.0\n2/5 div."
+    assert Square(runs=5, diverged=5).text(1) == "diverged\n5/5"
+    assert Square(np.nan, runs=2, diverged=1).text(1) == "not finite\n1/2 div."
+
+
+@pytest.mark.parametrize("change", [{"measured": "{}"}, {"measured": ""}, {"hyperparameters": '{"mu": 0.9}'}])
+def test_a_run_without_the_metric_or_a_place_in_the_grid_is_named(change):
+    column = next(iter(change))
+    with pytest.raises(UserError, match="mnist_ablation") as error:
+        grid_figure(change=lambda row: row.update(change))
+    assert error.value.key == column and error.value.file == artifact_at("demo", FIGURE).inputs()["summary"]
+
+
+def test_places_are_those_of_the_runs_whatever_is_configured_now():
+    figure = grid_figure(change=lambda row: row.update(hyperparameters='{"mu": 0.5, "s": 0.25}'))
+    image = grids(figure, "ours")[0]
+    assert image.get_array().shape == (1, 1) and text_at(image, "ours 0.5 0.25")
+
+
+def test_a_panel_without_runs_is_named():
+    artifact = artifact_at("demo", FIGURE)
+    with pytest.raises(UserError, match="no run of momentum_lstm on mnist_ablation"):
+        artifact.draw(sources_of(artifact, summary=[]))
+
+
+def test_a_panel_without_published_numbers_is_named():
+    panels = [panel.given() | {"metric": "validation_loss"} for panel in artifact_at("demo", FIGURE).settings.panels]
+    changes = {"artifacts": {FIGURE: {"panels": panels}}}
+    artifact = artifact_at("demo", FIGURE, overrides=changes)
+    rows = summary_of(artifact, lambda run: {"evaluations": [evaluation_of(run)]})
+    with pytest.raises(UserError, match="no grid of validation_loss") as error:
+        artifact.draw(sources_of(artifact, summary=rows))
+    assert error.value.file == "published/momentumrnn/figure7.yaml"
