@@ -76,28 +76,28 @@ def _collected(artifact: Artifact, summary: Rows) -> list[Record]:
     found = [RowKey(row["model"], size_of(row["paper_size"])) for row in summary]
     records = []
     for key in dict.fromkeys([*listed, *found]):
+        of_row = [row for of, row in zip(found, summary, strict=True) if of == key]
+        label = of_row[0]["label"] if of_row else artifact.configuration.models[key.model].label
+        about = {"model": key.model, "label": label, "extra": key not in listed, "paper_size": key.paper_size}
         for task in artifact.settings.tasks:
-            runs = [row for of, row in zip(found, summary, strict=True) if (of, row["task"]) == (key, task)]
-            records += [_record(artifact, key, task, metric, runs, key not in listed) for metric in artifact.metrics()]
+            runs = [row for row in of_row if row["task"] == task]
+            records += [_record(artifact, about, task, metric, runs) for metric in artifact.metrics()]
     return records
 
 
-def _record(artifact: Artifact, key: RowKey, task: str, metric: str, runs: Rows, extra: bool) -> Record:
+def _record(artifact: Artifact, about: Record, task: str, metric: str, runs: Rows) -> Record:
     configuration = artifact.configuration
-    known = configuration.models[key.model].label if key.model in configuration.models else key.model
+    key, theirs = RowKey(about["model"], about["paper_size"]), published_task(configuration, task)
     return {
         "artifact": artifact.name,
         "scale": configuration.scale_name,
         "task": task,
-        "published_task": published_task(configuration, task),
-        "model": key.model,
-        "label": _shared(runs, "label") or known,
-        "extra": extra,
-        "paper_size": key.paper_size,
+        "published_task": theirs,
+        **about,
         "metric": metric,
         **_ours(runs, metric, configuration.metrics[metric].factor),
-        **_theirs(artifact, key, published_task(configuration, task), metric),
-        **_data(artifact, task, runs),
+        **_theirs(artifact, key, theirs, metric),
+        **_data(artifact, theirs, runs),
     }
 
 
@@ -135,10 +135,10 @@ def _theirs(artifact: Artifact, key: RowKey, task: str, metric: str) -> Record:
     }
 
 
-def _data(artifact: Artifact, task: str, runs: Rows) -> Record:
+def _data(artifact: Artifact, theirs: str, runs: Rows) -> Record:
     """What the runs used, and what that stands in for: as they say, or else where the paper used something else."""
     dataset = _shared(runs, "dataset")
-    papers = load_tasks(artifact.settings.published).get(published_task(artifact.configuration, task))
+    papers = load_tasks(artifact.settings.published).get(theirs)
     other = papers.dataset if papers and dataset not in (None, papers.dataset) else None
     return {
         "dataset": dataset,
