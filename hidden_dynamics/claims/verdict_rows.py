@@ -24,9 +24,7 @@ def read_verdicts(path: Path) -> list[dict[str, str]]:
     return read_rows(path, COLUMNS)
 
 
-def matrix(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
-    """{artifact: {verdict: how many of its claims have it}}, artifacts in the rows' order, every verdict there is."""
-    found: dict[str, Counter[str]] = {}
-    for row in rows:
-        found.setdefault(row["artifact"], Counter())[row["verdict"]] += 1
-    return {artifact: {verdict: count[verdict] for verdict in VERDICTS} for artifact, count in found.items()}
+def counts(rows: Iterable[Row]) -> dict[str, int]:
+    """{verdict: how many of the claims have it}, for every verdict there is."""
+    found = Counter(row["verdict"] for row in rows)
+    return {verdict: found[verdict] for verdict in VERDICTS}

@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from hidden_dynamics.claims.verdict import VERDICTS
-from hidden_dynamics.claims.verdict_rows import COLUMNS
-from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.rows import Row, read_rows
+from hidden_dynamics.claims.verdict_rows import counts
+from hidden_dynamics.results.rows import Row
 
 # What was found, in the order in which it is shown: column, what it is called.
 FINDINGS = {
@@ -38,25 +35,6 @@ class Group:
     claims: list[Row]
     counts: dict[str, int]
     departures: str
-
-
-def read_claims(path: Path) -> list[dict[str, str]]:
-    """The claims in their order, as text by column.
-
-    Raises:
-        UserError: the file is missing, lacks a column, or has a verdict that is none.
-    """
-    claims = read_rows(path, COLUMNS)
-    for claim in claims:
-        if claim["verdict"] not in VERDICTS:
-            text = f"{path}: {claim['id']}: '{claim['verdict']}' is no verdict ({', '.join(VERDICTS)})."
-            raise UserError(text, path, claim["id"])
-    return claims
-
-
-def counts(claims: Sequence[Row]) -> dict[str, int]:
-    """{verdict: number of claims}, for every verdict."""
-    return {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in VERDICTS}
 
 
 def groups(claims: Sequence[Row]) -> list[Group]:

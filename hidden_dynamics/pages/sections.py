@@ -5,18 +5,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import Link, RowKey
 from hidden_dynamics.claims.verdict import VERDICTS
-from hidden_dynamics.pages.claims_list import Group, counts, groups
+from hidden_dynamics.claims.verdict_rows import counts
+from hidden_dynamics.pages.claims_list import Group, groups
 from hidden_dynamics.pages.curve_drawings import CurvesDrawing, curves_drawing
 from hidden_dynamics.pages.data_used import stand_ins
 from hidden_dynamics.pages.origins import Rows, origins_of, size_text
 from hidden_dynamics.pages.pictures import Picture, picture_of
-from hidden_dynamics.pages.table_parts import shown
+from hidden_dynamics.pages.table_parts import TablePart, parts_of
 from hidden_dynamics.results.rows import Row
 
 TABULAR = ("summary", "costs", "features")  # of an artifact's files: rows that name their data
@@ -43,7 +42,7 @@ class Section:
     groups: list[Group]
     says: str = ""
     notes: Sequence[str] = ()
-    tables: Sequence[Markup] = ()
+    tables: Sequence[TablePart] = ()
     curves: CurvesDrawing | None = None
     picture: Picture | None = None
 
@@ -116,7 +115,7 @@ def _shown(artifact: Artifact, sources: Sources, origins: Mapping[tuple[str, str
     """What shows an artifact, and what is said of it, by the names of a section's attributes."""
     if artifact.form == "table":
         table = artifact.draw(sources)
-        return {"says": table.title, "notes": table.notes, "tables": shown(table, _links(origins))}
+        return {"says": table.title, "notes": table.notes, "tables": parts_of(table, _links(origins))}
     panels = artifact.taken_apart(sources)
     if panels is None:
         return {"picture": picture_of(root / artifact.configuration.paths.figure(artifact.name, "png"))}
