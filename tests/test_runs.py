@@ -1,13 +1,13 @@
 """Runs: how a specification is resolved, which readings it takes, and which runs an artifact needs."""
 
-import dataclasses
 import json
 
 import pytest
 
+from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.configuration import merge
+from hidden_dynamics.configuration.runs import GRADIENTS, all_runs, data_file, find, outputs_of, resolve, seeds_of
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.configuration.runs import GRADIENTS, all_runs, cells_of, data_file, find, outputs_of, resolve, runs_of, seeds_of
 
 TASKS, MODELS, READINGS = "config/tasks.yaml", "config/models.yaml", "config/readings.yaml"
 PAPER_ROWS = [
@@ -81,8 +81,7 @@ CELLS = [(task, model) for task, model, *_ in RELEASED.values()]
 
 
 def spec_of(configuration, task, model, seed=0):
-    entry = configuration.tasks[task]["models"][model]
-    return resolve(configuration, task, model, entry.get("sizes", [None])[0], seed).spec
+    return resolve(configuration, task, model, configuration.tasks[task].models[model].run_sizes[0], seed).spec
 
 
 def test_hyperparameters_come_from_the_model_then_the_task_then_the_size_then_the_reading(project):
@@ -108,7 +107,7 @@ def test_training_comes_from_the_task_then_the_model_then_the_size(project):
     configuration = project.load(scale="paper")
     training = spec_of(configuration, "adding", "lstm")["training"]
     assert (training["epochs"], training["batch_size"], training["iterations_per_epoch"]) == (5, 7, 100)
-    assert spec_of(configuration, "adding", "sr_lstm")["training"] == configuration.tasks["adding"]["training"]
+    assert spec_of(configuration, "adding", "sr_lstm")["training"] == configuration.tasks["adding"].training.given()
 
 
 def test_a_scale_maps_sizes_but_hyperparameters_follow_the_papers_size(configured):
@@ -161,16 +160,17 @@ def test_a_model_has_its_own_network_or_the_tasks_or_the_usual_one(project):
     own = {"label": "Mine", "colour": "magenta", "network": "my.Network", "tasks": {"ptb": {}, "mnist": {}}}
     project.set("config/models.yaml", "mine", own)
     configuration = project.load()
-    networks = {
-        (task, model): resolve(configuration, task, model, size, 0).spec["network"]
+    runs = [
+        resolve(configuration, task, model, size, 0)
         for task, size in (("ptb", 1150), ("mnist", 128))
         for model, size in (("mine", None), ("lstm", size))
-    }
+    ]
+    networks = {(run.task, run.model): (run.spec["network"], run.classes["network"]) for run in runs}
     assert networks == {
-        ("ptb", "mine"): "my.Network",
-        ("mnist", "mine"): "my.Network",
-        ("ptb", "lstm"): "hidden_dynamics.models.language_model.LanguageModel",
-        ("mnist", "lstm"): "hidden_dynamics.models.recurrent_network.RecurrentNetwork",
+        ("ptb", "mine"): ("Network", "my.Network"),
+        ("mnist", "mine"): ("Network", "my.Network"),
+        ("ptb", "lstm"): ("LanguageModel", "hidden_dynamics.models.language_model.LanguageModel"),
+        ("mnist", "lstm"): ("RecurrentNetwork", "hidden_dynamics.models.recurrent_network.RecurrentNetwork"),
     }
 
 
@@ -179,7 +179,7 @@ def test_hyperparameters_of_a_task_are_those_of_all_its_models_unless_they_say_o
     configuration = project.load(scale="paper")
     layers = {
         model: resolve(configuration, "ptb", model, 1150, 0).spec["hyperparameters"]["layers"]
-        for model in configuration.tasks["ptb"]["models"]
+        for model in configuration.tasks["ptb"].models
     }
     assert layers == {"lstm": 3, "momentum_lstm": 3, "adam_lstm": 3, "rmsprop_lstm": 3, "sr_lstm": 2}
 
@@ -193,21 +193,22 @@ def test_a_wrong_name_lists_the_right_ones(configured):
     with pytest.raises(UserError, match="task mnist, model lstm: no size 12. Configured: 128, 256"):
         resolve(configuration, "mnist", "lstm", 12, 0)
     with pytest.raises(UserError, match="unknown artifact 'momentumrnn_tabel1'. Did you mean 'momentumrnn_table1'"):
-        runs_of(configuration, "momentumrnn_tabel1")
+        artifact_named(configuration, "momentumrnn_tabel1")
 
 
 def test_an_artifact_that_shows_what_is_not_configured_is_named(configured):
     configuration = configured(overrides={"tasks": {"mnist": {"models": {"lstm": {"sizes": [128]}}}}})
-    with pytest.raises(UserError, match="config/artifacts.yaml: momentumrnn_table1 .*model lstm: no size 256"):
-        runs_of(configuration, "momentumrnn_table1")
-    assert len(runs_of(configuration, "momentumrnn_table11")) == 20
+    with pytest.raises(UserError, match="model lstm: no size 256") as error:
+        artifact_named(configuration, "momentumrnn_table1").runs  # noqa: B018
+    assert (error.value.file, error.value.key) == ("config/artifacts.yaml", "momentumrnn_table1")
+    assert len(artifact_named(configuration, "momentumrnn_table11").runs) == 20
 
 
 @pytest.mark.parametrize("reading", RELEASED)
 def test_published_is_the_default_reading(configured, reading):
     task, model, released = RELEASED[reading]
     configuration = configured(readings={}, scale="paper")
-    taken, entry = spec_of(configuration, task, model), configuration.readings[reading]["published"]
+    taken, entry = spec_of(configuration, task, model), configuration.readings[reading].published.given()
     published = {name: entry[key] for key, name in PLACES.items() if key in entry}
     assert taken["readings"][reading] == "published"
     assert merge(taken, published) == taken != merge(taken, released)
@@ -223,7 +224,7 @@ def test_a_reading_taken_by_name_sets_exactly_what_it_lists(configured, reading)
     released = RELEASED[reading][2]
     entry, concerned = after.readings[reading], 0
     for old, new in zip(all_runs(before), all_runs(after), strict=True):
-        if new.model in entry.get("models", [new.model]) and new.task in entry.get("tasks", [new.task]):
+        if new.model in (entry.models or [new.model]) and new.task in (entry.tasks or [new.task]):
             concerned += 1
             assert new.spec == merge(old.spec, released, {"readings": {reading: "released"}}) != old.spec
         else:
@@ -241,7 +242,7 @@ def test_speech_is_there_in_both_readings_whatever_is_taken_elsewhere(configured
     configuration = configured(readings={"default": default})
     for task in ("timit", "timit_dtriv"):
         for name, reading, target in ((task, "published", "next"), (f"{task}_recall", "released", "previous")):
-            spec = resolve(configuration, name, next(iter(configuration.tasks[name]["models"])), SPEECH[task], 0).spec
+            spec = resolve(configuration, name, next(iter(configuration.tasks[name].models)), SPEECH[task], 0).spec
             assert (spec["readings"]["speech_target"], spec["task_settings"]["target"]) == (reading, target)
 
 
@@ -275,7 +276,7 @@ def test_the_most_particular_choice_of_a_reading_wins(project):
 
 def test_an_artifact_needs_its_rows_on_its_tasks_with_every_seed(configured):
     configuration = configured(scale="paper", seeds=[4, 2])
-    runs = runs_of(configuration, "momentumrnn_table11")
+    runs = artifact_named(configuration, "momentumrnn_table11").runs
     models = ["lstm", "momentum_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm"]
     assert [(run.model, run.task, run.paper_size, run.seed) for run in runs] == [
         (model, task, 128, seed) for model in models for task in ("mnist", "pmnist") for seed in (4, 2)
@@ -283,7 +284,7 @@ def test_an_artifact_needs_its_rows_on_its_tasks_with_every_seed(configured):
 
 
 def test_a_figure_with_two_panels_of_one_task_needs_each_run_once(configured):
-    runs = runs_of(configured(), "momentumrnn_figure9")
+    runs = artifact_named(configured(), "momentumrnn_figure9").runs
     assert len(runs) == len({run.id for run in runs}) == 30
     assert {(run.task, run.paper_size) for run in runs} == {("mnist", 128), ("timit", 120), ("timit_recall", 120)}
 
@@ -292,7 +293,7 @@ def test_a_grid_makes_a_run_of_every_combination(configured):
     grid = {"mu": [0.5, 0.0], "s": [1.0, 0.25, 2]}
     changes = {"mnist_ablation": {"models": {"momentum_lstm": {"grid": grid}}}}
     configuration = configured(overrides={"tasks": changes}, seeds=[4])
-    cells = cells_of(configuration, "momentumrnn_figure7")
+    cells = artifact_named(configuration, "momentumrnn_figure7").cells()
     of_mnist = [cell for cell in cells if cell[0] == "mnist_ablation"]
     assert [size for *_, size in of_mnist] == [f"mu{mu}-s{s}" for mu in (0.5, 0.0) for s in (1.0, 0.25, 2)]
     run = resolve(configuration, *of_mnist[1], 4)
@@ -304,19 +305,17 @@ def test_a_grid_makes_a_run_of_every_combination(configured):
     assert find(configuration, "mnist_ablation", run.variant, 4) == run
 
 
-def test_an_ablation_without_a_grid_is_refused(configured):
-    model = {"sizes": [8]}
-    configuration = configured()
-    tasks = merge(configuration.tasks, {})
-    tasks["mnist_ablation"]["models"]["momentum_lstm"] = model
-    with pytest.raises(UserError, match="an ablation of momentum_lstm on mnist_ablation needs a grid"):
-        cells_of(dataclasses.replace(configuration, tasks=tasks), "momentumrnn_figure7")
+def test_an_ablation_without_a_grid_is_refused(project):
+    project.set(TASKS, "mnist_ablation.models.momentum_lstm", {"sizes": [8]})
+    with pytest.raises(UserError, match="an ablation of momentum_lstm on mnist_ablation needs a grid") as error:
+        artifact_named(project.load(scale="paper"), "momentumrnn_figure7")
+    assert (error.value.file, error.value.key) == ("config/artifacts.yaml", "momentumrnn_figure7")
 
 
 def test_one_seed_is_enough_where_the_task_says_so(configured):
     configuration = configured(seeds=[5, 2])
     assert {run.seed for run in all_runs(configuration) if run.task == "pmnist_gradients"} == {5}
-    assert [run.seed for run in runs_of(configuration, "momentumrnn_figure2")] == [5, 5]
+    assert [run.seed for run in artifact_named(configuration, "momentumrnn_figure2").runs] == [5, 5]
     assert seeds_of(configuration, "pmnist") == [5, 2]
 
 
@@ -328,18 +327,18 @@ def test_only_a_task_that_records_gradients_has_a_file_of_them(configured):
 
 @pytest.mark.parametrize("artifact", ["momentumrnn_table6", "momentumrnn_figure8", "momentumrnn_table14"])
 def test_an_artifact_made_from_the_configuration_or_a_measurement_needs_no_runs(configured, artifact):
-    assert runs_of(configured(), artifact) == []
+    assert artifact_named(configured(), artifact).runs == []
 
 
 def test_a_model_of_ones_own_appears_wherever_its_tasks_and_sizes_are_shown(project):
     project.set(MODELS, "nag_lstm.tasks", {"mnist": {"sizes": [128], "hyperparameters": {"s": 0.5}}})
     configuration = project.load()
     mine = ("mnist", "nag_lstm", 128)
-    showing = [name for name in configuration.artifacts if mine in cells_of(configuration, name)]
-    assert showing == ["momentumrnn_table1", "momentumrnn_table11", "momentumrnn_figure9"]
-    for name in showing:
-        assert cells_of(configuration, name)[-1] == mine
-        assert {run.seed for run in runs_of(configuration, name) if run.model == "nag_lstm"} == {0, 1}
+    showing = {name: artifact for name, artifact in load_artifacts(configuration).items() if mine in artifact.cells()}
+    assert list(showing) == ["momentumrnn_table1", "momentumrnn_table11", "momentumrnn_figure9"]
+    for artifact in showing.values():
+        assert artifact.cells()[-1] == mine
+        assert {run.seed for run in artifact.runs if run.model == "nag_lstm"} == {0, 1}
     assert resolve(configuration, *mine, 0).spec["hyperparameters"]["s"] == 0.5
 
 
