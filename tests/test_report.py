@@ -1,42 +1,13 @@
-"""Captions, and Snakemake's own report of a real workflow: a table and a figure that need no training."""
+"""Snakemake's own report of a real workflow: a table and a figure that need no training."""
 
 import json
 import re
-import shutil
 
 import pytest
 from chromium import PROGRAM, Chromium
-from conftest import ROOT
-from test_workflow import PARTS, Workflow
-
-from hidden_dynamics.rendering import face
-from hidden_dynamics.configuration.runs import runs_of
+from repository import Workflow, copy_repository
 
 TABLE, FIGURE = "momentumrnn_table7", "momentumrnn_figure8"
-
-
-def test_a_caption_says_scale_data_seeds_and_readings(configured):
-    configuration = configured(scale="demo", seeds=[0, 1], overrides={})
-    said = face.caption(configuration, "momentumrnn_table2", runs_of(configuration, "momentumrnn_table2"))
-    assert said.startswith("MomentumRNN, Table 2: Validation and test MSE")
-    assert "Scale: demo (" in said and "Seeds: 0, 1." in said
-    assert (
-        "Data: Synthetic speech (generated), standing in for TIMIT (not comparable with the published numbers)." in said
-    )
-    assert "speech_target: published in “TIMIT, next frame”, released in “TIMIT, previous frame”" in said
-
-
-def test_a_caption_of_real_data_speaks_of_no_stand_in(configured):
-    configuration = configured(scale="paper", overrides={"tasks": {"mnist": {"training": {"epochs": 3}}}})
-    said = face.caption(configuration, "momentumrnn_table11", runs_of(configuration, "momentumrnn_table11"))
-    assert "Data: MNIST." in said and "standing in" not in said and "Seeds: 0, 1, 2, 3, 4." in said
-    assert 'Changed by the user (overrides): {"tasks": {"mnist": {"training": {"epochs": 3}}}}.' in said
-
-
-def test_a_caption_of_what_shows_no_runs_is_short(configured):
-    configuration = configured(scale="demo", overrides={})
-    assert "Seeds" not in face.caption(configuration, TABLE, [])
-    assert "standing in for MNIST" in face.caption(configuration, "momentumrnn_table14", [])
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +15,7 @@ def report(tmp_path_factory):
     """The report of a table of hyperparameters and a figure of generated data, at demo scale."""
     root = tmp_path_factory.mktemp("report") / "repository"
     root.mkdir()
-    for part in PARTS:
-        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-        copy(ROOT / part, root / part)
+    copy_repository(root)
     workflow = Workflow(root)
     settings = {"scale": "demo", "results": "out", "overrides": {}}
     workflow.run(TABLE, FIGURE, **settings)
