@@ -25,14 +25,15 @@ rule measure_cost:
         runtime=60,
         gpu=gpus(),
     params:
-        threads=min(all_cores(), SCALE.threads),  # those of a training, where the job has as many
+        threads=SCALE.threads,  # those of a training, where the job has as many
         device="cuda" if gpus() else "cpu",  # on another one, it is measured again
         identities=lambda wildcards: [identity(run) for run in ARTIFACTS[wildcards.artifact].measured_runs()],
         measuring=code_digest(["scripts.measure_cost.main"]),
     message:
         "Measuring the costs that {wildcards.artifact} shows"
     shell:
-        "python scripts/measure_cost.py --artifact {wildcards.artifact} --threads {params.threads} > {log:q} 2>&1"
+        "python scripts/measure_cost.py --artifact {wildcards.artifact}"
+        " --threads $(( {threads} < {params.threads} ? {threads} : {params.threads} )) > {log:q} 2>&1"
 
 
 # The features of the images that tables and figures show, of all their models and seeds in one job: its libraries take seconds to

@@ -1,28 +1,27 @@
-"""Tables of costs: how times are taken, what the tables say of made-up costs and runs, and one real measurement."""
+"""What models cost: how times and memory are taken, one real measurement, and when the rule measures."""
 
 import argparse
 import json
-import math
-import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import measure_cost
 import numpy as np
-import pandas
 import pytest
 import torch
 from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
+from repository import SETTINGS, Workflow, copy_repository
 
-from hidden_dynamics.system.arguments import positive, seed
+from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.configuration import load, read_yaml
-from hidden_dynamics.measurements.costs import COLUMNS, MEMORIES, TIMES, UNITS, measured_runs, measurement_of
+from hidden_dynamics.configuration.runs import data_file, resolve
 from hidden_dynamics.data import prepared
-from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.errors import run_main
+from hidden_dynamics.measurements.costs import COLUMNS, MEMORIES, TIMES
 from hidden_dynamics.measurements.interleaved import (
     WARM_UP,
     Subject,
@@ -32,26 +31,13 @@ from hidden_dynamics.measurements.interleaved import (
     subject_of,
     training_step,
 )
-from hidden_dynamics.artifacts.kinds.cost_table.drawing import cost_table, read_costs, significant
-from hidden_dynamics.papers.published import load_published, row_of
-from hidden_dynamics.artifacts.kinds.results_table.drawing import read_summary
-from hidden_dynamics.artifacts.kinds.time_to_accuracy_table.drawing import percent, time_to_accuracy_table
-from hidden_dynamics.configuration.runs import data_file, resolve
-from hidden_dynamics.training import loop, optimisers
+from hidden_dynamics.results.rows import read_rows
+from hidden_dynamics.system.arguments import positive, seed
 from hidden_dynamics.tasks.schedule import schedule_of
+from hidden_dynamics.training import loop, optimisers
 
-sys.path.insert(0, str(ROOT / "scripts"))
-import measure_cost  # noqa: E402
-import render_table  # noqa: E402
-
-MODELS = {"lstm": 1.0, "momentum_lstm": 1.1, "adam_lstm": 2.0, "rmsprop_lstm": 1.9, "sr_lstm": 1.3}  # ratios made up
-TABLE_15 = "momentumrnn_table15"
-PUBLISHED = {number: f"momentumrnn/table{number}.yaml" for number in (14, 15, 16)}
-
-
-@pytest.fixture
-def paper(configured):
-    return configured(scale="paper")
+MODELS = ["lstm", "momentum_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm"]
+TABLE = "momentumrnn_table14"
 
 
 # How times and memory are taken
@@ -141,7 +127,8 @@ def save_digits(directory: Path, pixels: int) -> None:
 def test_a_training_step_leaves_the_network_that_the_training_loop_leaves(configured, tmp_path, model):
     save_digits(tmp_path, 16)
     arrays = prepared.load(tmp_path / "prepared/digits.npz").arrays
-    run = next(run for run in measured_runs(configured(scale="demo"), "momentumrnn_table14") if run.model == model)
+    runs = artifact_named(configured(scale="demo"), TABLE).measured_runs()
+    run = next(run for run in runs if run.model == model)
     measured, trained = (subject_of(run, arrays, torch.device("cpu"), 20) for _ in range(2))
     schedule = schedule_of(run.spec["training"], trained.task, run.seed)
     parts = (run.spec, trained.task, trained.network, trained.optimisers, torch.device("cpu"))
@@ -179,29 +166,30 @@ def test_a_real_measurement(tmp_path):
         "data": {"directory": str(tmp_path), "mirror": None, "copies": {}},
         "overrides": {"tasks": {"pmnist": sizes}},
     }
-    options = ["--artifact", TABLE_15, "--config", json.dumps(settings), "--rounds", "2"]
-    options += ["--batch", str(batch), "--device", "cpu", "--threads", "1", "--output", str(tmp_path / "costs.csv")]
+    options = ["--artifact", TABLE, "--config", json.dumps(settings), "--rounds", "2"]
+    options += ["--batch", str(batch), "--device", "cpu", "--threads", "1"]
     command = [sys.executable, str(ROOT / "scripts/measure_cost.py"), *options]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    frame = read_costs(tmp_path / "costs.csv")
-    assert tuple(frame.columns) == COLUMNS
-    assert [*zip(frame["model"], frame["quantity"], strict=True)] == [
+    configuration = load(read_yaml(ROOT / "config.yaml") | settings)
+    rows = read_rows(tmp_path / configuration.paths.costs(TABLE))
+    assert tuple(rows[0]) == COLUMNS
+    assert [(row["model"], row["quantity"]) for row in rows] == [
         (model, quantity) for model in MODELS for quantity in (*TIMES, *MEMORIES)
     ]
-    assert (frame["unit"] == frame["quantity"].map(UNITS)).all()
-    expected = {"batch": batch, "steps": steps, "samples_per_epoch": 20, "size": str(hidden), "paper_size": "256"}
-    assert all((frame[column] == value).all() for column, value in expected.items())
-    times = frame[frame["quantity"].isin(TIMES)]
-    assert (times[["value", "ratio", "ratio_low", "ratio_high"]] > 0).all(axis=None) and (times["rounds"] == 2).all()
-    assert (times["ratio_low"] <= times["ratio"]).all() and (times["ratio"] <= times["ratio_high"]).all()
-    assert (frame[frame["model"] == "lstm"]["ratio"] == 1).all()
-    memory = frame.set_index(["model", "quantity"])["value"]
+    expected = {"batch": batch, "steps": steps, "samples_per_epoch": 20, "size": hidden, "paper_size": 256}
+    expected |= {"dataset_title": "Made-up digits", "stand_in_for": "mnist"}
+    for row in rows:
+        assert row["unit"] == configuration.metrics[row["quantity"]].unit
+        assert {name: row[name] for name in expected} == {name: str(value) for name, value in expected.items()}
+        assert row["model"] != "lstm" or float(row["ratio"]) == 1
+        if row["quantity"] in TIMES:
+            assert float(row["value"]) > 0 and row["rounds"] == "2"
+            assert 0 < float(row["ratio_low"]) <= float(row["ratio"]) <= float(row["ratio_high"])
+    memory = {(row["model"], row["quantity"]): float(row["value"]) for row in rows}
     for model in MODELS:
         assert memory[model, "training_memory"] > steps * hidden * 4 / 1e6  # the backward needs at least every h_t
         assert memory[model, "training_memory"] > memory[model, "evaluation_memory"] > 0
-    configuration = load(read_yaml(ROOT / "config.yaml") | settings)
-    assert "Made-up digits, standing in for MNIST" in " ".join(cost_table(configuration, TABLE_15, frame).notes)
 
 
 @pytest.fixture
@@ -247,71 +235,52 @@ def test_a_number_at_the_bounds_is_taken():
 
 # The rule
 
-MEASURES_NOTHING = """
+TARGET = "out/pilot/costs/momentumrnn_table14.csv"
+MEASURES_NOTHING = f"""
 import argparse
-import json
 from pathlib import Path
 
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("artifact", "threads", "output"):
-        parser.add_argument(f"--{name}")
-    given = parser.parse_args()
-    Path(given.output).write_text(given.threads)
+    for name in ("artifact", "threads"):
+        parser.add_argument(f"--{{name}}")
+    Path("{TARGET}").write_text(parser.parse_args().threads)
 
 
 main()
 """
 
 
-class Workflow:
-    """A copy of the repository in which measuring takes no time, and Snakemake in it."""
-
-    files = ("Snakefile", "config.yaml")
-    folders = ("rules", "scripts", "hidden_dynamics", "config", "profiles", "envs", "published", "docs")
-    target = "results/pilot/costs/momentumrnn_table14.csv"
-
-    def __init__(self, root: Path):
-        self.root = root
-        for file in self.files:
-            shutil.copy(ROOT / file, root)
-        for folder in self.folders:
-            shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
-        (root / "scripts/measure_cost.py").write_text(MEASURES_NOTHING, encoding="utf-8")
-        self.edit("rules/measure.smk", '"Measuring the costs', '"With {resources}: measuring the costs')
-        configuration = load(read_yaml(root / "config.yaml") | {"scale": "pilot"}, root)
-        spec = measured_runs(configuration, "momentumrnn_table14")[0].spec
-        prepared_data = root / data_file(configuration, spec["dataset"], spec["data"])
-        prepared_data.parent.mkdir(parents=True)
-        prepared_data.touch()
-
-    def edit(self, file: str, old: str, new: str) -> None:
-        text = (self.root / file).read_text(encoding="utf-8")
-        assert old in text
-        (self.root / file).write_text(text.replace(old, new), encoding="utf-8")
-
-    def run(self, *options: str, device: str = "cpu") -> str:
-        command = [sys.executable, "-m", "snakemake", *options, "--config", "scale=pilot", f"device={device}"]
-        done = subprocess.run(
-            [*command, "--", self.target], cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        assert done.returncode == 0, done.stdout[-3000:]
-        return done.stdout
+@pytest.fixture
+def workflow(tmp_path):
+    """A copy of the repository in which measuring takes no time."""
+    copy_repository(tmp_path)
+    (tmp_path / "scripts/measure_cost.py").write_text(MEASURES_NOTHING, encoding="utf-8")
+    configuration = load(read_yaml(tmp_path / "config.yaml") | SETTINGS | {"scale": "pilot"}, tmp_path)
+    spec = artifact_named(configuration, TABLE).measured_runs()[0].spec
+    prepared_data = tmp_path / data_file(configuration, spec["dataset"], spec["data"])
+    prepared_data.parent.mkdir(parents=True)
+    prepared_data.touch()
+    workflow = Workflow(tmp_path)
+    workflow.edit("rules/measure.smk", '"Measuring the costs', '"With {resources}: measuring the costs')
+    return workflow
 
 
 @pytest.mark.slow
-def test_the_rule_measures_again_on_another_device_or_with_another_baseline(tmp_path):
-    workflow = Workflow(tmp_path)
-    workflow.run("--cores", "1")
-    threads = load({**read_yaml(ROOT / "config.yaml"), "scale": "pilot"}).scale["threads"]
-    assert threads == 2 and (tmp_path / workflow.target).read_text() == "1"  # no more than the job has
-    assert "Nothing to be done" in workflow.run("--cores", "2", "--dry-run")
-    said = workflow.run("--dry-run", "--profile", "profiles/slurm", device="cuda")
+def test_the_rule_measures_again_on_another_device_or_with_another_baseline(workflow):
+    def run(*options, **settings):
+        return workflow.run(TARGET, *options, scale="pilot", **settings)
+
+    run("--cores", "1")
+    assert load(read_yaml(ROOT / "config.yaml") | {"scale": "pilot"}).scale.threads == 2
+    assert (workflow.root / TARGET).read_text() == "1"  # no more than the job has
+    assert "Nothing to be done" in run("--dry-run")
+    said = run("--dry-run", "--profile", "profiles/slurm", device="cuda")
     assert "params have changed since last execution:\n        measure_cost" in said
     assert " --exclusive " in re.search(r"With (.*): measuring", said)[1]
     workflow.edit("published/momentumrnn/table14.yaml", "baseline: lstm", "baseline: sr_lstm")
-    said = workflow.run("--cores", "2", "--dry-run")
+    said = run("--dry-run")
     assert "updated input files:\n        measure_cost" in said and "params have changed" not in said
 
 
@@ -320,16 +289,18 @@ def test_the_rule_measures_again_on_another_device_or_with_another_baseline(tmp_
 
 def test_tables_of_the_same_models_share_a_measurement(project):
     tables = [f"momentumrnn_table{number}" for number in (14, 15, 16)]
-    configuration = project.load()
-    assert {measurement_of(configuration, name) for name in tables} == {"momentumrnn_table14"}
+
+    def measurements():
+        artifacts = load_artifacts(project.load())
+        return [artifacts[name].measurement for name in tables]
+
+    assert measurements() == [TABLE] * 3
     project.set("config/artifacts.yaml", "momentumrnn_table15.size", 128)
-    configuration = project.load()
-    assert [measurement_of(configuration, name) for name in tables] == [tables[0], tables[1], tables[0]]
+    assert measurements() == [TABLE, "momentumrnn_table15", TABLE]
 
 
 def test_a_model_of_the_users_own_is_measured_after_the_papers(project):
     models = project.read("config/models.yaml")
     mine = {**models["lstm"], "label": "Mine", "tasks": {"pmnist": {"sizes": [256]}}}
     project.write("config/models.yaml", models | {"mine": mine})
-    configuration = project.load()
-    assert [run.model for run in measured_runs(configuration, "momentumrnn_table14")] == [*MODELS, "mine"]
+    assert [run.model for run in artifact_named(project.load(), TABLE).measured_runs()] == [*MODELS, "mine"]
