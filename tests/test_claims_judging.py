@@ -19,7 +19,7 @@ from hidden_dynamics.claims.evidence import Evidence, gather
 from hidden_dynamics.claims.expansion import claims_of
 from hidden_dynamics.claims.judge import verdicts
 from hidden_dynamics.claims.verdict import NOT_RUN, VERDICTS
-from hidden_dynamics.claims.verdict_rows import COLUMNS, matrix, read_verdicts
+from hidden_dynamics.claims.verdict_rows import COLUMNS, counts, read_verdicts
 from hidden_dynamics.configuration.paths import TABLE_FORMS
 from hidden_dynamics.configuration.runs import Cell, Run, resolve
 from hidden_dynamics.errors import UserError
@@ -455,11 +455,10 @@ def test_the_list_has_every_claim_that_was_judged_and_counts_the_others(demo):
     assert "Not run at this scale: " in text
 
 
-def test_the_matrix_counts_every_verdict_of_an_artifact():
-    found = [("b", "contradicted"), ("a", NOT_RUN), ("b", "contradicted"), ("b", "reproduced")]
-    counted = matrix({"artifact": artifact, "verdict": verdict} for artifact, verdict in found)
-    assert list(counted) == ["b", "a"] and all(tuple(counts) == VERDICTS for counts in counted.values())
-    assert counted["b"] == {"reproduced": 1, "contradicted": 2, "inconclusive": 0, NOT_RUN: 0}
+def test_every_verdict_is_counted():
+    counted = counts({"verdict": verdict} for verdict in ("contradicted", NOT_RUN, "contradicted"))
+    assert tuple(counted) == VERDICTS
+    assert counted == {"reproduced": 0, "contradicted": 2, "inconclusive": 0, NOT_RUN: 1}
 
 
 def call(monkeypatch, main: Callable[[], None], *arguments: object) -> None:

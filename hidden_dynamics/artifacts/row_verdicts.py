@@ -1,7 +1,7 @@
 """The verdicts on claims about a table, as marks of its rows.
 
-Verdicts are rows of text by column (hidden_dynamics.claims.judge.COLUMNS), records those of a table's data: they have
-task, model, size as run, and metric or quantity.
+Verdicts are rows of text by column (hidden_dynamics.claims.verdict_rows.COLUMNS), records those of a table's data:
+they have task, model, size as run, and metric or quantity.
 """
 
 from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ class Sources:
 
     Attributes:
         root: what their paths are relative to.
-        verdicts: the rows of verdicts on its claims (hidden_dynamics.claims.judge.COLUMNS), once they are judged.
+        verdicts: on its claims, once they are judged (hidden_dynamics.claims.verdict_rows.COLUMNS).
     """
 
     artifact: Artifact

@@ -9,7 +9,7 @@ from hidden_dynamics.claims.expansion import Claim, region_of
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome
 from hidden_dynamics.claims.welch import Sample, welch
-from hidden_dynamics.claims.wording import bars_of_equality, counts, listed, no_spread, too_few
+from hidden_dynamics.claims.wording import bars_of_equality, listed, n_of, no_spread, too_few
 from hidden_dynamics.results.rows import Row
 
 BY_CLOCKS = "time_to_accuracy"  # the cost that is not measured apart: the clocks of the trained runs tell it
@@ -43,7 +43,7 @@ def _times(bench: Bench, claim: Claim) -> list[Side]:
 def _sooner(bench: Bench, claim: Claim, printed: float) -> Outcome:
     sides = _times(bench, claim)
     if all(side.bounded == len(side.values) for side in sides):
-        return Outcome(reason="no run of either reached the accuracy", **counts(*sides))
+        return Outcome(reason="no run of either reached the accuracy", **n_of(*sides))
     minutes = [side.mapped(math.exp) for side in sides]
     found = f"{listed(minutes[0])} against {listed(minutes[1])} minutes"
     bars = tuple(
@@ -58,7 +58,7 @@ def _as_much_sooner(bench: Bench, claim: Claim, printed: float, margin: float) -
     """Equivalence of the logarithm of the ratio with the printed one's."""
     sides = _times(bench, claim)
     if any(side.bounded for side in sides):
-        return Outcome(reason="not every run reached the accuracy", **counts(*sides))
+        return Outcome(reason="not every run reached the accuracy", **n_of(*sides))
     few = too_few(*sides)
     difference = None if few else welch(*(Sample.of(side.values) for side in sides))
     if difference is None:
@@ -75,7 +75,7 @@ def _as_much_sooner(bench: Bench, claim: Claim, printed: float, margin: float) -
         effect=math.exp(difference.estimate),
         effect_name="ratio",
         bars=bars_of_equality(*sides),
-        **counts(*sides),
+        **n_of(*sides),
     )
 
 

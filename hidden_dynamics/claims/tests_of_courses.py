@@ -11,7 +11,7 @@ from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.expansion import Claim
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.claims.wording import bars_of_a_direction, counts, listed, plain
+from hidden_dynamics.claims.wording import bars_of_a_direction, listed, n_of, plain
 
 FEWEST_RECORDED = 20  # iterations of one run, for blocks of them to be drawn
 
@@ -44,7 +44,7 @@ def _of_one_run_each(
     """A bootstrap over blocks of iterations, of the difference of both series of shares."""
     together = min(len(one), len(other))
     if together < FEWEST_RECORDED:
-        return Outcome(reason=f"{together} recorded iterations are too few", found=found, **counts(*sides))
+        return Outcome(reason=f"{together} recorded iterations are too few", found=found, **n_of(*sides))
     estimate, low, high, p = block_bootstrap(one[:together] - other[:together], bench.level)
     failed = bars_of_a_direction(*sides)
     return Outcome(
@@ -60,7 +60,7 @@ def _of_one_run_each(
         doubt="the course of the training allows both",
         found=found,
         bars=(failed[0] or vanished, failed[1]),
-        **counts(*sides),
+        **n_of(*sides),
     )
 
 

@@ -14,9 +14,9 @@ from hidden_dynamics.claims.welch import Sample, welch
 from hidden_dynamics.claims.wording import (
     bars_of_a_direction,
     bars_of_equality,
-    counts,
     mean,
     means,
+    n_of,
     no_spread,
     too_few,
 )
@@ -41,7 +41,7 @@ def steadier(bench: Bench, claim: Claim) -> Outcome:
     few = too_few(*sides)
     found = None if few else variance_ratio(sides[0].values, sides[1].values, bench.level)
     if found is None:
-        return few or Outcome(reason="a model's seeds have no spread at all", **counts(*sides))
+        return few or Outcome(reason="a model's seeds have no spread at all", **n_of(*sides))
     ratio, low, high, p = found
     return Outcome(
         test="F test of variances",
@@ -54,7 +54,7 @@ def steadier(bench: Bench, claim: Claim) -> Outcome:
         effect_name="ratio of variances",
         found=means(*sides),
         bars=bars_of_a_direction(*sides),
-        **counts(*sides),
+        **n_of(*sides),
     )
 
 
@@ -95,7 +95,7 @@ def _difference(bench: Bench, subject: Side, reference: Side, sign: int) -> Outc
         effect_name="g",
         found=means(subject, reference),
         bars=bars_of_a_direction(subject, reference),
-        **counts(subject, reference),
+        **n_of(subject, reference),
     )
 
 
@@ -118,5 +118,5 @@ def _equal(bench: Bench, metric: str, subject: Sample, reference: Sample, sides:
         effect_name="g" if len(sides) == 2 else "",
         found=f"{mean(subject)} against {mean(reference)}",
         bars=bars_of_equality(*sides),
-        **counts(*sides),
+        **n_of(*sides),
     )

@@ -7,7 +7,7 @@ from hidden_dynamics.claims.bootstrap import bootstrap_t
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.verdict import Outcome
 from hidden_dynamics.claims.welch import Sample, welch
-from hidden_dynamics.claims.wording import bars_of_a_direction, counts, no_spread, too_few
+from hidden_dynamics.claims.wording import bars_of_a_direction, n_of, no_spread, too_few
 
 NO_BARS = ("", "")
 
@@ -47,7 +47,7 @@ def of_logarithms(
         effect_name="ratio",
         found=found,
         bars=tuple("; ".join(filter(None, pair)) for pair in zip(own, bars, strict=True)),
-        **counts(subject, reference),
+        **n_of(subject, reference),
     )
 
 

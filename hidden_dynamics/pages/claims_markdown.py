@@ -7,6 +7,7 @@ from itertools import groupby
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.claims.rules import rules
 from hidden_dynamics.claims.verdict import NOT_RUN, VERDICTS
+from hidden_dynamics.claims.verdict_rows import counts
 from hidden_dynamics.claims.wording import plain
 from hidden_dynamics.results.rows import Row
 
@@ -20,7 +21,7 @@ def markdown(scale: str, artifacts: Mapping[str, Artifact], rows: Sequence[Row])
         artifacts: by name, those that the rows (hidden_dynamics.claims.verdict_rows.COLUMNS) are of.
     """
     lines = [first_line(scale, rows), "", f"# Claims at the {scale} scale", ""]
-    lines += [*_table(("Paper", *VERDICTS, "claims"), _counts(artifacts, rows)), ""]
+    lines += [*_table(("Paper", *VERDICTS, "claims"), _papers(artifacts, rows)), ""]
     lines += ["How the verdicts come about (more in docs/claims.md):", "", *(f"- {rule}" for rule in rules())]
     for name, members in groupby(rows, key=lambda row: row["artifact"]):
         lines += _section(artifacts[name], list(members))
@@ -42,14 +43,12 @@ def first_line(scale: str, rows: Sequence[Row]) -> str:
     ).strip()
 
 
-def _counts(artifacts: Mapping[str, Artifact], rows: Sequence[Row]) -> list[tuple[str, ...]]:
+def _papers(artifacts: Mapping[str, Artifact], rows: Sequence[Row]) -> list[tuple[str, ...]]:
     """A row for each paper: its name, how many claims have each verdict, and their sum."""
-    found: dict[str, Counter[str]] = {}
+    papers: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(artifacts[row["artifact"]].paper_title, Counter())[row["verdict"]] += 1
-    return [
-        (paper, *(str(count[verdict]) for verdict in VERDICTS), str(count.total())) for paper, count in found.items()
-    ]
+        papers.setdefault(artifacts[row["artifact"]].paper_title, []).append(row)
+    return [(paper, *map(str, counts(own).values()), str(len(own))) for paper, own in papers.items()]
 
 
 def _section(artifact: Artifact, rows: Sequence[Row]) -> list[str]:
