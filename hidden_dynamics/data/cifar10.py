@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hidden_dynamics.data import archives
+from hidden_dynamics.data import archives, images
 from hidden_dynamics.data.settings import whole_numbers
 from hidden_dynamics.errors import UserError
 
@@ -47,6 +47,13 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         arrays[f"{split}_images"] = np.ascontiguousarray(planes.transpose(0, 2, 3, 1))
         arrays[f"{split}_labels"] = records[:, 0].copy()
     return arrays
+
+
+def stand_in(settings: dict) -> dict[str, np.ndarray]:
+    """Random arrays of the names, types and shapes that `prepare` gives."""
+    whole_numbers("cifar10", settings, {})
+    counts = {split: RECORDS * len(names) for split, names in FILES.items()}
+    return images.stand_in(counts, SIDE, CHANNELS, levels=255)
 
 
 def _contents(path: Path) -> dict[str, bytes]:

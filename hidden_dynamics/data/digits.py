@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from hidden_dynamics.data import images
 from hidden_dynamics.data.settings import whole_numbers
 
 SPLIT_SEED = 0
-TEST_SIZE = 360  # a fifth
+SIZE, TEST_SIZE = 1797, 360  # a fifth
 SIDE = 8
 
 
@@ -33,10 +34,10 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     from sklearn.model_selection import train_test_split
 
     (enlarge,) = whole_numbers("digits", {"enlarge": 1, **settings}, {"enlarge": 1})
-    images, labels = load_digits(return_X_y=True)
-    images = images.reshape(-1, SIDE, SIDE).repeat(enlarge, 1).repeat(enlarge, 2).reshape(len(images), -1)
+    pixels, labels = load_digits(return_X_y=True)
+    pixels = pixels.reshape(-1, SIDE, SIDE).repeat(enlarge, 1).repeat(enlarge, 2).reshape(len(pixels), -1)
     train_images, test_images, train_labels, test_labels = train_test_split(
-        images.astype(np.uint8), labels.astype(np.uint8), test_size=TEST_SIZE, stratify=labels, random_state=SPLIT_SEED
+        pixels.astype(np.uint8), labels.astype(np.uint8), test_size=TEST_SIZE, stratify=labels, random_state=SPLIT_SEED
     )
     return {
         "train_images": train_images,
@@ -45,3 +46,9 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         "test_labels": test_labels,
         "levels": np.array(16, np.float32),
     }
+
+
+def stand_in(settings: dict) -> dict[str, np.ndarray]:
+    """Random arrays of the names, types and shapes that `prepare` gives."""
+    (enlarge,) = whole_numbers("digits", {"enlarge": 1, **settings}, {"enlarge": 1})
+    return images.stand_in({"train": SIZE - TEST_SIZE, "test": TEST_SIZE}, SIDE * enlarge, channels=1, levels=16)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hidden_dynamics.data import images
 from hidden_dynamics.data.settings import whole_numbers
 from hidden_dynamics.errors import UserError
 
@@ -34,14 +35,20 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     whole_numbers("mnist", settings, {})
     arrays = {"levels": np.array(255, np.float32)}
     for split, (name, count) in IMAGES.items():
-        images = _read(Path(raw, name), (count, SIDE, SIDE))
-        arrays[f"{split}_images"] = images.reshape(count, SIDE * SIDE)
+        pixels = _read(Path(raw, name), (count, SIDE, SIDE))
+        arrays[f"{split}_images"] = pixels.reshape(count, SIDE * SIDE)
     for split, (name, count) in LABELS.items():
         labels = _read(Path(raw, name), (count,))
         if labels.max() > 9:
             raise UserError(f"{Path(raw, name)}: expected labels 0 to 9, found {labels.max()}")
         arrays[f"{split}_labels"] = labels
     return arrays
+
+
+def stand_in(settings: dict) -> dict[str, np.ndarray]:
+    """Random arrays of the names, types and shapes that `prepare` gives."""
+    whole_numbers("mnist", settings, {})
+    return images.stand_in({split: count for split, (_, count) in IMAGES.items()}, SIDE, channels=1, levels=255)
 
 
 def read_idx(path: str | Path) -> np.ndarray:

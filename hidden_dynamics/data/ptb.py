@@ -14,6 +14,7 @@ from hidden_dynamics.errors import UserError
 
 FILES = {"train": "ptb.train.txt", "validation": "ptb.valid.txt", "test": "ptb.test.txt"}
 WORDS = 10_000  # <unk>, N and <eos> among them
+TOKENS = {"train": 929_589, "validation": 73_760, "test": 82_430}
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
@@ -41,3 +42,9 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
             f"({each}). Delete them and fetch them again (scripts/fetch.py): other versions of the corpus do not fit."
         )
     return arrays
+
+
+def stand_in(settings: dict) -> dict[str, np.ndarray]:
+    """Random arrays of the names, types and shapes that `prepare` gives."""
+    whole_numbers("ptb", settings, {})
+    return text.stand_in(TOKENS, WORDS)

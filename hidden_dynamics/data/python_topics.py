@@ -22,6 +22,7 @@ SOURCE = "pydoc_data/topics.py"
 # Paragraphs are dealt in runs, so that a part is no heap of single paragraphs: of ten runs, eight train.
 RUN = 4
 TURNS = ("train",) * 4 + ("validation",) + ("train",) * 4 + ("test",)
+TOKENS = {"train": 36_065, "validation": 4_173, "test": 4_182}  # as Python 3.11 has them
 SHORTEST = 3  # words of a sentence; what is shorter is a label, such as "See also:"
 
 MARKER = re.compile(r"\s*(?:\*|\d+\.|\[\d+\]) +")  # of an item of a list, or of a footnote
@@ -70,6 +71,12 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         )
     frequent = sorted(counts, key=lambda word: (-counts[word], word))[: size - 2]
     return text.number({split: text.rare_to_unknown(part, set(frequent)) for split, part in splits.items()})
+
+
+def stand_in(settings: dict) -> dict[str, np.ndarray]:
+    """Random arrays of the names, types and shapes that `prepare` gives."""
+    (size,) = whole_numbers("python_topics", settings, {"vocabulary": 3})
+    return text.stand_in(TOKENS, size)
 
 
 def embedded() -> dict[str, str]:

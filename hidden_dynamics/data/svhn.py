@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hidden_dynamics.data import images
 from hidden_dynamics.data.settings import whole_numbers
 from hidden_dynamics.errors import UserError
 
@@ -38,13 +39,20 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     return arrays
 
 
+def stand_in(settings: dict) -> dict[str, np.ndarray]:
+    """Random arrays of the names, types and shapes that `prepare` gives."""
+    whole_numbers("svhn", settings, {})
+    side, _, channels = SHAPE
+    return images.stand_in({split: count for split, (_, count) in FILES.items()}, side, channels, levels=255)
+
+
 def _split(path: Path, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Images (count, 32, 32, 3) and digits (count,) of one file, uint8."""
     variables = _variables(path)
-    images, labels = (_variable(path, variables, name) for name in ("X", "y"))
-    if images.dtype != np.uint8 or images.shape != (*SHAPE, count):
+    pixels, labels = (_variable(path, variables, name) for name in ("X", "y"))
+    if pixels.dtype != np.uint8 or pixels.shape != (*SHAPE, count):
         raise UserError(
-            f"{path}: expected X of uint8 and shape {(*SHAPE, count)}, found {images.dtype} and {images.shape}"
+            f"{path}: expected X of uint8 and shape {(*SHAPE, count)}, found {pixels.dtype} and {pixels.shape}"
         )
     if labels.dtype.kind not in "iuf" or labels.shape != (count, 1):
         raise UserError(
@@ -53,7 +61,7 @@ def _split(path: Path, count: int) -> tuple[np.ndarray, np.ndarray]:
     strange = labels[~np.isin(labels, range(1, DIGITS + 1))]
     if len(strange):
         raise UserError(f"{path}: expected labels 1 to {DIGITS} in y, found {strange[0]}")
-    return np.ascontiguousarray(images.transpose(3, 0, 1, 2)), (labels[:, 0] % DIGITS).astype(np.uint8)
+    return np.ascontiguousarray(pixels.transpose(3, 0, 1, 2)), (labels[:, 0] % DIGITS).astype(np.uint8)
 
 
 def _variables(path: Path) -> dict[str, np.ndarray]:

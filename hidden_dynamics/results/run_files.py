@@ -1,6 +1,7 @@
 """The files of a finished run, read and verified; nothing else opens them (`results.writing` writes them)."""
 
 import csv
+import hashlib
 import json
 import zipfile
 from collections.abc import Callable
@@ -11,7 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.configuration.runs import GRADIENTS
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import GRADIENTS, Run, identity, outputs_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.seals import RECORD, check, remedy
 
@@ -90,6 +92,19 @@ class RunFiles:
     def _unreadable(self, name: str, why: str) -> UserError:
         path = self.directory / name
         return UserError(f"{path} is not readable ({why}): {remedy(path)}", file=path)
+
+
+def is_finished(configuration: Configuration, run: Run) -> bool:
+    """Whether a run's files are there, of its specification and code; its record says which data they are of."""
+    directory = Path(run.directory)
+    if not all((directory / name).is_file() for name in outputs_of(configuration, run.task)):
+        return False
+    try:
+        record = RunFiles(directory).record()
+        text = identity(run) + record["dataset"]["digest"]
+        return record["fingerprint"] == hashlib.sha256(text.encode()).hexdigest()
+    except (UserError, KeyError, TypeError):
+        return False
 
 
 def _object(path: Path) -> dict[str, Any]:

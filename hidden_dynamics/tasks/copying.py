@@ -1,5 +1,6 @@
 """The copying task: cross-entropy over every step of recalling K letters after L blanks (MomentumRNN, Appendix A.4)."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,6 +49,11 @@ class Copying:
         pieces = np.array_split(self.test_letters, -(-len(self.test_letters) // TEST_BATCH))
         losses = [self.loss(network, self._tensors(piece)).item() * len(piece) for piece in pieces]
         return {"test_loss": sum(losses) / len(self.test_letters)}
+
+    def keep(self, share: float) -> float:
+        total = len(self.test_letters)
+        self.test_letters = self.test_letters[: math.ceil(share * total)]
+        return len(self.test_letters) / total
 
     def _tensors(self, letters: np.ndarray) -> tuple[Tensor, Tensor]:
         inputs, targets = copying.sequences(letters, self.blanks, self.alphabet)

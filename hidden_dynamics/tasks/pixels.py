@@ -1,5 +1,6 @@
 """Pixel-by-pixel image classification: an image is a sequence of pixels, its class is read from the last state."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -56,6 +57,12 @@ class PixelClassification:
             loss += functional.cross_entropy(logits, labels, reduction="sum").item()
             correct += (logits.argmax(1) == labels).sum().item()
         return {"test_loss": loss / len(self.test_labels), "test_accuracy": correct / len(self.test_labels)}
+
+    def keep(self, share: float) -> float:
+        total = len(self.test_labels)
+        count = math.ceil(share * total)
+        self.test_images, self.test_labels = self.test_images[:count], self.test_labels[:count]
+        return count / total
 
     def _sequences(self, images: Tensor) -> Tensor:
         return (images.t().float() / self.levels).unsqueeze(-1)

@@ -26,6 +26,9 @@ def schedule_of(training: dict[str, Any], task: Any, seed: int) -> "Schedule":
 class Schedule:
     """Batches of examples in an order drawn anew for each epoch, or of data drawn without end.
 
+    Every schedule is a class of this module. A forecast makes one again without the data, from the training, the seed
+    and `sizes`, and counts with it.
+
     Args:
         training: `epochs`, `batch_size`, and for endless data `iterations_per_epoch`; `evaluate_every` iterations
             (default: an epoch's); `drop_last`, whether an epoch leaves out the examples that fill no batch; `rates`:
@@ -36,7 +39,10 @@ class Schedule:
 
     Attributes:
         iterations: of the whole training.
+        evaluations: of the whole training.
         samples_per_epoch: sequences that an epoch trains on.
+        sizes: what it knows of the data, by the names of its arguments.
+        total_work: of the whole training, in the units of `work`.
 
     Raises:
         UserError: there are fewer examples than a batch has, and `drop_last`.
@@ -51,6 +57,8 @@ class Schedule:
         self.evaluate_every = training.get("evaluate_every", self.per_epoch)
         whole = train_size is not None and not training.get("drop_last")
         self.samples_per_epoch = train_size if whole else self.per_epoch * self.batch_size
+        self.evaluations = math.ceil(self.iterations / self.evaluate_every)
+        self.sizes, self.total_work = {"train_size": train_size}, self.iterations
 
     def indices(self, iteration: int) -> tuple[int, Any]:
         """The epoch of an iteration (both from 0), and what the task's `batch` takes for it."""
@@ -72,6 +80,10 @@ class Schedule:
         """By what the learning rates of an iteration are multiplied."""
         drops = sum(iteration >= epoch * self.per_epoch for epoch in self.rates.get("drops", []))
         return self.rates.get("scale", 1.0) * self.rates.get("factor", 1.0) ** drops
+
+    def work(self, iteration: int) -> int:
+        """What an iteration's time grows with: all are alike."""
+        return 1
 
 
 def _batches(training: dict[str, Any], train_size: int | None) -> int:
@@ -112,7 +124,9 @@ class SegmentSchedule:
         self.starts = [0, *accumulate(counts)]
         self.iterations = self.starts[-1]
         self.every = training.get("evaluate_every")
+        self.evaluations = len(counts) if self.every is None else math.ceil(self.iterations / self.every)
         self.samples_per_epoch = counts[0] * self.batch_size
+        self.sizes, self.total_work = {"words": words, "bptt": bptt}, (self.rows - 1) * len(counts)
 
     def indices(self, iteration: int) -> tuple[int, tuple[int, int, int]]:
         """The epoch of an iteration, and (first row, rows, batch size) of its segment; a row is a word of each text
@@ -133,6 +147,10 @@ class SegmentSchedule:
     def rate(self, iteration: int) -> float:
         epoch, position = self._place(iteration)
         return _segments(self.rows, self.bptt, self.seed, epoch)[position][2] / self.bptt
+
+    def work(self, iteration: int) -> int:
+        """The rows of an iteration's segment."""
+        return self.indices(iteration)[1][1]
 
     def _place(self, iteration: int) -> tuple[int, int]:
         """The epoch and the position in it; after the last iteration, the epoch after the last and 0."""

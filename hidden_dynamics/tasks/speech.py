@@ -1,5 +1,6 @@
 """Speech: an utterance's spectrogram, frame by frame, to predict or to recall (MomentumRNN, Section 3.2)."""
 
+import copy
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -73,6 +74,12 @@ class SpeechPrediction:
             "test_loss": self._mean_loss(network, self.test),
         }
 
+    def keep(self, share: float) -> float:
+        whole = self.validation, self.test
+        self.validation, self.test = (utterances.part(share) for utterances in whole)
+        frames = [sum(part.lengths.sum() for part in parts) for parts in ((self.validation, self.test), whole)]
+        return float(frames[0] / frames[1])
+
     def _mean_loss(self, network: nn.Module, utterances: "Utterances") -> float:
         """The loss of all utterances as one batch, computed on batches of similar length."""
         by_length = np.argsort(-utterances.lengths, kind="stable")
@@ -107,6 +114,12 @@ class Utterances:
         inputs = starts + torch.minimum(times + self.input_shift, lengths)  # past its end, the silent frame
         targets = valid_steps(starts + times + self.target_shift, lengths)
         return self._gather(inputs.flatten()).view(*inputs.shape, BINS), lengths, self._gather(targets)
+
+    def part(self, share: float) -> "Utterances":
+        """The first of them."""
+        count, part = math.ceil(share * len(self.lengths)), copy.copy(self)
+        part.lengths, part.starts = self.lengths[:count], self.starts[:count]
+        return part
 
     def targets(self) -> Tensor:
         """Every target of the split, utterance by utterance: (sum of lengths, 129)."""

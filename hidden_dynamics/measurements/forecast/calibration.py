@@ -1,46 +1,107 @@
 """A calibration on disk: what was measured, on which machine, with which code."""
 
-import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
-from hidden_dynamics.configuration import validate
-from hidden_dynamics.system.files import ROOT
-from hidden_dynamics.system.digest import code_digest
+from pydantic import Field
+
+from hidden_dynamics.configuration import Entry, known, typed
+from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.system.files import atomic
-from hidden_dynamics.measurements.forecast.groups import key_of, representatives
-from hidden_dynamics.configuration.runs import Run, code_of
+from hidden_dynamics.measurements.forecast.groups import key_of
+from hidden_dynamics.system.files import ROOT, atomic
 
 STORED = ROOT / "calibrations"
+Whole = Annotated[int, Field(ge=1)]
+Bytes = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(ge=0)]
+Above = Annotated[float, Field(gt=0)]
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """Attributes as in config/schemas/calibration.json; `name` is that of a stored one, or None."""
+class About(Entry):
+    """The machine, and how it was measured.
 
-    name: str | None
-    about: dict[str, Any]
-    start_up: float
-    groups: dict[str, dict[str, Any]]
+    Attributes:
+        device: "cpu", or the GPU's name.
+        side_by_side: how many runs were measured at a time.
+        clock: "cpu", the time that a process computes, or "wall".
+        wall_per_cpu: seconds on the wall for each that the measured processes computed.
+        load: the machine's load average just before: processes that wanted a core.
+        seconds: on the wall, of the whole calibration.
+    """
 
-    def of(self, run: Run) -> dict[str, Any]:
-        """The measurement of a run's group.
+    processor: str
+    device: str
+    threads: Whole
+    side_by_side: Whole
+    clock: Literal["cpu", "wall"]
+    wall_per_cpu: Above
+    load: Seconds
+    torch: str
+    python: str
+    date: str
+    code: str
+    seconds: Above
 
+
+class Group(Entry):
+    """The measurement of a group of runs.
+
+    Attributes:
+        task, model: of the run that was measured.
+        data: whether it was the prepared data, or random arrays of its shapes.
+        schedule: the class of hidden_dynamics.tasks.schedule that counts its iterations.
+        sizes: what that class knows of the data.
+        set_up: seconds of building task and network.
+        iteration: seconds of a unit of the schedule's work: an iteration, or of a text one of its rows.
+        batch: the largest that was timed; `iterations`, how many of the whole one (0: it follows from smaller ones).
+        evaluation, evaluated: seconds of an evaluation, and the largest share of its data that was timed.
+        test: seconds of the test of the trained network, if the task has one.
+        function_evaluations: of an iteration, forward and backward, if the network counts them.
+        model_bytes, checkpoint_bytes: of the files; `history_bytes`, what every iteration adds to them.
+        memory_bytes, gpu_memory_bytes: of the process, at the highest.
+    """
+
+    task: str
+    model: str
+    data: Literal["prepared", "stand-in"]
+    schedule: str
+    sizes: dict[str, int | None]
+    set_up: Seconds
+    iteration: Above
+    batch: Whole
+    iterations: Bytes
+    evaluation: Seconds
+    evaluated: Above
+    test: Seconds | None
+    function_evaluations: list[Seconds] | None
+    data_bytes: Bytes
+    model_bytes: Bytes
+    checkpoint_bytes: Bytes
+    history_bytes: Seconds
+    memory_bytes: Bytes
+    gpu_memory_bytes: Bytes
+
+
+class Calibration(Entry):
+    """Measurements by the keys of their groups."""
+
+    about: About
+    groups: dict[Annotated[str, Field(pattern="^[0-9a-f]{16}$")], Group]
+
+    def of(self, run: Run) -> Group:
+        """
         Raises:
-            UserError: there is none.
+            UserError: there is no measurement of such a run.
         """
         try:
             return self.groups[key_of(run)]
         except KeyError:
-            what = f"the calibration {self.name}" if self.name else "this calibration"
             raise UserError(
-                f"{what} has no measurement of {run.id}: its model, size, data or batch were not configured like this "
-                "when it was made. Measure on this machine instead (forecast.calibration: null, the default), or run "
-                "scripts/calibrate.py on the other one with this configuration."
+                f"the calibration has no measurement of {run.id}: its model, size, data or batch were not configured "
+                "like this when it was made. Measure on this machine instead (forecast.calibration: null, the "
+                "default), or run scripts/calibrate.py on the other one with this configuration."
             ) from None
 
 
@@ -50,46 +111,28 @@ def path_of(name: str) -> Path:
     Raises:
         UserError: there is none of this name.
     """
-    path = STORED / f"{name}.json"
-    if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in STORED.glob("*.json"))) or "none"
-        raise UserError(
-            f"config.yaml: forecast.calibration: there is no {path.relative_to(ROOT)}. Stored: {known}. "
-            "null measures on this machine."
-        )
-    return path
+    stored = sorted(file.stem for file in STORED.glob("*.json"))
+    return STORED / f"{known(name, stored, 'calibration', 'config.yaml: forecast.calibration')}.json"
 
 
-def read(path: Path, name: str | None = None) -> Calibration:
-    """Read and check a calibration.
-
+def read(path: Path) -> Calibration:
+    """
     Raises:
         UserError: it is missing, damaged or something else; the message names it and says what to do.
     """
-    mend = f"Restore {path} with git." if name else f"Remove {path} and give the same command again: it is made anew."
+    mend = "Remove it and run snakemake forecast again, which makes it; one of calibrations/, restore with git."
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        return typed(Calibration, json.loads(path.read_text(encoding="utf-8")), str(path))
     except FileNotFoundError:
-        raise UserError(f"{path} is missing: scripts/calibrate.py makes it (snakemake forecast does).") from None
+        text = f"{path} is missing: scripts/calibrate.py makes it (snakemake forecast does)."
+        raise UserError(text, file=path) from None
     except ValueError as error:
-        raise UserError(f"{path} is no calibration ({error}). {mend}") from None
-    try:
-        validate(content, "calibration", str(path))
+        raise UserError(f"{path} is no calibration ({error}). {mend}", file=path) from None
     except UserError as error:
-        raise UserError(f"{error} {mend}") from None
-    return Calibration(name, **content)
+        raise UserError(f"{error} {mend}", file=path, key=error.key) from None
 
 
-def write(path: Path, about: dict[str, Any], start_up: float, groups: dict[str, Any]) -> None:
-    content = {"about": about, "start_up": start_up, "groups": groups}
-    validate(content, "calibration", str(path))
+def write(path: Path, calibration: Calibration) -> None:
     with atomic(path) as handle:
-        json.dump(content, handle, indent=1, sort_keys=True)
+        json.dump(calibration.model_dump(), handle, indent=1, sort_keys=True)
         handle.write("\n")
-
-
-def code_of_all(runs: Iterable[Run]) -> str:
-    """Digest of what a calibration of these runs measures and how: where it changes, they are measured again."""
-    measured = sorted(f"{key} {code_of(run)}" for key, run in representatives(runs).items())
-    text = "\n".join([code_digest(["scripts.calibrate.main"]), *measured])
-    return hashlib.sha256(text.encode()).hexdigest()

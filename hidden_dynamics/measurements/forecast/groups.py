@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hidden_dynamics.configuration import with_text_keys
-from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration import Configuration, known
+from hidden_dynamics.configuration.runs import Run, all_runs, code_of
+from hidden_dynamics.system.digest import code_digest
 
 # Numbers that an equation is evaluated with, and choices between permutations, targets and initial values of the same
 # shapes. Everything else, that of a model of one's own included, may change what a run costs.
@@ -34,13 +35,39 @@ def group_of(run: Run) -> dict[str, Any]:
 
 def key_of(run: Run) -> str:
     """Name of a run's group in a calibration: 16 hexadecimal digits."""
-    text = json.dumps(with_text_keys(group_of(run)), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(group_of(run), sort_keys=True).encode()).hexdigest()[:16]
 
 
-def representatives(runs: Iterable[Run]) -> dict[str, Run]:
-    """The first run of each group, by the group's key."""
-    first: dict[str, Run] = {}
+def grouped(runs: Iterable[Run]) -> dict[str, list[Run]]:
+    """The runs of each group, by the group's key."""
+    groups: dict[str, list[Run]] = {}
     for run in runs:
-        first.setdefault(key_of(run), run)
-    return first
+        groups.setdefault(key_of(run), []).append(run)
+    return groups
+
+
+def chosen(
+    configuration: Configuration, runs_of: Mapping[str, Sequence[Run]]
+) -> tuple[list[Run], dict[str, Sequence[Run]]]:
+    """The runs that the forecast is about, and those of each artifact.
+
+    All configured runs, also those that nothing shows; or where forecast.artifacts names artifacts, what they show.
+
+    Args:
+        runs_of: the runs of every artifact.
+
+    Raises:
+        UserError: forecast.artifacts names one that is not configured.
+    """
+    names = configuration.settings.forecast.artifacts
+    if names is None:
+        return all_runs(configuration), dict(runs_of)
+    rows = {known(name, runs_of, "artifact", "config.yaml: forecast.artifacts"): runs_of[name] for name in names}
+    return list({run.id: run for runs in rows.values() for run in runs}.values()), rows
+
+
+def code_of_all(runs: Iterable[Run]) -> str:
+    """Digest of what a calibration of these runs measures and how: where it changes, they are measured again."""
+    measured = sorted(f"{key} {code_of(members[0])}" for key, members in grouped(runs).items())
+    text = "\n".join([code_digest(["scripts.calibrate.main"]), *measured])
+    return hashlib.sha256(text.encode()).hexdigest()

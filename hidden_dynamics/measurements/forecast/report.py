@@ -1,22 +1,40 @@
 """The forecast as a table of artifacts, for people and for programs."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.measurements.forecast.calibration import Calibration
-from hidden_dynamics.measurements.forecast.jobs import Machine, Plan, bytes_of_data
-from hidden_dynamics.measurements.forecast.queueing import wall_time
+from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.measurements.forecast.calibration import About, Calibration
+from hidden_dynamics.measurements.forecast.hours import Cost, cost_of
+from hidden_dynamics.results.run_files import is_finished
 
-RENDERED = 120_000  # bytes of a table or figure in all its formats, summaries and logs
+BUSY_LOAD, BUSY_WALL = 0.5, 1.15  # processes that wanted a core before, and wall to CPU time: the machine was busy
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What runs share: each takes one of `places`, which is `part` of a GPU, or so many cores."""
+
+    places: int
+    part: float
+    on_gpu: bool = False
+
+    def device_hours(self, seconds: Iterable[float]) -> float:
+        return sum(seconds) * self.part / 3600
+
+    def least_hours(self, seconds: Iterable[float]) -> float:
+        """No order of runs is done sooner: all work over all places, and the longest run."""
+        seconds = list(seconds)
+        return max(sum(seconds) / self.places, max(seconds, default=0.0)) / 3600
 
 
 @dataclass(frozen=True)
 class Row:
     """What an artifact costs if it is made alone, or `total`, where what artifacts share counts once.
 
-    Hours are those of GPUs or of CPU cores; `_left` is what finished runs leave; memory is that of the largest job.
+    Hours are those of GPUs or of CPU cores, but `longest_hours` and `least_wall_hours`, which are on the wall; `_left`
+    is what finished runs leave; memory is that of the largest run.
     """
 
     artifact: str
@@ -24,8 +42,9 @@ class Row:
     finished: int
     device_hours: float
     device_hours_left: float
-    wall_hours: float
-    wall_hours_left: float
+    longest_hours: float
+    least_wall_hours: float
+    least_wall_hours_left: float
     disk_bytes: int
     memory_bytes: int
     gpu_memory_bytes: int
@@ -33,73 +52,78 @@ class Row:
 
 @dataclass(frozen=True)
 class Forecast:
+    """Attributes: walls: least hours of what is left, by the number of places; adaptive_share: of all hours, those of
+    solvers that choose their steps."""
+
     rows: list[Row]
     total: Row
-    adaptive_share: float  # of the device hours, those of solvers that choose their steps
-    walls: dict[int, float]  # hours of the whole, by the number of GPUs or cores
+    walls: dict[int, float]
+    adaptive_share: float
 
 
-def forecast(configuration: Configuration, calibration: Calibration, machine: Machine, plan: Plan) -> Forecast:
-    rows = [_row(configuration, calibration, machine, plan, name, ends) for name, ends in plan.artifacts.items()]
-    total = _row(configuration, calibration, machine, plan, "total", list(plan.jobs))
-    adaptive = sum(cost.seconds for cost in plan.costs.values() if cost.adaptive)
-    share = adaptive / max(sum(cost.seconds for cost in plan.costs.values()), 1e-9)
-    return Forecast(rows, total, share, walls_of(machine, plan))
-
-
-def walls_of(machine: Machine, plan: Plan) -> dict[int, float]:
-    counts = (1, 2, 4, 8, 16, 32) if machine.gpus else (machine.cores,)
-    walls = {}
-    for count in counts:
-        there = Machine(machine.cores, machine.threads, count if machine.gpus else 0, machine.runs_per_gpu)
-        walls[count] = wall_time(plan.left.values(), there.capacity) / 3600
-    return walls
-
-
-def _row(
+def forecast(
     configuration: Configuration,
     calibration: Calibration,
     machine: Machine,
-    plan: Plan,
-    name: str,
-    ends: Sequence[str],
-) -> Row:
-    needed = plan.needed(ends)
-    jobs, left = [plan.jobs[job] for job in needed], [plan.left[job] for job in needed if job in plan.left]
-    runs = [run for job in needed for run in plan.runs.get(job, [])]
-    costs = [plan.costs[run.id] for run in runs]
-    data = bytes_of_data(configuration, runs, calibration).values()
-    places = machine.gpus * machine.runs_per_gpu or machine.cores // min(machine.threads, machine.cores)
-    transient = sum(sorted((cost.transient for cost in costs), reverse=True)[:places])
-    rendered = sum(job.startswith("render") for job in needed) * RENDERED
+    runs: Sequence[Run],
+    runs_of: Mapping[str, Sequence[Run]],
+) -> Forecast:
+    """
+    Args:
+        runs: all that it is about.
+        runs_of: those of each artifact.
+
+    Raises:
+        UserError: the calibration lacks a measurement.
+    """
+    costs = {run.id: cost_of(run, calibration.of(run)) for run in runs}
+    finished = {run.id for run in runs if is_finished(configuration, run)}
+
+    def row(name: str, shown: Sequence[Run]) -> Row:
+        data = sum(_bytes_of_data(configuration, calibration, shown).values())
+        return _row(name, machine, {run.id: costs[run.id] for run in shown}, finished, data)
+
+    left = [cost.seconds for run, cost in costs.items() if run not in finished]
+    places = (machine.places * times for times in (1, 2, 4, 8, 16))
+    walls = {count: Machine(count, machine.part).least_hours(left) for count in places}
+    adaptive = sum(cost.seconds for cost in costs.values() if cost.adaptive)
+    share = adaptive / max(sum(cost.seconds for cost in costs.values()), 1e-9)
+    return Forecast([row(*item) for item in runs_of.items()], row("total", runs), walls, share)
+
+
+def _row(name: str, machine: Machine, costs: Mapping[str, Cost], finished: set[str], data: int) -> Row:
+    seconds = [cost.seconds for cost in costs.values()]
+    left = [cost.seconds for run, cost in costs.items() if run not in finished]
     return Row(
         artifact=name,
-        runs=len(runs),
-        finished=sum(run.id in plan.finished for run in runs),
-        device_hours=machine.device_hours(_training(jobs)),
-        device_hours_left=machine.device_hours(_training(left)),
-        wall_hours=wall_time(jobs, machine.capacity) / 3600,
-        wall_hours_left=wall_time(left, machine.capacity) / 3600,
-        disk_bytes=sum(cost.kept for cost in costs) + transient + sum(data) + rendered,
-        memory_bytes=max((cost.memory for cost in costs), default=0),
-        gpu_memory_bytes=max((cost.gpu_memory for cost in costs), default=0),
+        runs=len(costs),
+        finished=len(costs.keys() & finished),
+        device_hours=machine.device_hours(seconds),
+        device_hours_left=machine.device_hours(left),
+        longest_hours=max(seconds, default=0.0) / 3600,
+        least_wall_hours=machine.least_hours(seconds),
+        least_wall_hours_left=machine.least_hours(left),
+        disk_bytes=sum(cost.disk for cost in costs.values()) + data,
+        memory_bytes=max((cost.memory for cost in costs.values()), default=0),
+        gpu_memory_bytes=max((cost.gpu_memory for cost in costs.values()), default=0),
     )
 
 
-def _training(jobs: Iterable[Any]) -> float:
-    """Seconds of the jobs that hold the device: trainings and measurements."""
-    return sum(job.seconds for job in jobs if job.name.startswith(("train ", "measure ")))
-
-
-def as_csv(result: Forecast) -> list[dict[str, Any]]:
-    return [asdict(row) for row in (*result.rows, result.total)]
+def _bytes_of_data(configuration: Configuration, calibration: Calibration, runs: Iterable[Run]) -> Mapping[str, int]:
+    """Of the downloads and of the prepared file of each dataset."""
+    sizes = {}
+    for run in runs:
+        dataset = run.spec["dataset"]
+        sizes[f"raw {dataset}"] = sum(file.size for file in configuration.datasets[dataset].files.values())
+        sizes[configuration.paths.prepared(dataset, run.spec["data"])] = calibration.of(run).data_bytes
+    return sizes
 
 
 def as_markdown(configuration: Configuration, calibration: Calibration, machine: Machine, result: Forecast) -> str:
-    """The table and what it rests on, lines of at most 120 characters."""
-    unit = "GPU hours" if machine.gpus else "core hours"
-    gpu = ["GPU memory"] if machine.gpus else []
-    head = ["artifact", "runs", "finished", unit, "left", "wall", "left", "disk", "memory", *gpu]
+    """The table and what it rests on."""
+    unit = "GPU hours" if machine.on_gpu else "core hours"
+    gpu = ["GPU memory"] if machine.on_gpu else []
+    head = ["artifact", "runs", "finished", unit, "left", "longest run", "wall of what is left", "disk", "memory", *gpu]
     body = [
         [
             row.artifact,
@@ -107,8 +131,8 @@ def as_markdown(configuration: Configuration, calibration: Calibration, machine:
             f"{row.finished:,}",
             hours(row.device_hours),
             hours(row.device_hours_left),
-            duration(row.wall_hours),
-            duration(row.wall_hours_left),
+            duration(row.longest_hours),
+            f"≥ {duration(row.least_wall_hours_left)}",
             size(row.disk_bytes),
             size(row.memory_bytes) if row.runs else "–",
             *([size(row.gpu_memory_bytes) if row.runs else "–"] if gpu else []),
@@ -116,50 +140,52 @@ def as_markdown(configuration: Configuration, calibration: Calibration, machine:
         for row in (*result.rows, result.total)
     ]
     lines = [f"# Forecast of the scale {configuration.scale_name}", "", *_table(head, body), ""]
-    return "\n".join([*lines, *_notes(configuration, calibration, machine, result)]) + "\n"
+    return "\n".join([*lines, *(f"- {note}" for note in _notes(configuration, calibration, machine, result))]) + "\n"
 
 
 def _notes(configuration: Configuration, calibration: Calibration, machine: Machine, result: Forecast) -> list[str]:
-    about, total = calibration.about, result.total
-    alone = sum(row.device_hours for row in result.rows)
-    where = (
-        f"{machine.gpus} GPUs, {machine.runs_per_gpu} runs on each" if machine.gpus else f"{machine.cores} CPU cores"
-    )
-    hour = "GPU hours" if machine.gpus else "core hours"
-    device = about["processor"] if about["device"] == "cpu" else about["device"]
-    name = f" stored as {calibration.name}" if calibration.name else ""
-    guessed = [group for group in calibration.groups.values() if group["data"] == "stand-in"]
-    partial = [group for group in calibration.groups.values() if not group["iterations"]]
+    about, groups, total = calibration.about, calibration.groups.values(), result.total
+    stored = configuration.settings.forecast.calibration
+    walls = ", ".join(f"{count}: {duration(wall)}" for count, wall in result.walls.items())
     notes = [
-        f"The row of an artifact is for making it alone: all jobs that it needs. The artifacts together would take "
-        f"{hours(alone)} {hour}; what they share counts once in the total, {hours(total.device_hours)}.",
-        f"Wall times are for {where}. `left` is what finished runs leave to do.",
-        f"Calibration{name}: {device}, {about['threads']} threads a run, {about['side_by_side']} side by side, torch "
-        f"{about['torch']}, {about['date']}; {len(calibration.groups)} configurations in {about['seconds']:.0f} s, "
-        f"{len(guessed)} of them on random arrays with the data's shapes, {len(partial)} on parts of a batch.",
-        "Downloads are counted in bytes, not in time. Diverging runs are shorter. Expect 25 %, and more of runs that "
-        "were calibrated on parts of a batch.",
+        "An artifact's row is for making it alone; the total counts once what artifacts share. `left` is what finished "
+        "runs leave to do.",
+        f"No order of the runs is done sooner than the wall of what is left: all work shared evenly, or the longest "
+        f"run. By the number of runs side by side: {walls}.",
+        f"Calibration{f' stored as {stored}' if stored else ''}: "
+        f"{about.processor if about.device == 'cpu' else about.device}, {about.threads} threads a run, "
+        f"{about.side_by_side} side by side, torch {about.torch}, {about.date}; {len(groups)} configurations in "
+        f"{about.seconds:.0f} s, {sum(group.data == 'stand-in' for group in groups)} of them on random arrays with the "
+        f"data's shapes, {sum(not group.iterations for group in groups)} on parts of a batch.",
+        "Starting processes, preparing data, measuring costs and drawing are not counted, nor are downloads but in "
+        "bytes. Diverging runs are shorter. Expect 25 %, and more of runs that were measured on parts of a batch.",
     ]
-    if machine.gpus:
-        walls = ", ".join(f"{count}: {duration(wall)}" for count, wall in result.walls.items())
-        notes.insert(2, f"What is left, by the number of GPUs: {walls}.")
-    if about["clock"] == "cpu" and about["wall_per_cpu"] > 1.15:
-        notes.append(
-            f"The machine did other things during the calibration: {about['wall_per_cpu']:.1f} seconds of the wall to "
-            "one of CPU time. The forecast is in CPU time: that of a machine that does nothing else."
-        )
+    notes += _of_a_busy_machine(about)
     if result.adaptive_share > 0.005:
         notes.append(
             f"{result.adaptive_share:.0%} of the training time is that of ODE solvers, at the function evaluations of "
             "untrained networks. Solvers with adaptive steps take more as training goes: if they double, so does it."
         )
-    most = configuration.scale["mem_mb"] * 1_000_000
+    most = configuration.scale.mem_mb * 1_000_000
     if total.memory_bytes > most:
         notes.append(
-            f"The largest job takes {size(total.memory_bytes)}, more than the {size(most)} that the scale asks of a "
+            f"The largest run takes {size(total.memory_bytes)}, more than the {size(most)} that the scale asks of a "
             "cluster (mem_mb in config/scales.yaml)."
         )
-    return [f"- {note}" for note in notes]
+    return notes
+
+
+def _of_a_busy_machine(about: About) -> list[str]:
+    waited = about.clock == "cpu" and about.wall_per_cpu > BUSY_WALL
+    if about.load <= BUSY_LOAD and not waited:
+        return []
+    found = [f"its load average was {about.load:.1f} before"] if about.load > BUSY_LOAD else []
+    found += [f"{about.wall_per_cpu:.1f} s passed for each that measuring computed"] if waited else []
+    effect = "too long by what it shares of caches" if about.clock == "cpu" else "too long by what it waited"
+    return [
+        f"The machine was not at rest during the calibration: {' and '.join(found)}. The forecast may be {effect}: "
+        "calibrate again when nothing else runs."
+    ]
 
 
 def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
