@@ -1,12 +1,11 @@
-"""The forecast: counts held to the real training loop, sums by hand, jobs held to Snakemake's, what is refused."""
+"""The forecast: counts held to the real training loop, sums by hand, what is refused."""
 
-import csv
 import hashlib
 import json
-import re
 import subprocess
 import sys
 from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,27 +13,26 @@ import torch
 from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
+from made import change_record, make_run
 
-from hidden_dynamics.training.building import build
-from hidden_dynamics.data import digits, python_topics
-from hidden_dynamics.data.synthetic_speech import prepare as synthetic_speech
+from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, code_of, find, identity
+from hidden_dynamics.data import digits, python_topics, synthetic_speech
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.forecast import calibration as calibrations
-from hidden_dynamics.measurements.forecast import costs, jobs, report, settings
-from hidden_dynamics.measurements.forecast.calibration import Calibration
-from hidden_dynamics.measurements.forecast.groups import key_of, representatives
-from hidden_dynamics.measurements.forecast.probe import CLOCKS, at_whole, part_of, probe
-from hidden_dynamics.measurements.forecast.queueing import Job, wall_time
-from hidden_dynamics.measurements.forecast.stand_ins import arrays_like
-from hidden_dynamics.measurements.forecast.workload import sizes_of, workload_of
-from hidden_dynamics.configuration.runs import all_runs, code_of, find, identity, outputs_of, runs_of
-from hidden_dynamics.training import loop, optimisers
-from hidden_dynamics.training.checkpoint import Checkpoint
+from hidden_dynamics.measurements.forecast import report
+from hidden_dynamics.measurements.forecast.calibrating import Calibrator, stand_in
+from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group
+from hidden_dynamics.measurements.forecast.groups import chosen, code_of_all, grouped, key_of
+from hidden_dynamics.measurements.forecast.hours import cost_of, counted
+from hidden_dynamics.measurements.forecast.measuring import CLOCKS, at_whole, measure
+from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.tasks.schedule import schedule_of
+from hidden_dynamics.training import loop, optimisers
+from hidden_dynamics.training.building import build
+from hidden_dynamics.training.checkpoint import Checkpoint
 
-sys.path.insert(0, str(ROOT / "scripts"))
-import forecast as step  # noqa: E402
-
+CPU = torch.device("cpu")
 ABOUT = {
     "processor": "made up",
     "device": "cpu",
@@ -42,6 +40,7 @@ ABOUT = {
     "side_by_side": 1,
     "clock": "cpu",
     "wall_per_cpu": 1.0,
+    "load": 0.1,
     "torch": "2.11.0",
     "python": "3.11",
     "date": "2026-11-21",
@@ -52,73 +51,40 @@ GROUP = {
     "task": "t",
     "model": "m",
     "data": "stand-in",
-    "parameters": 10,
+    "schedule": "Schedule",
     "sizes": {"train_size": 100},
     "set_up": 0.5,
     "iteration": 2.0,
-    "iterations": 5,
-    "spread": 0.1,
     "batch": 10,
+    "iterations": 5,
     "evaluation": 3.0,
     "evaluated": 1.0,
     "test": None,
-    "saving": 0.0,
     "function_evaluations": None,
     "data_bytes": 1000,
     "model_bytes": 40,
     "checkpoint_bytes": 60,
+    "history_bytes": 16.0,
     "memory_bytes": 7_000_000,
     "gpu_memory_bytes": 0,
 }
+TEXT = {"schedule": "SegmentSchedule", "sizes": {"words": 40 * 20, "bptt": 10}}  # 40 rows in batches of 20
+MACHINE = report.Machine(places=2, part=1)
 
 
-def made_up(runs, about=None, start_up=4.0, train_size=100, **group):
+def made_up(runs, about=None, **group):
     """A calibration in which all groups are alike."""
-    keys = representatives(runs)
-    rows = {key: {"rows": 40, "bptt": 10} for key, run in keys.items() if "LanguageModelling" in run.spec["task_class"]}
-    groups = {key: GROUP | {"sizes": rows.get(key, {"train_size": train_size})} | group for key in keys}
-    return Calibration(None, ABOUT | (about or {}), start_up, groups)
+    texts = {key for key, members in grouped(runs).items() if members[0].spec["task_class"] == "LanguageModelling"}
+    groups = {key: Group(**GROUP | (TEXT if key in texts else {}) | group) for key in grouped(runs)}
+    return Calibration(about=About(**ABOUT | (about or {})), groups=groups)
 
 
-# Walls
+def arrays_of(configuration, run):
+    return stand_in(run, configuration.datasets[run.spec["dataset"]])
 
 
-SECONDS = st.lists(st.floats(0.01, 100), min_size=1, max_size=30)
-
-
-@given(SECONDS, st.integers(1, 8))
-def test_list_scheduling_lies_within_grahams_bounds(seconds, places):
-    wall = wall_time([Job(str(name), s, {"place": 1}) for name, s in enumerate(seconds)], {"place": places})
-    least = max(max(seconds), sum(seconds) / places)
-    assert least <= wall * (1 + 1e-9)
-    assert wall <= (2 - 1 / places) * least * (1 + 1e-9)
-
-
-@given(SECONDS, st.integers(1, 4), st.data())
-def test_jobs_that_wait_end_after_what_they_wait_for(seconds, places, data):
-    after = [data.draw(st.sets(st.integers(0, max(0, n - 1)), max_size=2)) if n else set() for n in range(len(seconds))]
-    chain = [0.0] * len(seconds)
-    for n, waits in enumerate(after):
-        chain[n] = seconds[n] + max((chain[other] for other in waits), default=0.0)
-    given_ = [Job(str(n), s, {"place": 1}, [str(other) for other in after[n]]) for n, s in enumerate(seconds)]
-    wall = wall_time(given_, {"place": places})
-    assert max(chain) <= wall * (1 + 1e-9)
-    assert wall <= (max(chain) + sum(seconds) / places) * (1 + 1e-9)
-
-
-def test_walls_by_hand():
-    five = [Job(str(n), s, {"place": 1}) for n, s in enumerate([3, 3, 2, 2, 2])]
-    assert wall_time(five, {"place": 2}) == 7  # 3 and 3, then 2 and 2, then 2: longest first is not always the best
-    assert wall_time(five, {"place": 5}) == 3
-    alone = [*five, Job("alone", 1, {"place": 9}, priority=-1)]  # takes all there is, after the others
-    assert wall_time(alone, {"place": 2}) == 8
-    assert wall_time([Job("a", 1, {"place": 1}, ["done already"])], {"place": 1}) == 1
-    assert wall_time([], {"place": 1}) == 0
-
-
-def test_jobs_that_wait_for_each_other_are_refused():
-    with pytest.raises(ValueError, match="wait for each other: a, b"):
-        wall_time([Job("a", 1, {"x": 1}, ["b"]), Job("b", 1, {"x": 1}, ["a"])], {"x": 1})
+def runs_by_artifact(configuration):
+    return chosen(configuration, {name: artifact.runs for name, artifact in load_artifacts(configuration).items()})
 
 
 # Iterations and evaluations are those of a real training
@@ -139,62 +105,38 @@ SMALL = {
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_workload_is_that_of_the_training_loop(configured, tmp_path, name):
-    task_name, variant = name.split("/")
-    run = find(configured(), task_name, variant, 1)
+def test_a_schedule_made_again_without_the_data_counts_as_the_training_loop_does(configured, tmp_path, name):
+    run = find(configured(), *name.split("/"), 1)
     spec = {**run.spec, "training": {**run.spec["training"], **SMALL[name]}}
-    if "images" in name:
-        assert spec["training"]["drop_last"]
+    assert "images" not in name or spec["training"]["drop_last"]
     run = type(run)(**{**vars(run), "spec": spec})
-    arrays = arrays_like(spec["dataset"], spec["data"])
-    task, network = build(run, arrays, torch.device("cpu"))
+    task, network = build(run, arrays_of(configured(), run), CPU)
     updating = optimisers.build(network, spec["training"]["optimisers"])
-    history = loop.train(spec, task, network, updating, Checkpoint(tmp_path, "x"), torch.device("cpu"))
+    history = loop.train(spec, task, network, updating, Checkpoint(tmp_path, "x"), CPU)
     assert history.diverged_at is None
     schedule = schedule_of(spec["training"], task, 1)
-    workload = workload_of(spec["training"], sizes_of(schedule), 1)
-    assert workload.iterations == history.iteration == len(history.losses)
-    assert workload.evaluations == len(history.metrics)
-    if task_name == "ptb":
-        lengths = [schedule.indices(place)[1][1] for place in range(history.iteration)]
-        assert workload.rows == pytest.approx(np.mean(lengths))
-        assert len(set(lengths)) > 1
-    else:
-        assert workload.rows == 1
-
-
-def test_a_schedule_of_ones_own_cannot_be_counted():
-    with pytest.raises(UserError, match="object is no schedule that the forecast can count"):
-        sizes_of(object())
+    again = counted(type(schedule).__name__, json.dumps(spec["training"]), json.dumps(schedule.sizes), 1)
+    assert again[1:] == (history.iteration, len(history.metrics))
+    work = [schedule.work(place) for place in range(history.iteration)]
+    assert again[0] == sum(work)
+    assert (len(set(work)) > 1) == name.startswith("ptb")
 
 
 # Costs by hand
 
 
 def test_cost_of_a_run_by_hand(configured):
-    run = find(configured(), "pmnist", "lstm-n32", 0)  # 12 epochs, batches of 64
-    cost = costs.cost_of(run, made_up([run], saving=1.0))
-    assert (cost.workload.iterations, cost.workload.evaluations) == (24, 12)  # two batches of 100 examples
-    assert cost.loop == 24 * 2.0 + 12 * 3.0
-    assert cost.around == pytest.approx(0.5 + 1.0 * (2 + 84 / 50))  # a saving a second long: once in fifty
-    history = 24 * 16 + 12 * 300
-    assert cost.kept == 40 + 60 + history + 4000
-    assert cost.transient == 60 + history
-    assert costs.cost_of(run, made_up([run], test=5.0)).loop == 24 * 2.0 + 12 * 3.0 + 5.0
+    run = find(configured(), "pmnist", "lstm-n32", 0)  # 12 epochs of two batches: 64 and 36 examples
+    cost = cost_of(run, Group(**GROUP))
+    assert cost.seconds == 0.5 + 24 * 2.0 + 12 * 3.0
+    assert cost.disk == 40 + 60 + 24 * 16 + 12 * 300 + 4000
+    assert (cost.memory, cost.gpu_memory, cost.adaptive) == (7_000_000, 0, False)
+    assert cost_of(run, Group(**GROUP | {"test": 5.0})).seconds == cost.seconds + 5.0
 
 
 def test_cost_of_a_text_counts_its_rows(configured):
     run = find(configured(), "ptb", "lstm-n64", 0)  # 6 epochs of 40 rows, the last of which is a target alone
-    cost = costs.cost_of(run, made_up([run]))
-    assert cost.loop == pytest.approx(6 * 39 * 2.0 + 6 * 3.0)
-
-
-def test_gradients_recorded_take_room(configured):
-    run = find(configured(), "pmnist_gradients", "dtriv-n24", 0)
-    without = {**run.spec, "training": {k: v for k, v in run.spec["training"].items() if k != "record_gradients"}}
-    plain = type(run)(**{**vars(run), "spec": without})
-    more = costs.cost_of(run, made_up([run])).kept - costs.cost_of(plain, made_up([plain])).kept
-    assert more == 12 * 784 * 8  # every second of 24 iterations
+    assert cost_of(run, Group(**GROUP | TEXT)).seconds == pytest.approx(0.5 + 6 * 39 * 2.0 + 6 * 3.0)
 
 
 def test_runs_that_cost_alike_share_a_group(configured):
@@ -207,168 +149,128 @@ def test_runs_that_cost_alike_share_a_group(configured):
     assert key("mnist/lstm-n32") != key("mnist/lstm-n48")
     assert key("mnist/lstm-n32") != key("mnist/lstm-n32", precision="tf32")
     assert key("pmnist_dtriv/dtriv-n24") != key("pmnist_gradients/dtriv-n24")
-    fewer = {"tasks": {"mnist": {"training": {"batch_size": 32}}}}
-    longer = {"tasks": {"mnist": {"training": {"epochs": 99, "optimisers": {"main": {"lr": 1.0}}}}}}
+    fewer = {"tasks": {"mnist": {"training": {"batch_size": 32}}}, "artifacts": {}}
+    longer = {"tasks": {"mnist": {"training": {"epochs": 99, "optimisers": {"main": {"lr": 1.0}}}}}, "artifacts": {}}
     assert key("mnist/lstm-n32") != key("mnist/lstm-n32", overrides=fewer)
     assert key("mnist/lstm-n32") == key("mnist/lstm-n32", overrides=longer)
 
 
-# Plans
-
-
-MACHINE = jobs.Machine(cores=2, threads=1)
+# Sums and bounds
 
 
 def test_the_total_counts_shared_runs_once(configured, tmp_path):
     configuration = configured(results=str(tmp_path))
-    runs = all_runs(configuration)
-    plan = jobs.plan_of(configuration, made_up(runs), MACHINE)
-    result = report.forecast(configuration, made_up(runs), MACHINE, plan)
-    trainings = sum(plan.jobs[name].seconds for name in plan.runs)
-    measuring = sum(job.seconds for name, job in plan.jobs.items() if name.startswith("measure"))
-    assert result.total.device_hours * 3600 == pytest.approx(trainings + measuring)
-    assert trainings == pytest.approx(
-        sum(costs.cost_of(run, made_up(runs)).seconds for run in runs) + len(plan.runs) * 4.0 * (1 + jobs.SNAKEMAKE)
-    )
-    assert result.total.runs == len(runs) == sum(len(trained) for trained in plan.runs.values())
+    runs, runs_of = runs_by_artifact(configuration)
+    assert [run.id for run in runs] == [run.id for run in all_runs(configuration)]
+    calibration = made_up(runs)
+    result = report.forecast(configuration, calibration, MACHINE, runs, runs_of)
+    costs = [cost_of(run, calibration.of(run)) for run in runs]
+    assert result.total.runs == len(runs)
+    assert result.total.device_hours * 3600 == pytest.approx(sum(cost.seconds for cost in costs))
+    assert result.total.longest_hours * 3600 == max(cost.seconds for cost in costs)
     rows = {row.artifact: row for row in result.rows}
     assert list(rows) == list(configuration.artifacts)
-    # Tables 1 and 11 are made of the same two tasks, Table 6 of the configuration alone.
-    assert rows["momentumrnn_table1"].device_hours == rows["momentumrnn_table11"].device_hours > 0
+    # Tables 1 and 11 share runs, Table 6 is made of the configuration alone.
+    assert {run.id for run in runs_of["momentumrnn_table1"]} & {run.id for run in runs_of["momentumrnn_table11"]}
+    assert rows["momentumrnn_table11"].runs == len(runs_of["momentumrnn_table11"])
     assert rows["momentumrnn_table6"].device_hours == rows["momentumrnn_table6"].runs == 0
     assert sum(row.device_hours for row in result.rows) > 1.5 * result.total.device_hours
     assert result.total.device_hours_left == result.total.device_hours
     assert result.total.disk_bytes < sum(row.disk_bytes for row in result.rows)
-    assert max(row.wall_hours for row in result.rows) <= result.total.wall_hours
     assert result.total.memory_bytes == 7_000_000
 
 
-def test_an_artifact_alone_costs_the_jobs_that_train_its_runs(configured, tmp_path):
-    name = "momentumrnn_table11"
-    for together in ([], ["model"], ["seed"], ["model", "seed"]):
-        configuration = configured(results=str(tmp_path), forecast={"artifacts": [name]})
-        configuration.scale["together"] = together
-        runs = settings.runs_to_forecast(configuration)
-        shown = {run.id for run in runs_of(configuration, name)}
-        assert shown <= {run.id for run in runs}
-        assert ({run.id for run in runs} == shown) == ("model" not in together)
-        plan = jobs.plan_of(configuration, made_up(runs), MACHINE)
-        each = {(): len(runs), ("model",): 4, ("seed",): len(runs) // 2, ("model", "seed"): 2}[tuple(together)]
-        assert len(plan.runs) == each
+@given(st.lists(st.floats(0.01, 100), min_size=1, max_size=30), st.integers(1, 8))
+def test_runs_in_any_order_take_at_least_the_bounds(seconds, places):
+    ends = [0.0] * places
+    for each in seconds:  # list scheduling (Graham 1966)
+        ends[ends.index(min(ends))] += each
+    least = report.Machine(places, 1).least_hours(seconds) * 3600
+    assert least <= max(ends) * (1 + 1e-9)
+    assert max(ends) <= (2 - 1 / places) * least * (1 + 1e-9)
 
 
-def test_finished_runs_are_not_paid_again(configured, tmp_path):
-    configuration = configured(results=str(tmp_path), forecast={"artifacts": ["momentumrnn_table11"]})
-    runs = settings.runs_to_forecast(configuration)
+def test_places_share_gpus_and_cores(configured):
+    settings = configured(forecast={"gpus": 2}).settings
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import forecast as step
+
+    on_gpu = step.machine_of(settings, About(**ABOUT | {"device": "some GPU", "side_by_side": 3}), cores=8)
+    assert on_gpu == report.Machine(6, 1 / 3, on_gpu=True)
+    assert on_gpu.device_hours([3600, 7200]) == pytest.approx(1.0)
+    assert step.machine_of(settings, About(**ABOUT | {"threads": 3}), cores=8) == report.Machine(2, 3)
+    assert step.machine_of(settings, About(**ABOUT | {"threads": 3}), cores=2) == report.Machine(1, 2)
+
+
+def test_finished_runs_are_not_paid_again(configured, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    configuration = configured(forecast={"artifacts": ["momentumrnn_table11"]})
+    runs, runs_of = runs_by_artifact(configuration)
+    assert [run.id for run in runs] == [run.id for run in runs_of["momentumrnn_table11"]]
     calibration = made_up(runs)
 
     def total():
-        plan = jobs.plan_of(configuration, calibration, MACHINE)
-        return report.forecast(configuration, calibration, MACHINE, plan).total
+        return report.forecast(configuration, calibration, MACHINE, runs, runs_of).total
 
     before = total()
-    finish(configuration, runs[0])
+    files = finish(tmp_path, configuration, runs[0])
     one = total()
     assert (one.finished, one.device_hours) == (1, before.device_hours)
-    assert (before.device_hours_left - one.device_hours_left) * 3600 == pytest.approx(
-        costs.cost_of(runs[0], calibration).seconds
-    )
-    record = tmp_path / "demo/runs" / runs[0].id / "run.json"
-    record.write_text(json.dumps({"fingerprint": "of another specification", "dataset": {"digest": "d"}}))
+    seconds = cost_of(runs[0], calibration.of(runs[0])).seconds
+    assert (before.device_hours_left - one.device_hours_left) * 3600 == pytest.approx(seconds)
+    change_record(files, fingerprint="of another specification")
     assert total() == before
-    record.write_text("{")
+    (files.directory / "run.json").write_text("{")
     assert total() == before
     for run in runs:
-        finish(configuration, run)
-    assert (total().finished, total().device_hours_left) == (len(runs), 0)
+        finish(tmp_path, configuration, run)
+    assert (total().finished, total().device_hours_left, total().least_wall_hours_left) == (len(runs), 0, 0)
 
 
-def finish(configuration, run):
-    """The files of a finished run, as far as a forecast looks at them."""
-    for file in outputs_of(configuration, run.task):
-        path = ROOT / run.directory / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("")
+def finish(root, configuration, run):
     fingerprint = hashlib.sha256((identity(run) + "digest").encode()).hexdigest()
-    record = {"fingerprint": fingerprint, "dataset": {"digest": "digest"}}
-    (ROOT / run.directory / "run.json").write_text(json.dumps(record))
-
-
-def test_more_gpus_take_less_time(configured, tmp_path):
-    configuration = configured(scale="paper", results=str(tmp_path))
-    runs = all_runs(configuration)
-    on_gpu = made_up(runs, about={"device": "some GPU"}, train_size=1280, gpu_memory_bytes=5_000_000)
-    machine = jobs.Machine(cores=8, threads=2, gpus=2, runs_per_gpu=3)
-    plan = jobs.plan_of(configuration, on_gpu, machine)
-    result = report.forecast(configuration, on_gpu, machine, plan)
-    assert list(result.walls.values()) == sorted(result.walls.values(), reverse=True)
-    assert result.total.wall_hours_left == result.walls[2]
-    seconds = sum(plan.jobs[name].seconds for name in plan.jobs if name.startswith(("train", "measure")))
-    assert result.total.device_hours == pytest.approx(seconds / 3 / 3600)
-    assert result.walls[2] >= result.total.device_hours / 2
-    text = report.as_markdown(configuration, on_gpu, machine, result)
-    assert "GPU hours" in text and "2 GPUs, 3 runs on each" in text
-
-
-def test_the_jobs_are_those_of_snakemake(configured, tmp_path):
-    """Of the demo, by rule; downloads, which take no time here, are none there."""
-    settings_ = {"results": str(tmp_path / "results"), "data": {"directory": str(tmp_path / "data"), "mirror": None}}
-    configuration = configured(**settings_)
-    plan = jobs.plan_of(configuration, made_up(all_runs(configuration)), MACHINE)
-    given = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in settings_.items()]
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--dry-run", "--quiet", "rules"]
-    out = subprocess.run([*command, "--config", *given], cwd=ROOT, capture_output=True, text=True)
-    assert out.returncode == 0, out.stderr
-    rules = dict(re.findall(r"^(\w+) +(\d+)$", out.stdout + out.stderr, flags=re.MULTILINE))
-    for start, pattern in {
-        "train ": "train_",
-        "prepare ": "prepare",
-        "summarise ": "summarise",
-        "render ": "render_(table|figure)",
-        "measure costs": "measure_cost",
-        "measure features": "measure_features",
-    }.items():
-        expected = sum(int(number) for rule, number in rules.items() if re.match(pattern, rule))
-        assert sum(name.startswith(start) for name in plan.jobs) == expected > 0, start
+    files = make_run(root, configuration, run, weights={}, fingerprint=fingerprint, dataset={"digest": "digest"})
+    assert {path.name for path in files.directory.iterdir()} - {GRADIENTS} == set(OUTPUTS)
+    return files
 
 
 # Calibrations on disk
 
 
-def test_a_calibration_that_cannot_be_used_is_refused_with_what_to_do(configured, tmp_path):
+def test_a_calibration_that_cannot_be_used_is_refused(configured, tmp_path):
     path = tmp_path / "calibration.json"
-    with pytest.raises(UserError, match="is missing: scripts/calibrate.py makes it"):
+    with pytest.raises(UserError, match="missing") as error:
         calibrations.read(path)
-    runs = all_runs(configured())
-    good = made_up(runs)
-    calibrations.write(path, good.about, good.start_up, good.groups)
+    assert error.value.file == str(path)
+    good = made_up(all_runs(configured()))
+    calibrations.write(path, good)
     assert calibrations.read(path) == good
     whole = path.read_text()
     for damaged in (whole[:-20], "", "[]", whole.replace('"iteration": 2.0', '"iteration": -2.0', 1), "\x00"):
         path.write_text(damaged)
-        with pytest.raises(UserError, match=f"Remove {re.escape(str(path))} and give the same command again"):
+        with pytest.raises(UserError, match="Remove it") as error:
             calibrations.read(path)
-    with pytest.raises(UserError, match="has no measurement of pmnist/lstm-n128/seed0.*forecast.calibration: null"):
+        assert error.value.file == str(path)
+    with pytest.raises(UserError, match="pmnist/lstm-n128/seed0"):
         good.of(find(configured(scale="paper"), "pmnist", "lstm-n128", 0))
-    with pytest.raises(UserError, match=r"there is no calibrations/nowhere.json. Stored: .*null measures"):
-        step.calibration_of(configured(forecast={"calibration": "nowhere"}), None)
-    with pytest.raises(UserError, match="--calibration is needed"):
-        step.calibration_of(configured(), None)
+    with pytest.raises(UserError) as error:
+        calibrations.path_of("nowhere")
+    assert (error.value.file, error.value.key) == ("config.yaml", "forecast.calibration")
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "calibrations").glob("*.json")), ids=lambda path: path.stem)
 def test_stored_calibrations_are_whole(path):
-    stored = calibrations.read(path, path.stem)
-    assert stored.about["processor"]
-    assert stored.groups
+    assert calibrations.read(path).groups
 
 
 def test_what_is_wrong_in_the_settings_is_named(configured):
     for wrong in ({"gpus": 0}, {"second": 1}, {"calibration": "../x"}, {"artifacts": []}):
-        with pytest.raises(UserError, match="config.yaml: forecast"):
+        with pytest.raises(UserError) as error:
             configured(forecast=wrong)
-    with pytest.raises(UserError, match="forecast.artifacts: unknown artifact 'momentumrnn_table99'"):
-        settings.runs_to_forecast(configured(forecast={"artifacts": ["momentumrnn_table99"]}))
+        assert error.value.key.startswith("forecast")
+    with pytest.raises(UserError, match="momentumrnn_table99") as error:
+        runs_by_artifact(configured(forecast={"artifacts": ["momentumrnn_table99"]}))
+    assert error.value.key == "forecast.artifacts"
 
 
 def test_the_settings_change_no_run(configured):
@@ -379,35 +281,33 @@ def test_the_settings_change_no_run(configured):
 def test_the_code_of_a_calibration_is_that_of_its_runs(configured):
     lstm, momentum = (find(configured(), "mnist", f"{model}-n32", 0) for model in ("lstm", "momentum_lstm"))
     assert code_of(lstm) != code_of(momentum)
-    assert calibrations.code_of_all([lstm]) != calibrations.code_of_all([momentum])
-    assert calibrations.code_of_all([lstm]) == calibrations.code_of_all([find(configured(), "mnist", "lstm-n32", 1)])
+    assert code_of_all([lstm]) != code_of_all([momentum])
+    assert code_of_all([lstm]) == code_of_all([find(configured(), "mnist", "lstm-n32", 1)])
 
 
 # The step
 
 
 def test_the_step_prints_and_writes_the_forecast_without_torch(configured, tmp_path):
-    configuration = configured(results=str(tmp_path / "results"))
-    good = made_up(all_runs(configuration), function_evaluations=[30.0, 30.0])
+    settings = {"results": str(tmp_path / "results")}
+    good = made_up(all_runs(configured(**settings)), {"wall_per_cpu": 3.0}, function_evaluations=[30.0, 30.0])
     path, output = tmp_path / "calibration.json", tmp_path / "forecast"
-    calibrations.write(path, good.about | {"wall_per_cpu": 3.0}, good.start_up, good.groups)
+    calibrations.write(path, good)
     code = (
         "import sys, runpy; sys.argv = sys.argv[1:]; sys.path.insert(0, 'scripts')\n"
         "try: runpy.run_path('scripts/forecast.py', run_name='__main__')\n"
         "finally: print('torch' in sys.modules, file=sys.stderr)"
     )
     command = [sys.executable, "-c", code, "forecast.py", "--calibration", path, "--cores", "2", "--output", output]
-    given_ = ["--config", json.dumps({"results": str(tmp_path / "results")})]
+    given_ = ["--config", json.dumps(settings)]
     out = subprocess.run([*map(str, command), *given_], cwd=ROOT, capture_output=True, text=True)
     assert (out.returncode, out.stderr) == (0, "False\n")
     text = output.with_suffix(".md").read_text()
     assert text.strip() == out.stdout.strip()
-    assert "3.0 seconds of the wall to one of CPU time" in text
+    assert "not at rest" in text and "3.0 s passed" in text
     assert "100% of the training time is that of ODE solvers" in text
-    with open(output.with_suffix(".csv")) as handle:
-        rows = list(csv.DictReader(handle))
-    assert [row["artifact"] for row in rows] == [*configuration.artifacts, "total"]
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["calibration.json", "forecast.csv", "forecast.md"]
+    rows = read_rows(output.with_suffix(".csv"), ["device_hours_left", "least_wall_hours"])
+    assert [row["artifact"] for row in rows] == [*configured().artifacts, "total"]
 
 
 def test_units():
@@ -428,65 +328,108 @@ def test_smaller_parts_tell_of_the_whole_on_a_straight_line(constant, slope):
     assert at_whole([(8, 5.0), (32, 4.0)], 128) == 4.0  # noise makes no time negative
 
 
-STANDING_IN = {
-    "digits": ({"enlarge": 2}, digits.prepare),
-    "python_topics": ({"vocabulary": 1000}, python_topics.prepare),
-    "synthetic_speech": (
-        {"train": 6, "validation": 3, "test": 2, "shortest": 300, "longest": 600, "seed": 0},
-        synthetic_speech,
-    ),
-}
+UTTERANCES = {"train": 6, "validation": 3, "test": 2, "shortest": 300, "longest": 600, "seed": 0}
+STANDING_IN = [(digits, {"enlarge": 2}), (python_topics, {"vocabulary": 1000}), (synthetic_speech, UTTERANCES)]
 
 
-@pytest.mark.parametrize("name", STANDING_IN)
-def test_stand_ins_have_the_shapes_of_the_data(name):
-    given_, prepare = STANDING_IN[name]
-    real, random = prepare(None, given_), arrays_like(name, given_)
+@pytest.mark.parametrize(("module", "settings"), STANDING_IN, ids=lambda value: getattr(value, "__name__", ""))
+def test_stand_ins_have_the_shapes_of_the_data(module, settings):
+    real, random = module.prepare(None, settings), module.stand_in(settings)
     assert set(real) == set(random)
     for key, array in real.items():
         if not key.endswith("_frames"):  # lengths are drawn; of a text, another Python may have more or fewer words
             assert random[key].shape == pytest.approx(array.shape, rel=0.1), key
         if array.dtype.kind != "U":
             assert random[key].dtype == array.dtype
-    for split in ("train", "validation", "test") if name == "synthetic_speech" else ():
+    for split in ("train", "validation", "test") if module is synthetic_speech else ():
         assert random[f"{split}_lengths"].sum() == len(random[f"{split}_frames"])
         assert random[f"{split}_lengths"].max() <= 600 * 8 / 128 + 4
 
 
-def test_a_dataset_of_unknown_shape_is_to_be_prepared_first():
-    with pytest.raises(UserError, match="the shapes of the dataset mine are not known before it is prepared"):
-        arrays_like("mine", {})
+def test_a_dataset_of_unknown_shape_is_to_be_prepared_first(configured):
+    run, dataset = find(configured(), "mnist", "lstm-n32", 0), configured().datasets["digits"]
+    with pytest.raises(UserError, match="prepare") as error:
+        stand_in(run, dataset.model_copy(update={"module": "hidden_dynamics.data.streams"}))
+    assert error.value.key == "stand_in"
+
+
+ONE_OF_EACH = ["mnist/lstm-n32", "copying_1k/lstm-n32", "adding/lstm-n32", "timit/lstm-n24", "ptb/lstm-n64"]
+ONE_OF_EACH += ["cifar10_images/ode_net-n8"]
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+def test_a_task_keeps_a_share_of_what_it_is_evaluated_on(configured, name):
+    """So much as it says, and no more; the whole is as it was afterwards."""
+    run = find(configured(), *name.split("/"), 0)
+    task, network = build(run, arrays_of(configured(), run), CPU)
+    seen = []
+    network.eval().register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0].shape[:2].numel()))
+    before = dict(vars(task))
+    with torch.no_grad():
+        task.evaluate(network)
+        whole = sum(seen)
+        seen.clear()
+        share = task.keep(0.25)
+        task.evaluate(network)
+        assert share == pytest.approx(0.25, abs=0.05)
+        assert sum(seen) / whole == pytest.approx(share, rel=0.2 if "timit" in name else 0.05)
+        assert 0 < task.keep(0.0001) <= share
+    vars(task).update(before)
+    assert all(np.all(vars(task)[key] is value) for key, value in before.items())
 
 
 def test_all_datasets_of_the_papers_have_stand_ins(configured):
     for scale in ("pilot", "paper"):
-        for dataset in {task["dataset"] for task in configured(scale=scale).tasks.values()} - {"copying", "adding"}:
-            arrays = arrays_like(dataset, {})
-            assert sum(array.nbytes for array in arrays.values()) > 1e6
-            few, _, share = part_of(arrays, {}, 0.25, 100)
-            assert share == pytest.approx(0.25, abs=0.05)
-            whole = sum(array.nbytes for array in arrays.values())
-            assert sum(array.nbytes for array in few.values()) < (whole if "vocabulary" in arrays else 0.6 * whole)
+        configuration = configured(scale=scale)
+        for task in {entry.dataset: name for name, entry in configuration.tasks.items()}.values():
+            arrays = arrays_of(configuration, next(run for run in all_runs(configuration) if run.task == task))
+            assert sum(array.nbytes for array in arrays.values()) > 1e4
 
 
-PROBED = ["mnist/lstm-n32", "adding/lstm-n32", "timit/lstm-n24", "ptb/lstm-n64", "cifar10_images/ode_net-n8"]
+MEASURED = ["mnist/lstm-n32", "adding/lstm-n32", "timit/lstm-n24", "ptb/lstm-n64", "cifar10_images/ode_net-n8"]
 
 
-@pytest.mark.parametrize("name", PROBED)
-@pytest.mark.parametrize("seconds", [0.0, 0.5], ids=["no time", "some time"])
-def test_a_probe_gives_what_a_calibration_has(configured, tmp_path, monkeypatch, name, seconds):
+@pytest.mark.parametrize("name", [*MEASURED, "pmnist_gradients/dtriv-n24"])
+@pytest.mark.parametrize("seconds", [0, 100], ids=["no time", "time"])
+def test_a_measurement_is_what_a_calibration_has(configured, monkeypatch, name, seconds):
     run = find(configured(), *name.split("/"), 0)
     ticks = count()  # a clock that tells a second more whenever it is asked: no test depends on the machine's
     monkeypatch.setitem(CLOCKS, "ticks", lambda: float(next(ticks)))
-    arrays = arrays_like(run.spec["dataset"], run.spec["data"])
-    found = probe(run, arrays, torch.device("cpu"), 100 * seconds, "ticks")
-    group = {"task": run.task, "model": run.variant, "data": "stand-in", **found}
-    calibrations.write(tmp_path / "c.json", ABOUT, 1.0, {key_of(run): group})
-    assert found["batch"] == run.spec["training"]["batch_size"] or not seconds
-    assert (found["iterations"] > 0) == bool(seconds)
-    assert (found["test"] is None) == (run.task not in ("ptb", "cifar10_images"))
-    assert (found["function_evaluations"] is None) == (run.task != "cifar10_images")
-    network = build(run, arrays, torch.device("cpu"))[1]
-    assert found["model_bytes"] == sum(tensor.nbytes for tensor in network.state_dict().values())
-    assert found["checkpoint_bytes"] > found["model_bytes"]
-    assert costs.cost_of(run, calibrations.read(tmp_path / "c.json")).loop > 0
+    arrays = arrays_of(configured(), run)
+    found = Group(data="stand-in", **measure(run, arrays, CPU, seconds, "ticks"))
+    whole = run.spec["training"]["batch_size"]
+    assert (found.batch == whole, found.iterations > 0) == (bool(seconds), bool(seconds))
+    assert seconds == 0 or found.evaluated == 1.0
+    assert (found.test is None) == (run.task not in ("ptb", "cifar10_images"))
+    assert (found.function_evaluations is None) == (run.task != "cifar10_images")
+    network = build(run, arrays, CPU)[1]
+    assert found.model_bytes == sum(tensor.nbytes for tensor in network.state_dict().values())
+    assert found.checkpoint_bytes > found.model_bytes
+    pixels = arrays["train_images"].shape[1] if run.task == "pmnist_gradients" else 0
+    assert found.history_bytes == 16 + 8 * (run.task == "cifar10_images") + 2 * 4 * pixels / 2  # every second one
+    assert cost_of(run, found).seconds > 0
+
+
+def test_the_heaviest_groups_are_measured_at_length_and_the_time_is_kept(configured, monkeypatch):
+    """With a made-up clock and measurements that take the time that they are given, or a second."""
+    runs = [find(configured(), "pmnist", name, 0) for name in ("lstm-n32", "lstm-n48", "momentum_lstm-n32")]
+    calibrator = Calibrator(configured(), CPU, threads=1, places=1, seconds=100.0)
+    now, given_ = [0.0], []
+    clock = SimpleNamespace(monotonic=lambda: now[0])
+    monkeypatch.setattr("hidden_dynamics.measurements.forecast.calibrating.time", clock)
+    per_iteration = {run.variant: 10.0**place for place, run in enumerate(runs)}
+
+    def measured(key, seconds):
+        run = calibrator.groups[key][0]
+        given_.append((run.variant, seconds))
+        now[0] += max(seconds, 1.0)
+        calibrator.found[key] = Group(**GROUP | {"iteration": per_iteration[run.variant]})
+        calibrator.took[key] = max(seconds, 1.0)
+
+    monkeypatch.setattr(calibrator, "_measure", measured)
+    calibration = calibrator.calibrate(runs)
+    assert set(calibration.groups) == {key_of(run) for run in runs}
+    assert [name for name, _ in given_] == ["lstm-n32", "lstm-n48", "momentum_lstm-n32", "momentum_lstm-n32"]
+    assert [seconds for _, seconds in given_[:3]] == pytest.approx([10.0] * 3)
+    assert given_[3][1] == pytest.approx(70 * 100 / 111, rel=0.1)
+    assert now[0] <= 100

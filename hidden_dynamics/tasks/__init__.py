@@ -24,6 +24,7 @@ A task is a class with
                                             tensors, or None; checkpoints hold it
 
 The batch is whatever `loss` understands. Where sequences differ in length, a batch is sorted, the longest first, and
-`loss` calls network(x, lengths), which answers the valid steps alone (hidden_dynamics.models.ragged). Everything random is
-drawn from hidden_dynamics.data.streams by seed and counter, so that a resumed training sees the same batches.
+`loss` calls network(x, lengths), which answers the valid steps alone (hidden_dynamics.models.ragged). Everything
+random is drawn from hidden_dynamics.data.streams by seed and counter, so that a resumed training sees the same
+batches.
 """

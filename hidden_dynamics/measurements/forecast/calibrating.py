@@ -5,7 +5,6 @@ is measured again for its part of the time that is left. That is time on the wal
 less is measured, not longer.
 """
 
-import importlib
 import multiprocessing
 import os
 import platform
@@ -23,7 +22,9 @@ import torch
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration.schema import Dataset
 from hidden_dynamics.data import prepared
+from hidden_dynamics.data.preparing import module_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group
 from hidden_dynamics.measurements.forecast.groups import code_of_all, grouped
@@ -92,12 +93,12 @@ class Calibrator:
     def _measure(self, key: str, seconds: float) -> None:
         """In a process of its own, whose memory is that of this run."""
         run, started = self.groups[key][0], time.monotonic()
-        source = self.configuration.datasets[run.spec["dataset"]].module
+        dataset = self.configuration.datasets[run.spec["dataset"]]
         file = Path(self.configuration.paths.prepared(run.spec["dataset"], run.spec["data"]))
         how = self.device, self.threads, self.configuration.settings.runs_per_gpu, seconds, self.clock
         with ProcessPoolExecutor(1, mp_context=self.context) as executor:
             try:
-                found, wall, cpu = executor.submit(measure_here, run, source, file, *how).result()
+                found, wall, cpu = executor.submit(measure_here, run, dataset, file, *how).result()
             except BrokenProcessPool:
                 raise UserError(
                     f"{run.id}: the process that measured it was killed; did this machine run out of memory? Give "
@@ -133,7 +134,7 @@ class Calibrator:
 
 def measure_here(
     run: Run,
-    source: str,
+    dataset: Dataset,
     file: Path,
     device: torch.device,
     threads: int,
@@ -144,11 +145,10 @@ def measure_here(
     """A run's measurement, and the seconds on the wall and of computing that it took.
 
     Args:
-        source: the module of its dataset.
-        file: where the dataset is, if it is prepared.
+        file: where its dataset is, if that is prepared.
     """
     devices.set_arithmetic(threads, run.spec["precision"])
-    arrays = prepared.load(file).arrays if file.is_file() else stand_in(run.spec["dataset"], source, run.spec["data"])
+    arrays = prepared.load(file).arrays if file.is_file() else stand_in(run, dataset)
     with devices.turn(device, runs_per_gpu, Path(".snakemake/gpu-places")) as device:
         wall, cpu = time.perf_counter(), time.process_time()
         found = measure(run, arrays, device, seconds, clock)
@@ -156,21 +156,21 @@ def measure_here(
     return {"data": "prepared" if file.is_file() else "stand-in", **found}, *took
 
 
-def stand_in(dataset: str, source: str, settings: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Arrays of a dataset's shapes, as its module gives them.
+def stand_in(run: Run, dataset: Dataset) -> dict[str, np.ndarray]:
+    """Arrays of the shapes of a run's dataset, as its module gives them.
 
     Raises:
         UserError: it gives none.
     """
-    module = importlib.import_module(source)
+    module = module_of(run.spec["dataset"], dataset)
     if not hasattr(module, "stand_in"):
         raise UserError(
-            f"{source} says nothing of the shapes of the dataset {dataset}: prepare it first (snakemake --cores 1 "
-            "data/prepared/<name>.npz), or give the module a function stand_in(settings).",
-            file=source,
-            key=dataset,
+            f"{dataset.module} does not say which shapes {dataset.title} has, on which {run.id} is to be measured: "
+            "prepare the data first, or give the module a function stand_in(settings), which returns such arrays.",
+            file=module.__file__,
+            key="stand_in",
         )
-    return module.stand_in(settings)
+    return module.stand_in(run.spec["data"])
 
 
 def _context(runs: list[Run]) -> BaseContext:
