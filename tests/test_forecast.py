@@ -174,7 +174,7 @@ def test_the_total_counts_shared_runs_once(configured, tmp_path):
     assert {run.id for run in runs_of["momentumrnn_table1"]} & {run.id for run in runs_of["momentumrnn_table11"]}
     assert rows["momentumrnn_table11"].runs == len(runs_of["momentumrnn_table11"])
     assert rows["momentumrnn_table6"].device_hours == rows["momentumrnn_table6"].runs == 0
-    assert sum(row.device_hours for row in result.rows) > 1.5 * result.total.device_hours
+    assert sum(row.device_hours for row in result.rows) > 1.2 * result.total.device_hours
     assert result.total.device_hours_left == result.total.device_hours
     assert result.total.disk_bytes < sum(row.disk_bytes for row in result.rows)
     assert result.total.memory_bytes == 7_000_000
