@@ -9,7 +9,7 @@ from drawn import artifact_at, assert_nothing_overlaps, legend, panels_of, with_
 from made import curves_of, sources_of, summary_of
 
 from hidden_dynamics.artifacts import artifact_named
-from hidden_dynamics.artifacts.kinds.curves.drawing import Curve, robust_limits
+from hidden_dynamics.artifacts.kinds.curves.content import Curve, robust_limits
 from hidden_dynamics.errors import UserError
 
 FIGURES = [f"momentumrnn_figure{number}" for number in (3, 4, 5, 6, 10)]

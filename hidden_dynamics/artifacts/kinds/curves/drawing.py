@@ -1,9 +1,7 @@
 """Training curves: a line per model with its band over seeds, panel by panel."""
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,71 +12,18 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
-from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.figure_notes import (
-    data_of,
-    is_papers,
-    legend_label,
-    made_note,
-    sizes_of,
-    subtitle_of,
-    task_title,
-)
+from hidden_dynamics.artifacts.figure_notes import legend_label, made_note, subtitle_of
 from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
+from hidden_dynamics.artifacts.kinds.curves.content import Curve, CurvesPanel, divergences, falls, panels_of
 from hidden_dynamics.artifacts.notes import divergence_notes, scale_notes
-from hidden_dynamics.artifacts.panels import Key, Panels
-from hidden_dynamics.artifacts.panels import Panel as ApartPanel
+from hidden_dynamics.artifacts.panels import Key, Panel, Panels
 from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, luminance, page, plain_numbers, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Cell
-from hidden_dynamics.errors import UserError
 
 DASHES = ["solid", (0, (7, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1)), (0, (8, 1, 1, 1, 1, 1))]
-TITLE = 66  # characters in a line of a panel's title
-
-Limits = tuple[float, float]
 Styles = Mapping[str, Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One model in one panel: arrays (points,), x ascending; low and high are nan where there is no band."""
-
-    panel: int
-    model: str
-    x: NDArray
-    mean: NDArray
-    low: NDArray
-    high: NDArray
-    n: NDArray
-    baseline: float
-
-
-@dataclass(frozen=True)
-class Panel:
-    """What one panel shows.
-
-    Attributes:
-        runs: rows of the summary, as text by column.
-        published: the paper's final values by model; none on other data or at other sizes.
-        title: task, size and split; then the data that were really used; then what else to know.
-        x_limits, y_limits: the configured ones where the data are the paper's; else ones that fit, or None.
-    """
-
-    settings: PanelSettings
-    runs: Sequence[Mapping[str, str]]
-    curves: Sequence[Curve]
-    published: Mapping[str, float]
-    title: Sequence[str]
-    x_limits: Limits | None
-    y_limits: Limits | None
-
-    @property
-    def baselines(self) -> list[float]:
-        """The loss of the best answer without memory, where it is shown: one value, unless the runs disagree."""
-        return baselines(self.settings, self.curves)
 
 
 def curves_figure(artifact: Curves, sources: Sources) -> Figure:
@@ -119,7 +64,7 @@ def taken_apart(artifact: Curves, sources: Sources) -> Panels:
     handles = legend_handles(panels, styles)
     return Panels(
         subtitle=subtitle_of(artifact.configuration, [run for panel in panels for run in panel.runs]),
-        panels=[ApartPanel(panel.title, partial(draw_curves, panel=panel, styles=styles)) for panel in panels],
+        panels=[Panel(panel.title, partial(draw_curves, panel=panel, styles=styles)) for panel in panels],
         keys=[
             Key(model, str(handle.get_label()), () if style["linestyle"] == "solid" else style["linestyle"][1])
             for (model, style), handle in zip(styles.items(), handles, strict=False)
@@ -132,41 +77,6 @@ def taken_apart(artifact: Curves, sources: Sources) -> Panels:
 def _mark(handle: Line2D) -> str:
     symbol = "◂" if handle.get_marker() == "<" else "dashed grey line"
     return f"{symbol}: {handle.get_label()}"
-
-
-def panels_of(artifact: Curves, sources: Sources) -> list[Panel]:
-    """What the panels of a figure show, as the configuration lists them.
-
-    Raises:
-        UserError: the summary or the curves are missing or damaged.
-    """
-    curves = group_curves(sources)
-    return [
-        panel_of(artifact, settings, sources.summary, [curve for curve in curves if curve.panel == index])
-        for index, settings in enumerate(artifact.settings.panels)
-    ]
-
-
-def panel_of(
-    artifact: Curves, settings: PanelSettings, summary: Sequence[Mapping[str, str]], curves: Sequence[Curve]
-) -> Panel:
-    size = "" if settings.size is None else str(settings.size)
-    runs = [run for run in summary if (run["task"], run["paper_size"]) == (settings.task, size)]
-    papers = is_papers(artifact.configuration, runs)
-    published = published_values(artifact, settings, runs) if papers else {}
-    y_limits = settings.y_limits if papers else None
-    if y_limits is None:
-        marks = [*published.values(), *baselines(settings, curves)]
-        y_limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
-    return Panel(
-        settings,
-        runs,
-        curves,
-        published,
-        title=title_of(artifact.configuration, settings, runs),
-        x_limits=settings.x_limits if papers else None,
-        y_limits=y_limits,
-    )
 
 
 def styles_of(artifact: Curves, sources: Sources) -> Styles:
@@ -185,7 +95,7 @@ def line_style(colour: str, dashes: Any) -> dict[str, Any]:
     return {"color": colour, "linestyle": dashes, **outline}
 
 
-def draw_curves(ax: Axes, panel: Panel, styles: Styles) -> None:
+def draw_curves(ax: Axes, panel: CurvesPanel, styles: Styles) -> None:
     """One panel but for its title: curves, the loss without memory, published final values, scales, limits, labels."""
     set_scales(ax, panel.settings)
     for curve in panel.curves:
@@ -216,7 +126,7 @@ def set_scales(ax: Axes, settings: PanelSettings) -> None:
     ax.set_ylabel(settings.label or f"{settings.split.capitalize()} loss")
 
 
-def draw_curve(ax: Axes, curve: Curve, panel: Panel, style: Mapping[str, Any], front: int) -> None:
+def draw_curve(ax: Axes, curve: Curve, panel: CurvesPanel, style: Mapping[str, Any], front: int) -> None:
     """A model's line and band, and × where a seed diverged."""
     alpha = 0.12 if np.max(curve.n) > 2 else 0.05  # the band of two seeds covers everything: let it be faint
     band = {"color": style["color"], "alpha": alpha, "linewidth": 0, "gid": f"band {curve.model}"}
@@ -229,106 +139,7 @@ def draw_curve(ax: Axes, curve: Curve, panel: Panel, style: Mapping[str, Any], f
         ax.plot(curve.x[ends], seen, "x", **cross, zorder=front, clip_on=False)
 
 
-def title_of(configuration: Configuration, settings: PanelSettings, runs: Sequence[Mapping[str, str]]) -> list[str]:
-    about = [f"{task_title(configuration, runs)}: {settings.split} loss", sizes_of(configuration, runs)]
-    data, note = data_of(configuration, runs), settings.note or ""
-    return [", ".join(filter(None, about)), *textwrap.wrap(data, TITLE), *textwrap.wrap(note, TITLE)]
-
-
-def baselines(settings: PanelSettings, curves: Sequence[Curve]) -> list[float]:
-    shown = curves if settings.baseline else []
-    return sorted({curve.baseline for curve in shown if math.isfinite(curve.baseline)})
-
-
-def published_values(artifact: Curves, settings: PanelSettings, runs: Sequence[Mapping[str, str]]) -> dict[str, float]:
-    """The paper's final losses by model; none at other sizes than the paper's."""
-    if any(run["size"] != run["paper_size"] for run in runs):
-        return {}
-    models = dict.fromkeys(run["model"] for run in runs)
-    metric = f"{settings.split}_loss"
-    numbers = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
-    return {model: number.value for model, number in numbers.items() if number is not None}
-
-
-def group_curves(sources: Sources) -> list[Curve]:
-    """The rows of a curves file, one per point, as curves."""
-    groups: dict[tuple[int, str], list[Mapping]] = {}
-    try:
-        for row in sources.curves:
-            groups.setdefault((int(row["panel"]), row["model"]), []).append(row)
-        return [
-            Curve(
-                panel,
-                model,
-                *(numbers(group, name) for name in ("x", "mean", "low", "high", "n")),
-                numbers(group, "baseline")[0],
-            )
-            for (panel, model), group in groups.items()
-        ]
-    except (KeyError, TypeError, ValueError) as error:
-        path = sources.path("curves")
-        text = f"{path}: not as expected ({type(error).__name__}: {error}): remove it and run snakemake again."
-        raise UserError(text, path) from None
-
-
-def numbers(rows: Sequence[Mapping[str, str]], name: str) -> NDArray:
-    """A column as numbers; an empty cell is nan."""
-    return np.array([float(row[name] or "nan") for row in rows])
-
-
-def divergences(curve: Curve, panel: Panel) -> list[int]:
-    """Indices of the points at which a seed of this curve diverged: n falls after them, or the last seed ends there."""
-    runs = [run for run in panel.runs if run["model"] == curve.model]
-    diverged = [int(run["diverged_at"]) for run in runs if run["status"] == "diverged"]
-    ends = falls(curve) if diverged else []
-    if panel.settings.against == "iteration":  # n falls too where a seed finishes before the others
-        ends = [i for i in ends if any(curve.x[i] <= end <= curve.x[i + 1] for end in diverged)]
-    return ends + [curve.n.size - 1] * (len(diverged) == len(runs))
-
-
-def falls(curve: Curve) -> list[int]:
-    """Indices of the points after which fewer seeds go on."""
-    return np.flatnonzero(np.diff(curve.n) < 0).tolist()
-
-
-def robust_limits(curves: Sequence[Curve], marks: Sequence[float], x_scale: str, y_scale: str) -> Limits | None:
-    """Limits of a y axis that spikes do not flatten.
-
-    They take in what is below Tukey's upper fence, and at least the median of every curve.
-
-    Args:
-        curves: weighed by the width that they take on the x axis.
-        marks: other values that must be seen.
-        x_scale, y_scale: "linear" or "log".
-
-    Returns:
-        (low, high), or None where there is nothing to show.
-    """
-    evenly = [evenly_spaced(curve, x_scale) for curve in curves if curve.x.size]
-    if not evenly:
-        return None
-    values = np.concatenate(evenly)
-    lower, upper = np.quantile(values, [0.25, 0.75])
-    inside = values[values <= upper + 1.5 * (upper - lower)]
-    high = max([inside.max(), *(np.median(part) for part in evenly), *marks])
-    seen = np.concatenate([inside, *(curve.mean for curve in curves), marks])
-    if y_scale == "log":
-        low = min(seen[seen > 0], default=1.0)
-        return float(low / 1.3), float(max(high, low) * 1.3)
-    low = seen.min()
-    margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
-    return float(max(0.0, low - margin) if low >= 0 else low - margin), float(high + margin)
-
-
-def evenly_spaced(curve: Curve, x_scale: str) -> NDArray:
-    """The mean at 400 places that are evenly spaced on the axis."""
-    if x_scale == "linear":
-        return np.interp(np.linspace(curve.x[0], curve.x[-1], 400), curve.x, curve.mean)
-    start = curve.x[curve.x > 0].min(initial=curve.x[-1])
-    return np.interp(np.geomspace(start, curve.x[-1], 400), curve.x, curve.mean)
-
-
-def legend_handles(panels: Sequence[Panel], styles: Styles) -> list[Line2D]:
+def legend_handles(panels: Sequence[CurvesPanel], styles: Styles) -> list[Line2D]:
     """One entry per model, with its diverged runs, then one for each kind of mark that the panels show."""
     handles = []
     for model, style in styles.items():
@@ -343,7 +154,7 @@ def legend_handles(panels: Sequence[Panel], styles: Styles) -> list[Line2D]:
     return handles
 
 
-def curve_notes(configuration: Configuration, panels: Sequence[Panel]) -> list[str]:
+def curve_notes(configuration: Configuration, panels: Sequence[CurvesPanel]) -> list[str]:
     """The caption of a figure of curves, by paragraph."""
     runs = [run for panel in panels for run in panel.runs]
     seeds = len({run["seed"] for run in runs})
@@ -362,7 +173,7 @@ def curve_notes(configuration: Configuration, panels: Sequence[Panel]) -> list[s
     ]
 
 
-def smoothing_note(panels: Sequence[Panel]) -> str:
+def smoothing_note(panels: Sequence[CurvesPanel]) -> str:
     """Which curves were smoothed how, for instance "triangular moving average of 30 points (train), none (test)".
 
     Where a split is smoothed in several ways, each names its tasks: "30 points (train, mnist)".

@@ -1,0 +1,193 @@
+"""What figures of curves show, panel by panel: the averaged curves, the paper's final values, titles and limits."""
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hidden_dynamics.artifacts.figure_notes import data_of, is_papers, sizes_of, task_title
+from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import Cell
+
+TITLE = 66  # characters in a line of a panel's title
+
+Limits = tuple[float, float]
+Run = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One model in one panel: arrays (points,), x ascending; low and high are nan where there is no band."""
+
+    panel: int
+    model: str
+    x: NDArray
+    mean: NDArray
+    low: NDArray
+    high: NDArray
+    n: NDArray
+    baseline: float
+
+
+@dataclass(frozen=True)
+class CurvesPanel:
+    """What one panel shows.
+
+    Attributes:
+        runs: rows of the summary, as text by column.
+        published: the paper's final values by model; none on other data or at other sizes.
+        title: task, size and split; then the data that were really used; then what else to know.
+        x_limits, y_limits: the configured ones where the data are the paper's; else ones that fit, or None.
+    """
+
+    settings: PanelSettings
+    runs: Sequence[Run]
+    curves: Sequence[Curve]
+    published: Mapping[str, float]
+    title: Sequence[str]
+    x_limits: Limits | None
+    y_limits: Limits | None
+
+    @property
+    def baselines(self) -> list[float]:
+        """The loss of the best answer without memory, where it is shown: one value, unless the runs disagree."""
+        return baselines(self.settings, self.curves)
+
+
+def panels_of(artifact: Curves, sources: Sources) -> list[CurvesPanel]:
+    """What the panels of a figure show, as the configuration lists them.
+
+    Raises:
+        UserError: the summary or the curves are missing or damaged.
+    """
+    curves = group_curves(sources)
+    return [
+        panel_of(artifact, settings, sources.summary, [curve for curve in curves if curve.panel == index])
+        for index, settings in enumerate(artifact.settings.panels)
+    ]
+
+
+def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Run], curves: Sequence[Curve]) -> CurvesPanel:
+    size = "" if settings.size is None else str(settings.size)
+    runs = [run for run in summary if (run["task"], run["paper_size"]) == (settings.task, size)]
+    papers = is_papers(artifact.configuration, runs)
+    published = published_values(artifact, settings, runs) if papers else {}
+    y_limits = settings.y_limits if papers else None
+    if y_limits is None:
+        marks = [*published.values(), *baselines(settings, curves)]
+        y_limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
+    return CurvesPanel(
+        settings,
+        runs,
+        curves,
+        published,
+        title=title_of(artifact.configuration, settings, runs),
+        x_limits=settings.x_limits if papers else None,
+        y_limits=y_limits,
+    )
+
+
+def group_curves(sources: Sources) -> list[Curve]:
+    """The rows of a curves file, one per point, as curves.
+
+    Raises:
+        UserError: the file is missing or damaged.
+    """
+    groups: dict[tuple[int, str], list[Mapping]] = {}
+    try:
+        for row in sources.curves:
+            groups.setdefault((int(row["panel"]), row["model"]), []).append(row)
+        return [
+            Curve(
+                panel,
+                model,
+                *(numbers(group, name) for name in ("x", "mean", "low", "high", "n")),
+                numbers(group, "baseline")[0],
+            )
+            for (panel, model), group in groups.items()
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise sources.wrong("curves", f"not as expected ({type(error).__name__}: {error})") from None
+
+
+def numbers(rows: Sequence[Run], name: str) -> NDArray:
+    """A column as numbers; an empty cell is nan."""
+    return np.array([float(row[name] or "nan") for row in rows])
+
+
+def title_of(configuration: Configuration, settings: PanelSettings, runs: Sequence[Run]) -> list[str]:
+    about = [f"{task_title(configuration, runs)}: {settings.split} loss", sizes_of(configuration, runs)]
+    data, note = data_of(configuration, runs), settings.note or ""
+    return [", ".join(filter(None, about)), *textwrap.wrap(data, TITLE), *textwrap.wrap(note, TITLE)]
+
+
+def published_values(artifact: Curves, settings: PanelSettings, runs: Sequence[Run]) -> dict[str, float]:
+    """The paper's final losses by model; none at other sizes than the paper's."""
+    if any(run["size"] != run["paper_size"] for run in runs):
+        return {}
+    models = dict.fromkeys(run["model"] for run in runs)
+    metric = f"{settings.split}_loss"
+    printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
+    return {model: number.value for model, number in printed.items() if number is not None}
+
+
+def baselines(settings: PanelSettings, curves: Sequence[Curve]) -> list[float]:
+    shown = curves if settings.baseline else []
+    return sorted({curve.baseline for curve in shown if math.isfinite(curve.baseline)})
+
+
+def robust_limits(curves: Sequence[Curve], marks: Sequence[float], x_scale: str, y_scale: str) -> Limits | None:
+    """Limits of a y axis that spikes do not flatten.
+
+    They take in what is below Tukey's upper fence, and at least the median of every curve.
+
+    Args:
+        curves: weighed by the width that they take on the x axis.
+        marks: other values that must be seen.
+        x_scale, y_scale: "linear" or "log".
+
+    Returns:
+        (low, high), or None where there is nothing to show.
+    """
+    evenly = [evenly_spaced(curve, x_scale) for curve in curves if curve.x.size]
+    if not evenly:
+        return None
+    values = np.concatenate(evenly)
+    lower, upper = np.quantile(values, [0.25, 0.75])
+    inside = values[values <= upper + 1.5 * (upper - lower)]
+    high = max([inside.max(), *(np.median(part) for part in evenly), *marks])
+    seen = np.concatenate([inside, *(curve.mean for curve in curves), marks])
+    if y_scale == "log":
+        low = min(seen[seen > 0], default=1.0)
+        return float(low / 1.3), float(max(high, low) * 1.3)
+    low = seen.min()
+    margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+    return float(max(0.0, low - margin) if low >= 0 else low - margin), float(high + margin)
+
+
+def evenly_spaced(curve: Curve, x_scale: str) -> NDArray:
+    """The mean at 400 places that are evenly spaced on the axis."""
+    if x_scale == "linear":
+        return np.interp(np.linspace(curve.x[0], curve.x[-1], 400), curve.x, curve.mean)
+    start = curve.x[curve.x > 0].min(initial=curve.x[-1])
+    return np.interp(np.geomspace(start, curve.x[-1], 400), curve.x, curve.mean)
+
+
+def divergences(curve: Curve, panel: CurvesPanel) -> list[int]:
+    """Indices of the points at which a seed of this curve diverged: n falls after them, or the last seed ends there."""
+    runs = [run for run in panel.runs if run["model"] == curve.model]
+    diverged = [int(run["diverged_at"]) for run in runs if run["status"] == "diverged"]
+    ends = falls(curve) if diverged else []
+    if panel.settings.against == "iteration":  # n falls too where a seed finishes before the others
+        ends = [i for i in ends if any(curve.x[i] <= end <= curve.x[i + 1] for end in diverged)]
+    return ends + [curve.n.size - 1] * (len(diverged) == len(runs))
+
+
+def falls(curve: Curve) -> list[int]:
+    """Indices of the points after which fewer seeds go on."""
+    return np.flatnonzero(np.diff(curve.n) < 0).tolist()
