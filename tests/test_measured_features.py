@@ -1,51 +1,52 @@
-"""Image features: what is taken from a network, its clusters and its map, and what table and figure say of them."""
+"""Image features: what is taken from a network, its clusters and its map, and the step that measures them."""
 
-import csv
-import functools
 import json
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import measure_features
 import numpy as np
 import pytest
 import torch
 from conftest import ROOT
+from drawn import with_gid
+from made import change_record, make_run
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_samples
 from torch import nn
 
-from hidden_dynamics import configuration as configurations
-from hidden_dynamics.training.building import build
-from hidden_dynamics.measurements.clusters import check, cluster, embed, features_of
+from hidden_dynamics.artifacts import artifact_named, load_artifacts
+from hidden_dynamics.artifacts.kinds.silhouette_table import FeatureSettings
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.data import prepared
-from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.measurements.features import COLUMNS, measurement_of
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.measurements.clusters import check, cluster, embed, features_of
+from hidden_dynamics.measurements.features import COLUMNS
 from hidden_dynamics.models.image_networks import ImageOutput
-from hidden_dynamics.rendering import figures
-from hidden_dynamics.artifacts.kinds.embedding.drawing import CLASSES, COLOURS, read_maps
-from hidden_dynamics.artifacts.kinds.silhouette_table.drawing import read_features, silhouette_table
-from hidden_dynamics.configuration.runs import cells_of, runs_of
-
-sys.path.insert(0, str(ROOT / "scripts"))
-import measure_features  # noqa: E402
-import render_figure  # noqa: E402
-import render_table  # noqa: E402
+from hidden_dynamics.results.rows import read_rows
+from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.training.building import build
 
 TABLE, FIGURE = "acenode_table5", "acenode_figure4"
 MODELS = ("ode_net", "augmented_ode_net", "ace_ode_net")
-SETTINGS = {
-    "layer": "pooled",
-    "split": "test",
-    "images": 1000,
-    "standardise": False,
-    "clusters": 4,
-    "initialisations": 3,
-    "perplexity": 8,
-    "iterations": 250,
-    "embedded": 50,
-    "seed": 0,
-}
+SETTINGS = FeatureSettings(
+    layer="pooled",
+    split="test",
+    images=1000,
+    standardise=False,
+    clusters=4,
+    initialisations=3,
+    perplexity=8,
+    iterations=250,
+    embedded=50,
+    seed=0,
+)
+
+
+def changed(**settings):
+    return SETTINGS.model_copy(update=settings)
 
 
 def blobs(apart, clusters=4, each=20, dimensions=5, seed=0):
@@ -69,7 +70,7 @@ def test_clusters_and_silhouette_are_scikit_learns(apart):
 
 def test_the_silhouette_is_that_of_its_definition():
     points = blobs(3.0, clusters=3)
-    found = cluster(points, SETTINGS | {"clusters": 3})
+    found = cluster(points, changed(clusters=3))
     distances = np.linalg.norm(points[:, None] - points[None], axis=-1)
     values = []
     for i, own in enumerate(found.assigned):
@@ -89,7 +90,7 @@ def test_blobs_that_lie_apart_are_found_and_score_near_1_and_one_blob_does_not()
 def test_the_seed_determines_clusters_and_map():
     points = blobs(2.0)
     for seed in (0, 1):
-        settings = SETTINGS | {"seed": seed}
+        settings = changed(seed=seed)
         first, second = cluster(points, settings), cluster(points.copy(), settings)
         np.testing.assert_array_equal(first.assigned, second.assigned)
         assert first.silhouette == second.silhouette
@@ -97,7 +98,7 @@ def test_the_seed_determines_clusters_and_map():
 
 
 def test_a_map_keeps_neighbours_together():
-    mapped = embed(blobs(20.0), SETTINGS | {"iterations": 600})
+    mapped = embed(blobs(20.0), changed(iterations=600))
     assert mapped.shape == (80, 2) and mapped.dtype == np.float32
     distances = np.linalg.norm(mapped[:, None] - mapped[None], axis=-1) + np.diag(np.full(80, np.inf))
     assert (distances.argmin(1) // 20 == np.arange(80) // 20).all()
@@ -126,13 +127,13 @@ def test_fewer_features_than_clusters_have_no_silhouette(distinct):
 def test_settings_that_the_images_do_not_allow_are_refused(change, images, message):
     check(SETTINGS, images)
     with pytest.raises(UserError, match=message):
-        check(SETTINGS | change, images)
+        check(changed(**change), images)
 
 
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("layer", "last", "'last' is not one of .*pooled .* or state"),
+        ("layer", "last", "'last', expected pooled .* or state"),
         ("split", "train", "expected test or validation"),
         ("clusters", 1, "2 or more"),
         ("perplexity", 0, "a number above 0"),
@@ -142,8 +143,9 @@ def test_settings_that_the_images_do_not_allow_are_refused(change, images, messa
 )
 def test_settings_that_are_none_are_refused(project, key, value, message):
     project.set("config/artifacts.yaml", f"{TABLE}.features.{key}", value)
-    with pytest.raises(UserError, match=f"{TABLE}.features.*{message}"):
-        project.load()
+    with pytest.raises(UserError, match=message) as error:
+        load_artifacts(project.load())
+    assert error.value.key.startswith(f"{TABLE}.features")
 
 
 # What is taken from a network
@@ -173,7 +175,7 @@ class Task:
 @pytest.mark.parametrize("layer", ["pooled", "state"])
 def test_features_are_those_of_the_first_images(images, taken, layer):
     task = Task(7, 5)
-    features, labels = features_of(Network(), task, SETTINGS | {"layer": layer, "images": images})
+    features, labels = features_of(Network(), task, changed(layer=layer, images=images))
     everything = torch.cat([batch for batch, _ in task.batches])[:taken].double()
     expected = everything.flatten(1) if layer == "state" else everything.mean((2, 3))
     np.testing.assert_allclose(features, expected, rtol=1e-6, atol=1e-7)
@@ -181,14 +183,14 @@ def test_features_are_those_of_the_first_images(images, taken, layer):
 
 
 def test_features_can_be_standardised():
-    features, _ = features_of(Network(), Task(40), SETTINGS | {"standardise": True})
+    features, _ = features_of(Network(), Task(40), changed(standardise=True))
     np.testing.assert_allclose(features.mean(0), 0, atol=1e-12)
     np.testing.assert_allclose(features.std(0), 1)
 
 
 def test_a_split_that_is_not_there_and_a_network_without_layers_are_named():
     with pytest.raises(UserError, match="features.split .*unknown split 'validation'. Known: test"):
-        features_of(Network(), Task(9), SETTINGS | {"split": "validation"})
+        features_of(Network(), Task(9), changed(split="validation"))
     with pytest.raises(UserError, match="gives an .*ImageOutput, and this one gives a Tensor"):
         features_of(nn.Flatten(), Task(9), SETTINGS)
     with pytest.raises(UserError, match="SimpleNamespace is no task of images"):
@@ -199,22 +201,22 @@ def test_a_split_that_is_not_there_and_a_network_without_layers_are_named():
 
 
 def test_table_and_figure_share_their_measurement_until_a_setting_differs(configured):
-    shared = configured()
-    assert measurement_of(shared, FIGURE) == measurement_of(shared, TABLE) == TABLE
-    other = configured(overrides={"artifacts": {FIGURE: {"features": {"perplexity": 10}}}})
-    assert measurement_of(other, FIGURE) == FIGURE and measurement_of(other, TABLE) == TABLE
-    with pytest.raises(UserError, match="momentumrnn_table1 shows no measured features"):
-        measurement_of(shared, "momentumrnn_table1")
+    def measurements(**overrides):
+        artifacts = load_artifacts(configured(overrides={"artifacts": overrides}))
+        return [artifacts[name].measurement for name in (TABLE, FIGURE)]
+
+    assert measurements() == [TABLE, TABLE]
+    assert measurements(**{FIGURE: {"features": {"perplexity": 10}}}) == [TABLE, FIGURE]
 
 
 def test_they_show_their_models_and_the_users_own(project):
     models = project.read("config/models.yaml")
     own = {"label": "Mine", "colour": "black", "network": "mine.Net", "tasks": {"cifar10_images": {"sizes": [64]}}}
     project.write("config/models.yaml", models | {"mine": own})
-    for artifact in (TABLE, FIGURE):
-        expected = [("cifar10_images", model, 64) for model in (*MODELS, "mine")]
-        assert cells_of(project.load(), artifact) == expected
-        assert [run.seed for run in runs_of(project.load(), artifact)] == 4 * [0, 1]
+    for name in (TABLE, FIGURE):
+        artifact = artifact_named(project.load(), name)
+        assert artifact.cells() == [("cifar10_images", model, 64) for model in (*MODELS, "mine")]
+        assert [run.seed for run in artifact.runs] == 4 * [0, 1]
 
 
 # scripts/measure_features.py
@@ -224,9 +226,9 @@ class Workplace:
     """Runs of networks as their seeds make them, on small images, with the settings that have them."""
 
     def __init__(self, root: Path):
-        self.root, self.output = root, root / "features.csv"
+        self.root = root
         features = {"clusters": 3, "perplexity": 5, "embedded": 25, "iterations": 250}
-        self.settings = configurations.read_yaml(ROOT / "config.yaml") | {
+        self.settings = read_yaml(ROOT / "config.yaml") | {
             "results": str(root / "results"),
             "data": {"directory": str(root / "data"), "mirror": None, "copies": {}},
             "device": "cpu",
@@ -235,7 +237,9 @@ class Workplace:
                 "artifacts": {artifact: {"features": features} for artifact in (TABLE, FIGURE)},
             },
         }
-        self.configuration = configurations.load(self.settings)
+        self.configuration = load(self.settings)
+        self.table, self.figure = (artifact_named(self.configuration, name) for name in (TABLE, FIGURE))
+        self.output = Path(self.table.inputs()["features"])
         rng = np.random.default_rng(0)
         arrays = {"levels": np.array(16, np.float32)}
         for split, size in {"train": 20, "test": 30}.items():
@@ -243,47 +247,33 @@ class Workplace:
             arrays[f"{split}_labels"] = (np.arange(size) % 10).astype(np.uint8)
         self.data = root / "data/prepared/digits-enlarge2.npz"
         prepared.save(self.data, arrays, {"dataset": "digits", "title": "Made-up digits", "stand_in_for": "mnist"})
-        self.runs = {(run.model, run.seed): run for run in runs_of(self.configuration, TABLE)}
+        self.runs = {(run.model, run.seed): run for run in self.table.runs}
         for run in self.runs.values():
             self.finish(run)
 
     def finish(self, run) -> None:
         data = prepared.load(self.data)
         _, network = build(run, data.arrays, torch.device("cpu"))
-        directory = Path(run.directory)
-        directory.mkdir(parents=True)
-        torch.save(network.state_dict(), directory / "model.pt")
-        record = {
-            "run": run.id,
-            "scale": "demo",
-            "label": run.model,
-            "paper_size": run.paper_size,
-            "spec": run.spec,
-            "dataset": {"name": "digits", "title": "Made-up", "stand_in_for": "cifar10", "digest": data.digest},
-            "device": "cpu",
-            "fingerprint": "0",
-            "diverged_at": None,
-            "failure": None,
-            "reported": {},
-        }
-        (directory / "run.json").write_text(json.dumps(record))
+        weights = network.state_dict()
+        make_run(self.root, self.configuration, run, dataset={"digest": data.digest}, weights=weights)
+
+    def files(self, model, seed) -> RunFiles:
+        return RunFiles(Path(self.runs[model, seed].directory))
 
     def change(self, model, seed, **changes) -> None:
-        path = Path(self.runs[model, seed].directory) / "run.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+        change_record(self.files(model, seed), **changes)
 
     def weights(self, model, seed, change) -> None:
-        path = Path(self.runs[model, seed].directory) / "model.pt"
+        files = self.files(model, seed)
+        path = files.directory / "model.pt"
         torch.save({name: change(name, tensor) for name, tensor in torch.load(path).items()}, path)
+        change_record(files)
 
-    def measure(self, artifact=TABLE, **settings) -> list[dict[str, str]]:
-        config = json.dumps(self.settings | settings)
-        arguments = ["measure", "--artifact", artifact, "--output", str(self.output), "--config", config]
+    def measure(self, artifact=TABLE) -> list[dict[str, str]]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "argv", arguments)
+            patch.setattr(sys, "argv", ["measure", "--artifact", artifact, "--config", json.dumps(self.settings)])
             measure_features.main()
-        with self.output.open(newline="") as handle:
-            return list(csv.DictReader(handle))
+        return read_rows(self.output, COLUMNS)
 
 
 @pytest.fixture
@@ -295,7 +285,7 @@ def test_every_run_is_measured_as_its_network_and_images_are(workplace):
     rows = workplace.measure()
     assert [(row["model"], row["seed"]) for row in rows] == [(model, seed) for model in MODELS for seed in "01"]
     assert tuple(rows[0]) == COLUMNS
-    settings = workplace.configuration.artifacts[TABLE]["features"]
+    settings = workplace.table.settings.features
     arrays = prepared.load(workplace.data).arrays
     for row in rows:
         task, network = build(workplace.runs[row["model"], int(row["seed"])], arrays, torch.device("cpu"))
@@ -303,7 +293,7 @@ def test_every_run_is_measured_as_its_network_and_images_are(workplace):
         assert float(row["silhouette"]) == cluster(features, settings).silhouette
         assert (row["status"], row["images"], row["weights"]) == ("measured", "30", "reported")
         assert row["dimensions"] == ("13" if row["model"] == "augmented_ode_net" else "8")
-        assert (row["stand_in_for"], json.loads(row["settings"])) == ("cifar10", settings)
+        assert (row["stand_in_for"], json.loads(row["settings"])) == ("cifar10", settings.given())
     with np.load(workplace.output.with_suffix(".npz")) as maps:
         names = [f"{model}.{name}" for model in MODELS for name in ("embedding", "clusters")]
         assert sorted(maps) == sorted(["labels", *names])
@@ -339,41 +329,58 @@ def test_runs_without_features_say_why_and_the_others_are_measured(workplace):
     assert [key for key, row in rows.items() if row["silhouette"]] == [("augmented_ode_net", "1"), ("ace_ode_net", "1")]
     with np.load(workplace.output.with_suffix(".npz")) as maps:
         assert list(maps) == []  # the first seeds have none
-    table = silhouette_table(workplace.configuration, TABLE, read_features(workplace.output))
-    ours = dict(zip(table.frame["Model"], table.frame["ours"], strict=True))
-    assert ours["ODE-Net"] == "diverged 1 of 2; solver failed 1 of 2"
-    assert ours["Augmented-ODE-Net"].endswith(" ± – (n = 1; not finite 1 of 2)")
-    assert set(table.frame["against ODE-Net"]) == {"–"}
+    table = workplace.table.draw(Sources(workplace.table))
+    ours = dict(zip(table.data["model"], table.frame["", "ours"], strict=True))
+    assert ours["ode_net"] == "diverged 1 of 2; solver failed 1 of 2"
+    assert ours["augmented_ode_net"].endswith(" ± – (n = 1; not finite 1 of 2)")
     notes = " ".join(table.notes)
     assert "seed 0: solver failed at iteration 812 (step budget exceeded at t = 0.31, step 1000, forward)" in notes
-    assert "because the solver failed on these images: ode_net seed 1 (state not finite at t = " in notes
-    figure = figures.embedding_figure(workplace.configuration, FIGURE, figures.read_rows(workplace.output))
-    said = [text.get_text() for text in with_gid(figure, "nothing")]
-    assert said == [
-        "the training diverged",
-        "features are not finite",
-        "fewer features differ than there are to be clusters",
-    ]
+    assert "seed 1 (state not finite at t = " in notes
+    said = [text.get_text() for text in with_gid(workplace.figure.draw(Sources(workplace.figure)), "nothing")]
+    for text, why in zip(said, ("training diverged", "not finite", "fewer features differ"), strict=True):
+        assert why in text
 
 
 @pytest.mark.parametrize(
-    ("break_it", "message"),
+    ("file", "content", "message"),
     [
-        (lambda run: (run / "run.json").unlink(), "has no run.json"),
-        (lambda run: (run / "model.pt").unlink(), "model.pt is missing"),
-        (lambda run: (run / "model.pt").write_bytes(b"no weights"), "does not hold the weights"),
+        ("run.json", None, "has no run.json"),
+        ("model.pt", None, "missing"),
+        ("model.pt", b"no weights", "altered"),
     ],
 )
-def test_a_run_that_is_not_whole_is_named(workplace, break_it, message):
-    break_it(Path(workplace.runs["ace_ode_net", 1].directory))
-    with pytest.raises(UserError, match=f"ace_ode_net-n8/seed1.*{message}"):
+def test_a_run_that_is_not_whole_is_named(workplace, file, content, message):
+    path = workplace.files("ace_ode_net", 1).directory / file
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UserError, match=message) as error:
+        workplace.measure()
+    assert error.value.file == str(path)
+
+
+def test_weights_of_another_network_are_refused(workplace):
+    files = workplace.files("ode_net", 0)
+    torch.save({}, files.directory / "model.pt")
+    change_record(files)
+    with pytest.raises(UserError, match="does not hold the weights"):
         workplace.measure()
 
 
 def test_data_that_was_prepared_anew_is_refused(workplace):
-    workplace.change("ode_net", 0, dataset={"name": "digits", "title": "", "stand_in_for": None, "digest": "other"})
-    with pytest.raises(UserError, match="is not what cifar10_images/ode_net-n8/seed0 was trained on"):
+    dataset = workplace.files("ode_net", 0).record()["dataset"]
+    workplace.change("ode_net", 0, dataset=dataset | {"digest": "other"})
+    with pytest.raises(UserError, match="is not what cifar10_images/ode_net-n8/seed0 was trained on") as error:
         workplace.measure()
+    assert error.value.file == str(workplace.data)
+
+
+def test_a_class_that_is_not_configured_any_more_is_named(workplace):
+    spec = workplace.files("ode_net", 0).record()["spec"]
+    workplace.change("ode_net", 0, spec=spec | {"network": "Vanished"})
+    with pytest.raises(UserError, match="Vanished") as error:
+        workplace.measure()
+    assert error.value.key == "spec.network"
 
 
 def test_an_artifact_without_features_is_refused(workplace):
