@@ -156,12 +156,13 @@ class _Maker:
 
     def ratios(self) -> Iterator[Claim]:
         """Every cost against the baseline's: on which side of it, and the printed ratio."""
+        margin = load_claims().definitions.costs
         for subject, reference, quantity in self.artifact.ratios():
             printed = self.both(quantity, subject, reference)
             ratio = printed[0].value / printed[1].value
             about = f"{self.model(subject)}’s {_words(quantity)} on {self.task(subject.task)}"
             theirs = f"{self.model(reference)}’s{_size(subject)}."
-            for kind, comparison in (("ratio", side_of(ratio)), ("value", f"{ratio:.2f} times")):
+            for kind, comparison in (("ratio", side_of(ratio, margin)), ("value", f"{ratio:.2f} times")):
                 statement = f"{about} is {comparison} {theirs}"
                 yield self.claim(kind, statement, subject.task, quantity, subject, reference, printed=printed)
 
@@ -219,7 +220,7 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def side_of(ratio: float, margin: float = 0.05) -> str:
+def side_of(ratio: float, margin: float) -> str:
     """In words, for statements; the interval is held to the same three regions."""
     return {1: "more than", -1: "less than", 0: "about the same as"}[region_of(ratio, margin)]
 
