@@ -1,0 +1,384 @@
+"""Tables of costs and of times to an accuracy: what they say of made-up measurements and runs, and what is printed."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from drawn import artifact_at
+from made import costs_of, make_run, row_of, sources_of
+
+from hidden_dynamics.artifacts import Artifact, artifact_named
+from hidden_dynamics.artifacts.kinds.time_to_accuracy_table.drawing import percent
+from hidden_dynamics.artifacts.measured_costs import significant
+from hidden_dynamics.artifacts.tables import Table
+from hidden_dynamics.configuration.runs import resolve
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.measurements.costs import TIMES
+from hidden_dynamics.papers.published import load_published
+
+MODELS = {"lstm": 1.0, "momentum_lstm": 1.1, "adam_lstm": 2.0, "rmsprop_lstm": 1.9, "sr_lstm": 1.3}  # ratios made up
+TIME, MEMORY, UNTIL = "momentumrnn_table14", "momentumrnn_table15", "momentumrnn_table16"
+PUBLISHED = {number: f"momentumrnn/table{number}.yaml" for number in (14, 15, 16)}
+
+Rows = list[dict[str, str]]
+
+
+def drawn(name: str, at: str = "paper", of: str = "", **changes: str) -> Table:
+    """A table of costs by `MODELS`, of LSTM 3 ms to train, 1 ms to evaluate, 4 and 2 MB.
+
+    Args:
+        changes: of columns, in the rows of the model `of`, or in all.
+    """
+    artifact = artifact_at(at, name)
+    return artifact.draw(sources_of(artifact, costs=changed(costs_of(artifact, MODELS), of, **changes)))
+
+
+def changed(rows: Rows, of: str = "", **changes: str) -> Rows:
+    return [row | changes if of in ("", row["model"]) else row for row in rows]
+
+
+def only(table: Table, label: str, group: str = "Training") -> dict[str, str]:
+    """A model's cells in a group of columns and in the one without a name, by their names."""
+    (row,) = [row for row in table.frame.to_dict("records") if row["", "Model"] == label]
+    return {name: text for (of, name), text in row.items() if of in ("", group)}
+
+
+# Costs
+
+
+def test_table_14_compares_ratios_alone():
+    table = drawn(TIME)
+    assert list(table.frame["", "Model"]) == ["LSTM", "MomentumLSTM", "AdamLSTM", "RMSPropLSTM", "SRLSTM"]
+    assert only(table, "MomentumLSTM") == {
+        "Model": "MomentumLSTM",
+        "N": "256",
+        "ours, ms/sample": "3.30",
+        "ours ÷ LSTM’s": "1.10 (1.05 – 1.15)",
+        "published, printed as μs/sample": "7.43",
+        "published ÷ LSTM’s": "1.20",  # 7.43 / 6.18
+        "ours against published": "cheaper",
+    }
+    assert only(table, "AdamLSTM", "Evaluation")["ours against published"] == "dearer"  # 2.00, 4.07 / 2.52 = 1.62
+    assert only(table, "SRLSTM")["ours against published"] == "cheaper (within the range)"  # 1.35
+    assert only(table, "LSTM")["ours against published"] == "–"
+    notes = " ".join(table.notes)
+    for said in ("Scale: paper", "A processor, 2 CPU threads, torch 2.11.0", "128 sequences of 784 steps", "20 rounds"):
+        assert said in notes
+    assert "must be ms/sample" in notes and "Not held" not in notes
+    assert table.title.endswith("(MomentumRNN, Table 14): paper scale")
+    assert len(table.data) == 10 and set(table.data["quantity"]) == set(TIMES)
+    assert table.rows[1] == ("momentum_lstm", 256) and table.ours == {}  # nothing was made of runs
+
+
+def test_table_15_has_no_range():
+    table = drawn(MEMORY)
+    adam = only(table, "AdamLSTM")
+    assert (adam["ours, MB/sample"], adam["ours ÷ LSTM’s"], adam["ours against published"]) == (
+        "8.00",
+        "2.00",
+        "dearer",
+    )
+    assert adam["published ÷ LSTM’s"] == "1.58"  # 25.13 / 15.93
+    assert "fresh process" in " ".join(table.notes)
+
+
+def test_the_face_names_stand_ins_sizes_and_a_gpu():
+    table = drawn(MEMORY, "demo", device="A GPU")
+    assert table.title.endswith("demo scale, stand-in data, other network sizes than the paper's")
+    adam = only(table, "AdamLSTM")
+    assert (adam["N"], adam["published ÷ LSTM’s"], adam["ours against published"]) == ("48 (paper: 256)", "1.58", "–")
+    assert table.data["comparison"].isna().all()
+    notes = " ".join(table.notes)
+    assert "standing in for MNIST" in notes and "A GPU (A processor)" in notes
+    assert "torch allocated" in notes and "fresh process" not in notes
+    assert "Ours, because the data are not the paper's and the networks' sizes are not the paper's." in notes
+
+
+@pytest.mark.parametrize(
+    ("model", "changes", "reason"),
+    [
+        ("adam_lstm", {"size": "48"}, "AdamLSTM, because the networks' sizes are not the paper's."),
+        ("lstm", {"size": "48"}, "Ours, because the networks' sizes are not the paper's."),
+        ("adam_lstm", {"stand_in_for": "mnist"}, "AdamLSTM, because the data are not the paper's."),
+        ("lstm", {"dataset": "fashion"}, "Ours, because the data are not the paper's."),
+    ],
+)
+@pytest.mark.parametrize("name", [TIME, MEMORY])
+def test_what_is_not_as_in_the_paper_is_not_compared(name, model, changes, reason):
+    """A model that differs from the paper's says nothing of itself, a baseline that does says nothing of any."""
+    table = drawn(name, of=model, **changes)
+    assert [note for note in table.notes if "Not held" in note] == [
+        f"Not held to the published numbers beside: {reason}"
+    ]
+    compared = table.data.set_index("model")["comparison"]
+    assert compared["adam_lstm"].isna().all()
+    assert compared["sr_lstm"].isna().all() == (model == "lstm")
+    assert only(table, "AdamLSTM")["ours against published"] == "–"
+    assert table.data["published_ratio"].notna().all()
+
+
+def test_a_memory_too_small_to_be_seen_has_no_ratio():
+    adam = only(drawn(MEMORY, value="0.0", ratio=""), "AdamLSTM")
+    assert (adam["ours ÷ LSTM’s"], adam["ours against published"]) == ("–", "–")
+
+
+@pytest.mark.parametrize(
+    ("change", "column"),
+    [
+        ({"scale": "demo"}, "scale"),
+        ({"task": "mnist"}, "task"),
+        ({"paper_size": "128"}, "paper_size"),
+        ({"model": "lstm"}, ""),
+        ({"quantity": "training_time"}, ""),
+    ],
+)
+def test_costs_of_something_else_are_refused(change, column):
+    with pytest.raises(UserError) as error:
+        drawn(TIME, **change)
+    assert error.value.key == column and error.value.file.endswith("costs/momentumrnn_table14.csv")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1234.5, "1234"), (123.4, "123"), (9.876, "9.88"), (0.012345, "0.0123"), (0.0, "0.00"), (float("nan"), "–")],
+)
+def test_three_significant_digits(value, text):
+    assert significant(value) == text
+
+
+# Time to an accuracy
+
+VERDICT = "Own clocks: faster or slower than LSTM, as published"
+COMPUTED = "Epochs × time per sample, min"
+COMPUTED_RATIO = "÷ LSTM’s epochs × time"
+
+
+class Runs:
+    """Made-up runs of Table 16: an evaluation per epoch, and 60 s of training each."""
+
+    def __init__(self, root: Path, artifact: Artifact | None = None):
+        self.artifact = artifact or artifact_at("paper", UNTIL)
+        self.root, self.rows = root, []
+
+    def add(self, model: str, seed: int, accuracies: list[float], minutes: float = 1.0, **about: Any) -> None:
+        """
+        Args:
+            about: keywords of `made.record_of`, and columns of the summary's row.
+        """
+        columns = {name: about.pop(name) for name in ("size", "dataset", "stand_in_for") if name in about}
+        run = resolve(self.artifact.configuration, "pmnist", model, 256, seed)
+        metrics = dict.fromkeys(("test_accuracy", self.artifact.settings.metric))
+        about["evaluations"] = [
+            {"iteration": 469 * epoch, "epoch": float(epoch), **dict.fromkeys(metrics, accuracy)}
+            for epoch, accuracy in enumerate(accuracies, 1)
+        ]
+        clock = [60 * minutes * epoch for epoch in range(1, len(accuracies) + 1)]
+        make_run(self.root, self.artifact.configuration, run, losses=[1.0], clock=clock, **about)
+        self.rows.append(row_of(self.artifact.configuration, run, UNTIL, **about) | columns)
+
+    def others(self, *models: str) -> None:
+        """The rest of the table's models, which reach the target at once."""
+        for model in set(MODELS) - set(models):
+            self.add(model, 0, [0.95])
+
+    def table(self, **changes: str) -> Table:
+        """The table, with changes to the costs."""
+        costs = changed(costs_of(self.artifact, MODELS), **changes)
+        return self.artifact.draw(sources_of(self.artifact, self.root, summary=self.rows, costs=costs))
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return Runs(tmp_path)
+
+
+def test_table_16_by_hand(runs):
+    runs.add("lstm", 0, [0.5, 0.9, 0.9229, 0.95])  # reached at epoch 3
+    runs.add("lstm", 1, [0.5, 0.93, 0.91, 0.99])  # at epoch 2: the first time counts
+    runs.add("momentum_lstm", 0, [0.93], minutes=3)
+    runs.add("momentum_lstm", 1, [0.2, 0.9228], minutes=3)
+    runs.others("lstm", "momentum_lstm")
+    table = runs.table()
+    lstm, momentum = only(table, "LSTM"), only(table, "MomentumLSTM")
+    assert (lstm["Reached by"], lstm["Epochs"], lstm["Own clocks, min"]) == ("2 of 2", "2.50", "2.50")
+    assert lstm[COMPUTED] == "7.50"  # 2.5 epochs of 60,000 samples at 3 ms
+    assert [lstm[f"÷ LSTM’s {what}"] for what in ("epochs", "clocks", "epochs × time")] == ["1.00", "1.00", "1.00"]
+    assert (momentum["Reached by"], momentum["Epochs"], momentum["Own clocks, min"]) == ("1 of 2", "1.00", "3.00")
+    assert momentum[COMPUTED] == "3.30"
+    assert [momentum[f"÷ LSTM’s {what}"] for what in ("epochs", "clocks", "epochs × time")] == ["0.40", "1.20", "0.44"]
+    assert (momentum["Published, min"], momentum["Published ÷ LSTM’s"]) == ("551", "0.72")  # 551 / 767
+    assert momentum[VERDICT] == "–"  # one seed did not get there
+    assert "92.29 % test accuracy" in table.title and table.title.endswith("paper scale")
+    notes = " ".join(table.notes)
+    assert "A processor, 2 CPU threads" in notes and "only where every seed of the model and of LSTM reached" in notes
+    assert "Not held to" not in notes and "No epochs ×" not in notes
+    assert table.ours == dict.fromkeys([("", name) for name in ("Reached by", "Epochs", "Own clocks, min")], "pmnist")
+
+
+@pytest.mark.parametrize(
+    ("minutes", "verdict", "clocks"), [(0.4, "holds", "0.80"), (0.6, "fails", "1.20"), (0.5, "tied", "1.00")]
+)
+def test_the_own_clocks_are_judged(runs, minutes, verdict, clocks):
+    """Twice the epochs, each of which costs 1.3 times as much: slower by the count, whatever the clocks say."""
+    runs.add("lstm", 0, [0.95])
+    runs.add("sr_lstm", 0, [0.1, 0.95], minutes=minutes)
+    runs.others("lstm", "sr_lstm")
+    row = only(runs.table(), "SRLSTM")
+    assert (row["÷ LSTM’s clocks"], row[COMPUTED_RATIO], row[VERDICT]) == (clocks, "2.60", verdict)
+
+
+@pytest.mark.parametrize(("behind", "judged"), [("sr_lstm", 3), ("lstm", 0)])
+def test_there_is_no_verdict_where_a_seed_did_not_reach_the_target(runs, behind, judged):
+    """One seed of the model that did not get there takes its verdict, one of the baseline takes all."""
+    runs.add(behind, 0, [0.95], minutes=0.5)
+    runs.add(behind, 1, [0.92])
+    runs.others(behind)
+    table = runs.table()
+    assert only(table, "SRLSTM")[VERDICT] == "–"
+    assert only(table, "SRLSTM")["÷ LSTM’s clocks"] == {"sr_lstm": "0.50", "lstm": "2.00"}[behind]
+    assert table.data["ordering"].notna().sum() == judged
+
+
+@pytest.mark.parametrize(
+    ("of_runs", "of_costs", "reason"),
+    [
+        ({"stand_in_for": "mnist"}, {}, "the data are not the paper's"),
+        ({"dataset": "fashion"}, {}, "the data are not the paper's"),
+        ({"size": "48"}, {}, "the networks' sizes are not the paper's"),
+        ({}, {"stand_in_for": "mnist", "dataset": "digits"}, "the data are not the paper's"),
+        ({"size": "48"}, {"size": "48"}, "the networks' sizes are not the paper's"),
+    ],
+)
+def test_runs_that_are_not_as_in_the_paper_are_not_judged(runs, of_runs, of_costs, reason):
+    runs.others()
+    runs.rows = [row | of_runs for row in runs.rows]
+    table = runs.table(**of_costs)
+    assert table.data["ordering"].isna().all() and set(table.frame["", VERDICT]) == {"–"}
+    assert only(table, "SRLSTM")["Published ÷ LSTM’s"] == "0.45"  # 348 / 767
+    assert f"Not held to the published numbers beside: Ours, because {reason}." in table.notes
+
+
+def test_one_model_of_another_size_leaves_the_others_judged(runs):
+    runs.add("sr_lstm", 0, [0.95], size="48")
+    runs.others("sr_lstm")
+    table = runs.table()
+    assert only(table, "SRLSTM")[VERDICT] == "–" and table.data["ordering"].notna().sum() == 3
+    said = "Not held to the published numbers beside: SRLSTM, because the networks' sizes are not the paper's."
+    assert said in table.notes
+
+
+@pytest.mark.parametrize("change", [{"target": 0.5}, {"metric": "validation_accuracy"}])
+def test_times_to_another_target_are_not_judged(project, tmp_path, change):
+    for key, value in change.items():
+        project.set("config/artifacts.yaml", f"{UNTIL}.{key}", value)
+    runs = Runs(tmp_path, artifact_named(project.load(scale="paper"), UNTIL))
+    runs.others()
+    table = runs.table()
+    assert table.data["ordering"].isna().all() and set(table.frame["", VERDICT]) == {"–"}
+    assert only(table, "SRLSTM")["Published, min"] == "348"
+    said = "Not held to the published numbers beside: Ours, because the target is not the published one (92.29 %"
+    assert any(note.startswith(said) for note in table.notes)
+
+
+@pytest.mark.parametrize("lstm", ["cpu", "A GPU"])
+def test_times_per_sample_of_another_device_are_not_counted(runs, lstm):
+    """The costs are of the CPU: they say nothing of a run on a GPU, and without the baseline there is no ratio."""
+    runs.add("lstm", 0, [0.95], device=lstm)
+    runs.add("adam_lstm", 0, [0.95], device="cpu")
+    runs.add("adam_lstm", 1, [0.95], device="A GPU")
+    runs.others("lstm", "adam_lstm")
+    table = runs.table()
+    adam, sr = only(table, "AdamLSTM"), only(table, "SRLSTM")
+    assert (adam[COMPUTED], adam[COMPUTED_RATIO], adam["÷ LSTM’s clocks"]) == ("–", "–", "1.00")
+    assert (sr[COMPUTED], sr[COMPUTED_RATIO]) == ("3.90", "1.30" if lstm == "cpu" else "–")
+    assert only(table, "LSTM")[COMPUTED] == ("3.00" if lstm == "cpu" else "–")
+    (note,) = [note for note in table.notes if note.startswith("No epochs × time per sample")]
+    models = {"cpu": "AdamLSTM", "A GPU": "LSTM, AdamLSTM"}[lstm]
+    assert f"for {models}: trained on A GPU, and the time per sample was measured on cpu." in note
+
+
+def test_nobody_reaches_the_target(runs):
+    for model in MODELS:
+        runs.add(model, 0, [0.1, 0.8, 0.7])
+        runs.add(model, 1, [0.1, 0.2, 0.3])
+    table = runs.table()
+    for label in table.frame["", "Model"]:
+        row = only(table, label)
+        assert row["Reached by"] == "not reached by any of 2 (best 80 %)"
+        empty = ("Epochs", "Own clocks, min", "÷ LSTM’s clocks", COMPUTED, COMPUTED_RATIO, VERDICT)
+        assert {row[name] for name in empty} == {"–"}
+    assert "There is no ratio, because LSTM did not reach the target." in table.notes
+    assert table.data["clock_minutes"].isna().all()
+
+
+def test_a_seed_that_diverged_is_counted(runs):
+    runs.add("lstm", 0, [0.95])
+    runs.add("lstm", 1, [], diverged_at=7)
+    runs.add("adam_lstm", 0, [], diverged_at=7)
+    runs.others("lstm", "adam_lstm")
+    table = runs.table()
+    assert only(table, "LSTM")["Reached by"] == "1 of 2; 1 diverged"
+    assert only(table, "AdamLSTM")["Reached by"] == "not reached by any of 1 (no evaluation; 1 diverged)"
+
+
+def test_a_summary_of_something_else_is_refused(runs):
+    runs.others("lstm")
+    with pytest.raises(UserError, match="no runs of lstm"):
+        runs.table()
+    runs.rows[0]["scale"] = "pilot"
+    with pytest.raises(UserError) as error:
+        runs.table()
+    assert error.value.key == "scale" and error.value.file.endswith("summary/momentumrnn_table16.csv")
+
+
+def test_a_percentage_has_no_more_digits_than_it_needs():
+    assert [percent(x) for x in (0.9229, 0.5, 1.0, 0.925)] == ["92.29 %", "50 %", "100 %", "92.5 %"]
+
+
+# The published numbers
+
+
+def test_published_costs_by_hand():
+    times, memories, minutes = (load_published(name).rows for name in PUBLISHED.values())
+    assert times[0].values == {"training_time": 6.18, "evaluation_time": 2.52}
+    assert (memories[2].model, memories[2].values["training_memory"]) == ("adam_lstm", 25.13)
+    assert (minutes[2].model, minutes[2].values) == ("adam_lstm", {"time_to_accuracy": 225})
+
+
+@pytest.mark.parametrize("number", PUBLISHED)
+def test_artifacts_show_the_published_rows(number):
+    artifact = artifact_at("paper", f"momentumrnn_table{number}")
+    cells = [(cell.model, cell.size) for cell in artifact.shown()]
+    assert cells == [(row.model, row.size) for row in artifact.published.rows]
+
+
+def test_the_published_target_is_the_artifacts_at_the_papers_scale():
+    artifact = artifact_at("paper", UNTIL)
+    published = artifact.published
+    assert (published.metric, published.target) == (artifact.settings.metric, artifact.settings.target)
+    assert all("92.29 % test accuracy" in said for said in (published.caption, published.notes[0]))
+
+
+@pytest.mark.parametrize("number", PUBLISHED)
+def test_every_cost_is_as_printed(number):
+    papers = Path(os.environ.get("HIDDEN_DYNAMICS_PAPERS", "papers-not-given"))
+    if not (papers / "momentumrnn-appendix.txt").is_file():
+        pytest.skip("HIDDEN_DYNAMICS_PAPERS does not name a directory with the text of the papers")
+    text = (papers / "momentumrnn-appendix.txt").read_text(encoding="utf-8")
+    _, *lines = text[text.index(f"\nTable {number}: ") + 1 :].splitlines()
+    header, *printed = [line.split("\t") for line in lines[1:7]]
+    content = load_published(PUBLISHED[number])
+    for heading, quantity in zip(header[1:], content.quantities.values(), strict=True):
+        assert quantity.unit.lower() in re.sub(r"<.*?>|\s", "", heading).lower()
+    ours = [[row.model.replace("_", ""), *row.values.values()] for row in content.rows]
+    assert ours == [[model.lower(), *map(float, cells)] for model, *cells in printed]
+    assert all(list(row.values) == list(content.quantities) for row in content.rows)
+
+
+def test_the_unit_of_table_14_can_only_be_milliseconds():
+    """As printed, 60,000 images for 150 epochs take less than a minute; Table 16 says 767 minutes for part of that."""
+    seconds = load_published(PUBLISHED[14]).rows[0].values["training_time"] * 1e-6 * 60_000 * 150
+    minutes = load_published(PUBLISHED[16]).rows[0].values["time_to_accuracy"]
+    assert seconds / 60 < minutes < seconds / 60 * 1000
