@@ -206,7 +206,7 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[dic
         cells = [cell for cell in artifact.cells() if (cell.task, cell.size) == (panel.task, panel.size)]
         for number, cell in enumerate(cells):
             mean = 0.2 / (1 + (number + 1) * x / points) + 30 * np.exp(-x / 3)
-            about = {"panel": index, "task": cell.task, "model": cell.model}
+            about = {"panel": index, "task": cell.task, "model": cell.model, "label": cell.model, "variant": cell.model}
             about |= {"n": seeds, "baseline": 0.17 if panel.baseline else None}
             for i in range(points):
                 low, high = (mean[i] * 0.9, mean[i] * 1.1) if seeds > 1 else (None, None)

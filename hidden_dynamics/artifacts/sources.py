@@ -7,6 +7,8 @@ from pathlib import Path
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.measurements import costs, features
+from hidden_dynamics.results import curves, summary
 from hidden_dynamics.results.rows import read_rows
 
 
@@ -35,21 +37,21 @@ class Sources:
 
     @cached_property
     def summary(self) -> list[dict[str, str]]:
-        """A row for each run, as text by column (hidden_dynamics.results.summary.COLUMNS)."""
-        return read_rows(self.path("summary"))
+        """A row for each run, as text by column."""
+        return read_rows(self.path("summary"), summary.COLUMNS)
 
     @cached_property
     def curves(self) -> list[dict[str, str]]:
         """A row for each point of the averaged curves, as text by column."""
-        return read_rows(self.path("curves"))
+        return read_rows(self.path("curves"), curves.COLUMNS)
 
     @cached_property
     def costs(self) -> list[dict[str, str]]:
-        return read_rows(self.path("costs"))
+        return read_rows(self.path("costs"), costs.COLUMNS)
 
     @cached_property
     def features(self) -> list[dict[str, str]]:
-        return read_rows(self.path("features"))
+        return read_rows(self.path("features"), features.COLUMNS)
 
     def check(self, name: str, **expected: Collection[str]) -> None:
         """Hold columns of a file to the values that they may have.
