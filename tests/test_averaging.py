@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from torch import nn
 
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.training import averaging, learning, loop, optimisers, record
+from hidden_dynamics.results import writing
+from hidden_dynamics.tasks.schedule import Schedule
+from hidden_dynamics.training import averaging, learning, loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
-from hidden_dynamics.tasks.schedule import Schedule
 
 CPU = torch.device("cpu")
 LOSSES = [
@@ -216,7 +217,7 @@ def test_weights_that_are_no_flat_space_are_not_averaged(tmp_path, monkeypatch):
 def test_the_files_of_the_run_have_the_test_where_it_belongs(tmp_path):
     history, network = run_loop(tmp_path, Scripted(list(LOSSES)))
     report = {"metric": "validation_loss", "rule": "min"}
-    record.write(tmp_path, {"spec": spec_of()}, history, network, report)
+    writing.write(tmp_path, {"spec": spec_of()}, history, network, report)
     header, *rows = (line.split(",") for line in (tmp_path / "metrics.csv").read_text().splitlines())
     assert header == ["iteration", "epoch", "train_loss", "validation_loss", "test_loss"]
     assert [row[-1] == "" for row in rows] == [True, True, True, True, False, True]

@@ -12,7 +12,14 @@ from torch import nn
 from torch.nn import functional
 from torchdiffeq import odeint
 
-from hidden_dynamics.models.continuous import CoEvolving, FunctionEvaluations, Integral, Solver, SolverFailure, elementwise
+from hidden_dynamics.models.continuous import (
+    CoEvolving,
+    FunctionEvaluations,
+    Integral,
+    Solver,
+    SolverFailure,
+    elementwise,
+)
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, TimeConv2d, group_norm
 
 TIGHT = {"rtol": 1e-8, "atol": 1e-8}

@@ -13,12 +13,17 @@ import torch
 from torch import nn
 
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.system.locks import one_of
 from hidden_dynamics.training import devices, loop
 from hidden_dynamics.training.checkpoint import Checkpoint
 
 # Forked: a holder needs the imports of this process, but none of its threads.
 processes = multiprocessing.get_context("fork")
-PLACES = [(gpu, place) for place in range(2) for gpu in range(2)]  # two on each of two GPUs
+GPUS = [0, 1, 0, 1]  # two places on each of two
+
+
+def locks(directory: Path) -> list[Path]:
+    return [directory / f"place{index}.lock" for index in range(len(GPUS))]
 
 
 def note(log: Path, *words: object) -> None:
@@ -34,18 +39,18 @@ def notes(log: Path) -> list[list[str]]:
 
 def hold_until(released, directory, log):
     """Hold a place until the file `released` is there."""
-    with devices.held_place(directory, PLACES, poll=0.01) as gpu:
-        note(log, os.getpid(), gpu)
+    with one_of(locks(directory), poll=0.01) as place:
+        note(log, os.getpid(), GPUS[place])
         wait_for(released.exists)
 
 
 def hold_repeatedly(times, directory, log):
     for _ in range(times):
-        with devices.held_place(directory, PLACES, poll=0.001) as gpu:
-            note(log, "takes", gpu)
+        with one_of(locks(directory), poll=0.001) as place:
+            note(log, "takes", GPUS[place])
             wait_for(lambda: len(notes(log)) > 2)  # however slowly the others start: the third is on another GPU
             time.sleep(0.01)
-            note(log, "leaves", gpu)
+            note(log, "leaves", GPUS[place])
 
 
 def wait_for(condition):
@@ -103,11 +108,11 @@ def test_there_are_never_more_holders_than_places_on_a_gpu(tmp_path):
 
 def test_a_place_is_free_again_after_its_block_and_after_an_error_in_it(tmp_path):
     for _ in range(2):
-        with contextlib.suppress(ZeroDivisionError), devices.held_place(tmp_path, [(3, 0)]) as gpu:
-            assert gpu == 3
+        with contextlib.suppress(ZeroDivisionError), one_of([tmp_path / "only"]) as place:
+            assert place == 0
             raise ZeroDivisionError
-        with devices.held_place(tmp_path, [(3, 0)]) as gpu:
-            assert gpu == 3
+        with one_of([tmp_path / "only"]) as place:
+            assert place == 0
 
 
 def test_the_turns_on_a_machine_go_round_its_gpus_and_then_one_waits(tmp_path, monkeypatch):
@@ -119,7 +124,7 @@ def test_the_turns_on_a_machine_go_round_its_gpus_and_then_one_waits(tmp_path, m
 
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(devices.time, "sleep", waiting)
+    monkeypatch.setattr(time, "sleep", waiting)
     with contextlib.ExitStack() as stack:
         given = [stack.enter_context(devices.turn(torch.device("cuda"), 2, tmp_path)) for _ in range(4)]
         assert given == [torch.device("cuda", index) for index in (0, 1, 0, 1)]

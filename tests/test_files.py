@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from hidden_dynamics.system import files
 from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.system import files
 from hidden_dynamics.system.files import atomic
 
 

@@ -8,11 +8,11 @@ from torch import nn
 from torch.nn import functional
 from torchdiffeq import odeint
 
-from hidden_dynamics.training.building import build
+from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.image_networks import ACEODENet, ODENet, ResNet
-from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.tasks.images import ImageClassification
+from hidden_dynamics.training.building import build
 
 CPU = torch.device("cpu")
 SHAPES = {"mnist_images": (28, 28, 1), "svhn_images": (32, 32, 3), "cifar10_images": (32, 32, 3)}

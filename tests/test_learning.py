@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from hidden_dynamics.models.continuous import SolverFailure
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.models.continuous import SolverFailure
 from hidden_dynamics.models.image_networks import ACEODENet
+from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.learning import learn
-from hidden_dynamics.tasks.schedule import Schedule
 
 CPU = torch.device("cpu")
 SGD = {"main": {"name": "SGD", "lr": 0.1, "momentum": 0.9, "weight_decay": 0.05}}

@@ -12,12 +12,13 @@ import pytest
 import torch
 import train as script
 
-from hidden_dynamics.training.building import build
-from hidden_dynamics.models.continuous import SolverFailure
+from hidden_dynamics.configuration.runs import OUTPUTS, data_file, resolve
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.configuration.runs import OUTPUTS, data_file, resolve
-from hidden_dynamics.training import loop, optimisers, record
+from hidden_dynamics.models.continuous import SolverFailure
+from hidden_dynamics.results import writing
+from hidden_dynamics.training import loop, optimisers
+from hidden_dynamics.training.building import build
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.reported import place_of
@@ -246,7 +247,7 @@ def test_a_solver_that_fails_ends_the_training_and_is_recorded(configured, tmp_p
     assert all(torch.isfinite(weight).all() for weight in run.network.state_dict().values())
 
     spec = run.run.spec
-    record.write(tmp_path, {"spec": spec}, history, run.network, spec["training"]["report"])
+    writing.write(tmp_path, {"spec": spec}, history, run.network, spec["training"]["report"])
     about = json.loads((tmp_path / "run.json").read_text())
     assert about["status"] == "diverged" and about["failure"] == failure
     assert (about["diverged_at"], about["iterations"]) == (diverged_at, iterations)

@@ -19,10 +19,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from hidden_dynamics.configuration import ROOT
-from hidden_dynamics.system.digest import reachable
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.recurrent_network import RecurrentNetwork
-from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation, angles, exponentials, nearest_orthogonal
 from hidden_dynamics.models.recurrent import (
     DTRIV,
     SRDTRIV,
@@ -34,6 +31,14 @@ from hidden_dynamics.models.recurrent import (
 )
 from hidden_dynamics.models.recurrent import modrelu as recurrence
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
+from hidden_dynamics.models.recurrent.trivialisation import (
+    DynamicTrivialisation,
+    angles,
+    exponentials,
+    nearest_orthogonal,
+)
+from hidden_dynamics.models.recurrent_network import RecurrentNetwork
+from hidden_dynamics.system.digest import reachable
 
 unhurried = settings(deadline=None, max_examples=25)
 D, N, BATCH, STEPS = 3, 6, 4, 23

@@ -11,7 +11,6 @@ from torch import nn
 
 from hidden_dynamics.models import ragged
 from hidden_dynamics.models.momentum.filters import Momentum
-from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.models.ragged import run_ragged, segments, valid_steps
 from hidden_dynamics.models.recurrent import (
     DTRIV,
@@ -26,6 +25,7 @@ from hidden_dynamics.models.recurrent import (
     RMSPropDTRIV,
     RMSPropLSTM,
 )
+from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 
 unhurried = settings(deadline=None, max_examples=60)
 descending = st.lists(st.integers(1, 12), min_size=1, max_size=7).map(lambda lengths: sorted(lengths, reverse=True))

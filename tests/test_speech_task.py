@@ -11,11 +11,11 @@ from torch import nn
 from hidden_dynamics.data import speech as data
 from hidden_dynamics.data.speech import BINS
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.models.recurrent import LSTM, MomentumLSTM
+from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.tasks import speech
-from hidden_dynamics.tasks.speech import SILENCE, SpeechPrediction
 from hidden_dynamics.tasks.schedule import Schedule
+from hidden_dynamics.tasks.speech import SILENCE, SpeechPrediction
 
 CPU = torch.device("cpu")
 LENGTHS = {"train": [5, 9, 4, 9, 7, 4, 6], "validation": [4, 8, 6, 6, 11], "test": [10, 4, 5]}
@@ -150,7 +150,9 @@ def test_silence_is_what_the_prepared_frames_of_silence_hold():
 @targets
 @pytest.mark.parametrize("chosen", [[4, 1, 2, 3], [6], [0, 1, 2, 3, 4, 5, 6]])
 def test_the_loss_is_the_padded_masked_one_of_the_reference_cell(target, chosen, monkeypatch):
-    monkeypatch.setattr("hidden_dynamics.models.ragged.CPU_SEGMENT", 2)  # so that some segments are made, some padding kept
+    monkeypatch.setattr(
+        "hidden_dynamics.models.ragged.CPU_SEGMENT", 2
+    )  # so that some segments are made, some padding kept
     given = arrays()
     task = make(target, given)
     network = network_of(task)

@@ -16,15 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS
 from hidden_dynamics.data import adding, prepared
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS
+from hidden_dynamics.results import writing
 from hidden_dynamics.tasks.pixels import PixelClassification
-from hidden_dynamics.training import devices, loop, optimisers, record
+from hidden_dynamics.tasks.schedule import Schedule
+from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.checkpoint import DIGEST_LENGTH, Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.reported import chosen
-from hidden_dynamics.tasks.schedule import Schedule
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -359,7 +360,7 @@ def test_gradients_of_sequences_of_different_lengths_are_not_recorded(tmp_path):
 def test_recorded_gradients_are_written_with_their_iterations(tmp_path, recorded):
     history = loop.History(gradient_norms=[torch.full((5,), float(k)) for k in range(recorded)])
     about = {"spec": {"training": {"record_gradients": 4}}}
-    record.write(tmp_path, about, history, Linear(), {"metric": "test_loss", "rule": "min"})
+    writing.write(tmp_path, about, history, Linear(), {"metric": "test_loss", "rule": "min"})
     with np.load(tmp_path / GRADIENTS) as written:
         assert written["iterations"].tolist() == [4 * k for k in range(recorded)]
         assert written["norms"].tolist() == [[float(k)] * 5 for k in range(recorded)]
@@ -744,8 +745,8 @@ def test_an_old_run_json_does_not_vouch_for_the_files_of_a_new_run(workplace, ca
         written.append((Path(path).name, (workplace.run / "run.json").exists()))
         return record_atomic(path, mode)
 
-    record_atomic = record.atomic
-    monkeypatch.setattr(record, "atomic", noting)
+    record_atomic = writing.atomic
+    monkeypatch.setattr(writing, "atomic", noting)
     call(workplace.arguments(workplace.config(epochs=7)))
     assert [name for name, _ in written] == ["metrics.csv", "clock.csv", "train_loss.npy", "model.pt", "run.json"]
     assert not any(there for _, there in written)
@@ -890,7 +891,11 @@ def test_cuda_without_a_gpu_is_refused_in_one_line(workplace, call, monkeypatch)
         ({}, {"optimisers": {"other": {"name": "SGD", "lr": 0.1}}}, "one optimiser for each"),
         ({}, {"report": {"metric": "accuracy", "rule": "max"}}, "unknown metric 'accuracy'"),
         ({"models": {"lstm": {"hyperparameters": {"mu": 0.5}}}}, {}, "cannot be built"),
-        ({"network": "hidden_dynamics.models.image_networks.ResNet"}, {}, "cannot be built"),  # what it asks of its task
+        (
+            {"network": "hidden_dynamics.models.image_networks.ResNet"},
+            {},
+            "cannot be built",
+        ),  # what it asks of its task
         ({"class": "hidden_dynamics.tasks.adding.Subtracting"}, {}, "Subtracting"),
         ({"models": {"lstm": {"hyperparameters": {"hidden_size": "many"}}}}, {}, "cannot be built"),
     ],

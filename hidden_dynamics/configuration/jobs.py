@@ -1,4 +1,4 @@
-"""Which runs of a task are trained in one job of the workflow: each in its own, or those that differ in what is shared."""
+"""Which runs of a task share a job of the workflow: none, or those that differ in the model or the seed alone."""
 
 from dataclasses import dataclass
 from functools import cached_property

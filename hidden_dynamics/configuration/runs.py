@@ -61,11 +61,7 @@ class Run:
 def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -> list[Run]:
     """Every configured run, in the order of the configuration."""
     given = None if seeds is None else list(seeds)
-    return [
-        run
-        for task in configuration.tasks
-        for run in runs_on(configuration, task, given)
-    ]
+    return [run for task in configuration.tasks for run in runs_on(configuration, task, given)]
 
 
 def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = None) -> list[Run]:

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.continuous import CoEvolving, FunctionEvaluations, Integral, Solver
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, group_norm
-from hidden_dynamics.errors import UserError
 
 BLOCKS = 6
 # Every ReLU here follows a GroupNorm, whose gradient does not need its result: they work in place.

@@ -78,8 +78,8 @@ class LanguageModel(nn.Module):
 
     Args:
         task: gives the number of words, V.
-        core: `core(input_size, hidden_size, **options)` makes a layer: `hidden_dynamics.models.recurrent.LSTM` or a class
-            derived from it.
+        core: `core(input_size, hidden_size, **options)` makes a layer: `hidden_dynamics.models.recurrent.LSTM` or a
+            class derived from it.
         hidden_size: of all layers but the last, which has `embedding_size`, because its states are compared with E.
         embedding_size: of a word.
         layers: L, at least 1.

@@ -6,7 +6,8 @@ import fcntl
 import os
 import socket
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -66,6 +67,27 @@ def _is_still_there(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False
+
+
+@contextlib.contextmanager
+def one_of(paths: Sequence[Path], poll: float = 0.5) -> Iterator[int]:
+    """Hold the first of these lock files that is free for the block, waiting until there is one; gives its index.
+
+    Args:
+        paths: in one directory, which is made; they stay.
+        poll: seconds between attempts.
+    """
+    paths[0].parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        for index, path in enumerate(paths):
+            with open(path, "w") as handle:
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    continue
+                yield index
+                return
+        time.sleep(poll)
 
 
 def forget_a_killed_snakemake(directory: Path) -> IO | None:

@@ -1,15 +1,14 @@
-"""Which device a training runs on, how its arithmetic is set, and whose turn it is on a shared GPU."""
+"""Device choice, deterministic arithmetic, and places on a shared GPU."""
 
 import contextlib
-import fcntl
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import torch
 
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.system.locks import one_of
 
 # cuBLAS is deterministic only with a workspace of its own; it reads this when it starts.
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -63,21 +62,6 @@ def turn(device: torch.device, runs_per_gpu: int, directory: Path = PLACES) -> I
         yield device
         return
     places = [(gpu, place) for place in range(runs_per_gpu) for gpu in range(torch.cuda.device_count())]
-    with held_place(directory, places) as gpu:
-        yield torch.device("cuda", gpu)
-
-
-@contextlib.contextmanager
-def held_place(directory: Path, places: list[tuple[int, int]], poll: float = 0.5) -> Iterator[int]:
-    """Hold the first free of `places`, pairs of GPU and place, waiting until there is one; gives the GPU."""
-    directory.mkdir(parents=True, exist_ok=True)
-    while True:
-        for gpu, place in places:
-            with open(directory / f"gpu{gpu}-{place}.lock", "w") as handle:
-                try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    continue
-                yield gpu
-                return
-        time.sleep(poll)
+    locks = [directory / f"gpu{gpu}-{place}.lock" for gpu, place in places]
+    with one_of(locks) as held:
+        yield torch.device("cuda", places[held][0])

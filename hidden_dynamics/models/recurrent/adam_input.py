@@ -1,7 +1,7 @@
 """Adam's input filter inside the CPU core's own loop over time, forward and adjoint derived by hand.
 
-An optimisation, and no more: `hidden_dynamics.models.momentum.filters.Adam` over all steps at once, then `preactivation.lstm`, gives
-the same. On a CPU that moves the gates' input, (T, 4N, batch), through memory once per operation; here W x is computed
+An optimisation, and no more: `momentum.filters.Adam` over all steps at once, then `preactivation.lstm`, gives the same.
+On a CPU that moves the gates' input, (T, 4N, batch), through memory once per operation; here W x is computed
 for a block of steps, and each step is filtered while it lies in the cache and is consumed there. With the step size
 divided out, p = v / s and n = (m + eps) / s^2, and g_t = W x_t + b:
 
@@ -20,7 +20,15 @@ import torch
 from torch import Tensor
 
 from hidden_dynamics.models.momentum.filters import Adam
-from hidden_dynamics.models.recurrent.preactivation import STEPS, Recurrence, add_outer_products, blocks, multiply, part, take
+from hidden_dynamics.models.recurrent.preactivation import (
+    STEPS,
+    Recurrence,
+    add_outer_products,
+    blocks,
+    multiply,
+    part,
+    take,
+)
 
 WIDE = 64  # features of x from which on g takes longer to compute again than to write and read
 

@@ -105,7 +105,10 @@ def _kernel(h: Tensor) -> tuple[Callable, Callable] | None:
     if util.find_spec("triton") is None:  # it comes with torch on Linux alone
         return None
     _need_c_compiler()
-    from hidden_dynamics.models.recurrent.modrelu_kernel import run, run_back  # by name, which a run's code digest follows
+    from hidden_dynamics.models.recurrent.modrelu_kernel import (  # by name, which a run's code digest follows
+        run,
+        run_back,
+    )
 
     return run, run_back
 

@@ -1,4 +1,4 @@
-"""The recurrence of `hidden_dynamics.models.recurrent.modrelu` as one kernel for all steps, forward and backward, in Triton.
+"""The recurrence of `modrelu` beside it as one kernel for all steps, forward and backward, in Triton.
 
 Each program takes a block of the batch's sequences through all steps: sequences do not see each other, so no program
 waits for another. The loop over steps launches five kernels per step instead, forward as well as backward. For NVIDIA

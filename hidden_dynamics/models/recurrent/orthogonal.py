@@ -15,10 +15,10 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
-from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 from hidden_dynamics.models.recurrent.states import map_tensors
+from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
 
 
 @dataclass(frozen=True, eq=False)

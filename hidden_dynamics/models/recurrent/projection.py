@@ -19,7 +19,8 @@ def filtered_projection(
         x: (T, d, batch): features come before the batch.
         weight: (4N, d).
         bias: (4N,).
-        filter: of hidden_dynamics.models.momentum.filters; it treats every feature alike, its state is a tuple of tensors (4N, batch).
+        filter: of hidden_dynamics.models.momentum.filters; it treats every feature alike, its state is a tuple of
+            tensors (4N, batch).
         state: the filter's state before the first step; None is the start.
 
     Returns:
