@@ -1,24 +1,24 @@
 """Write the conda environments of envs/ from the lock, requirements.txt.
 
-    python scripts/environments.py            # write them
-    python scripts/environments.py --check    # fail if they are not what the lock says
+    python tools/environments.py            # write them
+    python tools/environments.py --check    # fail if they are not what the lock says
 
 Python and pip come from conda-forge; every other package stands in the pip section, at exactly the lock's version.
 Which packages a step needs directly is in pyproject.toml ([tool.hidden-dynamics.environments]); the lock's "via"
 comments tell what these need.
 """
 
-import _bootstrap  # noqa: F401  isort: skip
-
 import argparse
 import re
+import sys
 import tomllib
 from pathlib import Path
 
-from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.system.files import atomic
-
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # where the library is
+from hidden_dynamics.errors import UserError, run_main  # noqa: E402
+from hidden_dynamics.system.files import atomic  # noqa: E402
+
 PYTHON = "3.11"
 
 
@@ -29,7 +29,7 @@ def main() -> None:
     for path, content in environments(ROOT).items():
         if check and (not path.exists() or path.read_text(encoding="utf-8") != content):
             raise UserError(
-                f"{path} is not what requirements.txt says: run python scripts/environments.py and commit it."
+                f"{path} is not what requirements.txt says: run python tools/environments.py and commit it."
             )
         if not check:
             with atomic(path) as handle:
@@ -82,7 +82,7 @@ def closure(direct: list[str], pins: dict[str, str], needed_by: dict[str, set[st
 
 def _yaml(name: str, packages: list[str], pins: dict[str, str]) -> str:
     lines = [
-        f"# The {name} steps' environment. Written by scripts/environments.py from requirements.txt: do not edit.",
+        f"# The {name} steps' environment. Written by tools/environments.py from requirements.txt: do not edit.",
         "channels:",
         "  - conda-forge",
         "  - nodefaults",
