@@ -1,4 +1,4 @@
-"""Text from a trained language model: what is drawn, and what scripts/generate.py says to bad input."""
+"""Text from a trained language model: what is drawn, and what tools/generate.py says to bad input."""
 
 import json
 import re
@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 
-import generate
 import numpy as np
 import pytest
 import torch
@@ -21,11 +20,12 @@ from hypothesis import strategies as st
 from scipy import stats
 from torch import nn
 
-from hidden_dynamics.results import generation
 from hidden_dynamics.data import adding, prepared, text
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.models.language_model import LanguageModel, LanguageOutput
 from hidden_dynamics.models.recurrent import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM
+from hidden_dynamics.results import generation
+from tools import generate
 
 WORDS = ["<eos>", "<unk>", "N", "the", "cat", "'s", "n't", "do", "mr.", "sleeps"]
 
@@ -186,7 +186,7 @@ def test_the_text_has_the_words_and_ends_its_lines(words):
     assert written == "" or (written[-1] == "\n" and " \n" not in written and "\n " not in written)
 
 
-# scripts/generate.py
+# tools/generate.py
 
 
 class Workplace:
@@ -319,7 +319,7 @@ def test_what_is_configured_now_does_not_count(trained, call):
 
 
 def test_it_runs_as_a_program_and_a_reader_may_stop(trained):
-    command = [sys.executable, ROOT / "scripts/generate.py", trained.run, "--words", "100000"]
+    command = [sys.executable, ROOT / "tools/generate.py", trained.run, "--words", "100000"]
     command += ["--config", json.dumps(trained.settings)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=trained.root) as process:
         assert process.stdout.read(200)
