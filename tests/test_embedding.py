@@ -6,7 +6,7 @@ from drawn import artifact_at, legend, with_gid, words
 from made import features_of, sources_of
 
 from hidden_dynamics.artifacts import artifact_named
-from hidden_dynamics.artifacts.kinds.embedding.drawing import CLASSES, COLOURS
+from hidden_dynamics.artifacts.kinds.embedding.drawing import COLOURS
 from hidden_dynamics.errors import UserError
 
 FIGURE = "acenode_figure4"
@@ -55,7 +55,7 @@ def test_classes_have_their_names_where_they_are_known_and_those_that_are_not_th
     artifact = artifact_at("paper", FIGURE)
     save_maps(tmp_path, artifact, labels=np.array([0, 3, 3, 9]))
     assert legend(draw(tmp_path, artifact)) == ["airplane", "cat", "truck"]
-    assert len(CLASSES["cifar10"]) == 10
+    assert len(artifact.configuration.datasets["cifar10"].classes) == 10
 
 
 def test_the_figure_says_how_it_was_made(tmp_path):

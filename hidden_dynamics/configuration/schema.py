@@ -323,9 +323,14 @@ FileName = Annotated[
 
 
 class Dataset(Entry):
-    """Where a dataset comes from, the module that prepares it, and what it may stand in for."""
+    """Where a dataset comes from, the module that prepares it, and what it may stand in for.
+
+    Attributes:
+        classes: what its classes are called, from class 0 on; none where their numbers say it.
+    """
 
     title: Text
+    classes: Annotated[list[Text], expecting("a list of names")] = []
     module: Annotated[
         str,
         Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$"),

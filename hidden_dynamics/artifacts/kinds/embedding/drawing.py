@@ -29,9 +29,6 @@ from hidden_dynamics.artifacts.tables import number
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
 
-CLASSES = {
-    "cifar10": ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
-}
 COLUMNS = 3
 COLOURS = matplotlib.colormaps["tab10"].colors
 
@@ -56,7 +53,7 @@ def embedding_figure(artifact: Embedding, sources: Sources) -> Figure:
             subtitle=subtitle_of(artifact.configuration, first),
             width=9.6,
             height=3.6 * lines,
-            handles=handles_of(first[0]["dataset"], labels),
+            handles=handles_of(artifact.configuration.datasets[first[0]["dataset"]].classes, labels),
             notes=notes_of(artifact, first, len(labels)),
         )
         axes = body.subplots(lines, COLUMNS, squeeze=False).ravel()
@@ -92,9 +89,8 @@ def _not_readable(path: Path, why: str) -> UserError:
     return UserError(f"{path} is not readable ({why}): remove it and run snakemake again, which makes it anew.", path)
 
 
-def handles_of(dataset: str, labels: NDArray) -> list[Line2D]:
-    """A legend's entry for each class that is there: its name where it is known, else its number."""
-    names = CLASSES.get(dataset)
+def handles_of(names: Sequence[str], labels: NDArray) -> list[Line2D]:
+    """A legend's entry for each class that is there: its name where it has one, else its number."""
     return [
         Line2D([], [], linestyle="", marker="o", markersize=5, color=colour_of(label), label=text)
         for label in np.unique(labels)
