@@ -1,6 +1,5 @@
 """The page of a scale, on made-up results: what it says, what it links to, and how it behaves in a real browser."""
 
-import csv
 import json
 import re
 import shutil
@@ -11,100 +10,97 @@ from html.parser import HTMLParser
 import pytest
 from chromium import PROGRAM, Chromium
 from conftest import ROOT
+from made import curves_of, row_of, summary_of, write_inputs
 from PIL import Image
-from test_summarise import make_run
 
+from hidden_dynamics.artifacts import artifact_named, load_artifacts
+from hidden_dynamics.claims import verdict_rows
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.artifacts.figures import read_rows
-from hidden_dynamics.pages import index_page, times
-from hidden_dynamics.pages.claims_list import findings, read_claims
-from hidden_dynamics.pages.index import duration, image_of
-from hidden_dynamics.pages.rendered_tables import read_table
-from hidden_dynamics.artifacts.tables import write_table
-from hidden_dynamics.configuration.runs import runs_of
+from hidden_dynamics.pages import times
+from hidden_dynamics.pages.claims_list import findings
+from hidden_dynamics.pages.index import index_page
+from hidden_dynamics.pages.pictures import picture_of, thumbnail_of
+from hidden_dynamics.pages.table_parts import unbroken
+from hidden_dynamics.pages.templating import duration
+from hidden_dynamics.results import summary
+from hidden_dynamics.results.rows import read_rows, write_rows
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import render_index  # noqa: E402
-import render_table  # noqa: E402
-import summarise  # noqa: E402
 
 TABLE, HYPERPARAMETERS, CURVES, IMAGE = (f"momentumrnn_{name}" for name in ("table11", "table7", "figure9", "figure8"))
+IMAGES = "acenode_table2"
+CONFIGURED = (IMAGE, CURVES, TABLE, IMAGES, HYPERPARAMETERS)
+KEY_FIGURES = (IMAGE, CURVES)
+ORDER = [HYPERPARAMETERS, TABLE, IMAGE, CURVES, IMAGES]  # the papers'
 EVIL = "LSTM <img src=x onerror=alert(1)> & “co”"
 CLAIMS = [
-    ("a", "momentumrnn", TABLE, "reproduced", "MomentumLSTM beats LSTM"),
-    ("b", "momentumrnn", CURVES, "contradicted", "It <script>alert(1)</script> converges faster"),
-    ("c", "momentumrnn", TABLE, "inconclusive", "SRLSTM beats LSTM"),
-    ("d", "ACE-NODE", "acenode_table2", "not run at this scale", "ACE-ODE-Net is best"),
+    ("a", TABLE, "reproduced", "MomentumLSTM beats LSTM"),
+    ("b", CURVES, "contradicted", "It <script>alert(1)</script> converges faster"),
+    ("c", TABLE, "inconclusive", "SRLSTM beats LSTM"),
+    ("d", IMAGES, "not run at this scale", "ACE-ODE-Net is best"),
 ]
+SAYS = "Momentum helps"
+DEPARTURES = "N = 32, not 128"
 
 
-def value_of(run):
-    return round(0.5 + 0.1 * run.seed + 0.001 * len(run.variant), 4)
+def about(run):
+    """What a run reports: its accuracy is different from the others'."""
+    accuracy = round(0.5 + 0.1 * run.seed + 0.001 * len(run.variant), 4)
+    evaluation = {"iteration": 10, "epoch": 1.0, "train_loss": 1.0, "validation_loss": 0.5, "test_loss": 0.5}
+    return {"evaluations": [evaluation | {"test_accuracy": accuracy}], "seconds": 1.25}
 
 
-def write_claims(path, **changes):
-    columns = (
-        "id paper artifact source kind statement says verdict reason test estimate low high level p effect effect_name"
-    )
-    with path.open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.DictWriter(handle, [*columns.split(), "n_subject", "stand_in", "runs"], restval="")
-        writer.writeheader()
-        for name, paper, artifact, verdict, statement in CLAIMS:
-            found = {"test": "Welch's t", "estimate": "0.012345", "low": "-0.01", "high": "0.03", "level": "0.95"}
-            claim = {"id": name, "paper": paper, "artifact": artifact, "verdict": verdict, "statement": statement}
-            claim |= {"source": "Table 1", "reason": f"reason {name}", "stand_in": "true", "p": "0.04"}
-            claim |= {"says": "Momentum helps" if artifact == TABLE else ""}
-            claim |= {"runs": "results/demo/runs/mnist/lstm-n32/seed0 results/demo/runs/mnist/lstm-n32/seed1"}
-            writer.writerow(claim | found | changes)
+def accuracy_of(run):
+    return about(run)["evaluations"][0]["test_accuracy"]
+
+
+def claim(name, artifact, verdict, statement):
+    found = {"test": "Welch's t", "estimate": "0.012345", "low": "-0.01", "high": "0.03", "level": "0.95", "p": "0.04"}
+    runs = "results/demo/runs/mnist/lstm-n32/seed0 results/demo/runs/mnist/lstm-n32/seed1"
+    said = {"source": "Table 1", "says": SAYS, "reason": f"reason {name}", "stand_in": "true", "departures": DEPARTURES}
+    of = {"id": name, "paper": artifact.partition("_")[0], "artifact": artifact, "kind": "better", "runs": runs}
+    return dict.fromkeys(verdict_rows.COLUMNS, "") | found | said | of | {"verdict": verdict, "statement": statement}
 
 
 @pytest.fixture(scope="module")
 def configuration(configured):
     whole = configured(scale="demo", seeds=[0, 1], overrides={})
-    whole.models["lstm"]["label"] = EVIL
-    return replace(whole, artifacts={name: whole.artifacts[name] for name in (TABLE, HYPERPARAMETERS, CURVES, IMAGE)})
+    models = whole.models | {"lstm": whole.models["lstm"].model_copy(update={"label": EVIL})}
+    layers = {name: [("here", whole.artifacts[name] | {"key_figure": name in KEY_FIGURES})] for name in CONFIGURED}
+    return replace(whole, models=models, artifact_layers=layers)
 
 
 @pytest.fixture(scope="module")
-def root(configuration, tmp_path_factory):
-    """Finished results, made by the scripts' own functions from made-up runs."""
+def runs(configuration):
+    """Every run, once."""
+    return list({run.id: run for artifact in load_artifacts(configuration).values() for run in artifact.runs}.values())
+
+
+@pytest.fixture(scope="module")
+def root(configuration, runs, tmp_path_factory):
+    """Finished results."""
     root = tmp_path_factory.mktemp("index")
-    results = root / configuration.results
-    runs = {run.id: run for name in configuration.artifacts for run in runs_of(configuration, name)}
-    for run in runs.values():
-        path = make_run(root, configuration, run) / "run.json"
-        record = json.loads(path.read_text())
-        record["reported"] |= {
-            "value": value_of(run),
-            "metrics": record["reported"]["metrics"] | {"test_accuracy": value_of(run)},
-        }
-        record |= {"code": f"c0de{run.model}", "versions": {"torch": "2.11.0"}}
-        record["dataset"]["digest"] = f"d1635{run.task}"
-        path.write_text(json.dumps(record))
-    for artifact, runs_shown in ((TABLE, None), (CURVES, None), ("all", list(runs.values()))):
-        shown = runs_shown or summarise.runs(configuration, artifact)
-        rows = [summarise.row_of(configuration, artifact, run, root) for run in shown]
-        name = "runs" if artifact == "all" else artifact
-        summarise.write(results / "summary" / f"{name}.csv", summarise.COLUMNS, rows)
-    summarise.write(
-        results / "summary" / f"{CURVES}.curves.csv",
-        summarise.CURVE_COLUMNS,
-        summarise.curves_of(configuration, CURVES, root),
-    )
-    for name in (TABLE, HYPERPARAMETERS):
-        table = render_table.render(configuration, name, results / "summary" / f"{name}.csv", None)
-        write_table(table.frame, results / "tables" / name, table.title, table.notes, table.data)
-    (results / "figures").mkdir()
-    Image.new("RGB", (1200, 300), "navy").save(results / "figures" / f"{IMAGE}.png")
-    write_claims(results / "claims.csv")
+    paths = configuration.paths
+    rows = [row_of(configuration, run, **about(run)) for run in runs]
+    write_rows(root / paths.summary("all"), summary.COLUMNS, rows)
+    for artifact in load_artifacts(configuration).values():
+        if artifact.averaged:
+            write_inputs(root, artifact, curves=curves_of(artifact))
+        if artifact.summarised:
+            write_inputs(root, artifact, summary=summary_of(artifact, about))
+    picture = root / paths.figure(IMAGE, "png")
+    picture.parent.mkdir()
+    Image.new("RGB", (1200, 300), "navy").save(picture)
+    write_rows(root / paths.all_verdicts("csv"), verdict_rows.COLUMNS, [claim(*given) for given in CLAIMS])
     return root
 
 
 @pytest.fixture(scope="module")
 def page(configuration, root):
     """The page's path."""
-    path = root / configuration.results / "index.html"
-    path.write_text(index_page(configuration, path.with_name("claims.csv"), root), encoding="utf-8")
+    path = root / configuration.paths.index
+    path.write_text(index_page(configuration, root), encoding="utf-8")
     return path
 
 
@@ -119,7 +115,7 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
         self.tags.append((tag, attributes))
-        if tag not in ("meta", "link", "input", "img", "br"):
+        if tag not in ("meta", "link", "input", "img", "br", "wbr"):
             self.open.append((tag, attributes.get("id")))
         if "id" in attributes:
             assert attributes["id"] not in self.texts, f"id {attributes['id']} stands twice"
@@ -137,6 +133,9 @@ class Reader(HTMLParser):
             if identifier:
                 self.texts[identifier] += text
 
+    def links(self):
+        return [attributes["href"] for tag, attributes in self.tags if tag == "a"]
+
 
 @pytest.fixture(scope="module")
 def read(page):
@@ -145,67 +144,120 @@ def read(page):
     return reader
 
 
-# -------------------------------------------------------------------------------------------------------------- content
-
-
-def test_everything_stands_on_the_page_once(read, configuration):
-    assert {*configuration.artifacts, "claims", "tables", "figures", "times", "data"} <= set(read.texts)
-    for name, entry in configuration.artifacts.items():
-        assert entry["title"] in read.texts[name]
-    links = [attributes["href"] for tag, attributes in read.tags if tag == "a"]
-    assert {f"#{name}" for name in configuration.artifacts} <= set(links)
-    assert {link[1:] for link in links if link.startswith("#")} <= set(read.texts)  # none leads nowhere
-
-
-def test_stand_in_data_is_named_in_the_first_lines(page, configuration):
+def section(page, name):
+    """The part of the page that shows an artifact."""
     text = page.read_text(encoding="utf-8")
-    first = text[text.index("<h1>") :][:400]
-    assert "Stand-in data cannot speak for the papers, and 4 of the 4 tasks here ran on it" in first
-    assert "Digits 8x8" in first and "in place of MNIST" in first
+    text = text[text.index(f'<section class="artifact" id="{name}">') :]
+    return text[: text.index("</section>")].replace("&nbsp;", " ")
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+# Content
+
+
+def test_everything_stands_on_the_page_once_in_the_papers_order(read, configuration):
+    places = list(read.texts)
+    assert [place for place in places if place in CONFIGURED] == ORDER
+    parts = ["overview", "momentumrnn", "acenode", "claims", "times", "data"]
+    assert [place for place in places if place in parts] == parts
+    for name, settings in configuration.artifacts.items():
+        assert settings["title"] in read.texts[name]
+    links = [link[1:] for link in read.links() if link.startswith("#")]
+    assert set(CONFIGURED) <= set(links) <= set(places)  # none leads nowhere
+
+
+def test_the_first_screen_says_what_was_run_on_what(read):
+    said = words(read.texts["overview"])
+    assert "Stand-in data cannot speak for the papers, and 5 of the 5 tasks here ran on it: Digits 8x8" in said
+    assert "in place of MNIST" in said
+    assert "seeds 0, 1; device cpu, fp32; numpy 2.4.6, python 3.11.7, torch 2.11.0" in said
+
+
+def test_the_first_screen_has_a_matrix_of_verdicts(read, page):
+    cells = [a for tag, a in read.tags if tag == "a" and a.get("class") == "count"]
+    found = [(a["data-artifact"], a["data-verdict"], a["href"]) for a in cells if "data-artifact" in a]
+    assert found == [
+        (TABLE, "reproduced", f"#{TABLE}-claims"),
+        (TABLE, "inconclusive", f"#{TABLE}-claims"),
+        (CURVES, "contradicted", f"#{CURVES}-claims"),
+        (IMAGES, "not run at this scale", f"#{IMAGES}-claims"),
+    ]
+    assert [a["data-verdict"] for a in cells if a.get("data-paper") == "ACE-NODE"] == ["not run at this scale"]
+    rows = re.findall(r'<tr><th scope="row"><a href="#(\w+)">([^<]+)', page.read_text(encoding="utf-8"))
+    assert rows == [*zip(ORDER, ["Table 7", "Table 11", "Figure 8", "Figure 9", "Table 2"], strict=True)]
+
+
+def test_key_figures_are_pictures_that_lead_to_their_sections(page):
+    text = page.read_text(encoding="utf-8")
+    pictures = text[text.index('<div class="key-figures">') : text.index("<nav")]
+    assert re.findall(r'<a href="#(\w+)">', pictures) == [IMAGE, CURVES]
+    assert f'<use href="#{CURVES}-panel-1"' in pictures and pictures.count('src="data:image/png') == 1
+
+
+def test_what_is_not_in_a_paper_stands_last(configured):
+    names = ("acenode_table5", "acenode_table10", "acenode_figure4", "acenode_nfe")
+    positions = [artifact_named(configured(scale="demo"), name).position for name in names]
+    assert positions == sorted(positions)
 
 
 def test_on_the_papers_data_nothing_is_said_of_stand_ins(configuration, root, tmp_path):
     shutil.copytree(root, tmp_path / "real")
-    results = tmp_path / "real" / configuration.results
-    runs = read_rows(results / "summary" / "runs.csv")
-    summarise.write(results / "summary" / "runs.csv", summarise.COLUMNS, [run | {"stand_in_for": ""} for run in runs])
-    text = index_page(configuration, results / "claims.csv", tmp_path / "real")
+    paths = configuration.paths
+    for artifact in ("all", TABLE, CURVES, IMAGES):
+        path = tmp_path / "real" / paths.summary(artifact)
+        write_rows(path, summary.COLUMNS, [run | {"stand_in_for": ""} for run in read_rows(path)])
+    path = tmp_path / "real" / paths.all_verdicts("csv")
+    write_rows(path, verdict_rows.COLUMNS, [row | {"stand_in": "false"} for row in read_rows(path)])
+    text = index_page(configuration, tmp_path / "real")
     assert "No stand-in data: every task ran on the data that it names." in text
-    assert "cannot speak" not in text
+    assert "cannot speak" not in text and "Stand-in data:" not in text and "on stand-in data" not in text
 
 
-def test_every_number_leads_to_its_runs(read, page, configuration, root):
+def test_every_number_leads_to_its_runs(page, configuration, runs):
     """From a cell of ours over its link to the runs of its row: all of their values average to the cell's number."""
-    text = page.read_text(encoding="utf-8")
-    section = text[text.index(f'<section class="artifact" id="{TABLE}">') :]
-    section = section[: section.index("</section>")]
-    rows = re.findall(r"<tr>\s*<th scope=\"row\">.*?</tr>", section[: section.index("</table>")], flags=re.DOTALL)
-    assert len(rows) == len(configuration.artifacts[TABLE]["rows"])
-    for row, entry in zip(rows, configuration.artifacts[TABLE]["rows"], strict=True):
-        anchors = set(re.findall(r'<a href="#([^"]+)">', row))
-        ours = re.findall(r'<a href="#[^"]+">([\d.]+) ± [\d.]+ \(n = 2', row)
-        assert len(anchors) == 1 and len(ours) == 2  # MNIST and PMNIST
-        shown = [run for run in runs_of(configuration, TABLE) if run.model == entry["model"]]
-        body = re.search(rf'<tbody id="{anchors.pop()}">(.*?)</tbody>', section, flags=re.DOTALL)[1]
-        assert re.findall(r"test_accuracy ([\d.]+)", body) == [f"{value_of(run):.4g}" for run in shown]
-        assert re.findall(r'<a href="(runs/[^"]+)/">', body) == [
-            run.directory.removeprefix("results/demo/") for run in shown
-        ]
-        for task, number in zip(("mnist", "pmnist"), ours, strict=True):
-            values = [100 * value_of(run) for run in shown if run.task == task]
-            assert float(number) == pytest.approx(sum(values) / 2, abs=0.006)
-        for run in shown:
-            assert f"d1635{run.task}"[:12] in body and f"c0de{run.model}"[:12] in body
-            assert (root / run.directory / "run.json").exists()
+    text = section(page, TABLE)
+    artifact = artifact_named(configuration, TABLE)
+    tables = re.findall(r"<table>(.*?)</table>", text, flags=re.DOTALL)
+    assert len(tables) == 2  # MNIST and PMNIST: both side by side are wider than a screen
+    for table, task in zip(tables, artifact.tasks(), strict=True):
+        rows = re.findall(r"<tr>\s*<th scope=\"row\">.*?</tr>", table, flags=re.DOTALL)
+        for row, entry in zip(rows, artifact.settings.rows, strict=True):
+            anchors = set(re.findall(r'<a href="#([^"]+)">', row))
+            (ours,) = re.findall(r'<a href="#[^"]+">([\d.]+)\s±\s[\d.]+ \(n\s=\s2', row)
+            shown = [run for run in artifact.runs if run.model == entry.model]
+            (body,) = re.findall(rf'<tbody id="{anchors.pop()}">(.*?)</tbody>', text, flags=re.DOTALL)
+            assert anchors == set()
+            assert re.findall(r"test_accuracy\s([\d.]+)", body) == [f"{accuracy_of(run):.4g}" for run in shown]
+            directories = [run.directory.removeprefix("results/demo/") for run in shown]
+            assert re.findall(r'<a href="(runs/[^"]+)/">', body) == directories
+            values = [100 * accuracy_of(run) for run in shown if run.task == task]
+            assert float(ours) == pytest.approx(sum(values) / 2, abs=0.006)
+            assert 'title="digest of digits"' in body and f'title="code of {entry.model}"' in body
 
 
-def test_links_to_files_lead_to_files(read, page):
-    made_later = {"claims.html", *(f"figures/{name}.{form}" for name in (CURVES, IMAGE) for form in ("png", "pdf"))}
-    links = {
-        attributes["href"] for tag, attributes in read.tags if tag == "a" and not attributes["href"].startswith("#")
-    }
-    missing = {link for link in links - made_later if not (page.parent / link).exists()}
-    assert links and missing == set()
+def test_links_to_files_lead_to_what_the_workflow_makes(read, configuration, runs):
+    paths = configuration.paths
+    made = [file for a in load_artifacts(configuration).values() for file in [*a.files(), *a.inputs().values()]]
+    made += [paths.all_verdicts("csv"), paths.all_verdicts("md")]
+    made += [f"{run.directory}/{file}" for run in runs for file in ("", "run.json")]
+    links = {link for link in read.links() if not link.startswith("#")}
+    assert links == {path.removeprefix("results/demo/") for path in made} - {"summary/runs.csv"}
+
+
+def test_notes_are_folded_and_their_summary_names_stand_ins(page):
+    (summary_line, first) = re.search(
+        r"<summary>(\d+ notes.*?)</summary>.*?<li>(.*?)</li>", section(page, TABLE), re.S
+    ).groups()
+    assert re.match(r"\d+ notes\. <strong>Stand-in data:</strong> Digits 8x8 .* in place of MNIST", summary_line)
+    assert first.startswith("Scale: demo")
+
+
+def test_where_numbers_come_from_that_no_run_reports(read):
+    assert "The numbers are the configuration's" in read.texts[HYPERPARAMETERS]
+    assert "drawn from the generated data itself" in read.texts[IMAGE]
 
 
 def test_nothing_of_what_is_shown_becomes_markup(page, read):
@@ -228,34 +280,36 @@ def test_nothing_is_loaded_from_elsewhere(page, read):
 
 
 def test_curves_are_drawn_for_every_model_of_every_panel(page, configuration):
-    text = page.read_text(encoding="utf-8")
-    panels = re.findall(r"<svg viewBox[^>]*data-box.*?</svg>", text, flags=re.DOTALL)
-    entries = configuration.artifacts[CURVES]["panels"]
-    assert len(panels) == len(entries)
-    for panel, entry in zip(panels, entries, strict=True):
-        assert f'data-scales="{entry["x_scale"]} {entry["y_scale"]}"' in panel
+    panels = re.findall(r"<svg viewBox[^>]*data-box.*?</svg>", section(page, CURVES), flags=re.DOTALL)
+    settings = artifact_named(configuration, CURVES).settings
+    for panel, entry in zip(panels, settings.panels, strict=True):
+        assert f'data-scales="{entry.x_scale} {entry.y_scale}"' in panel
         for kind in ("curve", "band"):
             found = re.findall(rf'class="{kind}" data-model="(\w+)"', panel)
-            assert sorted(found) == sorted(configuration.artifacts[CURVES]["models"])
+            assert sorted(found) == sorted(settings.models)
 
 
-def test_claims_are_counted_by_verdict_and_show_what_was_found(read):
-    assert "reproduced 1 · contradicted 1 · inconclusive 1 · not run at this scale 1" in read.texts["claims"]
-    assert re.search(r"Momentum helps\s+MomentumRNN, Table 1: reproduced 1 · inconclusive 1", read.texts["claims"])
+def test_claims_show_what_was_found(read):
+    of_table = words(read.texts[f"{TABLE}-claims"])
+    assert f"{SAYS} Table 1: reproduced 1 inconclusive 1" in of_table
+    assert of_table.count(f"Departs from the paper: {DEPARTURES}") == 1  # of both claims
     assert "Estimate: 0.01235 (95 % interval −0.01 to 0.03)" in read.texts["claim-a"]
     assert "reason a" in read.texts["claim-a"] and "on stand-in data" in read.texts["claim-a"]
-    assert "Claims that rest on it: contradicted 1" in read.texts[CURVES]
+    assert "Claims that rest on it: contradicted 1" in words(read.texts[CURVES])
+    assert "Holm" in read.texts["claims"]  # the rules
 
 
 def test_a_finding_that_does_not_apply_is_left_out():
-    assert findings({"test": "", "p": "0.5", "effect": "-1.5", "effect_name": "Hedges' g"}) == [
-        ("p", "0.5"),
-        ("Hedges' g", "−1.5"),
-    ]
+    row = dict.fromkeys(verdict_rows.COLUMNS, "") | {"p": "0.5", "effect": "-1.5", "effect_name": "Hedges' g"}
+    assert findings(row) == [("p", "0.5"), ("Hedges' g", "−1.5")]
 
 
-def test_run_times_are_sums_of_the_runs_clocks(configuration, root, read):
-    runs = {run.id for name in configuration.artifacts for run in runs_of(configuration, name)}
+def test_a_number_stays_on_one_line():
+    assert unbroken("299.14 ± 138.04 (n = 2)") == "299.14\u00a0±\u00a0138.04 (n\u00a0=\u00a02)"
+    assert unbroken("15.42 [22, 34] or else") == "15.42\u00a0[22,\u00a034] or else"
+
+
+def test_run_times_are_sums_of_the_runs_clocks(runs, read):
     assert f"Training took {duration(1.25 * len(runs))} in all, over {len(runs)} runs" in read.texts["times"]
 
 
@@ -277,51 +331,36 @@ def test_durations():
 
 def test_the_script_writes_the_page_whole(configuration, root, page, tmp_path, monkeypatch):
     monkeypatch.setattr(render_index, "load", lambda settings: configuration)
-    claims = page.with_name("claims.csv")
-    command = ["render_index.py", "--claims", str(claims), "--root", str(root), "--output", str(tmp_path / "i.html")]
+    command = ["render_index.py", "--root", str(root), "--output", str(tmp_path / "i.html")]
     monkeypatch.setattr(sys, "argv", command)
     render_index.main()
     assert (tmp_path / "i.html").read_bytes() == page.read_bytes()  # and the same bytes for the same results
     assert [path.name for path in tmp_path.iterdir()] == ["i.html"]
 
 
-# --------------------------------------------------------------------------------------------------------------- errors
+# Errors
 
 
-def test_what_is_missing_or_does_not_fit_is_said(configuration, root, tmp_path):
-    with pytest.raises(UserError, match="claims.csv is missing"):
-        read_claims(tmp_path / "claims.csv")
-    write_claims(tmp_path / "claims.csv", verdict="surely")
-    with pytest.raises(UserError, match="a: 'surely' is no verdict"):
-        read_claims(tmp_path / "claims.csv")
-    (tmp_path / "claims.csv").write_text("id,paper\na,MomentumRNN\n")
-    with pytest.raises(UserError, match="has no artifact, source, statement"):
-        read_claims(tmp_path / "claims.csv")
-    table = root / configuration.results / "tables" / TABLE
-    with pytest.raises(UserError, match="5 rows, and the runs of 1 of 5 are known"):
-        read_table(table, {("lstm", "128"): "somewhere"})
-    with pytest.raises(UserError, match="nothing.html is missing"):
-        read_table(tmp_path / "nothing", {})
-    (tmp_path / "cut.html").write_text(table.with_suffix(".html").read_text()[:900])
-    with pytest.raises(UserError, match="cut.html is not a rendered table"):
-        read_table(tmp_path / "cut", {})
-    (tmp_path / "x.png").write_bytes(b"GIF89a")
-    with pytest.raises(UserError, match="x.png is not a PNG"):
-        image_of(tmp_path / "x.png")
+def test_a_picture_that_is_missing_or_none_is_named(tmp_path):
+    path = tmp_path / "x.png"
+    for read_picture in (picture_of, lambda path: thumbnail_of(path, 10)):
+        for content in (None, b"GIF89a", b"\x89PNG\r\n\x1a\n"):
+            path.write_bytes(content) if content else path.unlink(missing_ok=True)
+            with pytest.raises(UserError, match="run snakemake again") as error:
+                read_picture(path)
+            assert error.value.file == str(path)
 
 
-def test_a_record_that_was_not_summarised_is_refused(configuration, root):
-    path = root / runs_of(configuration, TABLE)[0].directory / "run.json"
-    before = path.read_text()
-    try:
-        path.write_text(json.dumps(json.loads(before) | {"fingerprint": "another"}))
-        with pytest.raises(UserError, match="run.json is not the run that was summarised"):
-            index_page(configuration, root / configuration.results / "claims.csv", root)
-    finally:
-        path.write_text(before)
+def test_verdicts_that_are_missing_are_named(configuration, root, tmp_path):
+    shutil.copytree(root, tmp_path / "cut")
+    path = tmp_path / "cut" / configuration.paths.all_verdicts("csv")
+    path.unlink()
+    with pytest.raises(UserError) as error:
+        index_page(configuration, tmp_path / "cut")
+    assert error.value.file == str(path)
 
 
-# -------------------------------------------------------------------------------------------------------------- browser
+# Browser
 
 
 @pytest.fixture(scope="module")
@@ -344,6 +383,67 @@ def test_the_page_is_no_wider_than_the_screen_asks_for_nothing_and_does_not_comp
     assert (background == "rgb(255, 255, 255)") != dark
 
 
+def test_the_overview_fits_a_screen_and_tables_of_results_are_not_cut_off(browser, page):
+    shown = browser.open(page, width=1280, height=900)
+    assert shown.run('document.querySelector(".matrix tfoot").getBoundingClientRect().bottom') < 900
+    wider = "boxes.filter(box => box.scrollWidth > box.clientWidth).length"
+    assert (
+        shown.run(f'(boxes => {wider})([...document.querySelectorAll("#{TABLE} > .scroll, #{IMAGES} > .scroll")])') == 0
+    )
+
+
+def test_a_cell_of_the_matrix_shows_its_claims(browser, page):
+    shown = browser.open(page)
+    shown.click(f".count[data-artifact={TABLE}][data-verdict=inconclusive]")
+    shown.until('document.getElementById("claim-c").checkVisibility()')
+    assert claims_seen(shown) == "c"
+    assert shown.run("location.hash") == f"#{TABLE}-claims"
+    shown.click(f"#{CURVES} a[data-artifact]")
+    shown.until('document.getElementById("claim-b").checkVisibility()')
+    assert claims_seen(shown) == "b"
+    shown.click(".filters button")
+    shown.until('document.querySelector("[name=count]").textContent.startsWith("4 ")')
+    assert claims_seen(shown) == "abcd"
+
+
+def test_without_scripts_all_is_there_but_what_switches(browser, page):
+    shown = browser.open(page, width=360, scripts=False)
+    assert shown.run('document.querySelector(".filters").checkVisibility()') is False
+    assert shown.run('document.querySelectorAll(".panel svg .curve").length') == 5 * 6
+    assert shown.run('[...document.querySelectorAll(".claims li, .says, .claimed")].every(e => !e.hidden)')
+    assert shown.run('[...document.querySelectorAll("[data-toggles]")].every(e => e.disabled)')
+    shown.click(f".count[data-artifact={IMAGES}]")
+    shown.until(f'document.getElementById("{IMAGES}-claims").getBoundingClientRect().top < 800')
+
+
+def claims_seen(shown):
+    """The names of the claims that the filters leave, of which the page says how many they are."""
+    left = 'filter(claim => !claim.hidden && !claim.closest(".says").hidden && !claim.closest(".claimed").hidden)'
+    found = shown.run(f'[...document.querySelectorAll(".claims li")].{left}.map(claim => claim.id)')
+    assert shown.run("filters.elements.count.textContent") == f"{len(found)} of 4 claims"
+    return "".join(sorted(name.removeprefix("claim-") for name in found))
+
+
+def test_claims_are_filtered(browser, page):
+    shown = browser.open(page, width=360)
+
+    def seen(**filters):
+        shown.run(
+            f"for (const [k, v] of Object.entries({json.dumps(filters)})) filters.elements[k].value = v; filter()"
+        )
+        return claims_seen(shown)
+
+    assert seen() == "abcd"
+    assert seen(verdict="contradicted") == "b"
+    assert seen(verdict="", paper="MomentumRNN") == "abc"
+    assert seen(artifact=TABLE) == "ac"
+    assert seen(text="srlstm BEATS") == "c"
+    assert seen(text="nothing of the kind") == ""
+    shown.run('location.hash = "claim-d"')
+    shown.until('document.getElementById("claim-d").checkVisibility()')  # a link to it shows it again
+    assert seen() == "abcd"
+
+
 def test_a_model_is_switched_off_and_on(browser, page):
     shown = browser.open(page)
     marks = '[...document.querySelectorAll(".curve[data-model=adam_lstm], .band[data-model=adam_lstm]")]'
@@ -363,38 +463,14 @@ def test_a_panel_tells_the_values_under_the_pointer(browser, page, configuration
     shown.point(".panel svg", across=0.7)
     said = shown.run('document.querySelector(".panel .reading").textContent')
     place, values = re.match(r"Iteration ([\d.e+]+): (.*)", said).groups()
-    with (root / configuration.results / "summary" / f"{CURVES}.curves.csv").open(newline="") as handle:
-        rows = [row for row in csv.DictReader(handle) if (row["panel"], row["model"]) == ("0", "momentum_lstm")]
+    rows = read_rows(root / configuration.paths.curves(CURVES))
+    rows = [row for row in rows if (row["panel"], row["model"]) == ("0", "momentum_lstm")]
     near = min(rows, key=lambda row: abs(float(row["x"]) - float(place)))
     told = float(re.search(r"MomentumLSTM ([\d.]+)", values)[1])
     assert told == pytest.approx(float(near["mean"]), rel=0.02)
     shown.click("[data-toggles=momentum_lstm]")
     shown.point(".panel svg", across=0.6)
     assert "MomentumLSTM" not in shown.run('document.querySelector(".panel .reading").textContent')
-
-
-def test_claims_are_filtered(browser, page):
-    shown = browser.open(page, width=360)
-
-    def seen(**filters):
-        shown.run(
-            f"for (const [k, v] of Object.entries({json.dumps(filters)})) filters.elements[k].value = v; filter()"
-        )
-        count = shown.run("filters.elements.count.textContent")
-        left = 'filter(claim => !claim.hidden && !claim.closest(".says").hidden).map(claim => claim.id)'
-        found = shown.run(f'[...document.querySelectorAll(".claims li")].{left}')
-        assert count == f"{len(found)} of 4 claims"
-        return "".join(sorted(name.removeprefix("claim-") for name in found))
-
-    assert seen() == "abcd"
-    assert seen(verdict="contradicted") == "b"
-    assert seen(verdict="", paper="MomentumRNN") == "abc"
-    assert seen(artifact=TABLE) == "ac"
-    assert seen(text="srlstm BEATS") == "c"
-    assert seen(text="nothing of the kind") == ""
-    shown.run('location.hash = "claim-d"')
-    shown.until('document.getElementById("claim-d").checkVisibility()')  # a link to it shows it again
-    assert seen() == "abcd"
 
 
 def test_a_number_s_link_opens_the_place_that_it_leads_to(browser, page):
@@ -405,12 +481,3 @@ def test_a_number_s_link_opens_the_place_that_it_leads_to(browser, page):
     shown.click(link)
     shown.until(f'document.getElementById("{place}").checkVisibility()')
     shown.until(f'(top => 0 <= top && top < 800)(document.getElementById("{place}").getBoundingClientRect().top)')
-
-
-def test_without_scripts_all_is_there_but_what_switches(browser, page):
-    shown = browser.open(page, width=360, scripts=False)
-    assert shown.run('document.querySelector(".filters").checkVisibility()') is False
-    assert shown.run('document.querySelectorAll(".panel svg .curve").length') == 5 * 6
-    assert shown.run('[...document.querySelectorAll(".claims li, .says")].every(e => !e.hidden)')
-    assert shown.run('document.querySelectorAll(".claims li").length') == 4
-    assert shown.run('[...document.querySelectorAll("[data-toggles]")].every(e => e.disabled)')

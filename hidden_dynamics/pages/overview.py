@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages.curve_drawings import PanelDrawing
 from hidden_dynamics.pages.data_used import stand_ins
@@ -20,12 +21,14 @@ class Provenance:
     """What was run on what.
 
     Attributes:
+        scale: in words, and what the user changed.
         stand_ins: {title of a stand-in: titles of what it stands in for}.
         tasks, replaced: the number of tasks, and of those that ran on stand-ins.
         runs: the number of runs.
         devices, versions: each that a run was made on, and with.
     """
 
+    scale: list[str]
     stand_ins: Mapping[str, Sequence[str]]
     tasks: int
     replaced: int
@@ -50,6 +53,7 @@ def provenance_of(configuration: Configuration, runs: Sequence[Row]) -> Provenan
         runs: the summary of all runs.
     """
     return Provenance(
+        scale=scale_notes(configuration),
         stand_ins=stand_ins(runs, configuration.title_of),
         tasks=len({run["task"] for run in runs}),
         replaced=len({run["task"] for run in runs if run["stand_in_for"]}),

@@ -107,7 +107,7 @@ addEventListener("beforeprint", () => {
   for (const group of document.querySelectorAll(".says")) group.open = true;
 });
 filters.addEventListener("input", filter);
-filters.addEventListener("reset", () => setTimeout(filter)); // once it is reset
+filters.querySelector("button").addEventListener("click", () => show({}));
 filters.addEventListener("submit", (event) => event.preventDefault());
 filter();
 
