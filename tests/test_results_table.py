@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -155,6 +156,19 @@ def test_rows_and_columns_lead_to_runs():
     table = drawn([row()])
     assert table.rows[0] == ("lstm", 128) and len(table.rows) == len(table.frame)
     assert table.ours == {("MNIST", "ours"): "mnist", ("PMNIST", "ours"): "pmnist"}
+
+
+def test_verdicts_stand_beside_the_sign_of_the_means_where_any_was_judged():
+    artifact, rows = artifact_at("paper", MNIST), [row(value=0.9), row("momentum_lstm", 0.95)]
+    about = {"kind": "better", "task": "mnist", "metric": "test_accuracy", "against_table": "false"}
+    verdict = about | {"subject": "momentum_lstm-n128", "reference": "lstm-n128", "verdict": "inconclusive"}
+    plain = drawn(rows, artifact)
+    sources = replace(sources_of(artifact), verdicts=(verdict,))
+    vars(sources)["summary"] = rows
+    marked = artifact.draw(sources)
+    assert cells(marked, "MomentumLSTM")["verdict"] == "inconclusive" and cells(marked, "LSTM")["verdict"] == "–"
+    assert ("PMNIST", "verdict") not in marked.frame and ("MNIST", "verdict") not in plain.frame
+    assert sum("a gap that holds can be inconclusive" in note for note in marked.notes) == 1
 
 
 def test_stand_in_data_are_named_and_not_compared():

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts
+from hidden_dynamics.artifacts.notes import data_text
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT
 from hidden_dynamics.configuration.runs import Cell
@@ -77,15 +77,14 @@ def not_compared_notes(records: Sequence[Record]) -> list[str]:
     return notes
 
 
-def machine_notes(artifact: MeasuredCosts, costs: Sequence[Mapping[str, Any]]) -> list[str]:
+def machine_notes(artifact: MeasuredCosts, costs: Rows) -> list[str]:
     """On what machine and on what data the costs were measured."""
     first = costs[0]
     threads = f"{first['threads']} CPU thread{'s' if first['threads'] != '1' else ''}"
     machine = first["processor"] if first["device"] == "cpu" else f"{first['device']} ({first['processor']})"
-    data = first["dataset_title"]
+    data = data_text(artifact.configuration, first["dataset_title"], first["stand_in_for"])
     if first["stand_in_for"]:
-        original = artifact.configuration.title_of(first["stand_in_for"])
-        data = f"{data}, standing in for {original}: costs and their ratios depend on the sequences' length"
+        data += ": costs and their ratios depend on the sequences' length"
     return [
         f"Measured on {machine}, {threads}, torch {first['torch']}, {first['precision']}, {first['date']}.",
         f"A batch: {first['batch']} sequences of {first['steps']} steps. Data: {data}.",

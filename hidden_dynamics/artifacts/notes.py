@@ -44,10 +44,14 @@ def caption(artifact: Artifact) -> str:
 
 
 def _data(configuration: Configuration, task: str) -> str:
-    title, replaced = configuration.title_of(configuration.tasks[task].dataset), configuration.replaced(task)
-    if not replaced:
-        return title
-    return f"{title}, standing in for {configuration.title_of(replaced)} (not comparable with the published numbers)"
+    replaced = configuration.replaced(task)
+    text = data_text(configuration, configuration.title_of(configuration.tasks[task].dataset), replaced)
+    return f"{text} (not comparable with the published numbers)" if replaced else text
+
+
+def data_text(configuration: Configuration, title: str, stand_in_for: str | None) -> str:
+    """A dataset's title and, of a stand-in, the title of the dataset that it replaces."""
+    return f"{title}, standing in for {configuration.title_of(stand_in_for)}" if stand_in_for else title
 
 
 def readings_note(readings: Iterable[Mapping[str, str]], tasks: Iterable[str] | None = None) -> str:

@@ -12,6 +12,7 @@ import pandas
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.comparison import Record, baseline_label, gap_text, ours_text, size_text, value_text
+from hidden_dynamics.artifacts.notes import data_text
 from hidden_dynamics.artifacts.row_verdicts import verdict_texts
 from hidden_dynamics.artifacts.tables import ABSENT, RowKey, readable, signed
 from hidden_dynamics.errors import UserError
@@ -112,7 +113,7 @@ def _headings(artifact: Artifact, records: Sequence[Record]) -> dict[tuple[str, 
     for (_, original, stand_ins), tasks in groups.items():
         heading, names = _shared([titles[task] for task in tasks])
         if original is not None:  # the data really used come first
-            heading = f"{' / '.join(stand_ins)}, standing in for {configuration.title_of(original)} (task {heading})"
+            heading = f"{data_text(configuration, ' / '.join(stand_ins), original)} (task {heading})"
         for task, name in zip(tasks, names, strict=True):
             for metric in metrics:
                 title = f"{heading}: {artifact.heading(metric)}" if len(metrics) > 1 else heading

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import pandas
 
@@ -28,11 +27,10 @@ from hidden_dynamics.artifacts.feature_notes import (
     missing_notes,
     weights_note,
 )
-from hidden_dynamics.artifacts.notes import readings_note, runs_note, scale_notes, title_of
+from hidden_dynamics.artifacts.notes import data_text, readings_note, runs_note, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes, verdict_texts, with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import RowKey, Table, readable, signed
-from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.results.statistics import mean_and_std
 
@@ -118,7 +116,7 @@ def _notes(artifact: Artifact, rows: Rows, records: Sequence[Record]) -> list[st
     configuration, settings = artifact.configuration, artifact.settings.features
     lines = [
         *scale_notes(configuration),
-        *(_data_note(configuration, row) for row in rows),
+        *(f"Data: {data_text(configuration, row['dataset_title'], row['stand_in_for'])}." for row in rows),
         runs_note(rows),
         readings_note(json.loads(row["readings"]) for row in rows),
         features_note(settings, rows),
@@ -132,9 +130,3 @@ def _notes(artifact: Artifact, rows: Rows, records: Sequence[Record]) -> list[st
     if any(pandas.isna(record["difference"]) for record in records):
         lines.append("No difference is shown where the data are a stand-in or N is not the paper's.")
     return [*dict.fromkeys([*lines, *artifact.published.notes]), *extras_note(records)]
-
-
-def _data_note(configuration: Configuration, row: dict[str, Any]) -> str:
-    if not row["stand_in_for"]:
-        return f"Data: {row['dataset_title']}."
-    return f"Data: {row['dataset_title']}, standing in for {configuration.title_of(row['stand_in_for'])}."
