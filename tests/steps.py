@@ -3,6 +3,7 @@
 import ast
 import functools
 import json
+import pkgutil
 import re
 import subprocess
 import sys
@@ -15,6 +16,10 @@ from conftest import ROOT
 from hidden_dynamics.system.digest import reachable
 
 FOLDERS = (ROOT, ROOT / "scripts")
+KINDS_PACKAGE = "hidden_dynamics.artifacts.kinds"
+KINDS = [
+    f"{KINDS_PACKAGE}.{module.name}" for module in pkgutil.iter_modules([str(ROOT.joinpath(*KINDS_PACKAGE.split(".")))])
+]
 RULES = """
 import json
 from pathlib import Path
@@ -68,7 +73,8 @@ def imports_of(step: Step) -> tuple[frozenset[str], frozenset[str]]:
     scripts = [step.script, *_started_by(step.script)]
     names = [name for script in scripts for name in (f"scripts.{script}.main", *_by_name(script, step.environment))]
     reached = {key.split(":")[0] for key in reachable(names)}
-    own, packages, waiting = set(), set(), [*reached, *(f"scripts.{script}" for script in scripts)]
+    own, packages = set(), set()
+    waiting = [*reached, *(f"scripts.{script}" for script in scripts), *(KINDS if KINDS_PACKAGE in reached else ())]
     while waiting:
         module = waiting.pop()
         if _path_of(module) is None:
@@ -104,16 +110,20 @@ def _imported(module: str) -> list[str]:
 def importers_by_name() -> set[str]:
     """The files that import modules whose names they compute."""
     files = [*(ROOT / "hidden_dynamics").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]
-    return {path.stem for path in files if "import_module(" in path.read_text(encoding="utf-8")}
+    found = [path.relative_to(ROOT) for path in files if "import_module(" in path.read_text(encoding="utf-8")]
+    return {path.as_posix().removeprefix("hidden_dynamics/") for path in found}
 
 
 def _by_name(script: str, environment: str) -> list[str]:
-    """What a script imports because config/ names it: `prepare` a dataset's module, the others classes."""
+    """What a script imports because config/ names it: a dataset's module, the classes of a run, what draws a kind."""
     if script == "prepare":
         datasets = yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8")).values()
         modules = [entry["module"] for entry in datasets if entry.get("environment", "data") == environment]
         return [f"{module}.prepare" for module in modules]
-    if "hidden_dynamics.training.building:imported" in reachable([f"scripts.{script}.main"]):
+    reached = reachable([f"scripts.{script}.main"])
+    if any(".draw(" in source for source in reached.values()):
+        return [f"{kind}.KIND" for kind in KINDS]
+    if "hidden_dynamics.training.building:imported" in reached:
         text = "".join((ROOT / "config" / f"{part}.yaml").read_text(encoding="utf-8") for part in ("tasks", "models"))
         return re.findall(r"\bhidden_dynamics(?:\.\w+){2,}", text)
     return []

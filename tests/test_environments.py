@@ -6,6 +6,7 @@ import re
 import subprocess
 import tomllib
 
+import environments
 import pytest
 import yaml
 from conftest import ROOT
@@ -18,7 +19,8 @@ from hidden_dynamics.errors import UserError
 LOCK = (ROOT / "requirements.txt").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 NAMES = list(PROJECT["tool"]["hidden-dynamics"]["environments"])
-IMPORTED_AS = {"pyyaml": "yaml", "scikit-learn": "sklearn"}
+IMPORTED_AS = {"pillow": "PIL", "pydantic-core": "pydantic_core", "pyyaml": "yaml", "scikit-learn": "sklearn"}
+BROUGHT = {"torch": {"triton"}, "pydantic": {"pydantic_core"}}  # by a package that is named
 UNIMPORTED = {"data": {"tqdm"}, "speech": {"tqdm"}, "render": {"tabulate"}}  # pooch's progress bar, pandas' Markdown
 
 
@@ -160,7 +162,7 @@ def test_every_direct_dependency_is_imported_or_explained():
     names = {Requirement(text).name for text in PROJECT["project"]["dependencies"]}
     unexplained = {name for name in names - explained if IMPORTED_AS.get(name, name) not in imports()}
     assert unexplained == {"snakemake", "tabulate"}  # the one runs the project, the other makes pandas' Markdown
-    assert ".to_markdown(" in (ROOT / "hidden_dynamics/rendering/tables.py").read_text(encoding="utf-8")
+    assert ".to_markdown(" in (ROOT / "hidden_dynamics/artifacts/tables.py").read_text(encoding="utf-8")
 
 
 def test_what_an_environment_names_directly_is_a_dependency_of_the_project():
@@ -177,7 +179,7 @@ def needed_by(environment):
 @pytest.mark.parametrize("name", NAMES)
 def test_an_environment_names_just_the_packages_that_its_steps_import(name):
     direct = {IMPORTED_AS.get(package, package) for package in PROJECT["tool"]["hidden-dynamics"]["environments"][name]}
-    assert needed_by(name) - direct <= ({"triton"} if "torch" in direct else set())  # on Linux torch brings it
+    assert needed_by(name) - direct <= set().union(*(BROUGHT.get(package, set()) for package in direct))
     assert direct - needed_by(name) == UNIMPORTED.get(name, set())
 
 
@@ -187,7 +189,11 @@ def test_what_the_steps_import_is_found_within_functions_and_behind_the_names_in
     assert {"soundfile", "torchaudio"} <= found["prepare", "speech"][1]
     assert "hidden_dynamics.models.image_networks" in found["train", "train"][0]  # only config/ names it
     assert not {"torchaudio", "pandas", "matplotlib"} & found["train", "train"][1]
-    assert importers_by_name() == {"building", "prepare"}  # whose names steps.py knows
+    assert importers_by_name() == {
+        "artifacts/kinds/__init__.py",
+        "data/preparing.py",
+        "training/building.py",
+    }  # whose names steps.py knows
 
 
 def test_a_package_that_a_step_imports_and_its_environment_lacks_is_found(monkeypatch):
