@@ -10,13 +10,12 @@ from typing import Any
 
 from hidden_dynamics.artifacts.notes import RULES, readings_note
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.results.rows import Row
 
 NOT_IN_PAPERS = ("test_size", "seed")  # data settings that no paper states
 
-Run = Mapping[str, str]
 
-
-def subtitle_of(configuration: Configuration, runs: Sequence[Run]) -> str:
+def subtitle_of(configuration: Configuration, runs: Sequence[Row]) -> str:
     """The scale, and what is not as in the paper."""
     tasks = [[run for run in runs if run["task"] == task] for task in dict.fromkeys(run["task"] for run in runs)]
     replaced = [any(run["stand_in_for"] for run in shown) for shown in tasks]
@@ -30,7 +29,7 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Run]) -> str:
     return ", ".join([f"scale: {configuration.scale_name}", *changed])
 
 
-def sizes_of(configuration: Configuration, runs: Sequence[Run]) -> str:
+def sizes_of(configuration: Configuration, runs: Sequence[Row]) -> str:
     """The numbers of hidden units, such as "N = 48 (paper: 256)"; empty where there are none."""
     sizes = list(dict.fromkeys(run["size"] for run in runs if run["size"]))
     papers = list(dict.fromkeys(papers_size(configuration, run) for run in runs))
@@ -40,27 +39,27 @@ def sizes_of(configuration: Configuration, runs: Sequence[Run]) -> str:
     return text if sizes == papers or papers == [""] else f"{text} (paper: {' and '.join(papers)})"
 
 
-def papers_size(configuration: Configuration, run: Run) -> str:
+def papers_size(configuration: Configuration, run: Row) -> str:
     """The paper's number of hidden units, as text; in a grid of hyperparameters a row's size is its place there."""
     model = configuration.papers_tasks[run["task"]].models.get(run["model"])
     in_grid = model is not None and model.grid is not None and not run["paper_size"].isdecimal()
     return str(model.hyperparameters.get("hidden_size", "")) if in_grid else run["paper_size"]
 
 
-def made_note(runs: Sequence[Run]) -> str:
+def made_note(runs: Sequence[Row]) -> str:
     """For a caption: the readings of the paper that the runs took, and the devices and precisions that they ran on."""
     made_on = sorted({f"{run['device']}, {run['precision']}" for run in runs})
     readings = readings_note((json.loads(run["readings"]) for run in runs), [run["task_title"] for run in runs])
     return f"{readings} Device: {'; '.join(made_on)}."
 
 
-def chosen_note(configuration: Configuration, runs: Sequence[Run]) -> str:
+def chosen_note(configuration: Configuration, runs: Sequence[Row]) -> str:
     """Which of their evaluations the runs report: "highest validation accuracy"; empty where none reports any."""
     rules = dict.fromkeys((run["rule"], run["metric"]) for run in runs if run["metric"])
     return " or ".join(f"{RULES[rule]} {configuration.metrics[metric].title.lower()}" for rule, metric in rules)
 
 
-def legend_label(runs: Sequence[Run]) -> str:
+def legend_label(runs: Sequence[Row]) -> str:
     """A model's name with its diverged runs, "LSTM (1 of 2 seeds diverged)", by task where it is shown on several."""
     notes = []
     tasks = list(dict.fromkeys((run["task"], run["paper_size"]) for run in runs))
@@ -72,7 +71,7 @@ def legend_label(runs: Sequence[Run]) -> str:
     return runs[0]["label"] + (f" ({'; '.join(notes)})" if notes else "")
 
 
-def task_title(configuration: Configuration, runs: Sequence[Run]) -> str:
+def task_title(configuration: Configuration, runs: Sequence[Row]) -> str:
     """The title of the runs' task, as `titled`."""
     return titled(configuration, runs[0]["task"], runs[0]["task_title"], is_papers(configuration, runs))
 
@@ -85,7 +84,7 @@ def titled(configuration: Configuration, task: str, title: str, papers_data: boo
     return f"{name} in the paper{comma}{rest}"
 
 
-def data_of(configuration: Configuration, runs: Sequence[Run]) -> str:
+def data_of(configuration: Configuration, runs: Sequence[Row]) -> str:
     """The data of one task's runs in words: a stand-in is named as one, settings other than the paper's are listed."""
     text = " and ".join(dict.fromkeys(run["dataset_title"] for run in runs))
     replaced = dict.fromkeys(run["stand_in_for"] for run in runs if run["stand_in_for"])
@@ -97,7 +96,7 @@ def data_of(configuration: Configuration, runs: Sequence[Run]) -> str:
     return f"data: {text}, but {', '.join(changed)}" if changed else f"data: {text}"
 
 
-def is_papers(configuration: Configuration, runs: Sequence[Run]) -> bool:
+def is_papers(configuration: Configuration, runs: Sequence[Row]) -> bool:
     """Whether the runs' data are the paper's: no stand-in, and prepared as config/tasks.yaml says."""
     return not any(run["stand_in_for"] for run in runs) and all(
         are_papers_data(configuration, run["task"], run["dataset"], json.loads(run["data"])) for run in runs

@@ -31,14 +31,13 @@ from hidden_dynamics.artifacts.tables import number
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.published import GridRow
+from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.summary import measured_of
 
 NAMES = {"mu": "momentum μ", "s": "step size s"}
 PANEL_WIDTH = 4.2  # inches; of them a grid has
 GRID_HEIGHT, GRID_WIDTH = 2.5, 3.2
 TITLE = 62  # characters in a line of a panel's title
-
-Run = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class Panel:
 
     settings: PanelSettings
     metric: Metric
-    runs: Sequence[Run]
+    runs: Sequence[Row]
     ours: Grid
     theirs: Grid
     published: GridRow
@@ -128,7 +127,7 @@ def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> P
     runs = [run for run in sources.summary if (run["task"], run["model"]) == (settings.task, settings.model)]
     if not runs:
         raise sources.wrong("summary", f"it has no run of {settings.model} on {settings.task}")
-    places: dict[tuple[float, float], list[Run]] = {}
+    places: dict[tuple[float, float], list[Row]] = {}
     for run in runs:
         places.setdefault(place_of(sources, run, settings), []).append(run)
     metric = artifact.configuration.metrics[settings.metric]
@@ -148,7 +147,7 @@ def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> P
     )
 
 
-def place_of(sources: Sources, run: Run, settings: PanelSettings) -> tuple[float, float]:
+def place_of(sources: Sources, run: Row, settings: PanelSettings) -> tuple[float, float]:
     """(row value, column value) of a run: the hyperparameters that it had."""
     had = json.loads(run["hyperparameters"])
     try:
@@ -157,7 +156,7 @@ def place_of(sources: Sources, run: Run, settings: PanelSettings) -> tuple[float
         raise sources.wrong("summary", f"{run['directory']} has no hyperparameter {error}", "hyperparameters") from None
 
 
-def ended(runs: Sequence[Run]) -> list[Run]:
+def ended(runs: Sequence[Row]) -> list[Row]:
     return [run for run in runs if run["status"] == "finished"]
 
 
@@ -166,7 +165,7 @@ def square_of(values: Sequence[float], runs: int) -> Square:
     return Square(sum(values) / len(values) if values else math.nan, runs, runs - len(values))
 
 
-def measured(sources: Sources, run: Run, metric: str) -> float:
+def measured(sources: Sources, run: Row, metric: str) -> float:
     """What a run measured; nan where it had nothing to report, because no evaluation gave a finite number."""
     found = measured_of(run)
     if metric not in found and run["metric"]:

@@ -13,11 +13,11 @@ from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.results.rows import Row
 
 TITLE = 66  # characters in a line of a panel's title
 
 Limits = tuple[float, float]
-Run = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class CurvesPanel:
     """
 
     settings: PanelSettings
-    runs: Sequence[Run]
+    runs: Sequence[Row]
     curves: Sequence[Curve]
     published: Mapping[str, float]
     title: Sequence[str]
@@ -72,7 +72,7 @@ def panels_of(artifact: Curves, sources: Sources) -> list[CurvesPanel]:
     ]
 
 
-def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Run], curves: Sequence[Curve]) -> CurvesPanel:
+def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], curves: Sequence[Curve]) -> CurvesPanel:
     size = "" if settings.size is None else str(settings.size)
     runs = [run for run in summary if (run["task"], run["paper_size"]) == (settings.task, size)]
     papers = is_papers(artifact.configuration, runs)
@@ -115,18 +115,18 @@ def group_curves(sources: Sources) -> list[Curve]:
         raise sources.wrong("curves", f"not as expected ({type(error).__name__}: {error})") from None
 
 
-def numbers(rows: Sequence[Run], name: str) -> NDArray:
+def numbers(rows: Sequence[Row], name: str) -> NDArray:
     """A column as numbers; an empty cell is nan."""
     return np.array([float(row[name] or "nan") for row in rows])
 
 
-def title_of(configuration: Configuration, settings: PanelSettings, runs: Sequence[Run]) -> list[str]:
+def title_of(configuration: Configuration, settings: PanelSettings, runs: Sequence[Row]) -> list[str]:
     about = [f"{task_title(configuration, runs)}: {settings.split} loss", sizes_of(configuration, runs)]
     data, note = data_of(configuration, runs), settings.note or ""
     return [", ".join(filter(None, about)), *textwrap.wrap(data, TITLE), *textwrap.wrap(note, TITLE)]
 
 
-def published_values(artifact: Curves, settings: PanelSettings, runs: Sequence[Run]) -> dict[str, float]:
+def published_values(artifact: Curves, settings: PanelSettings, runs: Sequence[Row]) -> dict[str, float]:
     """The paper's final losses by model; none at other sizes than the paper's."""
     if any(run["size"] != run["paper_size"] for run in runs):
         return {}

@@ -2,8 +2,7 @@
 
 import math
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 import matplotlib
 import numpy as np
@@ -28,11 +27,10 @@ from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import number
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.rows import Row
 
 COLUMNS = 3
 COLOURS = matplotlib.colormaps["tab10"].colors
-
-Run = Mapping[str, str]
 
 
 def embedding_figure(artifact: Embedding, sources: Sources) -> Figure:
@@ -45,7 +43,7 @@ def embedding_figure(artifact: Embedding, sources: Sources) -> Figure:
     rows = measured_features(sources)
     models = dict.fromkeys(row["model"] for row in rows)
     first = [next(row for row in rows if row["model"] == model) for model in models]
-    labels, maps = read_maps(sources.path("maps"), models)
+    labels, maps = read_maps(sources, models)
     lines = math.ceil(len(first) / COLUMNS)
     with matplotlib.rc_context(STYLE):
         figure, body = page(
@@ -65,12 +63,13 @@ def embedding_figure(artifact: Embedding, sources: Sources) -> Figure:
     return figure
 
 
-def read_maps(path: Path, models: Iterable[str]) -> tuple[NDArray, dict[str, NDArray]]:
+def read_maps(sources: Sources, models: Iterable[str]) -> tuple[NDArray, dict[str, NDArray]]:
     """The classes (m,) of the images that are mapped, and by model, where there is one, its map (m, 2).
 
     Raises:
         UserError: the file is missing or damaged.
     """
+    path = sources.path("maps")
     try:
         with np.load(path, allow_pickle=False) as arrays:
             labels = arrays["labels"] if "labels" in arrays else np.empty(0, np.int64)
@@ -78,15 +77,11 @@ def read_maps(path: Path, models: Iterable[str]) -> tuple[NDArray, dict[str, NDA
     except FileNotFoundError:
         raise UserError(f"{path} is missing: run snakemake again, which makes it.", path) from None
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise _not_readable(path, f"{type(error).__name__}: {error}") from None
+        raise sources.wrong("maps", f"not readable ({type(error).__name__}: {error})") from None
     for model, points in maps.items():
         if points.shape != (len(labels), 2):
-            raise _not_readable(path, f"expected {len(labels)} points of {model}, found {points.shape}")
+            raise sources.wrong("maps", f"expected {len(labels)} points of {model}, found {points.shape}")
     return labels, maps
-
-
-def _not_readable(path: Path, why: str) -> UserError:
-    return UserError(f"{path} is not readable ({why}): remove it and run snakemake again, which makes it anew.", path)
 
 
 def handles_of(names: Sequence[str], labels: NDArray) -> list[Line2D]:
@@ -102,7 +97,7 @@ def colour_of(label: int) -> tuple[float, float, float]:
     return COLOURS[label % len(COLOURS)]
 
 
-def draw_map(ax: Axes, row: Run, labels: NDArray, points: NDArray | None) -> None:
+def draw_map(ax: Axes, row: Row, labels: NDArray, points: NDArray | None) -> None:
     """The points in their classes' colours, or why there are none."""
     if points is None:
         write_instead(ax, WITHOUT.get(row["status"], "all features are the same"))
@@ -113,7 +108,7 @@ def draw_map(ax: Axes, row: Run, labels: NDArray, points: NDArray | None) -> Non
     ax.set_aspect("equal", adjustable="datalim")
 
 
-def describe_panel(ax: Axes, configuration: Configuration, row: Run) -> None:
+def describe_panel(ax: Axes, configuration: Configuration, row: Row) -> None:
     """Title and frame of a panel, without ticks: its coordinates mean nothing."""
     about = ", ".join(filter(None, (row["label"], sizes_of(configuration, [row]), f"seed {row['seed']}")))
     metric = configuration.metrics["silhouette"]
@@ -124,7 +119,7 @@ def describe_panel(ax: Axes, configuration: Configuration, row: Run) -> None:
     ax.spines[:].set_color("0.8")
 
 
-def notes_of(artifact: Embedding, rows: Sequence[Run], mapped: int) -> list[str]:
+def notes_of(artifact: Embedding, rows: Sequence[Row], mapped: int) -> list[str]:
     """The caption, by paragraph."""
     configuration, settings = artifact.configuration, artifact.settings.features
     title, data = task_title(configuration, rows), data_of(configuration, rows)

@@ -29,6 +29,7 @@ from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, page, plain_numbers
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.models.continuous.solver import ADAPTIVE, Solver
+from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import mean_and_std
 
@@ -36,7 +37,6 @@ DIRECTIONS = {"forward": "solid", "backward": "dashed"}
 MARKERS = "osD^vP"
 ACCURACY = "test_accuracy"
 
-Run = Mapping[str, str]
 Styles = Mapping[str, Mapping[str, Any]]
 
 
@@ -49,7 +49,7 @@ class Counts:
         means: by direction, (k,): of a training iteration, the mean since the evaluation before.
     """
 
-    run: Run
+    run: Row
     epochs: NDArray
     means: Mapping[str, NDArray]
 
@@ -84,7 +84,7 @@ def function_evaluations_figure(artifact: FunctionEvaluations, sources: Sources)
     return figure
 
 
-def read_counts(sources: Sources, run: Run) -> Counts | None:
+def read_counts(sources: Sources, run: Row) -> Counts | None:
     """What a run counted; None for one whose network has no solver, or that diverged before its first evaluation.
 
     Raises:
@@ -97,7 +97,7 @@ def read_counts(sources: Sources, run: Run) -> Counts | None:
     return Counts(run, epochs, {"forward": forward, "backward": backward})
 
 
-def styles_of(configuration: Configuration, runs: Sequence[Run]) -> Styles:
+def styles_of(configuration: Configuration, runs: Sequence[Row]) -> Styles:
     """Each model's colour, and a marker of its own for who cannot tell it, in the order of the legend."""
     return {
         model: {"color": configuration.models[model].colour, "marker": MARKERS[place % len(MARKERS)]}
@@ -137,7 +137,7 @@ def mean_over_seeds(curves: Sequence[tuple[NDArray, NDArray]]) -> tuple[NDArray,
     return x, np.array([np.mean([y[own == here][0] for own, y in curves if here in own]) for here in x])
 
 
-def draw_ends(ax: Axes, runs: Sequence[Run], style: Mapping[str, Any], factor: float) -> None:
+def draw_ends(ax: Axes, runs: Sequence[Row], style: Mapping[str, Any], factor: float) -> None:
     """One model's reported evaluations: a small mark per seed, a large one with bars for mean ± standard deviation."""
     ends = [json.loads(run["measured"]) for run in runs if run["status"] == "finished" and run["measured"]]
     if not ends:
@@ -150,7 +150,7 @@ def draw_ends(ax: Axes, runs: Sequence[Run], style: Mapping[str, Any], factor: f
     container.lines[0].set_gid(f"end {runs[0]['model']}")
 
 
-def describe(configuration: Configuration, runs: Sequence[Run], above: Axes, below: Axes) -> None:
+def describe(configuration: Configuration, runs: Sequence[Row], above: Axes, below: Axes) -> None:
     """Titles, scales and labels of a task's two panels."""
     about = [task_title(configuration, runs), sizes_of(configuration, runs), data_of(configuration, runs)]
     above.set_title("\n".join(line for text in about for line in textwrap.wrap(text, 50)), linespacing=1.3)
@@ -173,7 +173,7 @@ def share_scale(axes: Sequence[Axes]) -> None:
     axes[0].autoscale_view(scalex=False)
 
 
-def legend_handles(runs: Sequence[Run], styles: Styles) -> list[Line2D]:
+def legend_handles(runs: Sequence[Row], styles: Styles) -> list[Line2D]:
     """One entry per model, with its diverged runs, then one per direction."""
     models = [
         Line2D([], [], **style, label=legend_label([run for run in runs if run["model"] == model]))
@@ -184,7 +184,7 @@ def legend_handles(runs: Sequence[Run], styles: Styles) -> list[Line2D]:
     ]
 
 
-def notes_of(configuration: Configuration, summary: Sequence[Run], counted: Sequence[Run]) -> list[str]:
+def notes_of(configuration: Configuration, summary: Sequence[Row], counted: Sequence[Row]) -> list[str]:
     """The caption, by paragraph; `counted` are the runs that have a solver."""
     chosen = chosen_note(configuration, counted) or "reported number"
     drawn = (
@@ -202,7 +202,7 @@ def notes_of(configuration: Configuration, summary: Sequence[Run], counted: Sequ
     ]
 
 
-def turn_note(runs: Sequence[Run]) -> str:
+def turn_note(runs: Sequence[Row]) -> str:
     """Which models trained in turn, and what that does to their counts; empty without any."""
     labels = dict.fromkeys(run["label"] for run in runs if json.loads(run["training"]).get("alternating"))
     if not labels:
@@ -213,7 +213,7 @@ def turn_note(runs: Sequence[Run]) -> str:
     )
 
 
-def solver_note(runs: Sequence[Run]) -> str:
+def solver_note(runs: Sequence[Row]) -> str:
     """The solvers by task: "Solvers: MNIST images: dopri5, ... (ODE-Net); rk4, ... (RKNet). SVHN: ..."."""
     by_task: dict[str, dict[str, dict[str, None]]] = {}
     for run in runs:

@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import matplotlib
@@ -19,6 +19,7 @@ from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.artifacts.sheet import STYLE, page, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.run_files import RunFiles
 
 QUANTILE = 0.99  # of the norms, within the limits of colours that fit them
@@ -30,7 +31,7 @@ NOT_FINITE = "#d62728"
 class Recording:
     """What one run recorded: `iterations` (k,), evenly spaced, and `norms` (k, T); `run` is its row of the summary."""
 
-    run: Mapping[str, str]
+    run: Row
     iterations: NDArray
     norms: NDArray
 
@@ -113,7 +114,7 @@ def draw_norms(ax: Axes, recording: Recording, colours: ScalarMappable) -> None:
     )
 
 
-def nothing_note(run: Mapping[str, str]) -> str:
+def nothing_note(run: Row) -> str:
     if run["status"] == "diverged":
         return f"diverged at iteration {run['diverged_at']},\nbefore a gradient was recorded"
     return "no gradient was recorded"
