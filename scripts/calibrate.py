@@ -34,10 +34,10 @@ def main() -> None:
     runs, _ = chosen(configuration, {name: artifact.runs for name, artifact in artifacts.items()})
     device = devices.choose(arguments.device or configuration.settings.device)
     threads = arguments.threads or configuration.scale.threads
-    on_cpu = max(1, len(os.sched_getaffinity(0)) // threads)
+    on_cpu = max(1, (arguments.cores or os.cpu_count() or 1) // threads)
     places = on_cpu if device.type == "cpu" else configuration.settings.runs_per_gpu
     seconds = arguments.seconds or configuration.settings.forecast.seconds
-    calibrator = Calibrator(configuration, device, threads, arguments.side_by_side or places, seconds)
+    calibrator = Calibrator(configuration, device, threads, places, seconds)
     output = arguments.output or Path(configuration.paths.calibration)
     calibration.write(output, calibrator.calibrate(runs))
 
@@ -47,7 +47,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
     parser.add_argument("--output", type=Path, help="calibration to write (JSON); default: <results>/calibration.json")
     parser.add_argument("--seconds", type=positive, help="that it may take, about; default: forecast.seconds")
-    parser.add_argument("--side-by-side", type=positive, help="runs at a time; default: runs_per_gpu, cores / threads")
+    parser.add_argument("--cores", type=positive, help="CPU cores that runs share; default: this machine's")
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in config.yaml")
     parser.add_argument("--threads", type=positive, help="CPU threads of a run; default: the scale's")
     return parser.parse_args()

@@ -7,7 +7,6 @@ less is measured, not longer.
 
 import multiprocessing
 import os
-import platform
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -27,7 +26,7 @@ from hidden_dynamics.data import prepared
 from hidden_dynamics.data.preparing import module_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group
-from hidden_dynamics.measurements.forecast.groups import code_of_all, grouped
+from hidden_dynamics.measurements.forecast.groups import grouped
 from hidden_dynamics.measurements.forecast.hours import cost_of
 from hidden_dynamics.measurements.forecast.measuring import measure
 from hidden_dynamics.measurements.interleaved import processor
@@ -77,7 +76,7 @@ class Calibrator:
             weights = {key: self._weight(key) for key in self.groups}
             for _ in pool.map(lambda key: self._refine(key, weights), sorted(weights, key=weights.get, reverse=True)):
                 self._say("at length")
-        return Calibration(about=self._about(runs), groups=self.found)
+        return Calibration(about=self._about(), groups=self.found)
 
     def _weight(self, key: str) -> float:
         """Hours of all runs of a group, as if they were all like the first."""
@@ -114,7 +113,7 @@ class Calibrator:
             text = f"{len(self.found)} of {len(self.groups)} configurations measured"
             print(f"Calibrating {how}: {text} after {now - self.begun:.0f} s", flush=True)
 
-    def _about(self, runs: list[Run]) -> About:
+    def _about(self) -> About:
         on_gpu = self.device.type == "cuda"
         return About(
             processor=processor(),
@@ -125,9 +124,7 @@ class Calibrator:
             wall_per_cpu=self.wall / self.cpu if self.cpu else 1.0,
             load=self.load,
             torch=torch.__version__,
-            python=platform.python_version(),
             date=date.today().isoformat(),
-            code=code_of_all(runs),
             seconds=time.monotonic() - self.begun,
         )
 

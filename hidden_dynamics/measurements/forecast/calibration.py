@@ -39,9 +39,7 @@ class About(Entry):
     wall_per_cpu: Above
     load: Seconds
     torch: str
-    python: str
     date: str
-    code: str
     seconds: Above
 
 

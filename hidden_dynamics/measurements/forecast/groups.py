@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hidden_dynamics.configuration import Configuration, known
-from hidden_dynamics.configuration.runs import Run, all_runs, code_of
-from hidden_dynamics.system.digest import code_digest
+from hidden_dynamics.configuration.runs import Run, all_runs
 
 # Numbers that an equation is evaluated with, and choices between permutations, targets and initial values of the same
 # shapes. Everything else, that of a model of one's own included, may change what a run costs.
@@ -64,10 +63,3 @@ def chosen(
         return all_runs(configuration), dict(runs_of)
     rows = {known(name, runs_of, "artifact", "config.yaml: forecast.artifacts"): runs_of[name] for name in names}
     return list({run.id: run for runs in rows.values() for run in runs}.values()), rows
-
-
-def code_of_all(runs: Iterable[Run]) -> str:
-    """Digest of what a calibration of these runs measures and how: where it changes, they are measured again."""
-    measured = sorted(f"{key} {code_of(members[0])}" for key, members in grouped(runs).items())
-    text = "\n".join([code_digest(["scripts.calibrate.main"]), *measured])
-    return hashlib.sha256(text.encode()).hexdigest()

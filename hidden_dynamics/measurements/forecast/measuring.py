@@ -95,7 +95,7 @@ def _iterations(
         network.load_state_dict(initial)
         watch = _in_the_loop(run, task, network, device, size, end if size == whole else begun, clock)
         walls.append((size, time.perf_counter() - begun))
-        times.append((size, watch.seconds_of_work()))
+        times.append((size, watch.seconds_of_work(run)))
         memories.append((size, _peak_memory(device)))
     network.load_state_dict(initial)
     counts = watch.history.function_evaluations
@@ -148,9 +148,9 @@ class _Watch(Checkpoint):
     def timed(self) -> list[float]:
         return self.steps[WARM_UP:] or self.steps
 
-    def seconds_of_work(self) -> float:
+    def seconds_of_work(self, run: Run) -> float:
         if not self.steps:
-            raise UserError("a training cannot be timed: its first loss is not finite, or its solver failed.")
+            raise UserError(f"{run.id} cannot be timed: its first loss is not finite, or its solver failed.")
         return fmean(self.timed)
 
     def _precise(self) -> bool:

@@ -52,13 +52,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Attributes: walls: least hours of what is left, by the number of places; adaptive_share: of all hours, those of
-    solvers that choose their steps."""
-
     rows: list[Row]
     total: Row
-    walls: dict[int, float]
-    adaptive_share: float
+    adaptive_share: float  # of all hours, those of solvers that choose their steps
 
 
 def forecast(
@@ -83,12 +79,9 @@ def forecast(
         data = sum(_bytes_of_data(configuration, calibration, shown).values())
         return _row(name, machine, {run.id: costs[run.id] for run in shown}, finished, data)
 
-    left = [cost.seconds for run, cost in costs.items() if run not in finished]
-    places = (machine.places * times for times in (1, 2, 4, 8, 16))
-    walls = {count: Machine(count, machine.part).least_hours(left) for count in places}
     adaptive = sum(cost.seconds for cost in costs.values() if cost.adaptive)
     share = adaptive / max(sum(cost.seconds for cost in costs.values()), 1e-9)
-    return Forecast([row(*item) for item in runs_of.items()], row("total", runs), walls, share)
+    return Forecast([row(*item) for item in runs_of.items()], row("total", runs), share)
 
 
 def _row(name: str, machine: Machine, costs: Mapping[str, Cost], finished: set[str], data: int) -> Row:
@@ -146,12 +139,11 @@ def as_markdown(configuration: Configuration, calibration: Calibration, machine:
 def _notes(configuration: Configuration, calibration: Calibration, machine: Machine, result: Forecast) -> list[str]:
     about, groups, total = calibration.about, calibration.groups.values(), result.total
     stored = configuration.settings.forecast.calibration
-    walls = ", ".join(f"{count}: {duration(wall)}" for count, wall in result.walls.items())
     notes = [
         "An artifact's row is for making it alone; the total counts once what artifacts share. `left` is what finished "
         "runs leave to do.",
-        f"No order of the runs is done sooner than the wall of what is left: all work shared evenly, or the longest "
-        f"run. By the number of runs side by side: {walls}.",
+        f"No order of the runs is done sooner than the wall of what is left: all work shared by {machine.places} at "
+        "a time, or the longest run.",
         f"Calibration{f' stored as {stored}' if stored else ''}: "
         f"{about.processor if about.device == 'cpu' else about.device}, {about.threads} threads a run, "
         f"{about.side_by_side} side by side, torch {about.torch}, {about.date}; {len(groups)} configurations in "
