@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from hidden_dynamics.configuration import ROOT
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.recurrent import (
     DTRIV,
@@ -38,6 +37,7 @@ from hidden_dynamics.models.recurrent.trivialisation import (
     nearest_orthogonal,
 )
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
+from hidden_dynamics.system.files import ROOT
 from hidden_dynamics.system.digest import reachable
 
 unhurried = settings(deadline=None, max_examples=25)

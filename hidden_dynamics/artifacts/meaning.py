@@ -22,7 +22,7 @@ def meaning_of(artifact: Artifact, code: Iterable[str] = ()) -> str:
         artifact.settings.given(),
         _common(configuration),
         {name: configuration.tasks[name].given() for name in tasks},
-        {name: _without_tasks(model.given()) for name, model in configuration.models.items()},
+        {name: _without(model.given(), "tasks") for name, model in configuration.models.items()},
     ]
     return _digest(shown, [f"{kind.__module__}.{kind.__name__}", *code])
 
@@ -35,18 +35,15 @@ def meaning_of_all(configuration: Configuration, code: Iterable[str]) -> str:
 
 
 def _common(configuration: Configuration) -> list[Any]:
+    """What every artifact may say: scale, seeds, readings, metrics, and what datasets are called."""
     metrics = {name: metric.given() for name, metric in configuration.metrics.items()}
-    return [
-        configuration.scale_name,
-        configuration.scale.about,
-        configuration.seeds,
-        configuration.settings.readings,
-        metrics,
-    ]
+    datasets = {name: _without(dataset.given(), "files") for name, dataset in configuration.datasets.items()}
+    scale = [configuration.scale_name, configuration.scale.about, configuration.seeds]
+    return [*scale, configuration.settings.readings, configuration.settings.overrides.given(), metrics, datasets]
 
 
-def _without_tasks(model: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in model.items() if key != "tasks"}
+def _without(entry: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if name != key}
 
 
 def _digest(shown: Any, code: Iterable[str]) -> str:
