@@ -17,9 +17,7 @@ from hidden_dynamics.system.digest import reachable
 
 FOLDERS = (ROOT, ROOT / "scripts")
 KINDS_PACKAGE = "hidden_dynamics.artifacts.kinds"
-KINDS = [
-    f"{KINDS_PACKAGE}.{module.name}" for module in pkgutil.iter_modules([str(ROOT.joinpath(*KINDS_PACKAGE.split(".")))])
-]
+KINDS = [f"{KINDS_PACKAGE}.{kind.name}" for kind in pkgutil.iter_modules([str(ROOT / KINDS_PACKAGE.replace(".", "/"))])]
 RULES = """
 import json
 from pathlib import Path

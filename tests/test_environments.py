@@ -189,11 +189,8 @@ def test_what_the_steps_import_is_found_within_functions_and_behind_the_names_in
     assert {"soundfile", "torchaudio"} <= found["prepare", "speech"][1]
     assert "hidden_dynamics.models.image_networks" in found["train", "train"][0]  # only config/ names it
     assert not {"torchaudio", "pandas", "matplotlib"} & found["train", "train"][1]
-    assert importers_by_name() == {
-        "artifacts/kinds/__init__.py",
-        "data/preparing.py",
-        "training/building.py",
-    }  # whose names steps.py knows
+    # Whose names steps.py knows.
+    assert importers_by_name() == {"artifacts/kinds/__init__.py", "data/preparing.py", "training/building.py"}
 
 
 def test_a_package_that_a_step_imports_and_its_environment_lacks_is_found(monkeypatch):

@@ -4,6 +4,6 @@ from hidden_dynamics.errors import SolverFailure
 from hidden_dynamics.models.continuous.attention import elementwise
 from hidden_dynamics.models.continuous.co_evolving import CoEvolving
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
-from hidden_dynamics.models.continuous.solver import Solver
+from hidden_dynamics.models.solver import Solver
 
 __all__ = ["CoEvolving", "FunctionEvaluations", "Integral", "Solver", "SolverFailure", "elementwise"]

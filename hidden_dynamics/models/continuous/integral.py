@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torchdiffeq import odeint, odeint_adjoint
 
 from hidden_dynamics.errors import SolverFailure
-from hidden_dynamics.models.continuous.solver import Solver
+from hidden_dynamics.models.solver import Solver
 
 State = Tensor | tuple[Tensor, ...]
 

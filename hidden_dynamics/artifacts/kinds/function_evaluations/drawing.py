@@ -28,7 +28,7 @@ from hidden_dynamics.artifacts.notes import divergence_notes, scale_notes
 from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, page, plain_numbers, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.models.continuous.solver import ADAPTIVE, Solver
+from hidden_dynamics.models.solver import ADAPTIVE, Solver
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import mean_and_std
