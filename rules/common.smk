@@ -20,7 +20,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import artifacts_with_claims, stated
 from hidden_dynamics.system.digest import code_digest
 from hidden_dynamics.system.hardware import has_nvidia_gpu
-from hidden_dynamics.system.jobs import environment_of_jobs, in_a_command
+from hidden_dynamics.system.shell import environment_of_jobs, in_a_command
 from hidden_dynamics.system.locks import forget_a_killed_snakemake
 from snakemake.exceptions import WorkflowError
 

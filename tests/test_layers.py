@@ -1,0 +1,73 @@
+"""The order of the house: a package uses those before it and `system`, and a file's name says what it is about."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+HOUSE = ROOT / "hidden_dynamics"
+ORDER = [
+    "configuration",
+    "data",
+    "models",
+    "tasks",
+    "training",
+    "results",
+    "measurements",
+    "papers",
+    "claims",
+    "artifacts",
+    "pages",
+]
+# Files of one name in two packages: one subject in two layers.
+SUBJECTS = {
+    *("adding.py", "copying.py", "images.py", "speech.py"),  # the data, and the task
+    *("drawing.py", "notes.py"),  # of each kind of artifact; what several say is in artifacts/notes.py
+}
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((HOUSE / package).rglob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    """The project's packages and modules that a file imports anywhere, functions included; by dotted name."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: imports are absolute"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name for name in found if name.split(".")[0] == "hidden_dynamics"}
+
+
+def test_the_packages_are_those_of_the_order():
+    packages = {path.name for path in HOUSE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert packages == {*ORDER, "system"}
+    assert {path.name for path in HOUSE.glob("*.py")} == {"__init__.py", "errors.py"}
+
+
+@pytest.mark.parametrize("package", [*ORDER, "system"])
+def test_a_package_imports_none_that_comes_after_it(package):
+    allowed = {*ORDER[: ORDER.index(package) + 1]} if package in ORDER else set()
+    upward = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in modules(package)
+        for name in sorted(imported(path))
+        if name.split(".")[1] not in {*allowed, "system", "errors"}
+    ]
+    assert not upward, "\n".join(upward)
+
+
+def test_two_files_of_one_name_are_of_one_subject():
+    names = Counter(path.name for package in [*ORDER, "system"] for path in modules(package))
+    assert {name for name, count in names.items() if count > 1} - {"__init__.py"} == SUBJECTS
+
+
+@pytest.mark.parametrize("package", [*ORDER, "system"])
+def test_a_package_says_what_it_is(package):
+    tree = ast.parse((HOUSE / package / "__init__.py").read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree)
