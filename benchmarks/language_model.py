@@ -37,10 +37,8 @@ from torch import Tensor, nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 from train_step import machine, parse, times, write  # noqa: E402
 
-from hidden_dynamics.system.arguments import positive  # noqa: E402
-from hidden_dynamics.training.building import build  # noqa: E402
 from hidden_dynamics.configuration import load, merge, parse_settings  # noqa: E402
-from hidden_dynamics.models.language_model import LanguageModel, LayerState  # noqa: E402
+from hidden_dynamics.configuration.runs import Run, resolve  # noqa: E402
 from hidden_dynamics.measurements.interleaved import (  # noqa: E402
     Subject,
     allocated_beyond,
@@ -48,9 +46,11 @@ from hidden_dynamics.measurements.interleaved import (  # noqa: E402
     resident_beyond,
     training_step,
 )
+from hidden_dynamics.models.language_model import LanguageModel, LayerState  # noqa: E402
 from hidden_dynamics.models.recurrent import LSTMState  # noqa: E402
-from hidden_dynamics.configuration.runs import Run, resolve  # noqa: E402
+from hidden_dynamics.system.arguments import positive  # noqa: E402
 from hidden_dynamics.training import devices, optimisers  # noqa: E402
+from hidden_dynamics.training.building import build  # noqa: E402
 
 BASELINE, STOCK = "LSTM", "nn.LSTM"
 VARIANTS = {  # class, hyperparameters; they have no influence on the time

@@ -39,11 +39,8 @@ from torch import Tensor, nn  # noqa: E402
 from torchdiffeq import odeint, odeint_adjoint  # noqa: E402
 from train_step import CLOCKS, add_clock, machine, parse, write  # noqa: E402
 
-from hidden_dynamics.system.arguments import positive  # noqa: E402
 from hidden_dynamics.configuration import load, merge, parse_settings  # noqa: E402
-from hidden_dynamics.models.continuous import Integral, Solver  # noqa: E402
-from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics  # noqa: E402
-from hidden_dynamics.models.image_networks import ACEODENet, ODENet  # noqa: E402
+from hidden_dynamics.configuration.runs import Run, resolve  # noqa: E402
 from hidden_dynamics.measurements.interleaved import (  # noqa: E402
     Ratio,
     Subject,
@@ -54,9 +51,12 @@ from hidden_dynamics.measurements.interleaved import (  # noqa: E402
     subject_of,
     training_step,
 )
-from hidden_dynamics.configuration.runs import Run, resolve  # noqa: E402
-from hidden_dynamics.training import devices  # noqa: E402
+from hidden_dynamics.models.continuous import Integral, Solver  # noqa: E402
+from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics  # noqa: E402
+from hidden_dynamics.models.image_networks import ACEODENet, ODENet  # noqa: E402
+from hidden_dynamics.system.arguments import positive  # noqa: E402
 from hidden_dynamics.tasks.schedule import Schedule, schedule_of  # noqa: E402
+from hidden_dynamics.training import devices  # noqa: E402
 
 BASELINE, PLAIN = "ODE-Net", ", plain"
 MODELS = {BASELINE: "ode_net", "ACE-ODE-Net": "ace_ode_net", "ResNet": "resnet"}

@@ -33,9 +33,9 @@ from train_step import CLOCKS, add_clock, parse, write  # noqa: E402
 
 from hidden_dynamics.data.speech import BINS  # noqa: E402
 from hidden_dynamics.measurements.interleaved import WARM_UP, interleaved, processor, ratio_within_rounds  # noqa: E402
-from hidden_dynamics.models.recurrent_network import RecurrentNetwork  # noqa: E402
 from hidden_dynamics.models.ragged import CPU_SEGMENT, GPU_SEGMENT, segments, valid_steps  # noqa: E402
 from hidden_dynamics.models.recurrent import DTRIV, LSTM, MomentumDTRIV, MomentumLSTM  # noqa: E402
+from hidden_dynamics.models.recurrent_network import RecurrentNetwork  # noqa: E402
 from hidden_dynamics.tasks.speech import SpeechPrediction  # noqa: E402
 
 SHORTEST, LONGEST, UTTERANCES = 50, 490, 512

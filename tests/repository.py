@@ -1,6 +1,6 @@
-"""A copy of the repository to run Snakemake in, with what a user adds: a cell, a dataset, a task, a metric, a kind of table.
+"""A copy of the repository to run Snakemake in, with what a user adds: a cell, a dataset, a task, a metric, and a kind.
 
-Each addition is one class or function, and one entry of config/.
+Each addition is one module and one entry of config/.
 """
 
 import json

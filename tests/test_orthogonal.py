@@ -37,8 +37,8 @@ from hidden_dynamics.models.recurrent.trivialisation import (
     nearest_orthogonal,
 )
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
-from hidden_dynamics.system.files import ROOT
 from hidden_dynamics.system.digest import reachable
+from hidden_dynamics.system.files import ROOT
 
 unhurried = settings(deadline=None, max_examples=25)
 D, N, BATCH, STEPS = 3, 6, 4, 23

@@ -35,7 +35,8 @@ def make(configured, run, tmp_path):
 
     def made(accuracies=(0.5, 0.75, 0.625), **about):
         about.setdefault("gradients", NORMS)
-        return make_run(tmp_path, configured(scale="demo"), run, evaluations_of(run, accuracies, "test_accuracy"), **about)
+        evaluations = evaluations_of(run, accuracies, "test_accuracy")
+        return make_run(tmp_path, configured(scale="demo"), run, evaluations, **about)
 
     return made
 

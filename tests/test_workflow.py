@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import yaml
@@ -25,6 +26,7 @@ from hidden_dynamics.configuration.runs import all_runs, data_file
 
 pytestmark = pytest.mark.slow
 
+FILTERS = "hidden_dynamics/models/momentum/filters.py"
 ARTIFACTS = list(yaml.safe_load((ROOT / "config/artifacts.yaml").read_text(encoding="utf-8")))
 
 
@@ -88,10 +90,8 @@ def test_a_second_invocation_has_nothing_to_do(finished):
 def test_wording_formatting_dates_and_where_it_runs_make_nothing_again(workflow):
     for path in [*workflow.root.glob("scripts/*.py"), *workflow.root.rglob("hidden_dynamics/**/*.py")]:
         path.touch()
-    workflow.edit(
-        "hidden_dynamics/models/momentum/filters.py", "class Momentum(nn.Module):", "# a comment\nclass Momentum(\n    nn.Module\n):"
-    )
-    workflow.edit("hidden_dynamics/models/momentum/filters.py", '"""v_t = mu v_{t-1}', '"""As the paper has it, v_t = mu v_{t-1}')
+    workflow.edit(FILTERS, "class Momentum(nn.Module):", "# a comment\nclass Momentum(\n    nn.Module\n):")
+    workflow.edit(FILTERS, '"""v_t = mu v_{t-1}', '"""As the paper has it, v_t = mu v_{t-1}')
     workflow.edit("scripts/train.py", "def main() -> int:", "def main() -> int:  # the entry\n")
     workflow.edit("hidden_dynamics/artifacts/tables.py", "import jinja2", "import jinja2  # templates")
     workflow.edit("my_cells.py", "class MyLSTM(LSTM):", 'class MyLSTM(LSTM):\n    """Mine."""\n')
@@ -124,7 +124,7 @@ def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
     before = {
         name: workflow.files("out/demo/runs", f"*/*/seed0/{name}") for name in ("metrics.csv", "clock.csv", "run.json")
     }
-    workflow.edit("hidden_dynamics/models/momentum/filters.py", *MOMENTUM)
+    workflow.edit(FILTERS, *MOMENTUM)
     said = workflow.run("momentumrnn_figure9")
     assert [job for job in re.findall(r"^Job \d+: (Training.*)$", said, flags=re.MULTILINE)] != []
     assert "on pmnist" not in said
@@ -176,7 +176,7 @@ def test_where_every_run_is_a_job_a_changed_equation_lists_exactly_its_models(re
         (workflow.root / data_file(configuration, run.spec["dataset"], run.spec["data"])).touch()
     records = [f"{run.directory}/run.json" for run in runs]
     workflow.run(*records, scale="separate")
-    workflow.edit("hidden_dynamics/models/momentum/filters.py", *MOMENTUM)
+    workflow.edit(FILTERS, *MOMENTUM)
     expected = {f"Training {run.variant} on {run.task}, seed 0" for run in runs if run.model == "momentum_lstm"}
     assert len(expected) == 3
     assert workflow.jobs(*records, scale="separate") == expected

@@ -39,10 +39,12 @@ def compare_runs(old: Path, new: Path) -> tuple[str, list[str]]:
     names = _both(old, new, "runs/*/*/*/run.json")
     changed = [name for name in names if _specification(old / name) != _specification(new / name)]
     same = [name for name in names if name not in changed]
-    differences = [name for name in same if not _same_bytes(old, new, Path(name).with_name("metrics.csv"))]
-    differences += _missing(old, new, "runs/*/*/*/run.json")
-    text = f"Runs: {len(names)} in both, {len(changed)} specified otherwise; of {len(same)}, metrics.csv byte-identical:"
-    return f"{text} {len(same) - len([name for name in differences if name in same])}.", differences
+    differing = [name for name in same if not _same_bytes(old, new, Path(name).with_name("metrics.csv"))]
+    heading = (
+        f"Runs: {len(names)} in both, {len(changed)} specified otherwise; metrics.csv is byte-identical in "
+        f"{len(same) - len(differing)} of the {len(same)}."
+    )
+    return heading, [*(f"{name}: metrics.csv" for name in differing), *_missing(old, new, "runs/*/*/*/run.json")]
 
 
 def compare_tables(old: Path, new: Path) -> tuple[str, list[str]]:

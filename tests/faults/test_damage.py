@@ -10,8 +10,8 @@ import sys
 
 import pytest
 from places import PARITY, SETTINGS, TARGETS, finished_workflow, outputs_of, records_of, results_of, start
-from test_training import Regression, run_loop, state_of, stopped
 from repository import Workflow
+from test_training import Regression, run_loop, state_of, stopped
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.training.interruption import Interrupted

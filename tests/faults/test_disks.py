@@ -15,9 +15,9 @@ import train as script
 from places import PARITY, SETTINGS, finished_workflow, outputs_of, small_disk, start
 from test_training import Workplace
 
+from hidden_dynamics.configuration.runs import OUTPUTS
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.system.files import atomic
-from hidden_dynamics.configuration.runs import OUTPUTS
 from hidden_dynamics.training import checkpoint as checkpoints
 from hidden_dynamics.training.checkpoint import Checkpoint
 
@@ -136,7 +136,9 @@ def test_summaries_and_renderings_that_find_no_room_leave_nothing_half_written(f
     steps = [("summarise", figure, "summary"), ("render", table, "tables"), ("render", figure, "figures")]
     failures = 0
     for name, artifact, folder in steps:
-        expected = {path.name: path.read_bytes() for path in (finished.root / f"out/demo/{folder}").glob(f"{artifact}.*")}
+        expected = {
+            path.name: path.read_bytes() for path in (finished.root / f"out/demo/{folder}").glob(f"{artifact}.*")
+        }
         assert expected
         root = tmp_path / artifact / folder
         shutil.copytree(finished.root / "out", root / "out")

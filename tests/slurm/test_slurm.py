@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 from repository import Workflow, copy_repository
-from slurm_lab import missing, slurm  # noqa: F401  (a fixture)
+from slurm_lab import missing, slurm  # noqa: F401  a fixture
 
 PATIENCE = 1200  # seconds until what must happen counts as not happening; a machine may be busy
 
@@ -223,7 +223,7 @@ def submitted(said, rule):
 
 
 @pytest.fixture(scope="module")
-def tables(slurm, repository, tmp_path_factory):
+def tables(slurm, repository, tmp_path_factory):  # noqa: F811
     """Two tables made on SLURM, and what was said."""
     workflow = copy_of(repository, tmp_path_factory, "tables")
     return workflow, workflow.run(*TABLES)
@@ -246,7 +246,7 @@ def test_two_tables_are_made_on_slurm_and_share_their_runs(tables, one_machine):
     assert "Nothing to be done" in workflow.run(*TABLES)
 
 
-def test_gpus_go_to_trainings_alone_and_the_runs_of_a_job_share_one(slurm, repository, one_machine, tmp_path_factory):
+def test_gpus_go_to_trainings_alone_and_the_runs_of_a_job_share_one(slurm, repository, one_machine, tmp_path_factory):  # noqa: F811
     """Two jobs of three trainings each; all six wait for each other."""
     workflow = copy_of(repository, tmp_path_factory, "gpus")
     runs = [f"{run_of(name)}/run.json" for name in ("first", "second")]
@@ -351,7 +351,7 @@ def test_a_failing_training_is_retried_and_reported_with_its_cause_and_mended_al
     assert_same_runs(interrupted, one_machine, "failing/*/seed0", 1)
 
 
-def test_ctrl_c_cancels_the_jobs_and_the_same_command_continues_them(slurm, repository, one_machine, tmp_path_factory):
+def test_ctrl_c_cancels_the_jobs_and_the_same_command_continues_them(slurm, repository, one_machine, tmp_path_factory):  # noqa: F811
     workflow = copy_of(repository, tmp_path_factory, "ctrl_c")
     target = f"{run_of('interrupted')}/run.json"
     process = workflow.start(target, environment={"PAUSE_interrupted": "5"})
