@@ -104,21 +104,18 @@ class BestTable(Artifact):
         return [Cell(self.settings.task, self.settings.model, self.settings.size)]
 
     def draw(self, sources: Any) -> Any:
-        import pandas
-
-        from hidden_dynamics.artifacts.tables import RowKey, Table, number, readable
+        from hidden_dynamics.artifacts.tables import RowKey, Table, number
 
         (run,) = sources.summary
         metric = self.configuration.metrics[run["metric"]]
         value = float(run["reported"]) * metric.factor
         column = f"{metric.title} ({metric.better} is better)"
-        return Table(
+        return Table.of(
             title=f"{self.settings.title}: {self.configuration.scale_name} scale",
             notes=[],
-            frame=readable([{"Model": run["label"], column: number(value, metric.decimals)}]),
-            data=pandas.DataFrame([{"model": run["model"], "mean": value}]),
-            rows=[RowKey(self.settings.model, self.settings.size)],
-            ours={("", column): self.settings.task},
+            rows=[(RowKey(self.settings.model, self.settings.size), {"Model": run["label"], column: number(value, metric.decimals)})],
+            records=[{"model": run["model"], "mean": value}],
+            ours={column: self.settings.task},
         )
 
 

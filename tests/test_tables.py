@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from made import sources_of, summary_of, write_inputs
 
 from hidden_dynamics.artifacts.latex import latex_text
-from hidden_dynamics.artifacts.tables import RowKey, Table, html_table, markdown, number, readable, signed, write_table
+from hidden_dynamics.artifacts.tables import RowKey, Table, html_table, markdown, number, signed, write_table
 from hidden_dynamics.claims.verdict_rows import COLUMNS
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.files import ROOT
@@ -35,12 +35,10 @@ def table() -> Table:
         },
         {"Model": STRANGE, ("MNIST | 2", "ours"): "≈3", ("[P]", "ours"): "4*"},
     ]
-    data = pandas.DataFrame(
-        [{"model": "lstm", "mean": 91.5, "n": 2}, {"model": STRANGE, "mean": 1 / 3, "n": None}], dtype=object
-    )
+    records = [{"model": "lstm", "mean": 91.5, "n": 2}, {"model": STRANGE, "mean": 1 / 3, "n": None}]
     keys = [RowKey("lstm", 128), RowKey("mine", None)]
     ours = {("MNIST | 2", "ours"): "mnist", ("[P]", "ours"): "pmnist"}
-    return Table("A title <b>", ["A note & more.", "* starred"], readable(rows), data, keys, ours)
+    return Table.of("A title <b>", ["A note & more.", "* starred"], list(zip(keys, rows, strict=True)), records, ours)
 
 
 class Cells(HTMLParser):

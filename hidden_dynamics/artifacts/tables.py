@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,10 @@ from hidden_dynamics.artifacts.latex import latex
 from hidden_dynamics.system.files import atomic
 
 ABSENT = "–"
+
+
+Column = tuple[str, str] | str
+Link = Callable[["RowKey", str | None], str | None]
 
 
 class RowKey(NamedTuple):
@@ -28,8 +32,8 @@ class Table:
     """A table to read and the same as data.
 
     Attributes:
-        frame: what a reader sees, every cell as text (see `readable`). Columns are (group, name); one that belongs to
-            no group has "" as its group, and stands before the grouped ones.
+        frame: what a reader sees, every cell as text. Columns are (group, name); one that belongs to no group has "" as
+            its group, and stands before the grouped ones.
         data: what a program reads, numbers as numbers, one row per record.
         rows: what each row of `frame` is of.
         ours: the columns of `frame` that hold numbers made of runs, and the task of these runs.
@@ -40,17 +44,26 @@ class Table:
     frame: pandas.DataFrame
     data: pandas.DataFrame
     rows: Sequence[RowKey]
-    ours: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    ours: Mapping[tuple[str, str], str]
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        notes: list[str],
+        rows: Sequence[tuple[RowKey, Mapping[Column, str]]],
+        records: Sequence[Mapping[str, Any]],
+        ours: Mapping[Column, str] | None = None,
+    ) -> "Table":
+        """A table of rows of texts by column; a missing cell becomes a dash. A column's name alone is of no group."""
+        frame = pandas.DataFrame([texts for _, texts in rows], dtype=object).fillna(ABSENT)
+        frame = frame.set_axis(pandas.MultiIndex.from_tuples(map(_grouped, frame.columns)), axis="columns")
+        of_runs = {_grouped(column): task for column, task in (ours or {}).items()}
+        return cls(title, notes, frame, pandas.DataFrame(records, dtype=object), [key for key, _ in rows], of_runs)
 
 
-Link = Callable[[RowKey, str | None], str | None]
-
-
-def readable(rows: Sequence[Mapping[Any, str]]) -> pandas.DataFrame:
-    """The frame of rows of texts by column, (group, name) or a name alone; a missing cell becomes a dash."""
-    frame = pandas.DataFrame(rows, dtype=object).fillna(ABSENT)
-    columns = [column if isinstance(column, tuple) else ("", column) for column in frame.columns]
-    return frame.set_axis(pandas.MultiIndex.from_tuples(columns), axis="columns")
+def _grouped(column: Column) -> tuple[str, str]:
+    return column if isinstance(column, tuple) else ("", column)
 
 
 def write_table(table: Table, paths: Iterable[str | Path]) -> None:

@@ -8,8 +8,6 @@ import json
 import math
 from collections.abc import Sequence
 
-import pandas
-
 from hidden_dynamics.artifacts.comparison import (
     Record,
     baseline_label,
@@ -32,7 +30,7 @@ from hidden_dynamics.artifacts.measured_costs import (
 from hidden_dynamics.artifacts.notes import readings_note, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import COSTS_NOTE, verdict_notes, verdict_texts, with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import ABSENT, RowKey, Table, number, readable
+from hidden_dynamics.artifacts.tables import ABSENT, RowKey, Table, number
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 
@@ -50,13 +48,12 @@ def cost_table(artifact: CostTable, sources: Sources) -> Table:
     quantities = QUANTITIES[artifact.settings.quantity]
     records = [_record(artifact, costs, cell, quantity) for cell in cells for quantity in quantities]
     records = with_verdicts(records, sources.verdicts, artifact.published.baseline)
-    by_model = [[record for record in records if record["model"] == cell.model] for cell in cells]
-    return Table(
-        title=title_of(artifact) + departures_in_title(costs),
-        notes=_notes(artifact, costs, records),
-        frame=readable([_row(artifact, group) for group in by_model]),
-        data=pandas.DataFrame(records, dtype=object),
-        rows=[RowKey(cell.model, cell.size) for cell in cells],
+    by_model = {cell: [record for record in records if record["model"] == cell.model] for cell in cells}
+    return Table.of(
+        title_of(artifact) + departures_in_title(costs),
+        _notes(artifact, costs, records),
+        [(RowKey(cell.model, cell.size), _row(artifact, group)) for cell, group in by_model.items()],
+        records,
     )
 
 

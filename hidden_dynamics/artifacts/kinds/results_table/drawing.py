@@ -5,8 +5,6 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import pandas
-
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.comparison import Record, gaps, size_of, standing
 from hidden_dynamics.artifacts.kinds.results_table.layout import layout
@@ -32,15 +30,8 @@ def results_table(artifact: Artifact, sources: Sources) -> Table:
     _check(artifact, sources)
     records = _compared(artifact, _collected(artifact, sources.summary))
     records = with_verdicts(records, sources.verdicts, artifact.published.baseline)
-    frame, keys, ours = layout(artifact, records)
-    return Table(
-        title(artifact, records),
-        notes(artifact, sources.summary, records),
-        frame,
-        pandas.DataFrame(records, dtype=object),
-        keys,
-        ours,
-    )
+    rows, ours = layout(artifact, records)
+    return Table.of(title(artifact, records), notes(artifact, sources.summary, records), rows, records, ours)
 
 
 def _check(artifact: Artifact, sources: Sources) -> None:

@@ -8,35 +8,36 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import pandas
-
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.comparison import Record, baseline_label, gap_text, ours_text, size_text, value_text
 from hidden_dynamics.artifacts.notes import data_text
 from hidden_dynamics.artifacts.row_verdicts import verdict_texts
-from hidden_dynamics.artifacts.tables import ABSENT, RowKey, readable, signed
+from hidden_dynamics.artifacts.tables import ABSENT, RowKey, signed
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import published_task
 
+Texts = dict[tuple[str, str], str]
 BEST_OF_ALL = "best of all epochs"
 
 
-def layout(
-    artifact: Artifact, records: Sequence[Record]
-) -> tuple[pandas.DataFrame, list[RowKey], dict[tuple[str, str], str]]:
+def layout(artifact: Artifact, records: Sequence[Record]) -> tuple[list[tuple[RowKey, Texts]], Texts]:
     """A row for each model and size, columns grouped by the paper's task and metric.
 
     Returns:
-        frame, rows and ours of a `Table`.
+        rows and ours, as `Table.of` takes them.
     """
     headings = _headings(artifact, records)
-    rows = {key: list(group) for key, group in itertools.groupby(records, _key)}
-    ours = {(heading, _name("ours", name)): task for (task, _), (heading, name) in headings.items()}
-    frame = readable([_row(artifact, group, headings) for group in rows.values()])
+    groups = {key: list(group) for key, group in itertools.groupby(records, _key)}
+    rows = {key: _row(artifact, group, headings) for key, group in groups.items()}
     # Verdicts are left out where there are none, and differences, too, where there are many columns.
     optional = ("verdict",) if ranked(records) else ("verdict", "difference")
-    kept = [not name.startswith(optional) or set(frame[group, name]) != {ABSENT} for group, name in frame]
-    return frame.loc[:, kept], list(rows), ours
+    filled = {column for texts in rows.values() for column, text in texts.items() if text != ABSENT}
+    kept = {
+        key: {column: text for column, text in texts.items() if column in filled or not column[1].startswith(optional)}
+        for key, texts in rows.items()
+    }
+    ours = {(heading, _name("ours", name)): task for (task, _), (heading, name) in headings.items()}
+    return list(kept.items()), ours
 
 
 def ranked(records: Sequence[Record]) -> bool:
@@ -54,7 +55,7 @@ def _key(record: Mapping[str, Any]) -> RowKey:
     return RowKey(record["model"], record["paper_size"])
 
 
-def _row(artifact: Artifact, records: Sequence[Record], headings: Mapping) -> dict[tuple[str, str], str]:
+def _row(artifact: Artifact, records: Sequence[Record], headings: Mapping) -> Texts:
     first = records[0]
     run_as = _joined(str(r["size"]) for r in records if r["size"] is not None)
     parameters = _by_task(records, "published_parameters", str)

@@ -1,9 +1,8 @@
 """A table of silhouette scores of image features: ours over seeds beside the published ones."""
 
 import json
+import math
 from collections.abc import Sequence
-
-import pandas
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.comparison import (
@@ -30,7 +29,7 @@ from hidden_dynamics.artifacts.feature_notes import (
 from hidden_dynamics.artifacts.notes import data_text, readings_note, runs_note, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes, verdict_texts, with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import RowKey, Table, readable, signed
+from hidden_dynamics.artifacts.tables import RowKey, Table, signed
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.results.statistics import mean_and_std
 
@@ -49,13 +48,12 @@ def silhouette_table(artifact: Artifact, sources: Sources) -> Table:
     records = [record | gaps(artifact, record, held_to) for record in records]
     records = with_verdicts(records, sources.verdicts, baseline)
     departs = departures_in_title(records)
-    return Table(
-        title=f"{title_of(artifact)}{departs}{': not comparable with the published numbers' if departs else ''}",
-        notes=_notes(artifact, rows, records),
-        frame=readable([_row(artifact, record) for record in records]),
-        data=pandas.DataFrame(records, dtype=object),
-        rows=[RowKey(cell.model, cell.size) for cell in cells],
-        ours={("", "ours"): artifact.settings.task},
+    return Table.of(
+        f"{title_of(artifact)}{departs}{': not comparable with the published numbers' if departs else ''}",
+        _notes(artifact, rows, records),
+        [(RowKey(record["model"], record["paper_size"]), _row(artifact, record)) for record in records],
+        records,
+        {"ours": artifact.settings.task},
     )
 
 
@@ -127,6 +125,6 @@ def _notes(artifact: Artifact, rows: Rows, records: Sequence[Record]) -> list[st
         gap_note(baseline_label(artifact)),
         *verdict_notes(records, baseline_label(artifact)),
     ]
-    if any(pandas.isna(record["difference"]) for record in records):
+    if any(math.isnan(record["difference"]) for record in records):
         lines.append("No difference is shown where the data are a stand-in or N is not the paper's.")
     return [*dict.fromkeys([*lines, *artifact.published.notes]), *extras_note(records)]

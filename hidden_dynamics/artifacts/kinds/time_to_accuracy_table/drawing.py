@@ -9,8 +9,6 @@ import math
 from collections.abc import Sequence
 from statistics import fmean
 
-import pandas
-
 from hidden_dynamics.artifacts.comparison import (
     Record,
     baseline_label,
@@ -32,7 +30,7 @@ from hidden_dynamics.artifacts.measured_costs import (
 from hidden_dynamics.artifacts.notes import readings_note, runs_note, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes, verdict_texts, with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import ABSENT, RowKey, Table, number, readable
+from hidden_dynamics.artifacts.tables import ABSENT, RowKey, Table, number
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.papers.published import ordering
 from hidden_dynamics.results.milestones import Progress, progress_of
@@ -55,13 +53,12 @@ def time_to_accuracy_table(artifact: TimeToAccuracyTable, sources: Sources) -> T
     sources.check("summary", artifact=[artifact.name], scale=[artifact.configuration.scale_name], task=[settings.task])
     records = _with_ratios(artifact, [_record(artifact, sources, cell) for cell in cells])
     records = with_verdicts(records, sources.verdicts, artifact.published.baseline)
-    return Table(
-        title=title_of(artifact, f": {percent(settings.target)} {_metric(artifact)}") + departures_in_title(costs),
-        notes=_notes(artifact, sources, records),
-        frame=readable([_row(artifact, record) for record in records]),
-        data=pandas.DataFrame(records, dtype=object),
-        rows=[RowKey(cell.model, cell.size) for cell in cells],
-        ours={("", name): settings.task for name in OF_RUNS},
+    return Table.of(
+        title_of(artifact, f": {percent(settings.target)} {_metric(artifact)}") + departures_in_title(costs),
+        _notes(artifact, sources, records),
+        [(RowKey(cell.model, cell.size), _row(artifact, record)) for cell, record in zip(cells, records, strict=True)],
+        records,
+        dict.fromkeys(OF_RUNS, settings.task),
     )
 
 
