@@ -109,11 +109,11 @@ class BestTable(Artifact):
         (run,) = sources.summary
         metric = self.configuration.metrics[run["metric"]]
         value = float(run["reported"]) * metric.factor
-        column = f"{metric.title} ({metric.better} is better)"
+        key, column = RowKey(run["model"], self.settings.size), f"{metric.title} ({metric.better} is better)"
         return Table.of(
             title=f"{self.settings.title}: {self.configuration.scale_name} scale",
             notes=[],
-            rows=[(RowKey(self.settings.model, self.settings.size), {"Model": run["label"], column: number(value, metric.decimals)})],
+            rows=[(key, {"Model": run["label"], column: number(value, metric.decimals)})],
             records=[{"model": run["model"], "mean": value}],
             ours={column: self.settings.task},
         )
