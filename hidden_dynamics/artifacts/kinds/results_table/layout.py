@@ -3,7 +3,6 @@
 Tasks that stand for one task of the paper (`published_as`) stand side by side around its numbers.
 """
 
-import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -27,7 +26,9 @@ def layout(artifact: Artifact, records: Sequence[Record]) -> tuple[list[tuple[Ro
         rows and ours, as `Table.of` takes them.
     """
     headings = _headings(artifact, records)
-    groups = {key: list(group) for key, group in itertools.groupby(records, _key)}
+    groups: dict[RowKey, list[Record]] = {}
+    for record in records:
+        groups.setdefault(RowKey(record["model"], record["paper_size"]), []).append(record)
     rows = {key: _row(artifact, group, headings) for key, group in groups.items()}
     # Verdicts are left out where there are none, and differences, too, where there are many columns.
     optional = ("verdict",) if ranked(records) else ("verdict", "difference")
@@ -49,10 +50,6 @@ def ranked(records: Sequence[Record]) -> bool:
 def best_of_all(artifact: Artifact, record: Mapping[str, Any]) -> bool:
     """Whether runs chose their evaluation by the number that is shown, where the paper's chose by something else."""
     return artifact.published.chosen_by is not None and record["metric"] in record["chosen_by"].split()
-
-
-def _key(record: Mapping[str, Any]) -> RowKey:
-    return RowKey(record["model"], record["paper_size"])
 
 
 def _row(artifact: Artifact, records: Sequence[Record], headings: Mapping) -> Texts:
@@ -81,13 +78,13 @@ def _cells(artifact: Artifact, records: Mapping[str, Record], with_ranks: bool) 
     first = next(iter(records.values()))
     decimals = artifact.configuration.metrics[first["metric"]].decimals
 
-    def by_task(name: str, text: Callable[[Record, int], str]) -> dict[str, str]:
-        return {_name(name, task): text(record, decimals) for task, record in records.items()}
+    def by_task(name: str, text: Callable[[Record], str]) -> dict[str, str]:
+        return {_name(name, task): text(record) for task, record in records.items()}
 
-    cells = by_task("ours", lambda record, decimals: _ours_text(artifact, record, decimals))
+    cells = by_task("ours", lambda record: _ours_text(artifact, record, decimals))
     cells["published"] = _published_text(first, decimals)
-    cells |= by_task("difference", lambda record, decimals: signed(record["difference"], decimals))
-    cells |= by_task(f"against {baseline_label(artifact)}", gap_text)
+    cells |= by_task("difference", lambda record: signed(record["difference"], decimals))
+    cells |= by_task(f"against {baseline_label(artifact)}", lambda record: gap_text(record, decimals))
     for task, record in records.items():
         cells |= {_name(name, task): text for name, text in verdict_texts(record).items()}
     return cells | ({"rank (published)": _rank_text(first)} if with_ranks else {})
