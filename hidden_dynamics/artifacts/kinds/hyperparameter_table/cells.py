@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from hidden_dynamics.artifacts.base import Artifact
+from hidden_dynamics.artifacts.kinds.hyperparameter_table import HyperparameterTable
 from hidden_dynamics.artifacts.tables import ABSENT
 from hidden_dynamics.configuration.runs import Cell as RunCell
 from hidden_dynamics.configuration.runs import Run, resolve
@@ -104,7 +104,7 @@ def title_of(name: str) -> str:
     return COLUMNS.get(name, name.removeprefix("data."))
 
 
-def rows_of(artifact: Artifact) -> list[Row]:
+def rows_of(artifact: HyperparameterTable) -> list[Row]:
     """A row for each task and size of the artifact's models."""
     configuration, published = artifact.configuration, artifact.published
     tasks, rows = load_tasks(artifact.settings.published), []
@@ -118,7 +118,7 @@ def rows_of(artifact: Artifact) -> list[Row]:
     return rows
 
 
-def _configured(artifact: Artifact) -> list[RunCell]:
+def _configured(artifact: HyperparameterTable) -> list[RunCell]:
     """The paper's models on their tasks; grids and runs repeated for their gradients are not the paper's."""
     return [
         RunCell(name, model, size)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.comparison import Record
+from hidden_dynamics.artifacts.kinds.hyperparameter_table import HyperparameterTable
 from hidden_dynamics.artifacts.kinds.hyperparameter_table.cells import COLUMNS, MISSING, Row, rows_of
 from hidden_dynamics.artifacts.kinds.hyperparameter_table.notes import notes
 from hidden_dynamics.artifacts.notes import title_of
@@ -11,7 +11,7 @@ from hidden_dynamics.artifacts.tables import RowKey, Table
 from hidden_dynamics.configuration import Configuration
 
 
-def hyperparameter_table(artifact: Artifact) -> Table:
+def hyperparameter_table(artifact: HyperparameterTable) -> Table:
     """The configured hyperparameters of the artifact's models, a row per task and size, beside the published ones."""
     rows = rows_of(artifact)
     departs = any(cell.differs for row in rows for cell in row.cells.values())
@@ -24,7 +24,7 @@ def hyperparameter_table(artifact: Artifact) -> Table:
     )
 
 
-def _texts(artifact: Artifact, row: Row, used: Sequence[str]) -> dict[str, str]:
+def _texts(artifact: HyperparameterTable, row: Row, used: Sequence[str]) -> dict[str, str]:
     """The cells as text; a row that the paper's table does not have says so."""
     return {
         "Task": row.task_title + ("" if row.printed else f" (not in {artifact.published.source.table})"),
@@ -42,7 +42,7 @@ def _data_text(configuration: Configuration, row: Row) -> str:
     return ": ".join(part for part in (dataset.text, ", ".join(settings)) if part)
 
 
-def _record(artifact: Artifact, row: Row) -> Record:
+def _record(artifact: HyperparameterTable, row: Row) -> Record:
     record = {
         "artifact": artifact.name,
         "scale": artifact.configuration.scale_name,

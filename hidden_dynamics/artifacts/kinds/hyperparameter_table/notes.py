@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from hidden_dynamics.artifacts.base import Artifact
+from hidden_dynamics.artifacts.kinds.hyperparameter_table import HyperparameterTable
 from hidden_dynamics.artifacts.kinds.hyperparameter_table.cells import (
     COLUMNS,
     DETAIL,
@@ -16,7 +16,7 @@ from hidden_dynamics.artifacts.kinds.hyperparameter_table.cells import (
 from hidden_dynamics.artifacts.notes import readings_note, scale_notes
 
 
-def notes(artifact: Artifact, rows: Sequence[Row]) -> list[str]:
+def notes(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:
     configuration, published = artifact.configuration, artifact.published
     count = sum(cell.differs for row in rows for cell in row.cells.values())
     lines = [
@@ -72,7 +72,7 @@ def _unstated(rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _not_configured(artifact: Artifact, rows: Sequence[Row]) -> list[str]:
+def _not_configured(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:
     shown = [row.printed for row in rows]
     names: dict[str, list[str]] = {}
     for row in artifact.published.rows:

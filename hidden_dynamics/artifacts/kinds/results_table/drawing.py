@@ -5,8 +5,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.comparison import Record, gaps, size_of, standing
+from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.kinds.results_table.layout import layout
 from hidden_dynamics.artifacts.kinds.results_table.notes import notes, title
 from hidden_dynamics.artifacts.row_verdicts import with_verdicts
@@ -20,7 +20,7 @@ from hidden_dynamics.results.summary import measured_of
 Rows = Sequence[dict[str, str]]
 
 
-def results_table(artifact: Artifact, sources: Sources) -> Table:
+def results_table(artifact: ResultsTable, sources: Sources) -> Table:
     """The paper's rows in its order, then the models of the user's own.
 
     Raises:
@@ -34,7 +34,7 @@ def results_table(artifact: Artifact, sources: Sources) -> Table:
     return Table.of(title(artifact, records), notes(artifact, sources.summary, records), rows, records, ours)
 
 
-def _check(artifact: Artifact, sources: Sources) -> None:
+def _check(artifact: ResultsTable, sources: Sources) -> None:
     if not sources.summary:
         raise sources.wrong("summary", f"{artifact.name} has no runs")
     metrics = ["", *_choosing(artifact, sources.summary)]  # a run that reports nothing has no metric
@@ -46,7 +46,7 @@ def _check(artifact: Artifact, sources: Sources) -> None:
             raise sources.wrong("summary", f"{row['directory']} has no {', '.join(lacking)}", "measured")
 
 
-def _choosing(artifact: Artifact, summary: Rows) -> list[str]:
+def _choosing(artifact: ResultsTable, summary: Rows) -> list[str]:
     """The metrics that may have chosen a run's evaluation: the table's own, and those that a reading of runs sets."""
     own = [artifact.published.chosen_by] if artifact.published.chosen_by else artifact.metrics()
     readings = artifact.configuration.readings
@@ -61,7 +61,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not math.isnan(value)
 
 
-def _collected(artifact: Artifact, summary: Rows) -> list[Record]:
+def _collected(artifact: ResultsTable, summary: Rows) -> list[Record]:
     """A record for each shown row, task and metric: ours over seeds, and what is published."""
     listed = [RowKey(row.model, row.size) for row in artifact.settings.rows]
     found = [RowKey(row["model"], size_of(row["paper_size"])) for row in summary]
@@ -76,7 +76,7 @@ def _collected(artifact: Artifact, summary: Rows) -> list[Record]:
     return records
 
 
-def _record(artifact: Artifact, about: Record, task: str, metric: str, runs: Rows) -> Record:
+def _record(artifact: ResultsTable, about: Record, task: str, metric: str, runs: Rows) -> Record:
     configuration = artifact.configuration
     key, theirs = RowKey(about["model"], about["paper_size"]), published_task(configuration, task)
     return {
@@ -112,7 +112,7 @@ def _ours(runs: Rows, metric: str, factor: float) -> Record:
     }
 
 
-def _theirs(artifact: Artifact, key: RowKey, task: str, metric: str) -> Record:
+def _theirs(artifact: ResultsTable, key: RowKey, task: str, metric: str) -> Record:
     row = artifact.published.row(*key)
     own = row.values.get(task, {}).get(metric) if row else None
     quoted = row.literature.get(task, {}).get(metric, []) if row else []
@@ -126,7 +126,7 @@ def _theirs(artifact: Artifact, key: RowKey, task: str, metric: str) -> Record:
     }
 
 
-def _data(artifact: Artifact, theirs: str, runs: Rows) -> Record:
+def _data(artifact: ResultsTable, theirs: str, runs: Rows) -> Record:
     """What the runs used, and what that stands in for: as they say, or else where the paper used something else."""
     dataset = _shared(runs, "dataset")
     papers = load_tasks(artifact.settings.published).get(theirs)
@@ -147,7 +147,7 @@ def _shared(runs: Rows, column: str) -> str | None:
     return values[0] if values else None
 
 
-def _compared(artifact: Artifact, records: Sequence[Record]) -> list[Record]:
+def _compared(artifact: ResultsTable, records: Sequence[Record]) -> list[Record]:
     """Add how each stands to the published number, to the baseline and, by rank, to the rows of its size, or to all."""
     shared = ("task", "metric") if artifact.published.across_sizes else ("task", "metric", "paper_size")
     compared = []
@@ -158,7 +158,7 @@ def _compared(artifact: Artifact, records: Sequence[Record]) -> list[Record]:
     return compared
 
 
-def _ranks(artifact: Artifact, record: Record, peers: Sequence[Record]) -> Record:
+def _ranks(artifact: ResultsTable, record: Record, peers: Sequence[Record]) -> Record:
     """Its rank and the published one among the paper's rows that have both numbers."""
     pairs = [(peer["mean"], standing(artifact, peer)) for peer in peers if not peer["extra"]]
     ranked = [pair for pair in pairs if not any(map(math.isnan, pair))]

@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.comparison import Record, baseline_label, gap_text, ours_text, size_text, value_text
+from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.notes import data_text
 from hidden_dynamics.artifacts.row_verdicts import verdict_texts
 from hidden_dynamics.artifacts.tables import ABSENT, RowKey, signed
@@ -19,7 +19,7 @@ Texts = dict[tuple[str, str], str]
 BEST_OF_ALL = "best of all epochs"
 
 
-def layout(artifact: Artifact, records: Sequence[Record]) -> tuple[list[tuple[RowKey, Texts]], Texts]:
+def layout(artifact: ResultsTable, records: Sequence[Record]) -> tuple[list[tuple[RowKey, Texts]], Texts]:
     """A row for each model and size, columns grouped by the paper's task and metric.
 
     Returns:
@@ -47,12 +47,12 @@ def ranked(records: Sequence[Record]) -> bool:
     return len({r["metric"] for r in records}) == 1 and len({r["published_task"] for r in records}) == len(tasks)
 
 
-def best_of_all(artifact: Artifact, record: Mapping[str, Any]) -> bool:
+def best_of_all(artifact: ResultsTable, record: Mapping[str, Any]) -> bool:
     """Whether runs chose their evaluation by the number that is shown, where the paper's chose by something else."""
     return artifact.published.chosen_by is not None and record["metric"] in record["chosen_by"].split()
 
 
-def _row(artifact: Artifact, records: Sequence[Record], headings: Mapping) -> Texts:
+def _row(artifact: ResultsTable, records: Sequence[Record], headings: Mapping) -> Texts:
     first = records[0]
     run_as = _joined(str(r["size"]) for r in records if r["size"] is not None)
     parameters = _by_task(records, "published_parameters", str)
@@ -73,7 +73,7 @@ def _row(artifact: Artifact, records: Sequence[Record], headings: Mapping) -> Te
     return cells
 
 
-def _cells(artifact: Artifact, records: Mapping[str, Record], with_ranks: bool) -> dict[str, str]:
+def _cells(artifact: ResultsTable, records: Mapping[str, Record], with_ranks: bool) -> dict[str, str]:
     """A row's cells in one group of columns; `records` by task, or under "" where the group has one task."""
     first = next(iter(records.values()))
     decimals = artifact.configuration.metrics[first["metric"]].decimals
@@ -94,7 +94,7 @@ def _name(name: str, task: str) -> str:
     return f"{name}, {task}" if task else name
 
 
-def _headings(artifact: Artifact, records: Sequence[Record]) -> dict[tuple[str, str], tuple[str, str]]:
+def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[str, str], tuple[str, str]]:
     """{(task, metric): (heading of its group of columns, what names the task within the group)}.
 
     Tasks with the same published numbers share a group, unless they were run on different data.
@@ -145,7 +145,7 @@ def _joined(texts: Iterable[str]) -> str:
     return " / ".join(dict.fromkeys(texts)) or ABSENT
 
 
-def _ours_text(artifact: Artifact, record: Record, decimals: int) -> str:
+def _ours_text(artifact: ResultsTable, record: Record, decimals: int) -> str:
     failed = {"diverged": record["diverged"], "not finite": record["not_finite"]}
     return ours_text(record, failed, decimals, *([BEST_OF_ALL] if best_of_all(artifact, record) else []))
 

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 
-from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.comparison import Record, baseline_label, extras_note, gap_note
+from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.kinds.results_table.layout import BEST_OF_ALL, best_of_all, ranked
 from hidden_dynamics.artifacts.notes import RULES, divergence_notes, readings_note, runs_note, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes
@@ -13,7 +13,7 @@ from hidden_dynamics.papers.published import load_tasks
 Rows = Sequence[dict[str, str]]
 
 
-def title(artifact: Artifact, records: Sequence[Record]) -> str:
+def title(artifact: ResultsTable, records: Sequence[Record]) -> str:
     """What the table shows, at which scale, whether chosen on the test set, and whether on stand-in data."""
     text = title_of(artifact)
     if any(best_of_all(artifact, record) for record in records):
@@ -26,7 +26,7 @@ def title(artifact: Artifact, records: Sequence[Record]) -> str:
     return text
 
 
-def notes(artifact: Artifact, summary: Rows, records: Sequence[Record]) -> list[str]:
+def notes(artifact: ResultsTable, summary: Rows, records: Sequence[Record]) -> list[str]:
     """How the numbers came about, how they compare, and what is known of the published ones."""
     published = artifact.published
     tasks = load_tasks(artifact.settings.published)
@@ -44,7 +44,7 @@ def notes(artifact: Artifact, summary: Rows, records: Sequence[Record]) -> list[
     return [*dict.fromkeys(lines), *extras_note(records)]
 
 
-def _about_runs(artifact: Artifact, summary: Rows) -> list[str]:
+def _about_runs(artifact: ResultsTable, summary: Rows) -> list[str]:
     data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
     return [
         f"Data: {'; '.join(data)}.",
@@ -55,7 +55,7 @@ def _about_runs(artifact: Artifact, summary: Rows) -> list[str]:
     ]
 
 
-def _reported(artifact: Artifact, summary: Rows) -> str:
+def _reported(artifact: ResultsTable, summary: Rows) -> str:
     """Which metric chose a run's evaluation, and which are taken from there; nothing where no run reported any."""
     chosen = {row["metric"]: row["rule"] for row in summary if row["metric"]}
     papers = artifact.published.chosen_by
@@ -68,7 +68,7 @@ def _reported(artifact: Artifact, summary: Rows) -> str:
     return f" ({'; '.join(texts)})" if texts else ""
 
 
-def _about_choice_and_failures(artifact: Artifact, summary: Rows, records: Sequence[Record]) -> list[str]:
+def _about_choice_and_failures(artifact: ResultsTable, summary: Rows, records: Sequence[Record]) -> list[str]:
     lines = []
     if any(best_of_all(artifact, record) for record in records):
         lines.append(
@@ -82,7 +82,7 @@ def _about_choice_and_failures(artifact: Artifact, summary: Rows, records: Seque
     return lines
 
 
-def _about_comparison(artifact: Artifact, records: Sequence[Record]) -> list[str]:
+def _about_comparison(artifact: ResultsTable, records: Sequence[Record]) -> list[str]:
     baseline = baseline_label(artifact)
     among = "" if artifact.published.across_sizes else " of the same size"
     ranks = f"Rank: among this table's rows{among} that have both numbers, in brackets the published rank. "
@@ -106,7 +106,7 @@ def _several(records: Sequence[Record], column: str) -> bool:
     return any(len(found - {None}) > 1 for found in values.values())
 
 
-def _literature(artifact: Artifact, records: Sequence[Record]) -> list[str]:
+def _literature(artifact: ResultsTable, records: Sequence[Record]) -> list[str]:
     quoted = [(record, items) for record in records if (items := _quoted(artifact, record))]
     if not quoted:
         return []
@@ -125,12 +125,12 @@ def _literature(artifact: Artifact, records: Sequence[Record]) -> list[str]:
     return [text]
 
 
-def _quoted(artifact: Artifact, record: Record) -> list:
+def _quoted(artifact: ResultsTable, record: Record) -> list:
     row = artifact.published.row(record["model"], record["paper_size"])
     return row.literature.get(record["published_task"], {}).get(record["metric"], []) if row else []
 
 
-def _only_in(artifact: Artifact, records: Sequence[Record]) -> list[str]:
+def _only_in(artifact: ResultsTable, records: Sequence[Record]) -> list[str]:
     """Rows that the paper's table does not have: where its numbers of them are, and of which metrics."""
     lines = []
     for place in dict.fromkeys(record["published_only_in"] for record in records if record["published_only_in"]):

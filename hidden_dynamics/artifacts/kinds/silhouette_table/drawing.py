@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Sequence
 
-from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.comparison import (
     Record,
     baseline_label,
@@ -26,6 +25,7 @@ from hidden_dynamics.artifacts.feature_notes import (
     missing_notes,
     weights_note,
 )
+from hidden_dynamics.artifacts.kinds.silhouette_table import SilhouetteTable
 from hidden_dynamics.artifacts.notes import data_text, readings_note, runs_note, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes, verdict_texts, with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
@@ -36,7 +36,7 @@ from hidden_dynamics.results.statistics import mean_and_std
 Rows = Sequence[dict[str, str]]
 
 
-def silhouette_table(artifact: Artifact, sources: Sources) -> Table:
+def silhouette_table(artifact: SilhouetteTable, sources: Sources) -> Table:
     """One row per model, the paper's first, then the user's own.
 
     Raises:
@@ -57,7 +57,7 @@ def silhouette_table(artifact: Artifact, sources: Sources) -> Table:
     )
 
 
-def _record(artifact: Artifact, cell: Cell, rows: Rows) -> Record:
+def _record(artifact: SilhouetteTable, cell: Cell, rows: Rows) -> Record:
     """Ours over seeds, and what is published."""
     mean, std = mean_and_std(float(row["silhouette"]) for row in rows if row["status"] == "measured")
     printed = artifact.number(cell, "silhouette")
@@ -93,7 +93,7 @@ def _column(status: str) -> str:
     return status.replace(" ", "_")
 
 
-def _row(artifact: Artifact, record: Record) -> dict[str, str]:
+def _row(artifact: SilhouetteTable, record: Record) -> dict[str, str]:
     decimals = artifact.configuration.metrics["silhouette"].decimals
     return {
         "Model": record["label"],
@@ -106,11 +106,11 @@ def _row(artifact: Artifact, record: Record) -> dict[str, str]:
     }
 
 
-def _baseline(artifact: Artifact) -> str:
+def _baseline(artifact: SilhouetteTable) -> str:
     return artifact.configuration.models[artifact.published.baseline].label
 
 
-def _notes(artifact: Artifact, rows: Rows, records: Sequence[Record]) -> list[str]:
+def _notes(artifact: SilhouetteTable, rows: Rows, records: Sequence[Record]) -> list[str]:
     configuration, settings = artifact.configuration, artifact.settings.features
     lines = [
         *scale_notes(configuration),
