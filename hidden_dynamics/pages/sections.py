@@ -26,7 +26,7 @@ class Section:
     """A table or a figure.
 
     Attributes:
-        says: what stands above it, beside its heading.
+        says: its title, or what is not as in the paper, with the scale.
         tables, curves, picture: what shows it, one of them.
         notes: what is to be known of it.
         stand_ins: {title of a stand-in: titles of what it stands in for} of its data.
