@@ -76,14 +76,12 @@ class Paper:
 
 def papers_of(sections: Sequence[Section]) -> list[Paper]:
     """The papers in the order in which they are configured, each with its sections in its own order."""
-    names = dict.fromkeys((section.artifact.paper, section.artifact.paper_title) for section in sections)
+    papers: dict[str, list[Section]] = {}
+    for section in sections:
+        papers.setdefault(section.artifact.paper, []).append(section)
     return [
-        Paper(
-            name,
-            title,
-            sorted((s for s in sections if s.artifact.paper == name), key=lambda section: section.artifact.position),
-        )
-        for name, title in names
+        Paper(name, own[0].artifact.paper_title, sorted(own, key=lambda section: section.artifact.position))
+        for name, own in papers.items()
     ]
 
 
