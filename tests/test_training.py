@@ -14,12 +14,15 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made import record_of
 from torch import nn
 
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS
+from hidden_dynamics.configuration import load, parse_settings
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, find
 from hidden_dynamics.data import adding, prepared
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.results import writing
+from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.tasks.pixels import PixelClassification
 from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training import devices, loop, optimisers
@@ -734,6 +737,16 @@ def test_a_run_on_other_data_of_the_same_name_is_trained_again(workplace, call, 
     assert steps["done"] == 12
     about = json.loads((workplace.run / "run.json").read_text())
     assert about["dataset"]["digest"] == prepared.load(workplace.data).digest
+
+
+def test_made_up_records_have_what_a_training_writes(workplace, call):
+    call(workplace.arguments())
+    configuration = load(parse_settings(json.dumps(workplace.config())))
+    made = record_of(configuration, find(configuration, "adding", "lstm-n4", 0))
+    written = RunFiles(workplace.run).record()
+    assert set(written) == {*made, "files", "seal"}
+    for part in ("spec", "dataset", "reported", "seconds", "versions"):
+        assert set(written[part]) == set(made[part])
 
 
 def test_an_old_run_json_does_not_vouch_for_the_files_of_a_new_run(workplace, call, monkeypatch):
