@@ -1,4 +1,4 @@
-"""Ours beside the published: what tables of numbers share, as data and as text.
+"""Ours beside the published, as data and as text: shared by the tables of numbers.
 
 A record is a row of a table's data, by column: what ran (task, model, size, paper_size, stand_in_for), ours over seeds
 (runs, n, mean, std), and how it stands to the published number and to the baseline.
@@ -32,7 +32,7 @@ def standing(artifact: Artifact, record: Mapping[str, Any]) -> float:
 
 
 def gaps(artifact: Artifact, record: Mapping[str, Any], baseline: Mapping[str, Any] | None) -> Record:
-    """How a record stands to the published number, where data and size are the paper's, and to its baseline.
+    """The distances of a record from the published number, where data and size are the paper's, and from its baseline.
 
     Returns:
         `difference`, ours less the published; `gap`, our mean less the baseline's, and `published_gap`; `ordering`,
@@ -53,7 +53,7 @@ def gaps(artifact: Artifact, record: Mapping[str, Any], baseline: Mapping[str, A
 
 
 def departures(rows: Sequence[Mapping[str, Any]], dataset: str | None = None) -> list[str]:
-    """Why rows cannot be held to published numbers; [] where they can.
+    """The reasons that rows cannot be held to published numbers; none where they can.
 
     Args:
         dataset: the paper's, where published/ names it.
@@ -66,7 +66,7 @@ def departures(rows: Sequence[Mapping[str, Any]], dataset: str | None = None) ->
 
 
 def departures_in_title(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What a title says of data and sizes: ", stand-in data, other network sizes than the paper's"."""
+    """A title's words on data and sizes: ", stand-in data, other network sizes than the paper's"."""
     parts = ["stand-in data"] if any(row["stand_in_for"] for row in rows) else []
     if any(str(row["size"]) != str(row["paper_size"]) for row in rows):
         parts.append("other network sizes than the paper's")
@@ -106,7 +106,7 @@ def gap_text(record: Mapping[str, Any], decimals: int) -> str:
 
 
 def gap_note(baseline: str, ranks: str = "", among: str = "") -> str:
-    """What the column of gaps to the baseline shows.
+    """A sentence on the column of gaps to the baseline.
 
     Args:
         ranks: a sentence on the table's ranks, if it shows any.
@@ -120,6 +120,6 @@ def gap_note(baseline: str, ranks: str = "", among: str = "") -> str:
 
 
 def extras_note(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Which rows are of the user's own models."""
+    """The rows of the user's own models, in a sentence; none where there are none."""
     labels = dict.fromkeys(record["label"] for record in records if record["extra"])
     return [f"Not in the paper's table: {', '.join(labels)}."] if labels else []

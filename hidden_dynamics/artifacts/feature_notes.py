@@ -1,4 +1,4 @@
-"""What the table and the figure of image features share: their measurement, and what they say of it."""
+"""Shared by the table and the figure of image features: their measurement, and sentences on it."""
 
 import json
 import math
@@ -56,7 +56,7 @@ def _is_number(text: str) -> bool:
 
 
 def features_note(settings: FeatureSettings, rows: Sequence[Mapping[str, str]]) -> str:
-    """Of which layer and which images the features are."""
+    """The layer and the images that the features are of."""
     extracted = [row for row in rows if row["dimensions"]]
     if not extracted:
         return f"Features: {LAYERS[settings.layer]}."
@@ -74,7 +74,7 @@ def features_note(settings: FeatureSettings, rows: Sequence[Mapping[str, str]]) 
 
 
 def clusters_note(settings: FeatureSettings) -> str:
-    """What the silhouette is that of."""
+    """The clusters that the silhouette is of."""
     return (
         "Silhouette: the mean over these images, with Euclidean distances between features, of the clusters that "
         f"k-means finds (k = {settings.clusters}, best of {settings.initialisations} k-means++ initialisations, "
@@ -83,7 +83,7 @@ def clusters_note(settings: FeatureSettings) -> str:
 
 
 def weights_note(rows: Sequence[Mapping[str, str]]) -> str:
-    """At which of their evaluations the runs' weights are, and where their features were computed."""
+    """The evaluation that the runs' weights are of, and the devices that computed their features."""
     of = {"reported": "the reported evaluation", "last": "the last evaluation"}
     kept = [of[weights] for weights in of if weights in {row["weights"] for row in rows}]
     devices = "; ".join(sorted({row["measured_on"] for row in rows}))
@@ -91,7 +91,7 @@ def weights_note(rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def missing_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """Which runs have no silhouette, and why."""
+    """The runs without a silhouette, and the reasons."""
     lines = []
     for status, reason in WITHOUT.items():
         runs = [row for row in rows if row["status"] == status]

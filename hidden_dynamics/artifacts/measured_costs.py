@@ -1,4 +1,4 @@
-"""What tables of costs and of times share: the measurement, published ratios, and what they say of the machine."""
+"""Shared by tables of costs and of times: the measurement, published ratios, and sentences on the machine."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ def as_number(text: str) -> float:
 
 
 def published_ratio(artifact: MeasuredCosts, cell: Cell, quantity: str) -> tuple[float, float]:
-    """What the paper prints for a model, and its ratio to the baseline's; NaN where the paper has none."""
+    """The printed number of a model and its ratio to the baseline's; NaN where the paper has none."""
     printed = [
         artifact.number(cell._replace(model=model), quantity) for model in (cell.model, artifact.published.baseline)
     ]
@@ -67,7 +67,7 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def not_compared_notes(records: Sequence[Record]) -> list[str]:
-    """Which rows are not held to the published numbers, and why: by `label`, `published_ratio` and `not_compared`."""
+    """The rows that are not held to the published numbers (`not_compared`), and the reasons."""
     beside = [record for record in records if not math.isnan(record["published_ratio"])]
     notes = []
     for reasons in dict.fromkeys(record["not_compared"] for record in beside if record["not_compared"]):
@@ -78,7 +78,7 @@ def not_compared_notes(records: Sequence[Record]) -> list[str]:
 
 
 def machine_notes(artifact: MeasuredCosts, costs: Rows) -> list[str]:
-    """On what machine and on what data the costs were measured."""
+    """The machine and the data that the costs were measured on."""
     first = costs[0]
     threads = f"{first['threads']} CPU thread{'s' if first['threads'] != '1' else ''}"
     machine = first["processor"] if first["device"] == "cpu" else f"{first['device']} ({first['processor']})"

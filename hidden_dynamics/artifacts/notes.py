@@ -1,4 +1,4 @@
-"""What every artifact says of itself: its scale, what the user changed, its data, seeds, readings and failed runs."""
+"""Sentences that artifacts say of themselves: scale, the user's changes, data, seeds, readings, failed runs."""
 
 import itertools
 import json
@@ -30,7 +30,7 @@ def title_of(artifact: Artifact, about: str = "") -> str:
 
 
 def caption(artifact: Artifact) -> str:
-    """What an artifact is and is made from, before it is made: title, scale, data, seeds, readings, in sentences."""
+    """An artifact in sentences, before it is made: title, scale, data, seeds, readings."""
     configuration, runs = artifact.configuration, artifact.runs
     parts = [f"{artifact.settings.heading}.", *scale_notes(configuration)]
     data = dict.fromkeys(_data(configuration, task) for task in artifact.tasks())
@@ -55,7 +55,7 @@ def data_text(configuration: Configuration, title: str, stand_in_for: str | None
 
 
 def readings_note(readings: Iterable[Mapping[str, str]], tasks: Iterable[str] | None = None) -> str:
-    """Which readings were taken where the paper and its code differ: "Readings taken: published (adam_epsilon)."
+    """The readings taken where the paper and its code differ: "Readings taken: published (adam_epsilon)."
 
     Args:
         readings: for each run, {reading: "published" or "released"}.
@@ -78,7 +78,7 @@ def readings_note(readings: Iterable[Mapping[str, str]], tasks: Iterable[str] | 
 
 
 def runs_note(rows: Sequence[Mapping[str, str]]) -> str:
-    """With which seeds and where runs were trained: "Seeds: 0, 1. Trained on: cpu. Precision: fp32."
+    """Seeds, devices and precisions of runs: "Seeds: 0, 1. Trained on: cpu. Precision: fp32."
 
     Args:
         rows: of a summary or of measured features.
@@ -107,7 +107,7 @@ def divergence_notes(runs: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _failure(run: Mapping[str, str]) -> str:
-    """Why a run diverged: "solver failed at iteration 812 (step budget exceeded at t = 0.31, step 1001, forward)"."""
+    """The cause of a divergence: "solver failed at iteration 812 (step budget exceeded at t = 0.31, step 1001, forward)"."""
     if not run["failure"]:
         return f"the loss was not finite at iteration {run['diverged_at']}"
     failure = json.loads(run["failure"])

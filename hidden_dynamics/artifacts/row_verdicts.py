@@ -41,7 +41,7 @@ def verdict_texts(record: Record) -> dict[str, str]:
 
 
 def verdict_notes(records: Sequence[Record], baseline: str, note: str = NOTE) -> list[str]:
-    """What the verdicts mean; nothing where there are none."""
+    """The meaning of the verdicts; nothing where there are none."""
     notes = [note.format(baseline=baseline)] if any(record.get("verdict") for record in records) else []
     return [*notes, *([VALUE_NOTE] if any("value_verdict" in record for record in records) else [])]
 

@@ -67,6 +67,6 @@ class Sources:
                 raise self.wrong(name, text, column)
 
     def wrong(self, name: str, why: str, column: str = "") -> UserError:
-        """What to raise where a file is not what the artifact is made of."""
+        """The error of a file that is not what the artifact is made of, to be raised."""
         path = self.path(name)
         return UserError(f"{path}: {why}: remove it and run snakemake again, which makes it anew.", path, column)

@@ -21,7 +21,7 @@ Link = Callable[["RowKey", str | None], str | None]
 
 
 class RowKey(NamedTuple):
-    """What a row of a table to read is of: a model at one of the paper's sizes, on each task of the table."""
+    """The model and the paper's size of a row to read; it shows them on each task of the table."""
 
     model: str
     paper_size: int | str | None

@@ -18,7 +18,7 @@ class Settings(ArtifactSettings):
 
 
 class MeasuredCosts(Artifact):
-    """What shows costs of models of one size on one task."""
+    """Costs of models of one size on one task."""
 
     form = "table"
     measured = "costs"
@@ -28,7 +28,7 @@ class MeasuredCosts(Artifact):
         return [Cell(self.settings.task, model, self.settings.size) for model in self.settings.models]
 
     def measured_runs(self) -> list[Run]:
-        """What is measured, as the first seed trains it."""
+        """The runs that are measured, as the first seed trains them."""
         seed = self.configuration.seeds[0]
         return [run for run in self.cell_runs if run.seed == seed]
 

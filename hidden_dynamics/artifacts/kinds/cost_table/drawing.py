@@ -77,7 +77,7 @@ def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Reco
 
 
 def _comparison(ours: dict[str, str], theirs: float) -> str | None:
-    """Whether our ratio is below the published one (cheaper) or above (dearer), as the table prints them.
+    """Cheaper or dearer: our ratio below the published one or above, as the table prints them.
 
     Where the published ratio is within the range of ours, that is said too.
     """

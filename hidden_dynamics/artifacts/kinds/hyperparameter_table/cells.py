@@ -1,4 +1,4 @@
-"""The cells of a table of hyperparameters: what a run is configured with, and what the paper prints of it."""
+"""The cells of a table of hyperparameters: configured values of a run beside those that the paper prints."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -132,7 +132,7 @@ def _configured(artifact: HyperparameterTable) -> list[RunCell]:
 def _cells(
     run: Run, printed: HyperparametersRow | None, task: PaperTask | None, by_definition: Mapping[str, Any]
 ) -> dict[str, Cell]:
-    """What is configured for a run beside what the row of a table and the text about the task say."""
+    """The configured values of a run beside those of the table's row and of the text about the task."""
     theirs = {**(task.settings.given() if task else {}), **(printed.settings.given() if printed else {})}
     ours = {**by_definition, **_settings(run.spec)}
     size = run.spec["hyperparameters"].get("hidden_size", run.paper_size)

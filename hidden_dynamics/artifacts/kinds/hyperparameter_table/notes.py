@@ -1,4 +1,4 @@
-"""What a table of hyperparameters says below it: details, departures, and what has no published value."""
+"""The notes below a table of hyperparameters: details, departures, and values that are not published."""
 
 from collections.abc import Mapping, Sequence
 
@@ -42,7 +42,7 @@ def notes(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:
 
 
 def _details(rows: Sequence[Row]) -> list[str]:
-    """What the columns leave out of a task's settings, in words, once for all models that share it."""
+    """The settings that the columns leave out, in words, once for all models that share them."""
     texts: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         cells = {name.removeprefix(DETAIL): cell for name, cell in row.cells.items() if name.startswith(DETAIL)}
@@ -66,7 +66,7 @@ def _details_text(cells: Mapping[str, Cell]) -> str:
 
 
 def _unstated(rows: Sequence[Row]) -> list[str]:
-    """What is configured and has no published value, in the order of the table."""
+    """The configured values that are not published, in the order of the table."""
     cells = [pair for row in rows for pair in row.cells.items()]
     names = [title_of(name) for name, cell in cells if cell.value is not MISSING and cell.published is MISSING]
     return list(dict.fromkeys(names))

@@ -57,7 +57,7 @@ def _choosing(artifact: ResultsTable, summary: Rows) -> list[str]:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it was measured; infinity was: a perplexity is the exponential of a loss."""
+    """True of what was measured; infinity was: a perplexity is the exponential of a loss."""
     return isinstance(value, int | float) and not math.isnan(value)
 
 
@@ -127,7 +127,7 @@ def _theirs(artifact: ResultsTable, key: RowKey, task: str, metric: str) -> Reco
 
 
 def _data(artifact: ResultsTable, theirs: str, runs: Rows) -> Record:
-    """What the runs used, and what that stands in for: as they say, or else where the paper used something else."""
+    """The runs' data, and what they stand in for: as the runs say, or else what the paper used instead."""
     dataset = _shared(runs, "dataset")
     papers = load_tasks(artifact.settings.published).get(theirs)
     other = papers.dataset if papers and dataset not in (None, papers.dataset) else None

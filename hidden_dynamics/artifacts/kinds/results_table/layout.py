@@ -1,4 +1,4 @@
-"""What a reader sees of a table of results: its rows and columns as text.
+"""The rows and columns of a table of results, as text.
 
 Tasks that stand for one task of the paper (`published_as`) stand side by side around its numbers.
 """
@@ -42,13 +42,13 @@ def layout(artifact: ResultsTable, records: Sequence[Record]) -> tuple[list[tupl
 
 
 def ranked(records: Sequence[Record]) -> bool:
-    """Whether ranks are shown: beside several tasks or metrics in one place they would be too much to read."""
+    """True where ranks are shown: beside several tasks or metrics in one place they would be too much to read."""
     tasks = {record["task"] for record in records}
     return len({r["metric"] for r in records}) == 1 and len({r["published_task"] for r in records}) == len(tasks)
 
 
 def best_of_all(artifact: ResultsTable, record: Mapping[str, Any]) -> bool:
-    """Whether runs chose their evaluation by the number that is shown, where the paper's chose by something else."""
+    """True of runs that chose their evaluation by the number that is shown, where the paper's chose by another."""
     return artifact.published.chosen_by is not None and record["metric"] in record["chosen_by"].split()
 
 
@@ -124,7 +124,7 @@ def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[s
 
 
 def _shared(titles: Sequence[str]) -> tuple[str, list[str]]:
-    """What titles like "TIMIT, next frame" begin with, and the rest of each; a single title has no rest."""
+    """The common beginning of titles like "TIMIT, next frame", and the rest of each; a single title has no rest."""
     if len(titles) == 1:
         return titles[0], [""]
     parts = [text.split(", ") for text in titles]
@@ -134,7 +134,7 @@ def _shared(titles: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _by_task(records: Sequence[Record], column: str, text: Callable[[Any], str]) -> str:
-    """What all tasks share, or the value of each in their order, "1.27M / 1.42M"; a dash where there is none."""
+    """The value that all tasks share, or that of each in their order, "1.27M / 1.42M"; a dash where there is none."""
     values = {record["task"]: record[column] for record in records}.values()
     texts = [ABSENT if value is None else text(value) for value in values]
     given = set(texts) - {ABSENT}

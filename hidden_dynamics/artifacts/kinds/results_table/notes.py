@@ -1,4 +1,4 @@
-"""What a table of results says of itself: its title, and below it how the numbers came about and how they compare."""
+"""The title of a table of results, and the notes below it: the numbers' origin, their comparison, their caveats."""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ Rows = Sequence[dict[str, str]]
 
 
 def title(artifact: ResultsTable, records: Sequence[Record]) -> str:
-    """What the table shows, at which scale, whether chosen on the test set, and whether on stand-in data."""
+    """The table's title with its scale, and with marks of choice on the test set and of stand-in data."""
     text = title_of(artifact)
     if any(best_of_all(artifact, record) for record in records):
         text += f", {BEST_OF_ALL} where marked"
@@ -27,7 +27,7 @@ def title(artifact: ResultsTable, records: Sequence[Record]) -> str:
 
 
 def notes(artifact: ResultsTable, summary: Rows, records: Sequence[Record]) -> list[str]:
-    """How the numbers came about, how they compare, and what is known of the published ones."""
+    """Sentences on runs, choice, comparison and the published numbers."""
     published = artifact.published
     tasks = load_tasks(artifact.settings.published)
     papers = [tasks[task] for task in dict.fromkeys(record["published_task"] for record in records) if task in tasks]
@@ -56,7 +56,7 @@ def _about_runs(artifact: ResultsTable, summary: Rows) -> list[str]:
 
 
 def _reported(artifact: ResultsTable, summary: Rows) -> str:
-    """Which metric chose a run's evaluation, and which are taken from there; nothing where no run reported any."""
+    """The metric that chose a run's evaluation, and those taken from there; nothing where no run reported any."""
     chosen = {row["metric"]: row["rule"] for row in summary if row["metric"]}
     papers = artifact.published.chosen_by
     if papers in chosen:  # the others are marked
@@ -99,7 +99,7 @@ def _about_comparison(artifact: ResultsTable, records: Sequence[Record]) -> list
 
 
 def _several(records: Sequence[Record], column: str) -> bool:
-    """Whether a row has more than one value."""
+    """True where a row has more than one value."""
     values: dict[tuple, set] = {}
     for record in records:
         values.setdefault((record["model"], record["paper_size"]), set()).add(record[column])

@@ -13,7 +13,7 @@ from hidden_dynamics.configuration.schema import Positive, Size, Whole
 
 
 class FeatureSettings(Entry):
-    """Which features of images are measured, and how they are clustered and mapped."""
+    """The features of images that are measured, and their clusters and maps."""
 
     layer: Annotated[
         Literal["pooled", "state"], expecting("pooled (what the last linear map sees) or state (all of h(1))")
@@ -37,7 +37,7 @@ class FeaturedSettings(ArtifactSettings):
 
 
 class Featured(Artifact):
-    """What shows image features of models of one size on one task."""
+    """Image features of models of one size on one task."""
 
     Settings = FeaturedSettings
     measured = "features"

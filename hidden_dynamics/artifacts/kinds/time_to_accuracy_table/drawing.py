@@ -92,7 +92,7 @@ def _record(artifact: TimeToAccuracyTable, sources: Sources, cell: Cell) -> Reco
 
 
 def _departures(artifact: TimeToAccuracyTable, sources: Sources, models: Sequence[str]) -> list[str]:
-    """Why times of models cannot be held to the published ones; [] where they can."""
+    """The reasons that times of models cannot be held to the published ones; none where they can."""
     files = ([row for row in rows if row["model"] in models] for rows in (sources.costs, sources.summary))
     reasons = [reason for rows in files for reason in departures(rows, paper_dataset(artifact))]
     settings, published = artifact.settings, artifact.published
