@@ -46,7 +46,8 @@ from hidden_dynamics.models import language_model
 from hidden_dynamics.models import recurrent_network as networks
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.tasks import language
-from hidden_dynamics.training import checkpoint, loop, record
+from hidden_dynamics.results import writing
+from hidden_dynamics.training import checkpoint, loop
 
 checkpoint.SECONDS = checkpoint.SECONDS_AFTER_AN_EVALUATION = -1
 checkpoint.TIMES_A_SAVING = 0
