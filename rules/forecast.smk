@@ -26,7 +26,8 @@ rule calibrate:
     message:
         "Calibrating: what trainings of the scale {SETTINGS.scale} take on this machine"
     shell:
-        "python scripts/calibrate.py --seconds {params.seconds} --threads {params.threads} --output {output:q} 2> {log:q}"
+        "python scripts/calibrate.py --seconds {params.seconds} --threads {params.threads} --cores {threads}"
+        " --output {output:q} 2> {log:q}"
 
 
 # It declares no outputs, so that it is made and shown whenever it is asked for: runs that have finished since then count.

@@ -113,7 +113,9 @@ def test_what_is_missing_or_changed_reaches_just_the_jobs_that_it_concerns(workf
         seeds = pool.submit(workflow.jobs, seeds=[0, 1])
         after_deleting, of_cell, of_title = (pool.submit(one.jobs) for one in (deleted, cell, title))
     trained = {job for job in seeds.result() if job.startswith("Training")}
-    assert {re.search(r"on (\w+, seed \d)", job)[1] for job in trained} == {"mnist, seed 1", "pmnist, seed 1"}
+    assert {re.search(r"on (\w+, seed \d)", job)[1] for job in trained} == {
+        f"{task}, seed 1" for task in ("mnist", "pmnist", "parity")
+    }
     assert after_deleting.result() == {"Rendering momentumrnn_figure9"}
     assert {re.search(r"on (\w+)", job)[1] for job in of_cell.result() if job.startswith("Training")} == {"mnist"}
     assert of_title.result() == {"Rendering momentumrnn_table7"}
