@@ -107,7 +107,7 @@ def divergence_notes(runs: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _failure(run: Mapping[str, str]) -> str:
-    """The cause of a divergence: "solver failed at iteration 812 (step budget exceeded at t = 0.31, step 1001, forward)"."""
+    """The cause of a divergence: "solver failed at iteration 812 (step budget exceeded at t = 0.31, ...)"."""
     if not run["failure"]:
         return f"the loss was not finite at iteration {run['diverged_at']}"
     failure = json.loads(run["failure"])
