@@ -56,7 +56,8 @@ def compare_tables(old: Path, new: Path) -> tuple[str, list[str]]:
         for number, (one, other) in enumerate(zip(before, after, strict=False), start=1):
             common = [column for column in one if column in other and column not in MEASURED]
             cells += len(common)
-            differences += [f"{name}, row {number}: {c}: {one[c]} → {other[c]}" for c in common if one[c] != other[c]]
+            changed = [column for column in common if not _same(one[column], other[column])]
+            differences += [f"{name}, row {number}: {key}: {one[key]} → {other[key]}" for key in changed]
     return f"Tables: {len(names)} in both, {cells} cells compared.", differences
 
 
@@ -68,7 +69,7 @@ def compare_verdicts(old: Path, new: Path) -> tuple[str, list[str]]:
         differences += [
             f"claim {name}: {column}: {before[name][column]} → {after[name][column]}"
             for column in VERDICT
-            if before[name][column] != after[name][column]
+            if not _same(before[name][column], after[name][column])
         ]
     return f"Claims: {len(before)} and {len(after)}, {len(compared)} compared.", differences
 
@@ -81,6 +82,14 @@ def _specification(path: Path) -> str:
 
 def _same_bytes(old: Path, new: Path, name: Path) -> bool:
     return (old / name).read_bytes() == (new / name).read_bytes()
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two cells say the same: as text, or as numbers."""
+    try:
+        return one == other or float(one) == float(other)
+    except ValueError:
+        return False
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
