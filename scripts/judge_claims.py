@@ -3,7 +3,7 @@
     python scripts/judge_claims.py --artifact momentumrnn_table1
 
 Reads the summary, costs or features that the artifact is made of, and the files of its runs. Writes one row per claim
-to results/<scale>/claims/<artifact>.csv (hidden_dynamics.claims.verdict_rows.COLUMNS); an empty cell means "none".
+to results/<scale>/claims/<artifact>.csv (hidden_dynamics.claims.verdict.COLUMNS); an empty cell means "none".
 docs/claims.md has the rules.
 """
 
@@ -17,7 +17,7 @@ from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.claims.evidence import gather
 from hidden_dynamics.claims.expansion import claims_of
 from hidden_dynamics.claims.judge import verdicts
-from hidden_dynamics.claims.verdict_rows import COLUMNS
+from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration import known, load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.papers.claims import artifacts_with_claims

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.claims.verdict_rows import read_verdicts
+from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration import load, parse_settings
+from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.papers.claims import artifacts_with_claims
 
@@ -32,7 +33,7 @@ def verdicts_on(artifact: Artifact, root: Path) -> tuple[dict[str, str], ...]:
     configuration = artifact.configuration
     if artifact.form != "table" or artifact.name not in artifacts_with_claims(configuration):
         return ()
-    return tuple(read_verdicts(root / configuration.paths.verdicts(artifact.name)))
+    return tuple(read_rows(root / configuration.paths.verdicts(artifact.name), COLUMNS))
 
 
 def parse_arguments() -> argparse.Namespace:

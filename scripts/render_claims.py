@@ -2,7 +2,7 @@
 
     python scripts/render_claims.py
 
-claims.csv has one row per claim (hidden_dynamics.claims.verdict_rows.COLUMNS).
+claims.csv has one row per claim (hidden_dynamics.claims.verdict.COLUMNS).
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -11,12 +11,12 @@ import argparse
 from pathlib import Path
 
 from hidden_dynamics.artifacts import artifact_named
-from hidden_dynamics.claims.verdict_rows import COLUMNS, read_verdicts
+from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.pages.claims_markdown import markdown
 from hidden_dynamics.papers.claims import artifacts_with_claims
-from hidden_dynamics.results.rows import write_rows
+from hidden_dynamics.results.rows import read_rows, write_rows
 from hidden_dynamics.system.files import atomic
 
 
@@ -25,7 +25,7 @@ def main() -> None:
     configuration = load(parse_settings(arguments.config))
     paths, root = configuration.paths, arguments.root
     artifacts = {name: artifact_named(configuration, name) for name in artifacts_with_claims(configuration)}
-    rows = [row for name in artifacts for row in read_verdicts(root / paths.verdicts(name))]
+    rows = [row for name in artifacts for row in read_rows(root / paths.verdicts(name), COLUMNS)]
     write_rows(root / paths.all_verdicts("csv"), COLUMNS, rows)
     with atomic(root / paths.all_verdicts("md")) as handle:
         handle.write(markdown(configuration.scale_name, artifacts, rows))

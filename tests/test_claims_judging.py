@@ -18,14 +18,13 @@ from hidden_dynamics.artifacts.tables import write_table
 from hidden_dynamics.claims.evidence import Evidence, gather
 from hidden_dynamics.claims.expansion import claims_of
 from hidden_dynamics.claims.judge import verdicts
-from hidden_dynamics.claims.verdict import NOT_RUN, VERDICTS
-from hidden_dynamics.claims.verdict_rows import COLUMNS, counts, read_verdicts
+from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN, VERDICTS, counts
 from hidden_dynamics.configuration.paths import TABLE_FORMS
 from hidden_dynamics.configuration.runs import Cell, Run, resolve
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.claims_markdown import first_line, markdown
 from hidden_dynamics.papers.claims import artifacts_with_claims
-from hidden_dynamics.results.rows import write_rows
+from hidden_dynamics.results.rows import read_rows, write_rows
 
 SPREAD = (-0.1, 0.05, 0.0, 0.1, -0.05)
 TABLE = "momentumrnn_table11"
@@ -473,14 +472,14 @@ def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, monkeypatch, cap
     call(monkeypatch, judge_claims.main, "--artifact", TABLE, "--root", tmp_path)
     assert "inconclusive: " in capsys.readouterr().out
     paths = table.configuration.paths
-    rows = read_verdicts(tmp_path / paths.verdicts(TABLE))
+    rows = read_rows(tmp_path / paths.verdicts(TABLE), COLUMNS)
     row = next(row for row in rows if row["id"].endswith(f":{PAIR}"))
     assert (row["subject"], row["reference"], row["verdict"]) == ("momentum_lstm-n32", "lstm-n32", "inconclusive")
     for name in artifacts_with_claims(table.configuration):
         if name != TABLE:
             write_rows(tmp_path / paths.verdicts(name), COLUMNS, [dict.fromkeys(COLUMNS, "") | {"artifact": name}])
     call(monkeypatch, render_claims.main, "--root", tmp_path)
-    gathered = read_verdicts(tmp_path / paths.all_verdicts("csv"))
+    gathered = read_rows(tmp_path / paths.all_verdicts("csv"), COLUMNS)
     assert [row for row in gathered if row["artifact"] == TABLE] == rows
     assert list(dict.fromkeys(row["artifact"] for row in gathered)) == artifacts_with_claims(table.configuration)
     assert (tmp_path / paths.all_verdicts("md")).read_text().startswith("Stand-in data cannot speak for the papers.")

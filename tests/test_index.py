@@ -14,7 +14,7 @@ from made import curves_of, row_of, summary_of, write_inputs
 from PIL import Image
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
-from hidden_dynamics.claims import verdict_rows
+from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages import times
 from hidden_dynamics.pages.claims_list import findings
@@ -60,7 +60,7 @@ def claim(name, artifact, verdict, statement):
     runs = "results/demo/runs/mnist/lstm-n32/seed0 results/demo/runs/mnist/lstm-n32/seed1"
     said = {"source": "Table 1", "says": SAYS, "reason": f"reason {name}", "stand_in": "true", "departures": DEPARTURES}
     of = {"id": name, "paper": artifact.partition("_")[0], "artifact": artifact, "kind": "better", "runs": runs}
-    return dict.fromkeys(verdict_rows.COLUMNS, "") | found | said | of | {"verdict": verdict, "statement": statement}
+    return dict.fromkeys(COLUMNS, "") | found | said | of | {"verdict": verdict, "statement": statement}
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def root(configuration, runs, tmp_path_factory):
     picture = root / paths.figure(IMAGE, "png")
     picture.parent.mkdir()
     Image.new("RGB", (1200, 300), "navy").save(picture)
-    write_rows(root / paths.all_verdicts("csv"), verdict_rows.COLUMNS, [claim(*given) for given in CLAIMS])
+    write_rows(root / paths.all_verdicts("csv"), COLUMNS, [claim(*given) for given in CLAIMS])
     return root
 
 
@@ -210,7 +210,7 @@ def test_on_the_papers_data_nothing_is_said_of_stand_ins(configuration, root, tm
         path = tmp_path / "real" / paths.summary(artifact)
         write_rows(path, summary.COLUMNS, [run | {"stand_in_for": ""} for run in read_rows(path)])
     path = tmp_path / "real" / paths.all_verdicts("csv")
-    write_rows(path, verdict_rows.COLUMNS, [row | {"stand_in": "false"} for row in read_rows(path)])
+    write_rows(path, COLUMNS, [row | {"stand_in": "false"} for row in read_rows(path)])
     text = index_page(configuration, tmp_path / "real")
     assert "No stand-in data: every task ran on the data that it names." in text
     assert "cannot speak" not in text and "Stand-in data:" not in text and "on stand-in data" not in text
@@ -300,7 +300,7 @@ def test_claims_show_what_was_found(read):
 
 
 def test_a_finding_that_does_not_apply_is_left_out():
-    row = dict.fromkeys(verdict_rows.COLUMNS, "") | {"p": "0.5", "effect": "-1.5", "effect_name": "Hedges' g"}
+    row = dict.fromkeys(COLUMNS, "") | {"p": "0.5", "effect": "-1.5", "effect_name": "Hedges' g"}
     assert findings(row) == [("p", "0.5"), ("Hedges' g", "−1.5")]
 
 

@@ -16,7 +16,7 @@ from made import sources_of, summary_of, write_inputs
 
 from hidden_dynamics.artifacts.latex import latex_text
 from hidden_dynamics.artifacts.tables import RowKey, Table, html_table, markdown, number, signed, write_table
-from hidden_dynamics.claims.verdict_rows import COLUMNS
+from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.files import ROOT
 

@@ -1,6 +1,6 @@
 """The verdicts on claims about a table, as marks of its rows.
 
-Verdicts are rows of text by column (hidden_dynamics.claims.verdict_rows.COLUMNS), records those of a table's data:
+Verdicts are rows of text by column (hidden_dynamics.claims.verdict.COLUMNS), records those of a table's data:
 they have task, model, size as run, and metric or quantity.
 """
 

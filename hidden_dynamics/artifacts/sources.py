@@ -18,7 +18,7 @@ class Sources:
 
     Attributes:
         root: what their paths are relative to.
-        verdicts: on its claims, once they are judged (hidden_dynamics.claims.verdict_rows.COLUMNS).
+        verdicts: on its claims, once they are judged (hidden_dynamics.claims.verdict.COLUMNS).
     """
 
     artifact: Artifact

@@ -88,7 +88,7 @@ class Evidence:
     def iterations(self, one: Cell, other: Cell, smoothing: float) -> tuple[Side, Side, float]:
         """Iterations of both to the lowest smoothed train loss that every finished run of both reaches, and it."""
         found = [self._finished(cell) for cell in (one, other)]
-        curves = [[self._train_loss(row, smoothing) for row in finished] for _, finished in found]
+        curves = [[_smoothed(self._files(row), smoothing) for row in finished] for _, finished in found]
         level = max((curve.min() for side in curves for curve in side), default=math.nan)
         sides = (
             Side(_label(rows), rows, [float(1 + np.argmax(curve <= level)) for curve in side])
@@ -126,10 +126,6 @@ class Evidence:
 
     def _files(self, row: Row) -> RunFiles:
         return RunFiles(self.root / row["directory"])
-
-    def _train_loss(self, row: Row, smoothing: float) -> NDArray:
-        """(iterations,) the loss of every minibatch, smoothed."""
-        return _smoothed(self._files(row), smoothing)
 
     def _evaluations(self, row: Row, metric: str) -> NDArray:
         _, values = self._files(row).evaluations(metric)
@@ -171,6 +167,7 @@ def _measured(row: Row, metric: str) -> float:
 
 @cache
 def _smoothed(files: RunFiles, smoothing: float) -> NDArray:
+    """(iterations,) the loss of every minibatch, smoothed."""
     losses = files.train_loss()
     return triangular_moving_average(losses, max(1, round(smoothing * losses.size)))
 

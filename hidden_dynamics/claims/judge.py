@@ -16,8 +16,7 @@ from hidden_dynamics.claims.tests_of_costs import printed_ratio, ratio
 from hidden_dynamics.claims.tests_of_courses import faster, gradients
 from hidden_dynamics.claims.tests_of_numbers import better, overfitting, printed_mean, similar, steadier
 from hidden_dynamics.claims.tests_of_tables import ranking, smaller
-from hidden_dynamics.claims.verdict import Outcome, decide, missing
-from hidden_dynamics.claims.verdict_rows import COLUMNS
+from hidden_dynamics.claims.verdict import COLUMNS, Outcome, decide
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
 
@@ -26,7 +25,7 @@ def value(bench: Bench, claim: Claim) -> Outcome:
     """Our number against the printed one; on the paper's own data, sizes and schedule only."""
     departures = bench.departures(claim)
     if departures:
-        return missing(departures)
+        return Outcome(not_run=True, reason=departures)
     return printed_mean(bench, claim) if claim.reference is None else printed_ratio(bench, claim)
 
 
@@ -37,7 +36,7 @@ TESTS: dict[str, Callable[[Bench, Claim], Outcome]] = {
 
 
 def verdicts(artifact: Shown, claims: Sequence[Claim], evidence: Evidence) -> list[dict[str, Any]]:
-    """A row for each claim (hidden_dynamics.claims.verdict_rows.COLUMNS).
+    """A row for each claim (hidden_dynamics.claims.verdict.COLUMNS).
 
     A family, over which p is adjusted, is the claims of one kind that rest on one artifact.
     """
@@ -60,7 +59,7 @@ def _outcome(bench: Bench, claim: Claim) -> Outcome:
     absent = [cell for cell in claim.cells if not bench.rows(claim, cell)]
     if absent and claim.kind != "ranking":
         cells = ", ".join(f"{bench.label(cell)}{f' of size {cell.size}' if cell.size else ''}" for cell in absent)
-        return missing(f"no runs of {cells} on {claim.task}")
+        return Outcome(not_run=True, reason=f"no runs of {cells} on {claim.task}")
     return TESTS[claim.kind](bench, claim)
 
 

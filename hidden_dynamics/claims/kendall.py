@@ -28,8 +28,3 @@ def inversions(n: int) -> np.ndarray:
     for k in range(2, n + 1):
         counts = np.convolve(counts, np.ones(k))
     return counts
-
-
-def smallest_p(n: int) -> float:
-    """The p of two rankings of n things that agree throughout."""
-    return kendall(range(n), range(n))[1]

@@ -3,13 +3,12 @@
 import math
 
 from hidden_dynamics.claims.bench import Bench
-from hidden_dynamics.claims.equivalence import equivalence
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.expansion import Claim, region_of
+from hidden_dynamics.claims.means import Sample, equivalence, welch
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.claims.welch import Sample, welch
-from hidden_dynamics.claims.wording import bars_of_equality, listed, n_of, no_spread, too_few
+from hidden_dynamics.claims.wording import bars_of_equality, listed, n_of, no_spread, ratio_of, too_few
 from hidden_dynamics.results.rows import Row
 
 BY_CLOCKS = "time_to_accuracy"  # the cost that is not measured apart: the clocks of the trained runs tell it
@@ -64,16 +63,13 @@ def _as_much_sooner(bench: Bench, claim: Claim, printed: float, margin: float) -
     if difference is None:
         return few or no_spread(sides)
     difference = difference.cautious()
-    found, (low, high) = equivalence(difference.less(printed), margin), difference.interval(bench.level)
+    found = equivalence(difference.less(printed), margin)
+    interval = difference.estimate, *difference.interval(bench.level)
     return Outcome(
         test="equivalence, Welch's t of logarithms",
         supports=found.within,
-        estimate=math.exp(difference.estimate),
-        low=math.exp(low),
-        high=math.exp(high),
+        **ratio_of(*(math.exp(value) for value in interval)),
         p=found.p,
-        effect=math.exp(difference.estimate),
-        effect_name="ratio",
         bars=bars_of_equality(*sides),
         **n_of(*sides),
     )
@@ -92,11 +88,7 @@ def _within_region(bench: Bench, claim: Claim, region: int, margin: float, centr
         test=test,
         supports=inside if decided else None,
         reason="" if decided else reason,
-        estimate=ratio,
-        low=low,
-        high=high,
-        effect=ratio,
-        effect_name="ratio",
+        **ratio_of(ratio, low, high),
         n_subject=int(row["rounds"]),
         n_reference=int(row["rounds"]),
     )

@@ -11,7 +11,7 @@ from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.expansion import Claim
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.claims.wording import bars_of_a_direction, listed, n_of, plain
+from hidden_dynamics.claims.wording import bars_of_a_direction, listed, n_of, plain, ratio_of
 
 FEWEST_RECORDED = 20  # iterations of one run, for blocks of them to be drawn
 
@@ -50,12 +50,8 @@ def _of_one_run_each(
     return Outcome(
         test="bootstrap over blocks of iterations",
         supports=estimate > 0,
-        estimate=10**estimate,
-        low=10**low,
-        high=10**high,
+        **ratio_of(10**estimate, 10**low, 10**high),
         p=p,
-        effect=10**estimate,
-        effect_name="ratio",
         reason="one run each: it speaks of their course, and not of other seeds",
         doubt="the course of the training allows both",
         found=found,

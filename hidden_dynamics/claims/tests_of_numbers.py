@@ -4,13 +4,11 @@ import math
 from collections.abc import Sequence
 
 from hidden_dynamics.claims.bench import Bench
-from hidden_dynamics.claims.effect_size import hedges_g
-from hidden_dynamics.claims.equivalence import equivalence
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.expansion import Claim
+from hidden_dynamics.claims.means import Sample, equivalence, hedges_g, welch
 from hidden_dynamics.claims.variances import variance_ratio
 from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.claims.welch import Sample, welch
 from hidden_dynamics.claims.wording import (
     bars_of_a_direction,
     bars_of_equality,
@@ -18,6 +16,7 @@ from hidden_dynamics.claims.wording import (
     means,
     n_of,
     no_spread,
+    ratio_of,
     too_few,
 )
 
@@ -46,12 +45,8 @@ def steadier(bench: Bench, claim: Claim) -> Outcome:
     return Outcome(
         test="F test of variances",
         supports=ratio < 1,
-        estimate=ratio,
-        low=low,
-        high=high,
+        **ratio_of(ratio, low, high, "ratio of variances"),
         p=p,
-        effect=ratio,
-        effect_name="ratio of variances",
         found=means(*sides),
         bars=bars_of_a_direction(*sides),
         **n_of(*sides),

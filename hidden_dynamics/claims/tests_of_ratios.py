@@ -1,13 +1,14 @@
 """The test of a ratio of two models' numbers over seeds, by their logarithms."""
 
 import math
+from collections.abc import Sequence
 
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.bootstrap import bootstrap_t
 from hidden_dynamics.claims.evidence import Side
+from hidden_dynamics.claims.means import Sample, welch
 from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.claims.welch import Sample, welch
-from hidden_dynamics.claims.wording import bars_of_a_direction, n_of, no_spread, too_few
+from hidden_dynamics.claims.wording import bars_of_a_direction, n_of, no_spread, ratio_of, too_few
 
 NO_BARS = ("", "")
 
@@ -31,34 +32,29 @@ def of_logarithms(
     few = too_few(subject, reference)
     if few:
         return few
-    result = _resampled(bench, subject, reference) if resampled else _by_welch(bench, subject, reference)
+    test = bootstrap_t if resampled else _by_welch
+    result = test(subject.values, reference.values, bench.level)
     if result is None:
         return no_spread([subject, reference], found)
-    estimate, low, high, p = result
+    *interval, p = result
     own = bars_of_a_direction(subject, reference)
     return Outcome(
         test="bootstrap-t over seeds, of logarithms" if resampled else "Welch's t of logarithms",
-        supports=estimate * sign > 0,
-        estimate=math.exp(estimate),
-        low=math.exp(low),
-        high=math.exp(high),
+        supports=interval[0] * sign > 0,
+        **ratio_of(*(math.exp(value) for value in interval)),
         p=p,
-        effect=math.exp(estimate),
-        effect_name="ratio",
         found=found,
         bars=tuple("; ".join(filter(None, pair)) for pair in zip(own, bars, strict=True)),
         **n_of(subject, reference),
     )
 
 
-def _resampled(bench: Bench, subject: Side, reference: Side) -> tuple[float, float, float, float] | None:
-    return bootstrap_t(subject.values, reference.values, bench.level)
-
-
-def _by_welch(bench: Bench, subject: Side, reference: Side) -> tuple[float, float, float, float] | None:
+def _by_welch(
+    subject: Sequence[float], reference: Sequence[float], level: float
+) -> tuple[float, float, float, float] | None:
     """(estimate, low, high, p); the interval and p with whole degrees of freedom."""
-    difference = welch(Sample.of(subject.values), Sample.of(reference.values))
+    difference = welch(Sample.of(subject), Sample.of(reference))
     if difference is None:
         return None
     cautious = difference.cautious()
-    return difference.estimate, *cautious.interval(bench.level), cautious.p
+    return difference.estimate, *cautious.interval(level), cautious.p

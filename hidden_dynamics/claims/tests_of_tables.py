@@ -5,7 +5,8 @@ import numpy as np
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.expansion import Claim
 from hidden_dynamics.claims.kendall import kendall
-from hidden_dynamics.claims.verdict import Outcome, missing
+from hidden_dynamics.claims.verdict import Outcome
+from hidden_dynamics.claims.wording import ratio_of
 from hidden_dynamics.errors import UserError
 
 
@@ -14,7 +15,7 @@ def ranking(bench: Bench, claim: Claim) -> Outcome:
     sides = dict(zip(claim.cells, bench.sides(claim), strict=True))
     ours = {cell: float(np.mean(side.values)) for cell, side in sides.items() if side.values}
     if len(ours) < 3:
-        return missing("fewer than three of its rows were run")
+        return Outcome(not_run=True, reason="fewer than three of its rows were run")
     tau, p = kendall([claim.ranked[cell] for cell in ours], list(ours.values()))
     failed = sum(side.failed for side in sides.values())
     return Outcome(
@@ -44,8 +45,6 @@ def smaller(bench: Bench, claim: Claim) -> Outcome:
         test="count",
         supports=ratio < 1 if ratio != 1 else None,
         reason="" if ratio != 1 else "they have as many",
-        estimate=ratio,
-        effect=ratio,
-        effect_name="ratio",
+        **ratio_of(ratio),
         found=f"{subject:,} against {reference:,} parameters",
     )

@@ -1,13 +1,23 @@
-"""From a test's outcome to a verdict: what is needed for each, and what a failed run forbids."""
+"""From a test's outcome to a verdict, and the rows of verdicts: what is written of each claim. Quick to import."""
 
 import math
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hidden_dynamics.results.rows import Row
 
 REPRODUCED, CONTRADICTED, INCONCLUSIVE, NOT_RUN = VERDICTS = (
     "reproduced",
     "contradicted",
     "inconclusive",
     "not run at this scale",
+)
+COLUMNS = (  # of claims.csv, and of each artifact's file
+    *("id", "paper", "artifact", "source", "kind", "statement", "says", "task", "metric", "subject", "reference"),
+    *("verdict", "reason", "test", "estimate", "low", "high", "level", "p", "p_adjusted", "family"),
+    *("effect", "effect_name", "n_subject", "n_reference", "found", "published", "against_table"),
+    *("stand_in", "data", "departures", "runs"),
 )
 
 
@@ -60,6 +70,7 @@ def _undecided(outcome: Outcome, level: float, family: int) -> str:
     return "; ".join(filter(None, (text or outcome.doubt, outcome.reason)))
 
 
-def missing(reason: str) -> Outcome:
-    """What was not run."""
-    return replace(Outcome(), not_run=True, reason=reason)
+def counts(rows: Iterable[Row]) -> dict[str, int]:
+    """{verdict: how many of the claims have it}, for every verdict there is."""
+    found = Counter(row["verdict"] for row in rows)
+    return {verdict: found[verdict] for verdict in VERDICTS}

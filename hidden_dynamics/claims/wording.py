@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from hidden_dynamics.claims.evidence import Side
+from hidden_dynamics.claims.means import Sample
 from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.claims.welch import Sample
 
 
 def plain(value: float, digits: int = 3) -> str:
@@ -28,6 +29,11 @@ def listed(side: Side) -> str:
 def n_of(subject: Side, reference: Side | None = None) -> dict[str, int | None]:
     """The numbers of values, as an outcome has them."""
     return {"n_subject": len(subject.values), "n_reference": None if reference is None else len(reference.values)}
+
+
+def ratio_of(estimate: float, low: float = math.nan, high: float = math.nan, name: str = "ratio") -> dict[str, Any]:
+    """A ratio and its interval, as an outcome has them; it is an effect itself."""
+    return {"estimate": estimate, "low": low, "high": high, "effect": estimate, "effect_name": name}
 
 
 def too_few(*sides: Side) -> Outcome | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hidden_dynamics.claims.verdict_rows import counts
+from hidden_dynamics.claims.verdict import counts
 from hidden_dynamics.results.rows import Row
 
 # What was found, in the order in which it is shown: column, what it is called.

@@ -6,8 +6,7 @@ from itertools import groupby
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.claims.rules import rules
-from hidden_dynamics.claims.verdict import NOT_RUN, VERDICTS
-from hidden_dynamics.claims.verdict_rows import counts
+from hidden_dynamics.claims.verdict import NOT_RUN, VERDICTS, counts
 from hidden_dynamics.claims.wording import plain
 from hidden_dynamics.results.rows import Row
 
@@ -18,7 +17,7 @@ def markdown(scale: str, artifacts: Mapping[str, Artifact], rows: Sequence[Row])
     """The page; claims that were not run are counted under each artifact, the CSV has them one by one.
 
     Args:
-        artifacts: by name, those that the rows (hidden_dynamics.claims.verdict_rows.COLUMNS) are of.
+        artifacts: by name, those that the rows (hidden_dynamics.claims.verdict.COLUMNS) are of.
     """
     lines = [first_line(scale, rows), "", f"# Claims at the {scale} scale", ""]
     lines += [*_table(("Paper", *VERDICTS, "claims"), _papers(artifacts, rows)), ""]

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.claims.rules import rules
-from hidden_dynamics.claims.verdict import VERDICTS
-from hidden_dynamics.claims.verdict_rows import read_verdicts
+from hidden_dynamics.claims.verdict import COLUMNS, VERDICTS
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages import times
 from hidden_dynamics.pages.claims_list import findings
@@ -29,7 +28,7 @@ def index_page(configuration: Configuration, root: Path) -> str:
         UserError: a result is missing, damaged, or does not fit the others.
     """
     paths = configuration.paths
-    claims = read_verdicts(root / paths.all_verdicts("csv"))
+    claims = read_rows(root / paths.all_verdicts("csv"), COLUMNS)
     runs = read_rows(root / paths.summary("all"))
     sections = [section_of(artifact, runs, claims, root) for artifact in load_artifacts(configuration).values()]
     papers = papers_of(sections)

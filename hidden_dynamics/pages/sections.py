@@ -8,8 +8,7 @@ from typing import Any
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import Link, RowKey
-from hidden_dynamics.claims.verdict import VERDICTS
-from hidden_dynamics.claims.verdict_rows import counts
+from hidden_dynamics.claims.verdict import VERDICTS, counts
 from hidden_dynamics.pages.claims_list import Group, groups
 from hidden_dynamics.pages.curve_drawings import CurvesDrawing, curves_drawing
 from hidden_dynamics.pages.data_used import stand_ins

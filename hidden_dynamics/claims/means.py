@@ -1,11 +1,15 @@
-"""Welch's t: the difference of two means whose variances may differ (Welch 1947; degrees of freedom: Satterthwaite)."""
+"""Two means: Welch's t of their difference, whether it is within a margin, and Hedges' g.
+
+Welch (1947) lets the variances differ; the degrees of freedom are Satterthwaite's. Equivalence is two one-sided tests
+(Schuirmann 1987), both ways. Hedges' g (1981) is the difference in standard deviations, without the bias of few values.
+"""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import gammaln, stdtr, stdtrit
 
 
 @dataclass(frozen=True)
@@ -70,3 +74,43 @@ def welch(subject: Sample, reference: Sample) -> Difference | None:
     weights = [(part / variance) ** 2 / (side.n - 1) for part, side in zip(parts, (subject, reference), strict=True)]
     error, degrees = math.sqrt(variance), 1 / sum(weights)
     return Difference(subject.mean - reference.mean, error, degrees)
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """`within` says which of the two is the better supported; `p` is twice the smaller p of the two, at most 1.
+
+    So each of the two errors (calling within what is outside, and outside what is within) has at most the level of p.
+    """
+
+    within: bool
+    p: float
+
+
+def equivalence(difference: Difference, margin: float) -> Equivalence:
+    """Test |difference| < margin against |difference| > margin.
+
+    Args:
+        margin: in the units of the difference, above 0.
+    """
+    above = stdtr(
+        difference.degrees, (difference.estimate - margin) / difference.error
+    )  # against: it is +margin or more
+    below = stdtr(difference.degrees, (-margin - difference.estimate) / difference.error)  # against: -margin or less
+    inside, outside = max(above, below), min(1 - above, 1 - below)
+    return Equivalence(bool(inside <= outside), min(1.0, 2 * float(min(inside, outside))))
+
+
+def hedges_g(subject: Sequence[float], reference: Sequence[float]) -> float:
+    """(mean of the subject - mean of the reference) / pooled standard deviation x J(degrees); nan without spread."""
+    degrees = len(subject) + len(reference) - 2
+    squares = sum((len(values) - 1) * np.var(values, ddof=1) for values in (subject, reference))
+    if degrees < 2 or squares == 0:
+        return math.nan
+    pooled = math.sqrt(squares / degrees)
+    return float((np.mean(subject) - np.mean(reference)) / pooled * correction(degrees))
+
+
+def correction(degrees: int) -> float:
+    """J(m) = Gamma(m/2) / (sqrt(m/2) Gamma((m-1)/2)), exactly."""
+    return math.exp(gammaln(degrees / 2) - gammaln((degrees - 1) / 2)) / math.sqrt(degrees / 2)
