@@ -22,7 +22,6 @@ from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
 
-Tasks = Annotated[list[str], Field(min_length=1)]
 Models = Annotated[list[str], Field(min_length=1)]
 
 
@@ -45,13 +44,6 @@ class ArtifactSettings(Entry):
     def heading(self) -> str:
         """Its place and title, "MomentumRNN, Table 1: Best test accuracy ..."."""
         return f"{self.source}: {self.title}"
-
-
-class Row(Entry):
-    """A model at one of the paper's sizes."""
-
-    model: str
-    size: Size | None = None
 
 
 @dataclass(frozen=True)
@@ -191,11 +183,6 @@ class Artifact(ABC):
         return self.settings.source.partition(", ")[0]
 
     @property
-    def place(self) -> str:
-        """Where it is in the paper, such as "Table 1"."""
-        return self.settings.source.partition(", ")[2]
-
-    @property
     def position(self) -> tuple[int, int]:
         """Sorts a paper's artifacts: its tables, then its figures, by number; what is not in the paper comes last."""
         form, digits = re.fullmatch(r"[a-z]+_([a-z]+)(\d*)", self.name).groups()
@@ -245,3 +232,38 @@ class Artifact(ABC):
     def ratios(self) -> Iterator[tuple[Cell, Cell, str]]:
         """(cell, its baseline, quantity) of measured costs, of which the paper prints both."""
         yield from ()
+
+
+class SideBySideSettings(ArtifactSettings):
+    task: str
+    models: Models
+    size: Size | None = None
+
+
+class SideBySide(Artifact):
+    """Models of one of the paper's sizes on one task."""
+
+    def shown(self) -> list[Cell]:
+        return [Cell(self.settings.task, model, self.settings.size) for model in self.settings.models]
+
+
+class Row(Entry):
+    """A model at one of the paper's sizes."""
+
+    model: str
+    size: Size | None = None
+
+
+class RowsSettings(ArtifactSettings):
+    tasks: Annotated[list[str], Field(min_length=1)]
+    rows: Annotated[list[Row], Field(min_length=1)]
+
+
+class Rows(Artifact):
+    """Models at sizes of their own, each on all of its tasks."""
+
+    def shown(self) -> list[Cell]:
+        return [Cell(task, row.model, row.size) for row in self.settings.rows for task in self.settings.tasks]
+
+    def tasks(self) -> list[str]:
+        return self.settings.tasks

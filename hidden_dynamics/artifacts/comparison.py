@@ -52,19 +52,6 @@ def gaps(artifact: Artifact, record: Mapping[str, Any], baseline: Mapping[str, A
     }
 
 
-def departures(rows: Sequence[Mapping[str, Any]], dataset: str | None = None) -> list[str]:
-    """The reasons that rows cannot be held to published numbers; none where they can.
-
-    Args:
-        dataset: the paper's, where published/ names it.
-    """
-    reasons = {
-        "the data are not the paper's": lambda row: row["stand_in_for"] or dataset not in (None, row["dataset"]),
-        "the networks' sizes are not the paper's": lambda row: str(row["size"]) != str(row["paper_size"]),
-    }
-    return [reason for reason, differs in reasons.items() if any(map(differs, rows))]
-
-
 def departures_in_title(rows: Sequence[Mapping[str, Any]]) -> str:
     """A title's words on data and sizes: ", stand-in data, other network sizes than the paper's"."""
     parts = ["stand-in data"] if any(row["stand_in_for"] for row in rows) else []

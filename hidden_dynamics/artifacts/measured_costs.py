@@ -52,10 +52,15 @@ def published_ratio(artifact: MeasuredCosts, cell: Cell, quantity: str) -> tuple
     return value, value / baseline
 
 
-def paper_dataset(artifact: MeasuredCosts) -> str | None:
-    """The dataset of the published numbers, where published/ names it."""
+def departures(artifact: MeasuredCosts, rows: Rows) -> list[str]:
+    """The reasons that rows cannot be held to the published numbers; none where they can."""
     task = load_tasks(artifact.settings.published).get(artifact.published.task)
-    return task.dataset if task else None
+    reasons = []
+    if any(row["stand_in_for"] or (task and row["dataset"] != task.dataset) for row in rows):
+        reasons.append("the data are not the paper's")
+    if any(row["size"] != row["paper_size"] for row in rows):
+        reasons.append("the networks' sizes are not the paper's")
+    return reasons
 
 
 def significant(value: float, digits: int = 3) -> str:

@@ -3,29 +3,22 @@
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
+from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
 from hidden_dynamics.configuration.reading import expecting
 from hidden_dynamics.configuration.runs import Cell, Run
-from hidden_dynamics.configuration.schema import Size
 
 
-class Settings(ArtifactSettings):
+class Settings(SideBySideSettings):
     published: str
-    task: str
-    models: Models
-    size: Size | None = None
     quantity: Annotated[Literal["time", "memory"], expecting("time or memory")]
 
 
-class MeasuredCosts(Artifact):
+class MeasuredCosts(SideBySide):
     """Costs of models of one size on one task."""
 
     form = "table"
     measured = "costs"
     measured_by = ("task", "size", "models")
-
-    def shown(self) -> list[Cell]:
-        return [Cell(self.settings.task, model, self.settings.size) for model in self.settings.models]
 
     def measured_runs(self) -> list[Run]:
         """The runs that are measured, as the first seed trains them."""

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from hidden_dynamics.artifacts.comparison import (
     Record,
     baseline_label,
-    departures,
     departures_in_title,
     extras_note,
     size_text,
@@ -20,10 +19,10 @@ from hidden_dynamics.artifacts.kinds.cost_table import CostTable
 from hidden_dynamics.artifacts.measured_costs import (
     as_number,
     cost_of,
+    departures,
     machine_notes,
     measured_costs,
     not_compared_notes,
-    paper_dataset,
     published_ratio,
     significant,
 )
@@ -62,8 +61,7 @@ def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Reco
     baseline = artifact.published.baseline
     ours = cost_of(costs, cell.model, quantity)
     value, ratio = published_ratio(artifact, cell, quantity)
-    compared = [row for row in costs if row["model"] in (cell.model, baseline)]
-    reasons = departures(compared, paper_dataset(artifact))
+    reasons = departures(artifact, [row for row in costs if row["model"] in (cell.model, baseline)])
     return {
         "artifact": artifact.name,
         **ours,

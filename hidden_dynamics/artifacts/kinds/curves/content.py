@@ -41,6 +41,7 @@ class CurvesPanel:
     Attributes:
         runs: rows of the summary, as text by column.
         published: the paper's final values by model; none on other data or at other sizes.
+        baselines: the loss of the best answer without memory, where it is shown: one value, unless the runs disagree.
         title: task, size and split; then the data that were really used; then what else to know.
         x_limits, y_limits: the configured ones where the data are the paper's; else ones that fit, or None.
     """
@@ -49,22 +50,14 @@ class CurvesPanel:
     runs: Sequence[Row]
     curves: Sequence[Curve]
     published: Mapping[str, float]
+    baselines: Sequence[float]
     title: Sequence[str]
     x_limits: Limits | None
     y_limits: Limits | None
 
-    @property
-    def baselines(self) -> list[float]:
-        """The loss of the best answer without memory, where it is shown: one value, unless the runs disagree."""
-        return baselines(self.settings, self.curves)
-
 
 def panels_of(artifact: Curves, sources: Sources) -> list[CurvesPanel]:
-    """What the panels of a figure show, as the configuration lists them.
-
-    Raises:
-        UserError: the summary or the curves are missing or damaged.
-    """
+    """What the panels of a figure show, as the configuration lists them."""
     curves = group_curves(sources)
     return [
         panel_of(artifact, settings, sources.summary, [curve for curve in curves if curve.panel == index])
@@ -77,15 +70,16 @@ def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], 
     runs = [run for run in summary if (run["task"], run["paper_size"]) == (settings.task, size)]
     papers = is_papers(artifact.configuration, runs)
     published = published_values(artifact, settings, runs) if papers else {}
+    shown = {curve.baseline for curve in curves if settings.baseline and math.isfinite(curve.baseline)}
     y_limits = settings.y_limits if papers else None
     if y_limits is None:
-        marks = [*published.values(), *baselines(settings, curves)]
-        y_limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
+        y_limits = robust_limits(curves, [*published.values(), *shown], settings.x_scale, settings.y_scale)
     return CurvesPanel(
         settings,
         runs,
         curves,
         published,
+        sorted(shown),
         title=title_of(artifact.configuration, settings, runs),
         x_limits=settings.x_limits if papers else None,
         y_limits=y_limits,
@@ -134,11 +128,6 @@ def published_values(artifact: Curves, settings: PanelSettings, runs: Sequence[R
     metric = f"{settings.split}_loss"
     printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
     return {model: number.value for model, number in printed.items() if number is not None}
-
-
-def baselines(settings: PanelSettings, curves: Sequence[Curve]) -> list[float]:
-    shown = curves if settings.baseline else []
-    return sorted({curve.baseline for curve in shown if math.isfinite(curve.baseline)})
 
 
 def robust_limits(curves: Sequence[Curve], marks: Sequence[float], x_scale: str, y_scale: str) -> Limits | None:

@@ -27,11 +27,7 @@ Styles = Mapping[str, Mapping[str, Any]]
 
 
 def curves_figure(artifact: Curves, sources: Sources) -> Figure:
-    """A figure of training curves: one panel per configured panel, a line with its 95 % band per model, one legend.
-
-    Raises:
-        UserError: the summary or the curves are missing or damaged.
-    """
+    """A figure of training curves: one panel per configured panel, a line with its 95 % band per model, one legend."""
     panels, styles = panels_of(artifact, sources), styles_of(artifact, sources)
     columns = min(len(panels), 2)
     rows = math.ceil(len(panels) / columns)
@@ -55,11 +51,7 @@ def curves_figure(artifact: Curves, sources: Sources) -> Figure:
 
 
 def taken_apart(artifact: Curves, sources: Sources) -> Panels:
-    """The same figure, panel by panel.
-
-    Raises:
-        UserError: the summary or the curves are missing or damaged.
-    """
+    """The same figure, panel by panel."""
     panels, styles = panels_of(artifact, sources), styles_of(artifact, sources)
     handles = legend_handles(panels, styles)
     return Panels(

@@ -4,28 +4,22 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
-from hidden_dynamics.configuration.runs import GRADIENTS, Cell
-from hidden_dynamics.configuration.schema import Number, Size
+from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
+from hidden_dynamics.configuration.runs import GRADIENTS
+from hidden_dynamics.configuration.schema import Number
 
 
-class Settings(ArtifactSettings):
+class Settings(SideBySideSettings):
     """`limits` are the paper's limits of colour."""
 
-    task: str
-    models: Models
-    size: Size | None = None
     limits: Annotated[list[Number], Field(min_length=2, max_length=2)]
 
 
-class GradientNorms(Artifact):
+class GradientNorms(SideBySide):
     Settings = Settings
     summarised = True
     run_files = (GRADIENTS,)
     with_extras = False  # the heat maps are of the paper's models alone
-
-    def shown(self) -> list[Cell]:
-        return [Cell(self.settings.task, model, self.settings.size) for model in self.settings.models]
 
     def draw(self, sources: Any) -> Any:
         from hidden_dynamics.artifacts.kinds.gradient_norms import drawing  # matplotlib

@@ -1,30 +1,20 @@
 """A table of results: ours over seeds beside the published numbers."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Row, Tasks
+from hidden_dynamics.artifacts.base import Rows, RowsSettings
 from hidden_dynamics.configuration.runs import Cell
 
 
-class Settings(ArtifactSettings):
+class Settings(RowsSettings):
     published: str
-    tasks: Tasks
-    rows: Annotated[list[Row], Field(min_length=1)]
 
 
-class ResultsTable(Artifact):
+class ResultsTable(Rows):
     Settings = Settings
     form = "table"
     summarised = True
-
-    def shown(self) -> list[Cell]:
-        return [Cell(task, row.model, row.size) for row in self.settings.rows for task in self.settings.tasks]
-
-    def tasks(self) -> list[str]:
-        return self.settings.tasks
 
     def metrics(self) -> list[str]:
         return list(self.published.metrics)

@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
+from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
 from hidden_dynamics.configuration import Entry
 from hidden_dynamics.configuration.reading import expecting
 from hidden_dynamics.configuration.runs import Cell
-from hidden_dynamics.configuration.schema import Positive, Size, Whole
+from hidden_dynamics.configuration.schema import Positive, Whole
 
 
 class FeatureSettings(Entry):
@@ -29,22 +29,16 @@ class FeatureSettings(Entry):
     seed: Annotated[int, Field(ge=0, le=2**32 - 1), expecting("a whole number of 32 bits, 0 or more")]
 
 
-class FeaturedSettings(ArtifactSettings):
-    task: str
-    models: Models
-    size: Size | None = None
+class FeaturedSettings(SideBySideSettings):
     features: FeatureSettings
 
 
-class Featured(Artifact):
+class Featured(SideBySide):
     """Image features of models of one size on one task."""
 
     Settings = FeaturedSettings
     measured = "features"
     measured_by = ("task", "size", "models", "features")
-
-    def shown(self) -> list[Cell]:
-        return [Cell(self.settings.task, model, self.settings.size) for model in self.settings.models]
 
 
 class Settings(FeaturedSettings):

@@ -106,10 +106,6 @@ def _row(artifact: SilhouetteTable, record: Record) -> dict[str, str]:
     }
 
 
-def _baseline(artifact: SilhouetteTable) -> str:
-    return artifact.configuration.models[artifact.published.baseline].label
-
-
 def _notes(artifact: SilhouetteTable, rows: Rows, records: Sequence[Record]) -> list[str]:
     configuration, settings = artifact.configuration, artifact.settings.features
     lines = [

@@ -2,16 +2,13 @@
 
 from typing import Any
 
-from hidden_dynamics.artifacts.base import ArtifactSettings, Models
+from hidden_dynamics.artifacts.base import SideBySideSettings
 from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts
-from hidden_dynamics.configuration.schema import Number, Size
+from hidden_dynamics.configuration.schema import Number
 
 
-class Settings(ArtifactSettings):
+class Settings(SideBySideSettings):
     published: str
-    task: str
-    models: Models
-    size: Size | None = None
     metric: str
     target: Number
 

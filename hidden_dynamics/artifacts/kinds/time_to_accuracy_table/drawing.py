@@ -12,7 +12,6 @@ from statistics import fmean
 from hidden_dynamics.artifacts.comparison import (
     Record,
     baseline_label,
-    departures,
     departures_in_title,
     extras_note,
     size_text,
@@ -20,10 +19,10 @@ from hidden_dynamics.artifacts.comparison import (
 from hidden_dynamics.artifacts.kinds.time_to_accuracy_table import TimeToAccuracyTable
 from hidden_dynamics.artifacts.measured_costs import (
     cost_of,
+    departures,
     machine_notes,
     measured_costs,
     not_compared_notes,
-    paper_dataset,
     published_ratio,
     significant,
 )
@@ -93,13 +92,12 @@ def _record(artifact: TimeToAccuracyTable, sources: Sources, cell: Cell) -> Reco
 
 def _departures(artifact: TimeToAccuracyTable, sources: Sources, models: Sequence[str]) -> list[str]:
     """The reasons that times of models cannot be held to the published ones; none where they can."""
-    files = ([row for row in rows if row["model"] in models] for rows in (sources.costs, sources.summary))
-    reasons = [reason for rows in files for reason in departures(rows, paper_dataset(artifact))]
+    reasons = departures(artifact, [row for row in (*sources.costs, *sources.summary) if row["model"] in models])
     settings, published = artifact.settings, artifact.published
     if (settings.metric, settings.target) != (published.metric, published.target):
         theirs = "" if published.target is None else f" ({percent(published.target)})"
         reasons.append(f"the target is not the published one{theirs}")
-    return list(dict.fromkeys(reasons))
+    return reasons
 
 
 def _minutes_per_epoch(cost: dict[str, str], runs: Rows) -> float:
