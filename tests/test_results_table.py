@@ -312,12 +312,12 @@ def test_the_face_says_why_there_are_two_tasks_and_which_reading_is_whose():
 
 
 def test_a_reading_that_differs_within_a_task_says_so():
-    taken = [{"sr_cell": "published"}, {"sr_cell": "released"}, {"sr_cell": "published"}, {}]
-    assert readings_note(taken) == "Readings taken: published and released (sr_cell)."
-    assert readings_note(taken, ["A", "A", "B", "C"]) == (
+    of_a = [("A", {"sr_cell": "published"}), ("A", {"sr_cell": "released"})]
+    assert readings_note(of_a) == "Readings taken: published and released (sr_cell)."
+    assert readings_note([*of_a, ("B", {"sr_cell": "published"}), ("C", {})]) == (
         "Readings taken: sr_cell: published and released in “A”, published in “B”."
     )
-    assert readings_note([{}], ["A"]) == "Readings taken: none apply."
+    assert readings_note([("A", {})]) == "Readings taken: none apply."
 
 
 def test_stand_in_speech_has_no_columns_of_differences():

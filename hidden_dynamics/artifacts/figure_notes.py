@@ -49,7 +49,7 @@ def papers_size(configuration: Configuration, run: Row) -> str:
 def made_note(runs: Sequence[Row]) -> str:
     """For a caption: the readings of the paper that the runs took, and the devices and precisions that they ran on."""
     made_on = sorted({f"{run['device']}, {run['precision']}" for run in runs})
-    readings = readings_note((json.loads(run["readings"]) for run in runs), [run["task_title"] for run in runs])
+    readings = readings_note((run["task_title"], json.loads(run["readings"])) for run in runs)
     return f"{readings} Device: {'; '.join(made_on)}."
 
 

@@ -1,6 +1,5 @@
 """Sentences that artifacts say of themselves: scale, the user's changes, data, seeds, readings, failed runs."""
 
-import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -38,8 +37,7 @@ def caption(artifact: Artifact) -> str:
         parts.append(f"Data: {'; '.join(data)}.")
     if runs:
         parts.append(f"Seeds: {', '.join(map(str, sorted({run.seed for run in runs})))}.")
-        titles = [configuration.tasks[run.task].title for run in runs]
-        parts.append(readings_note((run.spec["readings"] for run in runs), titles))
+        parts.append(readings_note((configuration.tasks[run.task].title, run.spec["readings"]) for run in runs))
     return " ".join(parts)
 
 
@@ -54,15 +52,16 @@ def data_text(configuration: Configuration, title: str, stand_in_for: str | None
     return f"{title}, standing in for {configuration.title_of(stand_in_for)}" if stand_in_for else title
 
 
-def readings_note(readings: Iterable[Mapping[str, str]], tasks: Iterable[str] | None = None) -> str:
+def readings_note(runs: Iterable[tuple[str, Mapping[str, str]]]) -> str:
     """The readings taken where the paper and its code differ: "Readings taken: published (adam_epsilon)."
 
+    One that differs between tasks says which took which.
+
     Args:
-        readings: for each run, {reading: "published" or "released"}.
-        tasks: for each run, its task's title; with it, a reading that differs between tasks says which took which.
+        runs: for each, its task's title and {reading: "published" or "released"}.
     """
     taken: dict[str, dict[str, set[str]]] = {}
-    for choice, task in zip(readings, itertools.repeat("") if tasks is None else tasks, strict=False):
+    for task, choice in runs:
         for name, value in choice.items():
             taken.setdefault(name, {}).setdefault(task, set()).add(value)
     same: dict[str, list[str]] = {}
@@ -77,17 +76,18 @@ def readings_note(readings: Iterable[Mapping[str, str]], tasks: Iterable[str] | 
     return f"Readings taken: {'; '.join(parts + differing) or 'none apply'}."
 
 
-def runs_note(rows: Sequence[Mapping[str, str]]) -> str:
-    """Seeds, devices and precisions of runs: "Seeds: 0, 1. Trained on: cpu. Precision: fp32."
+def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """Seeds, devices, precisions and readings of runs: "Seeds: 0, 1. Trained on: cpu. Precision: fp32.", "Readings ..."
 
     Args:
         rows: of a summary or of measured features.
     """
     seeds, devices, precisions = ({row[column] for row in rows} for column in ("seed", "device", "precision"))
-    return (
+    return [
         f"Seeds: {', '.join(sorted(seeds, key=int))}. Trained on: {'; '.join(sorted(devices))}. "
-        f"Precision: {', '.join(sorted(precisions))}."
-    )
+        f"Precision: {', '.join(sorted(precisions))}.",
+        readings_note((row["task_title"], json.loads(row["readings"])) for row in rows),
+    ]
 
 
 def divergence_notes(runs: Sequence[Mapping[str, str]]) -> list[str]:

@@ -1,6 +1,5 @@
 """The kinds of tables and figures, one module or package each; it gives its class as `KIND`."""
 
-import functools
 import importlib
 import pkgutil
 from typing import Any
@@ -19,9 +18,5 @@ def find(kind: Any, origin: str) -> type[Artifact]:
     Raises:
         UserError: there is none of this name.
     """
-    return _class(known(kind, names(), "kind", origin))
-
-
-@functools.cache
-def _class(kind: str) -> type[Artifact]:
+    known(kind, names(), "kind", origin)
     return importlib.import_module(f"{__name__}.{kind}").KIND

@@ -131,10 +131,7 @@ def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> P
     for run in runs:
         places.setdefault(place_of(sources, run, settings), []).append(run)
     metric = artifact.configuration.metrics[settings.metric]
-    squares = {
-        place: square_of([measured(sources, run, settings.metric) * metric.factor for run in ended(shown)], len(shown))
-        for place, shown in places.items()
-    }
+    squares = {place: square_of(sources, shown, settings.metric, metric.factor) for place, shown in places.items()}
     published = artifact.published_grid(settings)
     theirs = {place: Square(value) for place, value in published.places().items()}
     return Panel(
@@ -156,13 +153,10 @@ def place_of(sources: Sources, run: Row, settings: PanelSettings) -> tuple[float
         raise sources.wrong("summary", f"{run['directory']} has no hyperparameter {error}", "hyperparameters") from None
 
 
-def ended(runs: Sequence[Row]) -> list[Row]:
-    return [run for run in runs if run["status"] == "finished"]
-
-
-def square_of(values: Sequence[float], runs: int) -> Square:
-    """The mean of what the finished ones of `runs` runs measured where they report."""
-    return Square(sum(values) / len(values) if values else math.nan, runs, runs - len(values))
+def square_of(sources: Sources, runs: Sequence[Row], metric: str, factor: float) -> Square:
+    """The mean of what the finished ones of a place's runs measured where they report."""
+    values = [measured(sources, run, metric) * factor for run in runs if run["status"] == "finished"]
+    return Square(sum(values) / len(values) if values else math.nan, len(runs), len(runs) - len(values))
 
 
 def measured(sources: Sources, run: Row, metric: str) -> float:

@@ -14,7 +14,6 @@ from hidden_dynamics.artifacts.figure_notes import are_papers_data, titled
 from hidden_dynamics.artifacts.kinds.copying_example import CopyingExample
 from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.artifacts.sheet import STYLE, page
-from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.data import copying
 
 CELL_COLOURS = {"letter": "#cfe2f3", "blank": "#f7f7f7", "start": "#fbd5a5"}
@@ -28,12 +27,13 @@ def copying_figure(artifact: CopyingExample) -> Figure:
         UserError: the task's data are not those of a copying task.
     """
     configuration, task = artifact.configuration, artifact.settings.task
-    data = configuration.tasks[task].data
+    entry, data = configuration.tasks[task], configuration.tasks[task].data
+    title = titled(configuration, task, entry.title, are_papers_data(configuration, task, entry.dataset, data))
     letters = copying.prepare(Path(), data)["test_letters"][:1]
     small = {"alphabet": 4, "letters": 5, "blanks": 20}
     examples = [
         (f"The paper's example: {settings_of(small)}", np.array([[1, 2, 3, 4, 2]], np.uint8), small),
-        (f"{title_of(configuration, task)}; here {settings_of(data)}", letters, data),
+        (f"{title}; here {settings_of(data)}", letters, data),
     ]
     notes = [
         "- is the blank, : the start marker; time runs from left to right, the numbers below are steps. "
@@ -43,16 +43,11 @@ def copying_figure(artifact: CopyingExample) -> Figure:
     subtitle = f"scale: {configuration.scale_name}"
     with matplotlib.rc_context(STYLE):
         figure, body = page(artifact.settings, subtitle, width=9.6, height=2.9, handles=[], notes=notes)
-        for ax, (title, word, settings) in zip(body.subplots(2, 1), examples, strict=True):
+        for ax, (heading, word, settings) in zip(body.subplots(2, 1), examples, strict=True):
             inputs, targets = copying.sequences(word, settings["blanks"], settings["alphabet"])
             draw_sequences(ax, inputs[0], targets[0], settings)
-            ax.set_title(title, loc="left")
+            ax.set_title(heading, loc="left")
     return figure
-
-
-def title_of(configuration: Configuration, task: str) -> str:
-    entry = configuration.tasks[task]
-    return titled(configuration, task, entry.title, are_papers_data(configuration, task, entry.dataset, entry.data))
 
 
 def settings_of(data: Mapping[str, int]) -> str:

@@ -38,11 +38,7 @@ QUANTITIES = {"time": TIMES, "memory": MEMORIES}
 
 
 def cost_table(artifact: CostTable, sources: Sources) -> Table:
-    """One row per model, the paper's first, then the user's own.
-
-    Raises:
-        UserError: the costs are of another scale, task or size, or lack a model.
-    """
+    """One row per model, the paper's first, then the user's own."""
     costs, cells = measured_costs(sources), artifact.cells()
     quantities = QUANTITIES[artifact.settings.quantity]
     records = [_record(artifact, costs, cell, quantity) for cell in cells for quantity in quantities]
@@ -116,7 +112,7 @@ def _notes(artifact: CostTable, costs: Rows, records: Sequence[Record]) -> list[
     return [
         *scale_notes(artifact.configuration),
         *machine_notes(artifact, costs),
-        readings_note(json.loads(row["readings"]) for row in costs),
+        readings_note((row["task"], json.loads(row["readings"])) for row in costs),
         f"Compared are the ratios to {baseline} alone: time and memory are those of this machine and of this program.",
         *verdict_notes(records, baseline, COSTS_NOTE),
         *not_compared_notes(records),

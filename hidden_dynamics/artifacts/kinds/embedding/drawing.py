@@ -34,12 +34,7 @@ COLOURS = matplotlib.colormaps["tab10"].colors
 
 
 def embedding_figure(artifact: Embedding, sources: Sources) -> Figure:
-    """Panels side by side, one per model: the map of its first seed.
-
-    Raises:
-        UserError: the features are of another scale, task, size or settings, or lack a run; or the maps are missing or
-            damaged.
-    """
+    """Panels side by side, one per model: the map of its first seed."""
     rows = measured_features(sources)
     models = dict.fromkeys(row["model"] for row in rows)
     first = [next(row for row in rows if row["model"] == model) for model in models]

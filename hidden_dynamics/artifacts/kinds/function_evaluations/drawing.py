@@ -55,11 +55,7 @@ class Counts:
 
 
 def function_evaluations_figure(artifact: FunctionEvaluations, sources: Sources) -> Figure:
-    """A column per task: above, function evaluations against the epoch; below, the test accuracy against them.
-
-    Raises:
-        UserError: the summary or a run's metrics.csv is missing or damaged.
-    """
+    """A column per task: above, function evaluations against the epoch; below, the test accuracy against them."""
     configuration, summary = artifact.configuration, sources.summary
     counted = [counts for run in summary if (counts := read_counts(sources, run)) is not None]
     styles = styles_of(configuration, [counts.run for counts in counted])

@@ -41,11 +41,7 @@ class Recording:
 
 
 def gradient_norms_figure(artifact: GradientNorms, sources: Sources) -> Figure:
-    """Heat maps side by side, one per model: step t from the top down, iteration to the right, one scale of colours.
-
-    Raises:
-        UserError: a model has no run, or what its run recorded is missing or damaged.
-    """
+    """Heat maps side by side, one per model: step t from the top down, iteration to the right, one scale of colours."""
     configuration, papers = artifact.configuration, artifact.settings.limits
     recordings = [read_recording(sources, model) for model in artifact.settings.models]
     norms = np.concatenate([recording.norms.ravel() for recording in recordings])

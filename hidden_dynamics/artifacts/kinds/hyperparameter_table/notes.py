@@ -24,7 +24,7 @@ def notes(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:
         f"Seeds: {', '.join(map(str, configuration.seeds))}. Device: {configuration.settings.device}. "
         f"Precision: {configuration.settings.precision}. This table is made from the configuration, not from runs.",
         *_details(rows),
-        readings_note((row.run.spec["readings"] for row in rows), [row.task_title for row in rows]),
+        readings_note((row.task_title, row.run.spec["readings"]) for row in rows),
         f"{count} values differ from the published ones, which stand beside them."
         if count
         else "No value differs from a published one.",

@@ -4,7 +4,7 @@ Tasks that stand for one task of the paper (`published_as`) stand side by side a
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hidden_dynamics.artifacts.comparison import Record, baseline_label, gap_text, ours_text, size_text, value_text
@@ -54,7 +54,7 @@ def best_of_all(artifact: ResultsTable, record: Mapping[str, Any]) -> bool:
 
 def _row(artifact: ResultsTable, records: Sequence[Record], headings: Mapping) -> Texts:
     first = records[0]
-    run_as = _joined(str(r["size"]) for r in records if r["size"] is not None)
+    run_as = " / ".join(dict.fromkeys(str(r["size"]) for r in records if r["size"] is not None)) or ABSENT
     parameters = _by_task(records, "published_parameters", str)
     if parameters != ABSENT and run_as not in (str(first["paper_size"]), ABSENT):
         parameters += f" (N = {first['paper_size']})"
@@ -139,10 +139,6 @@ def _by_task(records: Sequence[Record], column: str, text: Callable[[Any], str])
     texts = [ABSENT if value is None else text(value) for value in values]
     given = set(texts) - {ABSENT}
     return " / ".join(texts) if len(given) > 1 else next(iter(given), ABSENT)
-
-
-def _joined(texts: Iterable[str]) -> str:
-    return " / ".join(dict.fromkeys(texts)) or ABSENT
 
 
 def _ours_text(artifact: ResultsTable, record: Record, decimals: int) -> str:

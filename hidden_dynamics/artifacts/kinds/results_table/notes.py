@@ -1,12 +1,11 @@
 """The title of a table of results, and the notes below it: the numbers' origin, their comparison, their caveats."""
 
-import json
 from collections.abc import Sequence
 
 from hidden_dynamics.artifacts.comparison import Record, baseline_label, extras_note, gap_note
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.kinds.results_table.layout import BEST_OF_ALL, best_of_all, ranked
-from hidden_dynamics.artifacts.notes import RULES, divergence_notes, readings_note, runs_note, scale_notes, title_of
+from hidden_dynamics.artifacts.notes import RULES, divergence_notes, runs_notes, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes
 from hidden_dynamics.papers.published import load_tasks
 
@@ -48,8 +47,7 @@ def _about_runs(artifact: ResultsTable, summary: Rows) -> list[str]:
     data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
     return [
         f"Data: {'; '.join(data)}.",
-        runs_note(summary),
-        readings_note([json.loads(row["readings"]) for row in summary], [row["task_title"] for row in summary]),
+        *runs_notes(summary),
         "Ours: mean ± sample standard deviation (n − 1) over n seeds of what a run reports"
         f"{_reported(artifact, summary)}.",
     ]

@@ -1,6 +1,5 @@
 """A table of silhouette scores of image features: ours over seeds beside the published ones."""
 
-import json
 import math
 from collections.abc import Sequence
 
@@ -26,7 +25,7 @@ from hidden_dynamics.artifacts.feature_notes import (
     weights_note,
 )
 from hidden_dynamics.artifacts.kinds.silhouette_table import SilhouetteTable
-from hidden_dynamics.artifacts.notes import data_text, readings_note, runs_note, scale_notes, title_of
+from hidden_dynamics.artifacts.notes import data_text, runs_notes, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes, verdict_texts, with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import RowKey, Table, signed
@@ -37,11 +36,7 @@ Rows = Sequence[dict[str, str]]
 
 
 def silhouette_table(artifact: SilhouetteTable, sources: Sources) -> Table:
-    """One row per model, the paper's first, then the user's own.
-
-    Raises:
-        UserError: the measured features are of something else, or lack a run.
-    """
+    """One row per model, the paper's first, then the user's own."""
     cells, rows, baseline = artifact.cells(), measured_features(sources), artifact.published.baseline
     records = [_record(artifact, cell, [row for row in rows if row["model"] == cell.model]) for cell in cells]
     held_to = next(record for record in records if record["model"] == baseline)
@@ -111,8 +106,7 @@ def _notes(artifact: SilhouetteTable, rows: Rows, records: Sequence[Record]) -> 
     lines = [
         *scale_notes(configuration),
         *(f"Data: {data_text(configuration, row['dataset_title'], row['stand_in_for'])}." for row in rows),
-        runs_note(rows),
-        readings_note(json.loads(row["readings"]) for row in rows),
+        *runs_notes(rows),
         features_note(settings, rows),
         clusters_note(settings),
         weights_note(rows),

@@ -4,7 +4,6 @@ By the runs' own clocks, which are what is held to the published times; and beca
 side by side, also by the epochs that it took times the time per sample that was measured with all models interleaved.
 """
 
-import json
 import math
 from collections.abc import Sequence
 from statistics import fmean
@@ -26,7 +25,7 @@ from hidden_dynamics.artifacts.measured_costs import (
     published_ratio,
     significant,
 )
-from hidden_dynamics.artifacts.notes import readings_note, runs_note, scale_notes, title_of
+from hidden_dynamics.artifacts.notes import runs_notes, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes, verdict_texts, with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, RowKey, Table, number
@@ -42,12 +41,7 @@ Rows = Sequence[dict[str, str]]
 
 
 def time_to_accuracy_table(artifact: TimeToAccuracyTable, sources: Sources) -> Table:
-    """One row per model, the paper's first, then the user's own.
-
-    Raises:
-        UserError: the summary or the costs are of something else or lack a model, or a run's metrics.csv or clock.csv
-            is missing or cannot be read.
-    """
+    """One row per model, the paper's first, then the user's own."""
     costs, cells, settings = measured_costs(sources), artifact.cells(), artifact.settings
     sources.check("summary", artifact=[artifact.name], scale=[artifact.configuration.scale_name], task=[settings.task])
     records = _with_ratios(artifact, [_record(artifact, sources, cell) for cell in cells])
@@ -128,13 +122,10 @@ def _with_ratios(artifact: TimeToAccuracyTable, records: Sequence[Record]) -> li
     for record in records:
         ratios = {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED}
         clocks, theirs = ratios["clock_minutes_ratio"], record["published_ratio"]
-        held = record is not baseline and not record["not_compared"] and _all_reached(record, baseline)
+        all_reached = all(side["reached"] == side["runs"] for side in (record, baseline))
+        held = record is not baseline and not record["not_compared"] and all_reached
         with_ratios.append(record | ratios | {"ordering": ordering(clocks - 1, theirs - 1) if held else None})
     return with_ratios
-
-
-def _all_reached(*records: Record) -> bool:
-    return all(record["reached"] == record["runs"] for record in records)
 
 
 def _row(artifact: TimeToAccuracyTable, record: Record) -> dict[str, str]:
@@ -181,8 +172,7 @@ def _notes(artifact: TimeToAccuracyTable, sources: Sources, records: Sequence[Re
         *scale_notes(artifact.configuration),
         f"Time per sample: {machine[0].lower()}{machine[1:]}",
         batch,
-        runs_note(summary),
-        readings_note(json.loads(row["readings"]) for row in summary),
+        *runs_notes(summary),
         f"Ours: from the start of the training to the first evaluation with a {_metric(artifact)} of "
         f"{percent(artifact.settings.target)} or more, without the evaluations; the mean over the seeds that reached "
         "it, which is too low where others did not.",
