@@ -56,10 +56,18 @@ def accuracy_of(run):
 
 
 def claim(name, artifact, verdict, statement):
-    found = {"test": "Welch's t", "estimate": "0.012345", "low": "-0.01", "high": "0.03", "level": "0.95", "p": "0.04"}
+    found = {
+        "test": "Welch's t",
+        "estimate": "0.012345",
+        "low": "-0.01",
+        "high": "0.03",
+        "p": "0.04",
+        "p_adjusted": "0.12",
+    }
     runs = "results/demo/runs/mnist/lstm-n32/seed0 results/demo/runs/mnist/lstm-n32/seed1"
     said = {"source": "Table 1", "says": SAYS, "reason": f"reason {name}", "stand_in": "true", "departures": DEPARTURES}
     of = {"id": name, "paper": artifact.partition("_")[0], "artifact": artifact, "kind": "better", "runs": runs}
+    found |= {"p": "0.04", "p_adjusted": "0.12"}
     return dict.fromkeys(COLUMNS, "") | found | said | of | {"verdict": verdict, "statement": statement}
 
 
@@ -293,15 +301,16 @@ def test_claims_show_what_was_found(read):
     of_table = words(read.texts[f"{TABLE}-claims"])
     assert f"{SAYS} Table 1: reproduced 1 inconclusive 1" in of_table
     assert of_table.count(f"Departs from the paper: {DEPARTURES}") == 1  # of both claims
-    assert "Estimate: 0.01235 (95 % interval −0.01 to 0.03)" in read.texts["claim-a"]
+    assert "Difference or ratio: +0.0123 [−0.01, +0.03]" in read.texts["claim-a"]
     assert "reason a" in read.texts["claim-a"] and "on stand-in data" in read.texts["claim-a"]
     assert "Claims that rest on it: contradicted 1" in words(read.texts[CURVES])
     assert "Holm" in read.texts["claims"]  # the rules
 
 
 def test_a_finding_that_does_not_apply_is_left_out():
-    row = dict.fromkeys(COLUMNS, "") | {"p": "0.5", "effect": "-1.5", "effect_name": "Hedges' g"}
-    assert findings(row) == [("p", "0.5"), ("Hedges' g", "−1.5")]
+    row = dict.fromkeys(COLUMNS, "") | {"p": "0.5", "p_adjusted": "1", "effect": "-1.5", "effect_name": "g"}
+    found = {name: text for name, text in findings(row).items() if text}
+    assert found == {"Effect": "g = −1.5", "p": "0.5; Holm 1"}
 
 
 def test_a_number_stays_on_one_line():

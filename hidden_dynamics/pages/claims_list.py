@@ -1,23 +1,11 @@
-"""The verdicts on the papers' claims, as the page lists them."""
+"""The verdicts on the papers' claims as readers see them: what was found, and by what the paper says."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hidden_dynamics.claims.verdict import counts
+from hidden_dynamics.claims.wording import plain
 from hidden_dynamics.results.rows import Row
-
-# What was found, in the order in which it is shown: column, what it is called.
-FINDINGS = {
-    "found": "Found",
-    "published": "Published",
-    "test": "Test",
-    "estimate": "Estimate",
-    "p": "p",
-    "p_adjusted": "p (adjusted)",
-    "effect": "Effect",
-    "n_subject": "n",
-    "n_reference": "n (reference)",
-}
 
 
 @dataclass(frozen=True)
@@ -51,24 +39,44 @@ def _group(says: str, claims: list[Row]) -> Group:
     return Group(says, claims[0]["source"], claims, there, departures.pop() if len(departures) == 1 else "")
 
 
-def findings(claim: Row) -> list[tuple[str, str]]:
-    """[(name, value as text)] of what the test of a claim found, without what does not apply."""
-    shown = []
-    for column, name in FINDINGS.items():
-        text = brief(claim[column])
-        if text and column == "estimate" and claim["low"] and claim["high"]:
-            level = f"{100 * float(claim['level']):g} % interval" if claim["level"] else "interval"
-            text += f" ({level} {brief(claim['low'])} to {brief(claim['high'])})"
-        if text and column == "effect" and claim["effect_name"]:
-            name = claim["effect_name"]
-        if text:
-            shown.append((name, text))
-    return shown
+def findings(claim: Row) -> dict[str, str]:
+    """What the test of a claim found, by what it is called; "" where it does not apply."""
+    return {
+        "Found": claim["found"],
+        "Difference or ratio": _interval(claim),
+        "Effect": f"{claim['effect_name']} = {_number(claim['effect'])}" if claim["effect_name"] == "g" else "",
+        "p": _probability(claim),
+        "n": " and ".join(filter(None, (claim["n_subject"], claim["n_reference"]))),
+        "Published": claim["published"],
+    }
 
 
-def brief(text: str) -> str:
-    """A number to four significant digits; any other text as it is."""
-    try:
-        return f"{float(text):.4g}".replace("-", "−")
-    except ValueError:
-        return text
+def _interval(claim: Row) -> str:
+    """The estimate and its interval; a ratio is marked as one."""
+    if claim["estimate"] == "":
+        return ""
+    ratio = "ratio" in claim["effect_name"]
+    number = _number if ratio or claim["kind"] == "ranking" else _signed
+    mark = "× " if ratio else "tau = " if claim["kind"] == "ranking" else ""
+    text = mark + number(claim["estimate"])
+    return text if claim["low"] == "" else f"{text} [{number(claim['low'])}, {number(claim['high'])}]"
+
+
+def _probability(claim: Row) -> str:
+    """p and, where it differs, the p adjusted over the family."""
+    if claim["p"] == "":
+        return ""
+    p, adjusted = (_small(float(claim[key])) for key in ("p", "p_adjusted"))
+    return p if p == adjusted else f"{p}; Holm {adjusted}"
+
+
+def _small(p: float) -> str:
+    return "<0.0001" if p < 1e-4 else plain(p, 2)
+
+
+def _number(text: str) -> str:
+    return plain(float(text)).replace("-", "−")
+
+
+def _signed(text: str) -> str:
+    return ("+" if float(text) > 0 else "") + _number(text)

@@ -9,8 +9,7 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages import times
 from hidden_dynamics.pages.claims_list import findings
 from hidden_dynamics.pages.curve_drawings import colours
-from hidden_dynamics.pages.data_used import data_of
-from hidden_dynamics.pages.overview import key_figures, provenance_of
+from hidden_dynamics.pages.provenance import data_of, provenance_of
 from hidden_dynamics.pages.sections import papers_of, section_of
 from hidden_dynamics.pages.templating import environment
 from hidden_dynamics.results.rows import read_rows
@@ -31,13 +30,11 @@ def index_page(configuration: Configuration, root: Path) -> str:
     claims = read_rows(root / paths.all_verdicts("csv"), COLUMNS)
     runs = read_rows(root / paths.summary("all"))
     sections = [section_of(artifact, runs, claims, root) for artifact in load_artifacts(configuration).values()]
-    papers = papers_of(sections)
     template = environment(configuration.results).get_template("index.html.j2")
     return template.render(
         configuration=configuration,
         provenance=provenance_of(configuration, runs),
-        papers=papers,
-        key_figures=key_figures([section for paper in papers for section in paper.sections], root),
+        papers=papers_of(sections),
         colours=colours(configuration),
         claims=claims,
         verdicts=VERDICTS,

@@ -1,7 +1,7 @@
 """Of which runs an artifact was made: for each of its rows, every run with its value, data, code, directory."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,12 +63,6 @@ def origins_of(artifact: Artifact, runs: Iterable[Row]) -> dict[tuple[str, str],
 def size_text(size: int | str | None) -> str:
     """One of the paper's sizes as a summary has it."""
     return "" if size is None else str(size)
-
-
-def versions_of(runs: Sequence[Row]) -> list[str]:
-    """Every version of a package that a run was made with, such as "torch 2.11.0"."""
-    found = {f"{name} {version}" for row in runs for name, version in json.loads(row["versions"]).items()}
-    return sorted(found)
 
 
 def _origin(row: Row) -> Origin:

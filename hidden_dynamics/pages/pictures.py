@@ -24,9 +24,8 @@ def picture_of(path: Path) -> Picture:
     Raises:
         UserError: the file is missing or no PNG.
     """
-    content = _read(path)
-    with _opened(path, content) as image:
-        return Picture(_address(content), *image.size)
+    with _opened(path) as image:
+        return Picture(_address(path.read_bytes()), *image.size)
 
 
 def thumbnail_of(path: Path, width: int) -> Picture:
@@ -35,7 +34,7 @@ def thumbnail_of(path: Path, width: int) -> Picture:
     Raises:
         UserError: the file is missing or no PNG.
     """
-    with _opened(path, _read(path)) as image:
+    with _opened(path) as image:
         small = image.convert("RGB")
         small.thumbnail((width, width))
         buffer = BytesIO()
@@ -43,16 +42,11 @@ def thumbnail_of(path: Path, width: int) -> Picture:
         return Picture(_address(buffer.getvalue()), *small.size)
 
 
-def _read(path: Path) -> bytes:
+def _opened(path: Path) -> Image.Image:
     try:
-        return path.read_bytes()
+        return Image.open(path, formats=["PNG"])
     except FileNotFoundError:
         raise UserError(f"{path} is missing: run snakemake again, which makes it.", file=path) from None
-
-
-def _opened(path: Path, content: bytes) -> Image.Image:
-    try:
-        return Image.open(BytesIO(content), formats=["PNG"])
     except OSError:
         raise UserError(f"{path} is not a PNG: remove it and run snakemake again.", file=path) from None
 

@@ -1,7 +1,7 @@
 """What the page shows of each artifact, paper by paper and in the papers' order."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,14 @@ from hidden_dynamics.artifacts.tables import Link, RowKey
 from hidden_dynamics.claims.verdict import VERDICTS, counts
 from hidden_dynamics.pages.claims_list import Group, groups
 from hidden_dynamics.pages.curve_drawings import CurvesDrawing, curves_drawing
-from hidden_dynamics.pages.data_used import stand_ins
 from hidden_dynamics.pages.origins import Rows, origins_of, size_text
-from hidden_dynamics.pages.pictures import Picture, picture_of
+from hidden_dynamics.pages.pictures import Picture, picture_of, thumbnail_of
+from hidden_dynamics.pages.provenance import stand_ins
 from hidden_dynamics.pages.table_parts import TablePart, parts_of
 from hidden_dynamics.results.rows import Row
 
 TABULAR = ("summary", "costs", "features")  # of an artifact's files: rows that name their data
+SMALL = 560  # pixels of a thumbnail: twice what it is shown at
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Section:
     Attributes:
         says: its title, or what is not as in the paper, with the scale.
         tables, curves, picture: what shows it, one of them.
+        thumbnail: of the picture of a key figure, for the first screen.
         notes: what is to be known of it.
         stand_ins: {title of a stand-in: titles of what it stands in for} of its data.
         rows: the runs that it was made of.
@@ -44,6 +46,7 @@ class Section:
     tables: Sequence[TablePart] = ()
     curves: CurvesDrawing | None = None
     picture: Picture | None = None
+    thumbnail: Picture | None = None
 
     @property
     def name(self) -> str:
@@ -98,14 +101,14 @@ def section_of(artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], r
     sources = Sources(artifact, root, tuple(own))
     origins = origins_of(artifact, runs)
     rows = [row for name in TABULAR if name in artifact.inputs() for row in getattr(sources, name)]
-    section = Section(
+    return Section(
         artifact=artifact,
         rows=list(origins.values()),
         stand_ins=stand_ins(rows, artifact.configuration.title_of),
         counts=counts(own),
         groups=groups(own),
+        **_shown(artifact, sources, origins, root),
     )
-    return replace(section, **_shown(artifact, sources, origins, root))
 
 
 def _shown(artifact: Artifact, sources: Sources, origins: Mapping[tuple[str, str], Rows], root: Path) -> dict[str, Any]:
@@ -115,7 +118,9 @@ def _shown(artifact: Artifact, sources: Sources, origins: Mapping[tuple[str, str
         return {"says": table.title, "notes": table.notes, "tables": parts_of(table, _links(origins))}
     panels = artifact.taken_apart(sources)
     if panels is None:
-        return {"picture": picture_of(root / artifact.configuration.paths.figure(artifact.name, "png"))}
+        path = root / artifact.configuration.paths.figure(artifact.name, "png")
+        small = thumbnail_of(path, SMALL) if artifact.settings.key_figure else None
+        return {"picture": picture_of(path), "thumbnail": small}
     drawing = curves_drawing(artifact.configuration, artifact.name, panels)
     return {"says": panels.subtitle, "notes": panels.notes, "curves": drawing}
 
