@@ -329,8 +329,8 @@ def test_jobs_are_summed_by_kind(tmp_path):
     (tmp_path / "render-x.tsv").write_text(head + "0.05\t0:00:00\t-\n")
     (tmp_path / "empty.tsv").write_text("")
     train, render = times.jobs(tmp_path)
-    assert (train.kind, train.count, train.total, train.longest, train.memory) == ("train", 2, 31.0, 20.5, 300.5)
-    assert (render.kind, render.count, render.memory) == ("render", 1, 0.0)
+    assert train == {"kind": "train", "count": 2, "total": 31.0, "longest": 20.5, "memory": 300.5}
+    assert (render["kind"], render["count"], render["memory"]) == ("render", 1, 0.0)
 
 
 def test_durations():

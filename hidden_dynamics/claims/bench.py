@@ -57,9 +57,6 @@ class Bench:
         cost = self.evidence.cost(cell, claim.metric)
         return [cost] if cost else self.evidence.rows(cell)
 
-    def all_rows(self, claim: Claim) -> list[Row]:
-        return [row for cell in claim.cells for row in self.rows(claim, cell)]
-
     def label(self, cell: Cell) -> str:
         return self.configuration.models[cell.model].label
 

@@ -65,7 +65,7 @@ def _outcome(bench: Bench, claim: Claim) -> Outcome:
 
 def _row(bench: Bench, claim: Claim, outcome: Outcome, p_adjusted: float | None, family: int) -> dict[str, Any]:
     verdict, reason = decide(outcome, p_adjusted, bench.level, family)
-    rows = bench.all_rows(claim)
+    rows = [row for cell in claim.cells for row in bench.rows(claim, cell)]
     data = [bench.stand_in(row) if row["stand_in_for"] else row["dataset_title"] for row in rows]
     own = {key: getattr(claim, key) for key in COLUMNS if hasattr(claim, key)}
     found = {key: getattr(outcome, key) for key in COLUMNS if hasattr(outcome, key)}

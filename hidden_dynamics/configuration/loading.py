@@ -14,15 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.configuration.paths import Paths
-from hidden_dynamics.configuration.reading import (
-    known,
-    merge,
-    mistake,
-    read_yaml,
-    scalar,
-    typed,
-    with_number_keys,
-)
+from hidden_dynamics.configuration.reading import known, merge, mistake, read_yaml, scalar, typed, with_number_keys
 from hidden_dynamics.configuration.schema import (
     ArtifactName,
     Dataset,

@@ -116,16 +116,20 @@ class Metric(Entry):
         return 1 if self.better == "higher" else -1
 
 
+OptimiserName = Annotated[Literal["RMSprop", "Adam", "SGD"], expecting("an optimiser: RMSprop, Adam or SGD")]
+LearningRate = Annotated[int | float, Field(gt=0), expecting("a learning rate above 0", within=True)]
+
+
 class OptimiserChange(Entry):
     model_config = ConfigDict(extra="allow")
 
-    name: Annotated[Literal["RMSprop", "Adam", "SGD"], expecting("an optimiser: RMSprop, Adam or SGD")] | None = None
-    lr: Annotated[int | float, Field(gt=0), expecting("a learning rate above 0", within=True)] | None = None
+    name: OptimiserName | None = None
+    lr: LearningRate | None = None
 
 
 class Optimiser(OptimiserChange):
-    name: Annotated[Literal["RMSprop", "Adam", "SGD"], expecting("an optimiser: RMSprop, Adam or SGD")]
-    lr: Annotated[int | float, Field(gt=0), expecting("a learning rate above 0", within=True)]
+    name: OptimiserName
+    lr: LearningRate
 
 
 class Report(Entry):
@@ -226,21 +230,16 @@ class TaskChange(Entry):
     models: Free = {}
 
 
-class Task(Entry):
+class Task(TaskChange):
     """An experiment: data, a task class, a training, and the models that are trained."""
 
     title: str
     task_class: ClassName = Field(alias="class")
     dataset: str
-    data: Free = {}
-    settings: Free = {}
     network: ClassName | None = None
-    hyperparameters: Free = {}
-    sizes: dict[int | str, Size] = {}
     published_as: str | None = None
     single_seed: bool = False
     training: Training
-    readings: Readings = {}
     models: dict[str, TaskModel]
 
 

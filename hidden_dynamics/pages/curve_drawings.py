@@ -38,20 +38,11 @@ class PanelDrawing:
 
 
 @dataclass(frozen=True)
-class LegendKey:
-    """A model in the legend; `dashes` as the SVG attribute stroke-dasharray has them."""
-
-    model: str
-    label: str
-    dashes: str
-
-
-@dataclass(frozen=True)
 class CurvesDrawing:
     """What the page shows of a figure of curves; `marks` are what its other lines and symbols mean."""
 
     panels: list[PanelDrawing]
-    keys: list[LegendKey]
+    keys: Sequence[Key]
     marks: Sequence[str]
 
 
@@ -62,12 +53,12 @@ def curves_drawing(configuration: Configuration, name: str, figure: Panels) -> C
         drawings = [
             _panel(panel, f"{name}-panel-{number}", models) for number, panel in enumerate(figure.panels, start=1)
         ]
-    return CurvesDrawing(drawings, [_key(key) for key in figure.keys], figure.marks)
+    return CurvesDrawing(drawings, figure.keys, figure.marks)
 
 
-def _key(key: Key) -> LegendKey:
-    points = (length * STYLE["lines.linewidth"] for length in key.dashes)  # matplotlib counts line widths
-    return LegendKey(key.model, key.label, " ".join(f"{length:.3g}" for length in points))
+def dasharray(dashes: Sequence[float]) -> str:
+    """A key's dashes, which matplotlib counts in line widths, as the SVG attribute stroke-dasharray has them."""
+    return " ".join(f"{length * STYLE['lines.linewidth']:.3g}" for length in dashes)
 
 
 def colours(configuration: Configuration) -> dict[str, tuple[str, str]]:

@@ -9,6 +9,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
+from hidden_dynamics.pages.curve_drawings import dasharray
+
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -29,6 +31,7 @@ def environment(results: str) -> jinja2.Environment:
     jinja.filters |= {
         "breakable": lambda path: escape(path).replace("/", Markup("/<wbr>")),
         "brief": brief,
+        "dasharray": dasharray,
         "duration": duration,
         "identifier": lambda text: re.sub(r"[\s%]", "-", text),
         "relative": _relative_to(results),

@@ -2,37 +2,14 @@
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
-@dataclass(frozen=True)
-class Training:
-    """The runs of one model, of one size, on one task; seconds of training, evaluations not included."""
+def trainings(runs: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+    """By task and model, in the order of the runs: how many, and the seconds of training, evaluations not included.
 
-    task: str
-    label: str
-    size: str
-    runs: int
-    mean: float
-    longest: float
-    total: float
-    milliseconds: float  # per iteration
-
-
-@dataclass(frozen=True)
-class Jobs:
-    """The jobs of one kind that have run: wall time in seconds, peak memory (resident) of one in MB."""
-
-    kind: str
-    count: int
-    total: float
-    longest: float
-    memory: float
-
-
-def trainings(runs: Sequence[Mapping[str, str]]) -> list[Training]:
-    """By task and model, in the order of the runs; a run that two of the paper's sizes share counts once.
+    A run that two of the paper's sizes share counts once. `milliseconds` are per iteration.
 
     Args:
         runs: the rows of summary/runs.csv, as text by column.
@@ -43,14 +20,11 @@ def trainings(runs: Sequence[Mapping[str, str]]) -> list[Training]:
     return [_training(group) for group in groups.values()]
 
 
-def slowest(runs: Sequence[Mapping[str, str]], count: int) -> list[Mapping[str, str]]:
-    return sorted(runs, key=lambda run: float(run["training_seconds"]), reverse=True)[:count]
+def jobs(logs: Path) -> list[dict[str, Any]]:
+    """By kind, the longest in total first, from the benchmark files in `logs`: how many, and wall time in seconds.
 
-
-def jobs(logs: Path) -> list[Jobs]:
-    """By kind, the longest in total first, from the benchmark files in `logs`.
-
-    A file that another job is writing, or that a job of a fraction of a second left empty, counts as no time.
+    `memory` is the peak (resident) of one job in MB. A file that another job is writing, or that a job of a fraction of
+    a second left empty, counts as no time.
     """
     groups: dict[str, list[Mapping[str, str]]] = {}
     for path in sorted(logs.glob("*.tsv")):
@@ -59,32 +33,32 @@ def jobs(logs: Path) -> list[Jobs]:
                 csv.DictReader(handle, delimiter="\t")
             )
     found = [
-        Jobs(
-            kind=kind.replace("_", " "),
-            count=len(rows),
-            total=sum(_numbers(rows, "s")),
-            longest=max(_numbers(rows, "s")),
-            memory=max(_numbers(rows, "max_rss")),
-        )
+        {
+            "kind": kind.replace("_", " "),
+            "count": len(rows),
+            "total": sum(_numbers(rows, "s")),
+            "longest": max(_numbers(rows, "s")),
+            "memory": max(_numbers(rows, "max_rss")),
+        }
         for kind, rows in groups.items()
         if rows
     ]
-    return sorted(found, key=lambda kind: kind.total, reverse=True)
+    return sorted(found, key=lambda kind: kind["total"], reverse=True)
 
 
-def _training(runs: Sequence[Mapping[str, str]]) -> Training:
+def _training(runs: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     seconds = [float(run["training_seconds"]) for run in runs]
     iterations = sum(int(run["iterations"]) for run in runs)
-    return Training(
-        task=runs[0]["task_title"],
-        label=runs[0]["label"],
-        size=runs[0]["size"],
-        runs=len(runs),
-        mean=sum(seconds) / len(runs),
-        longest=max(seconds),
-        total=sum(seconds),
-        milliseconds=1000 * sum(seconds) / max(iterations, 1),
-    )
+    return {
+        "task": runs[0]["task_title"],
+        "label": runs[0]["label"],
+        "size": runs[0]["size"],
+        "runs": len(runs),
+        "mean": sum(seconds) / len(runs),
+        "longest": max(seconds),
+        "total": sum(seconds),
+        "milliseconds": 1000 * sum(seconds) / max(iterations, 1),
+    }
 
 
 def _numbers(rows: Iterable[Mapping[str, str]], column: str) -> list[float]:
