@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from drawn import artifact_at, assert_nothing_overlaps, with_gid, words
 
-from hidden_dynamics.artifacts.kinds.copying_example.drawing import copying_figure, shown_steps
+from hidden_dynamics.artifacts.kinds.copying_example.drawing import shown_steps
 from hidden_dynamics.data import copying
 from hidden_dynamics.errors import UserError
 
@@ -18,7 +18,7 @@ def cells(ax, name, length):
 
 
 def test_the_papers_example_of_the_copying_task():
-    figure = copying_figure(artifact_at("demo", FIGURE))
+    figure = artifact_at("demo", FIGURE).draw(None)
     above = figure.axes[0]
     word = list("12342")
     assert cells(above, "Input", 30) == [*word, *"-" * 20, ":", *"-" * 4]
@@ -32,7 +32,7 @@ def test_the_configured_example_is_the_first_test_sequence(scale):
     data = task.data
     letters, blanks = data["letters"], data["blanks"]
     word = [str(letter) for letter in copying.prepare(Path(), data)["test_letters"][0]]
-    figure = copying_figure(artifact)
+    figure = artifact.draw(None)
     below = figure.axes[1]
     length = 2 * letters + blanks
     for name, expected in (
@@ -57,4 +57,4 @@ def test_shown_steps():
 
 def test_the_copying_example_needs_a_copying_task():
     with pytest.raises(UserError, match="copying"):
-        copying_figure(artifact_at("demo", FIGURE, overrides={"artifacts": {FIGURE: {"task": "mnist"}}}))
+        artifact_at("demo", FIGURE, overrides={"artifacts": {FIGURE: {"task": "mnist"}}}).draw(None)

@@ -2,9 +2,10 @@
 
 A kind of artifact is one class derived from `Artifact`, in a module or package of `hidden_dynamics.artifacts.kinds`
 that is named as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask it. The workflow reads
-these modules before it builds its graph, so they import numerical libraries only within what draws.
+these modules before it builds its graph, so they import no numerical libraries: what draws is a module of its own.
 """
 
+import importlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -90,9 +91,10 @@ class Artifact(ABC):
     def shown(self) -> list[Cell]:
         """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
 
-    @abstractmethod
     def draw(self, sources: Any) -> Any:
         """The table (hidden_dynamics.artifacts.tables.Table) or figure (matplotlib's) made of its sources.
+
+        Unless a kind says how, by `draw(artifact, sources)` of the module `drawing` in its package.
 
         Args:
             sources: where its files are (hidden_dynamics.artifacts.sources.Sources).
@@ -100,6 +102,7 @@ class Artifact(ABC):
         Raises:
             UserError: a file is missing, damaged, or of something else.
         """
+        return importlib.import_module(f"{type(self).__module__}.drawing").draw(self, sources)
 
     def taken_apart(self, sources: Any) -> Any:
         """For the page, a figure taken apart (hidden_dynamics.artifacts.panels.Panels); None where it stays whole."""

@@ -24,7 +24,8 @@ def meaning_of(artifact: Artifact, code: Iterable[str] = ()) -> str:
         {name: configuration.tasks[name].given() for name in tasks},
         {name: _without(model.given(), "tasks") for name, model in configuration.models.items()},
     ]
-    return _digest(shown, [f"{kind.__module__}.{kind.__name__}", *code])
+    drawing = [f"{kind.__module__}.drawing.draw"] if kind.draw is Artifact.draw else []
+    return _digest(shown, [f"{kind.__module__}.{kind.__name__}", *drawing, *code])
 
 
 def meaning_of_all(configuration: Configuration, code: Iterable[str]) -> str:

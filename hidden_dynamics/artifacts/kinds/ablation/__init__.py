@@ -1,7 +1,7 @@
 """Grids over two hyperparameters, ours above the paper's."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -74,11 +74,6 @@ class Ablation(Artifact):
             }
             configured = self.cells_of(panel)
             yield panel.task, panel.metric, {cell: value for cell, value in values.items() if cell in configured}
-
-    def draw(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.kinds.ablation import drawing  # matplotlib
-
-        return drawing.ablation_figure(self, sources)
 
 
 KIND = Ablation

@@ -97,7 +97,7 @@ class Panel:
     published: GridRow
 
 
-def ablation_figure(artifact: Ablation, sources: Sources) -> Figure:
+def draw(artifact: Ablation, sources: Sources) -> Figure:
     """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below.
 
     Raises:

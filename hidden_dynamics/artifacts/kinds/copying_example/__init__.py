@@ -1,7 +1,5 @@
 """The example of the copying task: input and output as rows of cells."""
 
-from typing import Any
-
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell
@@ -23,11 +21,6 @@ class CopyingExample(Artifact):
 
     def check(self, where: str) -> None:
         known(self.settings.task, self.configuration.tasks, "task", where)
-
-    def draw(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.kinds.copying_example import drawing  # matplotlib
-
-        return drawing.copying_figure(self)
 
 
 KIND = CopyingExample

@@ -14,13 +14,14 @@ from hidden_dynamics.artifacts.figure_notes import are_papers_data, titled
 from hidden_dynamics.artifacts.kinds.copying_example import CopyingExample
 from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.artifacts.sheet import STYLE, page
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.data import copying
 
 CELL_COLOURS = {"letter": "#cfe2f3", "blank": "#f7f7f7", "start": "#fbd5a5"}
 MOST_CELLS = 40  # a longer sequence is drawn with its blanks abbreviated
 
 
-def copying_figure(artifact: CopyingExample) -> Figure:
+def draw(artifact: CopyingExample, sources: Sources) -> Figure:
     """The example of the copying task: the paper's (A = {1, 2, 3, 4}, K = 5, L = 20), and one of the configured data.
 
     Raises:

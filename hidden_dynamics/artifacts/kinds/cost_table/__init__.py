@@ -1,7 +1,7 @@
 """A table of costs: time or memory per sample, measured on the machine at hand, beside the published ones."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
 from hidden_dynamics.configuration.reading import expecting
@@ -41,11 +41,6 @@ class CostTable(MeasuredCosts):
     @property
     def runs(self) -> list[Run]:
         return []  # they are measured, not trained
-
-    def draw(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.kinds.cost_table import drawing  # pandas
-
-        return drawing.cost_table(self, sources)
 
 
 KIND = CostTable

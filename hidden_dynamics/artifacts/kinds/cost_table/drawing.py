@@ -37,7 +37,7 @@ Rows = Sequence[dict[str, str]]
 QUANTITIES = {"time": TIMES, "memory": MEMORIES}
 
 
-def cost_table(artifact: CostTable, sources: Sources) -> Table:
+def draw(artifact: CostTable, sources: Sources) -> Table:
     """One row per model, the paper's first, then the user's own."""
     costs, cells = measured_costs(sources), artifact.cells()
     quantities = QUANTITIES[artifact.settings.quantity]

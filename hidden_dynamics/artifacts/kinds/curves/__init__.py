@@ -63,11 +63,6 @@ class Curves(Artifact):
                 if row.task == panel.task:
                     yield Cell(row.task, row.model, panel.size), self.published.metric
 
-    def draw(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.kinds.curves import drawing  # matplotlib
-
-        return drawing.curves_figure(self, sources)
-
     def taken_apart(self, sources: Any) -> Any:
         from hidden_dynamics.artifacts.kinds.curves import drawing  # matplotlib
 

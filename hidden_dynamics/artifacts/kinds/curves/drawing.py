@@ -26,7 +26,7 @@ DASHES = ["solid", (0, (7, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1)), (0, (8, 1, 1
 Styles = Mapping[str, Mapping[str, Any]]
 
 
-def curves_figure(artifact: Curves, sources: Sources) -> Figure:
+def draw(artifact: Curves, sources: Sources) -> Figure:
     """A figure of training curves: one panel per configured panel, a line with its 95 % band per model, one legend."""
     panels, styles = panels_of(artifact, sources), styles_of(artifact, sources)
     columns = min(len(panels), 2)

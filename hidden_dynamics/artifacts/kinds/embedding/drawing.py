@@ -33,7 +33,7 @@ COLUMNS = 3
 COLOURS = matplotlib.colormaps["tab10"].colors
 
 
-def embedding_figure(artifact: Embedding, sources: Sources) -> Figure:
+def draw(artifact: Embedding, sources: Sources) -> Figure:
     """Panels side by side, one per model: the map of its first seed."""
     rows = measured_features(sources)
     models = dict.fromkeys(row["model"] for row in rows)

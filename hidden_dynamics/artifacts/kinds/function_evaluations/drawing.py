@@ -54,7 +54,7 @@ class Counts:
     means: Mapping[str, NDArray]
 
 
-def function_evaluations_figure(artifact: FunctionEvaluations, sources: Sources) -> Figure:
+def draw(artifact: FunctionEvaluations, sources: Sources) -> Figure:
     """A column per task: above, function evaluations against the epoch; below, the test accuracy against them."""
     configuration, summary = artifact.configuration, sources.summary
     counted = [counts for run in summary if (counts := read_counts(sources, run)) is not None]

@@ -1,6 +1,6 @@
 """Heat maps of the gradient with respect to the hidden state, over time step and iteration."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -20,11 +20,6 @@ class GradientNorms(SideBySide):
     summarised = True
     run_files = (GRADIENTS,)
     with_extras = False  # the heat maps are of the paper's models alone
-
-    def draw(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.kinds.gradient_norms import drawing  # matplotlib
-
-        return drawing.gradient_norms_figure(self, sources)
 
 
 KIND = GradientNorms

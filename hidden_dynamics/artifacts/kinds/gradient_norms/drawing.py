@@ -40,7 +40,7 @@ class Recording:
         return int(self.iterations[1] - self.iterations[0]) if self.iterations.size > 1 else 1
 
 
-def gradient_norms_figure(artifact: GradientNorms, sources: Sources) -> Figure:
+def draw(artifact: GradientNorms, sources: Sources) -> Figure:
     """Heat maps side by side, one per model: step t from the top down, iteration to the right, one scale of colours."""
     configuration, papers = artifact.configuration, artifact.settings.limits
     recordings = [read_recording(sources, model) for model in artifact.settings.models]

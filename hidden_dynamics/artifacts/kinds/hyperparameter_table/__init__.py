@@ -1,7 +1,5 @@
 """A table of hyperparameters: what is configured at a scale beside what is published."""
 
-from typing import Any
-
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell
@@ -23,11 +21,6 @@ class HyperparameterTable(Artifact):
     def check(self, where: str) -> None:
         for model in self.settings.models:
             known(model, self.configuration.models, "model", where)
-
-    def draw(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.kinds.hyperparameter_table import drawing  # pandas
-
-        return drawing.hyperparameter_table(self)
 
 
 KIND = HyperparameterTable

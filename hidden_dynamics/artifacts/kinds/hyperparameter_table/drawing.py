@@ -7,11 +7,12 @@ from hidden_dynamics.artifacts.kinds.hyperparameter_table import HyperparameterT
 from hidden_dynamics.artifacts.kinds.hyperparameter_table.cells import COLUMNS, MISSING, Row, rows_of
 from hidden_dynamics.artifacts.kinds.hyperparameter_table.notes import notes
 from hidden_dynamics.artifacts.notes import title_of
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import RowKey, Table
 from hidden_dynamics.configuration import Configuration
 
 
-def hyperparameter_table(artifact: HyperparameterTable) -> Table:
+def draw(artifact: HyperparameterTable, sources: Sources) -> Table:
     """The configured hyperparameters of the artifact's models, a row per task and size, beside the published ones."""
     rows = rows_of(artifact)
     departs = any(cell.differs for row in rows for cell in row.cells.values())

@@ -1,7 +1,6 @@
 """A table of results: ours over seeds beside the published numbers."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from hidden_dynamics.artifacts.base import Rows, RowsSettings
 from hidden_dynamics.configuration.runs import Cell
@@ -35,11 +34,6 @@ class ResultsTable(Rows):
                 cells = [cell for cell in self.shown() if cell.task == task]
                 numbers = {cell: self.number(cell, metric) for cell in cells}
                 yield task, metric, {cell: number.value for cell, number in numbers.items() if number}
-
-    def draw(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.kinds.results_table import drawing  # pandas
-
-        return drawing.results_table(self, sources)
 
 
 KIND = ResultsTable

@@ -20,7 +20,7 @@ from hidden_dynamics.results.summary import measured_of
 Rows = Sequence[dict[str, str]]
 
 
-def results_table(artifact: ResultsTable, sources: Sources) -> Table:
+def draw(artifact: ResultsTable, sources: Sources) -> Table:
     """The paper's rows in its order, then the models of the user's own.
 
     Raises:

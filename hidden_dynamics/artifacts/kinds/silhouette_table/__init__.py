@@ -1,7 +1,7 @@
 """A table of silhouette scores of image features: ours over seeds beside the published ones."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -55,11 +55,6 @@ class SilhouetteTable(Featured):
     def printed(self) -> Iterator[tuple[Cell, str]]:
         for cell in self.shown():
             yield cell, "silhouette"
-
-    def draw(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.kinds.silhouette_table import drawing  # pandas
-
-        return drawing.silhouette_table(self, sources)
 
 
 KIND = SilhouetteTable

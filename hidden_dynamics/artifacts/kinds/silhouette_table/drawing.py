@@ -35,7 +35,7 @@ from hidden_dynamics.results.statistics import mean_and_std
 Rows = Sequence[dict[str, str]]
 
 
-def silhouette_table(artifact: SilhouetteTable, sources: Sources) -> Table:
+def draw(artifact: SilhouetteTable, sources: Sources) -> Table:
     """One row per model, the paper's first, then the user's own."""
     cells, rows, baseline = artifact.cells(), measured_features(sources), artifact.published.baseline
     records = [_record(artifact, cell, [row for row in rows if row["model"] == cell.model]) for cell in cells]

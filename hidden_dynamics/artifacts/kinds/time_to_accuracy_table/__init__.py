@@ -1,7 +1,5 @@
 """A table of the time that each model trains until it reaches an accuracy, beside the published times."""
 
-from typing import Any
-
 from hidden_dynamics.artifacts.base import SideBySideSettings
 from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts
 from hidden_dynamics.configuration.schema import Number
@@ -20,11 +18,6 @@ class TimeToAccuracyTable(MeasuredCosts):
 
     def chosen_metrics(self) -> list[str]:
         return [self.settings.metric]
-
-    def draw(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.kinds.time_to_accuracy_table import drawing  # pandas
-
-        return drawing.time_to_accuracy_table(self, sources)
 
 
 KIND = TimeToAccuracyTable

@@ -40,7 +40,7 @@ OF_RUNS = ("Reached by", "Epochs", "Own clocks, min")
 Rows = Sequence[dict[str, str]]
 
 
-def time_to_accuracy_table(artifact: TimeToAccuracyTable, sources: Sources) -> Table:
+def draw(artifact: TimeToAccuracyTable, sources: Sources) -> Table:
     """One row per model, the paper's first, then the user's own."""
     costs, cells, settings = measured_costs(sources), artifact.cells(), artifact.settings
     sources.check("summary", artifact=[artifact.name], scale=[artifact.configuration.scale_name], task=[settings.task])
