@@ -137,8 +137,9 @@ class Artifact(ABC):
 
     def check(self, where: str) -> None:
         """Hold the names in its settings, which stand at `where`, to what is configured."""
+        for task in self.tasks():
+            known(task, self.configuration.tasks, "task", where)
         for cell in self.shown():
-            known(cell.task, self.configuration.tasks, "task", where)
             known(cell.model, self.configuration.models, "model", where)
         for metric in self.chosen_metrics():
             known(metric, self.configuration.metrics, "metric", where)

@@ -37,8 +37,8 @@ def page(
     subtitle: str,
     width: float,
     height: float,
-    handles: Sequence[Line2D],
     notes: Sequence[str],
+    handles: Sequence[Line2D] = (),
 ) -> tuple[Figure, SubFigure]:
     """A page of three bands from top to bottom: titles and legend, the body, a caption.
 
@@ -46,6 +46,7 @@ def page(
         settings: the artifact's; the title is their heading.
         width, height: of the body, in inches; the others are as high as their text.
         notes: the caption's paragraphs.
+        handles: the legend's entries.
 
     Returns:
         (figure, its body).

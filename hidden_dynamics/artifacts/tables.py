@@ -1,5 +1,6 @@
 """Tables for programs and for people: one CSV, and Markdown, LaTeX and HTML with the title above and notes below."""
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,12 +107,8 @@ def html_table(table: Table, link: Link | None = None) -> Markup:
         link: gives the address that a row's first cell leads to, of `(row, None)`, and each of our numbers, of
             `(row, task)`; None where there is none to lead to.
     """
-    groups: list[list[Any]] = []
-    for group, _ in table.frame.columns:
-        if groups and groups[-1][0] == group:
-            groups[-1][1] += 1
-        else:
-            groups.append([group, 1])
+    by_group = itertools.groupby(group for group, _ in table.frame.columns)
+    groups = [(group, len(list(columns))) for group, columns in by_group]
     rows = zip(table.rows, table.frame.itertuples(index=False, name=None), strict=True)
     return Markup(
         _TABLE.render(

@@ -111,7 +111,6 @@ def draw(artifact: Ablation, sources: Sources) -> Figure:
             subtitle=subtitle_of(configuration, [run for panel in panels for run in panel.runs]),
             width=max(6.8, PANEL_WIDTH * len(panels)),
             height=6.6,
-            handles=[],
             notes=notes_of(configuration, panels, artifact.published.notes),
         )
         axes = body.subplots(2, len(panels), squeeze=False)

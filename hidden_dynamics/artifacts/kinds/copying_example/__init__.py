@@ -1,7 +1,6 @@
 """The example of the copying task: input and output as rows of cells."""
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell
 
 
@@ -18,9 +17,6 @@ class CopyingExample(Artifact):
 
     def tasks(self) -> list[str]:
         return [self.settings.task]
-
-    def check(self, where: str) -> None:
-        known(self.settings.task, self.configuration.tasks, "task", where)
 
 
 KIND = CopyingExample

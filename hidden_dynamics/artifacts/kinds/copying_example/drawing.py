@@ -43,7 +43,7 @@ def draw(artifact: CopyingExample, sources: Sources) -> Figure:
     ]
     subtitle = f"scale: {configuration.scale_name}"
     with matplotlib.rc_context(STYLE):
-        figure, body = page(artifact.settings, subtitle, width=9.6, height=2.9, handles=[], notes=notes)
+        figure, body = page(artifact.settings, subtitle, width=9.6, height=2.9, notes=notes)
         for ax, (heading, word, settings) in zip(body.subplots(2, 1), examples, strict=True):
             inputs, targets = copying.sequences(word, settings["blanks"], settings["alphabet"])
             draw_sequences(ax, inputs[0], targets[0], settings)

@@ -58,16 +58,16 @@ def draw(artifact: FunctionEvaluations, sources: Sources) -> Figure:
     """A column per task: above, function evaluations against the epoch; below, the test accuracy against them."""
     configuration, summary = artifact.configuration, sources.summary
     counted = [counts for run in summary if (counts := read_counts(sources, run)) is not None]
-    styles = styles_of(configuration, [counts.run for counts in counted])
-    tasks = artifact.tasks()
+    runs = [counts.run for counts in counted]
+    styles, tasks = styles_of(configuration, runs), artifact.tasks()
     with matplotlib.rc_context(STYLE):
         figure, body = page(
             artifact.settings,
             subtitle=subtitle_of(configuration, summary),
             width=max(6.8, 3.7 * len(tasks)),
             height=6.2,
-            handles=legend_handles([counts.run for counts in counted], styles),
-            notes=notes_of(configuration, summary, [counts.run for counts in counted]),
+            handles=legend_handles(runs, styles),
+            notes=notes_of(configuration, summary, runs),
         )
         axes = body.subplots(2, len(tasks), squeeze=False)
         for task, above, below in zip(tasks, *axes, strict=True):

@@ -53,7 +53,6 @@ def draw(artifact: GradientNorms, sources: Sources) -> Figure:
             subtitle=subtitle_of(configuration, [recording.run for recording in recordings]),
             width=max(6.8, 4.8 * len(recordings)),
             height=4.0,
-            handles=[],
             notes=notes_of(configuration, recordings, papers, limits),
         )
         axes = body.subplots(1, len(recordings), sharex=True, sharey=True, squeeze=False)[0]
