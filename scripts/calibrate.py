@@ -23,7 +23,7 @@ from hidden_dynamics.errors import run_main
 from hidden_dynamics.measurements.forecast import calibration
 from hidden_dynamics.measurements.forecast.calibrating import Calibrator
 from hidden_dynamics.measurements.forecast.groups import chosen
-from hidden_dynamics.system.arguments import positive
+from hidden_dynamics.system.arguments import parser, positive
 from hidden_dynamics.training import devices
 
 
@@ -43,14 +43,10 @@ def main() -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
-    parser.add_argument("--output", type=Path, help="calibration to write (JSON); default: <results>/calibration.json")
-    parser.add_argument("--seconds", type=positive, help="that it may take, about; default: forecast.seconds")
-    parser.add_argument("--cores", type=positive, help="CPU cores that runs share; default: this machine's")
-    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in config.yaml")
-    parser.add_argument("--threads", type=positive, help="CPU threads of a run; default: the scale's")
-    return parser.parse_args()
+    options = parser(__doc__, "--config", "--cores", "--device", "--threads")
+    options.add_argument("--output", type=Path, help="calibration to write (JSON); default: <results>/calibration.json")
+    options.add_argument("--seconds", type=positive, help="that it may take, about; default: forecast.seconds")
+    return options.parse_args()
 
 
 if __name__ == "__main__":

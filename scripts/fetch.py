@@ -12,6 +12,7 @@ from hidden_dynamics.configuration.loading import DATASETS
 from hidden_dynamics.configuration.schema import Dataset
 from hidden_dynamics.data.fetch import fetch
 from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.system.arguments import parser
 
 
 def main() -> None:
@@ -48,19 +49,19 @@ def describe(name: str, dataset: Dataset) -> str:
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dataset", help="name in the registry, e.g. mnist")
-    parser.add_argument("--file", help="name of one of its files, e.g. train-images-idx3-ubyte")
-    parser.add_argument("--output", type=Path, help="where to store it, e.g. data/raw/mnist/train-images-idx3-ubyte")
-    parser.add_argument(
+    options = parser(__doc__)
+    options.add_argument("--dataset", help="name in the registry, e.g. mnist")
+    options.add_argument("--file", help="name of one of its files, e.g. train-images-idx3-ubyte")
+    options.add_argument("--output", type=Path, help="where to store it, e.g. data/raw/mnist/train-images-idx3-ubyte")
+    options.add_argument(
         "--mirror", type=Path, help="directory tried first: it holds <dataset>/<file> or <dataset>/<file>.gz"
     )
-    parser.add_argument(
+    options.add_argument(
         "--registry", type=Path, default=DATASETS, help="default: config/datasets.yaml of this repository"
     )
-    parser.add_argument("--retries", type=int, default=3, help="attempts per address (default: %(default)s)")
-    parser.add_argument("--list", action="store_true", help="print the registry and stop")
-    return parser.parse_args()
+    options.add_argument("--retries", type=int, default=3, help="attempts per address (default: %(default)s)")
+    options.add_argument("--list", action="store_true", help="print the registry and stop")
+    return options.parse_args()
 
 
 if __name__ == "__main__":

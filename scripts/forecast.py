@@ -21,7 +21,7 @@ from hidden_dynamics.measurements.forecast.calibration import About, path_of, re
 from hidden_dynamics.measurements.forecast.groups import chosen
 from hidden_dynamics.measurements.forecast.report import Machine, Row, as_markdown, forecast
 from hidden_dynamics.results.rows import write_rows
-from hidden_dynamics.system.arguments import positive
+from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.files import atomic
 
 
@@ -53,12 +53,10 @@ def machine_of(settings: Settings, about: About, cores: int) -> Machine:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--calibration", type=Path, help="file of scripts/calibrate.py; default: the scale's own")
-    parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
-    parser.add_argument("--cores", type=positive, help="CPU cores that there will be; default: this machine's")
-    parser.add_argument("--output", type=Path, help="path of the files to write, without their ending")
-    return parser.parse_args()
+    options = parser(__doc__, "--config", "--cores")
+    options.add_argument("--calibration", type=Path, help="file of scripts/calibrate.py; default: the scale's own")
+    options.add_argument("--output", type=Path, help="path of the files to write, without their ending")
+    return options.parse_args()
 
 
 if __name__ == "__main__":

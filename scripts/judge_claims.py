@@ -9,9 +9,7 @@ docs/claims.md has the rules.
 
 import _bootstrap  # noqa: F401  isort: skip
 
-import argparse
 from collections import Counter
-from pathlib import Path
 
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.claims.evidence import gather
@@ -22,24 +20,17 @@ from hidden_dynamics.configuration import known, load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.results.rows import write_rows
+from hidden_dynamics.system.arguments import parser
 
 
 def main() -> None:
-    arguments = parse_arguments()
-    configuration = load(parse_settings(arguments.config))
-    known(arguments.artifact, artifacts_with_claims(configuration), "artifact with claims", "--artifact")
-    artifact = artifact_named(configuration, arguments.artifact)
-    rows = verdicts(artifact, claims_of(artifact), gather(artifact, arguments.root))
-    write_rows(arguments.root / configuration.paths.verdicts(artifact.name), COLUMNS, rows)
+    given = parser(__doc__, "--artifact", "--config", "--root").parse_args()
+    configuration = load(parse_settings(given.config))
+    known(given.artifact, artifacts_with_claims(configuration), "artifact with claims", "--artifact")
+    artifact = artifact_named(configuration, given.artifact)
+    rows = verdicts(artifact, claims_of(artifact), gather(artifact, given.root))
+    write_rows(given.root / configuration.paths.verdicts(artifact.name), COLUMNS, rows)
     print(", ".join(f"{verdict}: {count}" for verdict, count in Counter(row["verdict"] for row in rows).items()))
-
-
-def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--artifact", required=True, help="name in config/artifacts.yaml, e.g. momentumrnn_table1")
-    parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
-    parser.add_argument("--root", type=Path, default=Path(), help="where the results directory is (default: here)")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -8,13 +8,12 @@ within the rounds. Memory is the peak beyond what was held before: on a GPU what
 resident memory of a fresh process for each model.
 
 Writes one row per model and quantity (hidden_dynamics.measurements.costs.COLUMNS) to <results>/<scale>/costs/ as the
-artifact shares it with others, or to --output; an empty cell means "none".
+artifact shares it with others; an empty cell means "none".
 """
 
 import _bootstrap  # noqa: F401  isort: skip
 
 import argparse
-from pathlib import Path
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.configuration import load, parse_settings
@@ -23,7 +22,7 @@ from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.measurements.cost_measurement import Circumstances, measure
 from hidden_dynamics.measurements.costs import COLUMNS
 from hidden_dynamics.results.rows import write_rows
-from hidden_dynamics.system.arguments import positive
+from hidden_dynamics.system.arguments import parser, positive
 from hidden_dynamics.training import devices
 
 
@@ -39,7 +38,7 @@ def main() -> None:
     with devices.turn(device, settings.runs_per_gpu) as device:
         circumstances = Circumstances(device, threads, batch_size, given.rounds)
         rows = list(measure(configuration, runs, artifact.published.baseline, circumstances))
-    write_rows(given.output or artifact.inputs()["costs"], COLUMNS, rows)
+    write_rows(artifact.inputs()["costs"], COLUMNS, rows)
     for row in rows:
         print(f"{row['model']:16} {row['quantity']:18} {row['value']:10.4g} {row['unit']}, ratio {row['ratio']}")
 
@@ -59,15 +58,10 @@ def runs_of(artifact: Artifact) -> list[Run]:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--artifact", required=True, help="a table of costs, such as momentumrnn_table14")
-    parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
-    parser.add_argument("--output", type=Path, help="CSV to write, one row per model and quantity; default: as above")
-    parser.add_argument("--rounds", type=positive, default=20, help="timed rounds (default: 20)")
-    parser.add_argument("--batch", type=positive, help="samples in a batch; default: the task's")
-    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in config.yaml")
-    parser.add_argument("--threads", type=positive, help="CPU threads; default: the scale's, as in training")
-    return parser.parse_args()
+    options = parser(__doc__, "--artifact", "--config", "--device", "--threads")
+    options.add_argument("--rounds", type=positive, default=20, help="timed rounds (default: 20)")
+    options.add_argument("--batch", type=positive, help="samples in a batch; default: the task's")
+    return options.parse_args()
 
 
 if __name__ == "__main__":

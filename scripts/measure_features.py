@@ -5,14 +5,12 @@
 The runs are the artifact's, which must be there, as must the prepared data; which features, and how, say its `features`
 in config/artifacts.yaml.
 
-Writes one row per run (hidden_dynamics.measurements.features.COLUMNS; hidden_dynamics.measurements.feature_measurement
-says what they mean) to <results>/<scale>/features/ as the artifact shares it with others, or to --output, and the maps
-beside it, with .npz for .csv; none where nothing was measured. An empty cell means "none".
+Writes one row per run (hidden_dynamics.measurements.features says what it has) to <results>/<scale>/features/ as the
+artifact shares it with others, and the maps beside it, with .npz for .csv; none where nothing was measured. An empty cell means "none".
 """
 
 import _bootstrap  # noqa: F401  isort: skip
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -23,16 +21,15 @@ from numpy.typing import NDArray
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.measurements.feature_measurement import measure
-from hidden_dynamics.measurements.features import COLUMNS
+from hidden_dynamics.measurements.features import COLUMNS, measure
 from hidden_dynamics.results.rows import write_rows
-from hidden_dynamics.system.arguments import positive
+from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.files import atomic
 from hidden_dynamics.training import devices
 
 
 def main() -> None:
-    given = parse_arguments()
+    given = parser(__doc__, "--artifact", "--config", "--device", "--threads").parse_args()
     configuration = load(parse_settings(given.config))
     artifact = artifact_named(configuration, given.artifact, "--artifact")
     if artifact.measured != "features":
@@ -47,7 +44,7 @@ def main() -> None:
             rows.append(measured.row)
             maps |= measured.maps
             print(report(measured.row), flush=True)
-    output = Path(given.output or artifact.inputs()["features"])
+    output = Path(artifact.inputs()["features"])
     path = output.with_suffix(".npz")
     with atomic(path, "wb") as handle:
         np.savez(handle, **maps)
@@ -59,16 +56,6 @@ def report(row: dict[str, Any]) -> str:
     silhouette = row.get("silhouette")
     found = "" if silhouette is None else f" silhouette {silhouette:.4f}"
     return f"{row['task']}/{row['model']}/seed{row['seed']} {row['status']}{found}"
-
-
-def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--artifact", required=True, help="a table or figure of features, such as acenode_table5")
-    parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
-    parser.add_argument("--output", type=Path, help="CSV to write, one row per run; default: as above")
-    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in config.yaml")
-    parser.add_argument("--threads", type=positive, help="CPU threads of the networks; default: the scale's")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from hidden_dynamics.data import prepared
 from hidden_dynamics.data.fetch import verify
 from hidden_dynamics.data.preparing import module_of, provenance, raw_directory
 from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.system.arguments import parser
 
 
 def main() -> None:
@@ -43,24 +44,24 @@ def read_settings(text: str) -> dict:
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dataset", required=True, help="name in the registry, e.g. copying")
-    parser.add_argument(
+    options = parser(__doc__)
+    options.add_argument("--dataset", required=True, help="name in the registry, e.g. copying")
+    options.add_argument(
         "--settings",
         default="{}",
         help="JSON object that the dataset's module understands, e.g. '{\"length\": 750, ...}'",
     )
-    parser.add_argument(
+    options.add_argument(
         "--raw",
         type=Path,
         help="directory of the raw files, e.g. data/raw/mnist; default: as config.yaml says (data.directory or, "
         "for what cannot be downloaded, data.copies)",
     )
-    parser.add_argument("--output", required=True, type=Path, help="the .npz file to write")
-    parser.add_argument(
+    options.add_argument("--output", required=True, type=Path, help="the .npz file to write")
+    options.add_argument(
         "--registry", type=Path, default=DATASETS, help="default: config/datasets.yaml of this repository"
     )
-    return parser.parse_args()
+    return options.parse_args()
 
 
 if __name__ == "__main__":

@@ -9,39 +9,25 @@ has one row per plotted point (hidden_dynamics.results.curves.COLUMNS). An empty
 
 import _bootstrap  # noqa: F401  isort: skip
 
-import argparse
-from pathlib import Path
-
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.results import curves, summary
 from hidden_dynamics.results.rows import write_rows
+from hidden_dynamics.system.arguments import parser
 
 
 def main() -> None:
-    given = parse_arguments()
+    given = parser(__doc__, "--artifact", "--config", "--root").parse_args()
     configuration = load(parse_settings(given.config))
     artifact = None if given.artifact == "all" else artifact_named(configuration, given.artifact, "--artifact")
     runs = all_runs(configuration) if artifact is None else artifact.cell_runs
-    output = given.output or given.root / configuration.paths.summary(given.artifact)
+    output = given.root / configuration.paths.summary(given.artifact)
     write_rows(output, summary.COLUMNS, summary.rows_of(configuration, given.artifact, runs, given.root))
     if artifact is not None and artifact.averaged:
         points = curves.points_of(artifact.settings.panels, runs, given.root)
-        write_rows(given.curves or given.root / configuration.paths.curves(artifact.name), curves.COLUMNS, points)
-
-
-def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--artifact", required=True, help="name of a table or figure, or 'all' for every configured run"
-    )
-    parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
-    parser.add_argument("--output", type=Path, help="CSV to write, one row per run; default: as above")
-    parser.add_argument("--curves", type=Path, help="CSV to write, one row per point of a figure's curves")
-    parser.add_argument("--root", type=Path, default=Path(), help="where the results directory is (default: here)")
-    return parser.parse_args()
+        write_rows(given.root / configuration.paths.curves(artifact.name), curves.COLUMNS, points)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ trained again.
 
 import _bootstrap  # noqa: F401  isort: skip
 
-import argparse
 import faulthandler
 import hashlib
 import signal
@@ -28,7 +27,7 @@ from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, Run, code_of,
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.results import writing
-from hidden_dynamics.system.arguments import positive, seed
+from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.files import sweep
 from hidden_dynamics.system.locks import alone
 from hidden_dynamics.training import devices, loop, optimisers
@@ -39,11 +38,11 @@ from hidden_dynamics.training.progress import Progress
 
 
 def main() -> int:
-    arguments = parse_arguments()
-    configuration = load(parse_settings(arguments.config))
-    runs = [find(configuration, arguments.task, model, seed) for seed in arguments.seed for model in arguments.model]
-    device = devices.choose(arguments.device or configuration.settings.device)
-    devices.set_arithmetic(arguments.threads or configuration.scale.threads, configuration.settings.precision)
+    given = parser(__doc__, "--task", "--model", "--seed", "--config", "--device", "--threads").parse_args()
+    configuration = load(parse_settings(given.config))
+    runs = [find(configuration, given.task, model, seed) for seed in given.seed for model in given.model]
+    device = devices.choose(given.device or configuration.settings.device)
+    devices.set_arithmetic(given.threads or configuration.scale.threads, configuration.settings.precision)
     try:
         with devices.turn(device, configuration.settings.runs_per_gpu) as device:
             for run in runs:
@@ -100,17 +99,6 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
         f"{run.id}: {outcome} after {history.iteration} iterations, {history.training_seconds:.1f} s of training",
         flush=True,
     )
-
-
-def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--task", required=True, help="a task of config/tasks.yaml")
-    parser.add_argument("--model", required=True, nargs="+", help="models with their size as run, such as lstm-n128")
-    parser.add_argument("--seed", required=True, nargs="+", type=seed, help="one or several seeds")
-    parser.add_argument("--config", help="settings as JSON, merged over config.yaml")
-    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in config.yaml")
-    parser.add_argument("--threads", type=positive, help="CPU threads; default: the scale's")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

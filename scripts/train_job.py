@@ -28,7 +28,7 @@ from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import find
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.system import slurm
-from hidden_dynamics.system.arguments import positive, seed
+from hidden_dynamics.system.arguments import parser, positive
 
 TRAIN = [sys.executable, str(Path(__file__).with_name("train.py"))]
 STOPPED = (
@@ -135,14 +135,11 @@ class Trainings:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--task", required=True, help="a task of config/tasks.yaml")
-    parser.add_argument("--model", required=True, nargs="+", help="models with their size as run, such as lstm-n128")
-    parser.add_argument("--seed", required=True, nargs="+", type=seed, help="one or several seeds")
-    parser.add_argument("--threads", required=True, type=positive, help="CPU threads of the job")
-    parser.add_argument("--at-once", type=positive, default=1, help="runs side by side; default: %(default)s")
-    parser.add_argument("--requeue", action="store_true", help="in a job of SLURM's: go on after its time limit")
-    return parser.parse_args()
+    options = parser(__doc__, "--task", "--model", "--seed")
+    options.add_argument("--threads", required=True, type=positive, help="CPU threads of the job")
+    options.add_argument("--at-once", type=positive, default=1, help="runs side by side; default: %(default)s")
+    options.add_argument("--requeue", action="store_true", help="in a job of SLURM's: go on after its time limit")
+    return options.parse_args()
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from made import evaluations_of, make_run
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration.runs import GRADIENTS
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.milestones import Progress, progress_of
 from hidden_dynamics.results.rows import read_rows, write_rows
+from hidden_dynamics.results.run_files import Progress
 
 READERS = {
     "run.json": lambda files: files.record(),
@@ -150,17 +150,17 @@ def test_what_is_something_else_is_refused(files, name, content):
     ],
 )
 def test_progress_to_an_accuracy(files, target, found):
-    assert progress_of(files, "test_accuracy", target) == found
+    assert files.progress("test_accuracy", target) == found
 
 
 def test_progress_of_a_run_without_evaluations(make):
-    assert progress_of(make([], diverged_at=1), "test_accuracy", 0.5) == Progress(None, None, None)
+    assert make([], diverged_at=1).progress("test_accuracy", 0.5) == Progress(None, None, None)
 
 
 def test_a_clock_that_belongs_to_other_evaluations_is_named(files):
     unsealed(files, "clock.csv", b"iteration,training_seconds\n7,1.0\n")
     with pytest.raises(UserError, match="lacks iteration 10") as error:
-        progress_of(files, "test_accuracy", 0.5)
+        files.progress("test_accuracy", 0.5)
     assert error.value.file.endswith("clock.csv")
 
 

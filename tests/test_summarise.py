@@ -282,8 +282,8 @@ def test_a_language_model_that_diverged_or_never_had_a_validation_loss(texts, co
 # scripts/summarise.py
 
 
-def summarise(root, artifact, *options, **settings):
-    command = [sys.executable, ROOT / "scripts/summarise.py", "--artifact", artifact, *options]
+def summarise(root, artifact, **settings):
+    command = [sys.executable, ROOT / "scripts/summarise.py", "--artifact", artifact]
     config = json.dumps({"scale": "demo", "seeds": [0, 1, 2], **settings})
     return subprocess.run([*command, "--config", config], cwd=root, capture_output=True, text=True)
 
@@ -308,6 +308,6 @@ def test_all_is_every_configured_run(tmp_path, configuration):
     assert [row["directory"] for row in rows] == [run.directory for run in all_runs(configuration)]
 
 
-def test_a_table_without_runs_has_a_header_only(tmp_path):
-    assert summarise(tmp_path, WITHOUT_RUNS, "--output", "out.csv").returncode == 0
-    assert read_rows(tmp_path / "out.csv", summary.COLUMNS) == []
+def test_a_table_without_runs_has_a_header_only(tmp_path, configuration):
+    assert summarise(tmp_path, WITHOUT_RUNS).returncode == 0
+    assert read_rows(tmp_path / configuration.paths.summary(WITHOUT_RUNS), summary.COLUMNS) == []

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from hidden_dynamics.claims.shown import Shown
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.milestones import progress_of
 from hidden_dynamics.results.rows import Row, read_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import triangular_moving_average
@@ -115,7 +114,7 @@ class Evidence:
     def minutes(self, cell: Cell, metric: str, target: float) -> Side:
         """log of the minutes of training to a target by the runs' clocks; of those that miss it, to their end."""
         rows, finished = self._finished(cell)
-        reached = [progress_of(self._files(row), metric, target).minutes for row in finished]
+        reached = [self._files(row).progress(metric, target).minutes for row in finished]
         times = [minutes or float(row["training_seconds"]) / 60 for minutes, row in zip(reached, finished, strict=True)]
         return Side(_label(rows), rows, [math.log(time) for time in times], reached.count(None))
 

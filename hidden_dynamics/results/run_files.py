@@ -22,6 +22,20 @@ DAMAGED = (OSError, EOFError, ValueError, KeyError, TypeError, csv.Error, zipfil
 
 
 @dataclass(frozen=True)
+class Progress:
+    """How far one run got on the way to an accuracy.
+
+    Attributes:
+        epochs, minutes: of training until the first evaluation at the target or above; None where there was none.
+        best: the highest value of the metric; None without an evaluation.
+    """
+
+    epochs: float | None
+    minutes: float | None
+    best: float | None
+
+
+@dataclass(frozen=True)
 class RunFiles:
     """A run's directory.
 
@@ -66,6 +80,19 @@ class RunFiles:
     def clock(self) -> list[dict[str, float]]:
         """`iteration` and the `training_seconds` until then, evaluations left out, of every evaluation."""
         return self._read("clock.csv", _numbers)
+
+    def progress(self, metric: str, target: float) -> Progress:
+        """The way to a value of a metric, by the evaluations and their clock."""
+        iterations, values = self.evaluations(metric)
+        epochs, _ = self.evaluations(metric, "epoch")
+        seconds = {row.get("iteration"): row.get("training_seconds") for row in self.clock()}
+        best = float(values.max()) if values.size else None
+        for iteration, epoch, value in zip(iterations, epochs, values, strict=True):
+            if value >= target:
+                if seconds.get(iteration) is None:
+                    raise self._unreadable("clock.csv", f"it lacks iteration {iteration:.0f}")
+                return Progress(float(epoch), seconds[iteration] / 60, best)
+        return Progress(None, None, best)
 
     def gradients(self) -> tuple[NDArray, NDArray]:
         """Evenly spaced iterations (k,), counted from 0, and ||dL/dh_t||_2 at each of them, (k, T)."""

@@ -1,9 +1,12 @@
-"""Types of the scripts' arguments, for argparse: each takes the text and gives the number.
+"""Arguments of the scripts: the options that several of them have, and types for argparse.
 
-Raises, all of them: argparse.ArgumentTypeError where the number is out of bounds, ValueError where the text is none.
+A type takes the text and gives the number. It raises argparse.ArgumentTypeError where the number is out of bounds,
+ValueError where the text is none.
 """
 
 import argparse
+from pathlib import Path
+from typing import Any
 
 
 def seed(text: str) -> int:
@@ -21,3 +24,24 @@ def within(number: int, least: int, most: int) -> int:
     if not least <= number <= most:
         raise argparse.ArgumentTypeError(f"{number} is not within {least} and {most}")
     return number
+
+
+SHARED: dict[str, dict[str, Any]] = {
+    "--artifact": {"required": True, "help": "name in config/artifacts.yaml, such as momentumrnn_table14"},
+    "--config": {"help": "settings as JSON, merged over config.yaml"},
+    "--cores": {"type": positive, "help": "CPU cores that runs share; default: this machine's"},
+    "--device": {"choices": ["auto", "cpu", "cuda"], "help": "default: as in config.yaml"},
+    "--model": {"required": True, "nargs": "+", "help": "models with their size as run, such as lstm-n128"},
+    "--root": {"type": Path, "default": Path(), "help": "where the results directory is (default: here)"},
+    "--seed": {"required": True, "nargs": "+", "type": seed, "help": "one or several seeds"},
+    "--task": {"required": True, "help": "a task of config/tasks.yaml"},
+    "--threads": {"type": positive, "help": "CPU threads; default: the scale's"},
+}
+
+
+def parser(description: str, *shared: str) -> argparse.ArgumentParser:
+    """The parser of a script, with those of the `SHARED` options that are named."""
+    made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for option in shared:
+        made.add_argument(option, **SHARED[option])
+    return made

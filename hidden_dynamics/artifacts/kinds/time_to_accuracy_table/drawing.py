@@ -31,8 +31,7 @@ from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, RowKey, Table, number
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.papers.published import ordering
-from hidden_dynamics.results.milestones import Progress, progress_of
-from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.results.run_files import Progress, RunFiles
 
 QUANTITY = "time_to_accuracy"
 COUNTED = ("epochs", "clock_minutes", "computed_minutes")  # ours in three ways
@@ -63,7 +62,7 @@ def _record(artifact: TimeToAccuracyTable, sources: Sources, cell: Cell) -> Reco
         raise sources.wrong("summary", f"it has no runs of {cell.model}")
     cost = cost_of(sources.costs, cell.model, "training_time")
     minutes, ratio = published_ratio(artifact, cell, QUANTITY)
-    ways = [progress_of(RunFiles(sources.root / run["directory"]), settings.metric, settings.target) for run in runs]
+    ways = [RunFiles(sources.root / run["directory"]).progress(settings.metric, settings.target) for run in runs]
     return {
         "artifact": artifact.name,
         "scale": artifact.configuration.scale_name,
