@@ -6,7 +6,8 @@ The runs are the artifact's, which must be there, as must the prepared data; whi
 in config/artifacts.yaml.
 
 Writes one row per run (hidden_dynamics.measurements.features says what it has) to <results>/<scale>/features/ as the
-artifact shares it with others, and the maps beside it, with .npz for .csv; none where nothing was measured. An empty cell means "none".
+artifact shares it with others, and the maps beside it, with .npz for .csv; none where nothing was measured. An empty
+cell means "none".
 """
 
 import _bootstrap  # noqa: F401  isort: skip
