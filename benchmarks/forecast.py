@@ -24,8 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings  # noqa: E402
 from hidden_dynamics.configuration.runs import Run, all_runs  # noqa: E402
-from hidden_dynamics.measurements.forecast.calibration import Calibration, read  # noqa: E402
-from hidden_dynamics.measurements.forecast.hours import cost_of  # noqa: E402
+from hidden_dynamics.measurements.forecast.calibration import Calibration, cost_of, read  # noqa: E402
 from hidden_dynamics.results.run_files import RunFiles, is_finished  # noqa: E402
 
 COLUMNS = ("what", "forecast", "measured", "error", "runs")

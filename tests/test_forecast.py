@@ -22,9 +22,8 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.forecast import calibration as calibrations
 from hidden_dynamics.measurements.forecast import report
 from hidden_dynamics.measurements.forecast.calibrating import Calibrator, stand_in
-from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group
+from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group, cost_of, counted
 from hidden_dynamics.measurements.forecast.groups import chosen, grouped, key_of
-from hidden_dynamics.measurements.forecast.hours import cost_of, counted
 from hidden_dynamics.measurements.forecast.measuring import CLOCKS, at_whole, measure
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.tasks.schedule import schedule_of

@@ -25,9 +25,8 @@ from hidden_dynamics.configuration.schema import Dataset
 from hidden_dynamics.data import prepared
 from hidden_dynamics.data.preparing import module_of
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group
+from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group, cost_of
 from hidden_dynamics.measurements.forecast.groups import grouped
-from hidden_dynamics.measurements.forecast.hours import cost_of
 from hidden_dynamics.measurements.forecast.measuring import measure
 from hidden_dynamics.measurements.interleaved import processor
 from hidden_dynamics.system.files import ROOT

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
-from hidden_dynamics.measurements.forecast.calibration import About, Calibration
-from hidden_dynamics.measurements.forecast.hours import Cost, cost_of
+from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Cost, cost_of
 from hidden_dynamics.results.run_files import is_finished
 
 BUSY_LOAD, BUSY_WALL = 0.5, 1.15  # processes that wanted a core before, and wall to CPU time: the machine was busy
