@@ -23,7 +23,7 @@ from pathlib import Path
 import torch
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, Run, code_of, data_file, find, identity
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, Run, code_of, find, identity
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.results import writing
@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def train_run(configuration: Configuration, run: Run, device: torch.device) -> None:
-    path = data_file(configuration, run.spec["dataset"], run.spec["data"])
+    path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
     data = prepared.load(path, run.spec["dataset"], run.spec["data"])
     fingerprint = hashlib.sha256((identity(run) + data.digest).encode()).hexdigest()
     task, network = build(run, data.arrays, device)

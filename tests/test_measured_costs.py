@@ -18,7 +18,7 @@ from repository import SETTINGS, Workflow, copy_repository
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.configuration import load, read_yaml
-from hidden_dynamics.configuration.runs import data_file, resolve
+from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.measurements.costs import COLUMNS, MEMORIES, TIMES
@@ -258,7 +258,7 @@ def workflow(tmp_path):
     (tmp_path / "scripts/measure_cost.py").write_text(MEASURES_NOTHING, encoding="utf-8")
     configuration = load(read_yaml(tmp_path / "config.yaml") | SETTINGS | {"scale": "pilot"}, tmp_path)
     spec = artifact_named(configuration, TABLE).measured_runs()[0].spec
-    prepared_data = tmp_path / data_file(configuration, spec["dataset"], spec["data"])
+    prepared_data = tmp_path / configuration.paths.prepared(spec["dataset"], spec["data"])
     prepared_data.parent.mkdir(parents=True)
     prepared_data.touch()
     workflow = Workflow(tmp_path)

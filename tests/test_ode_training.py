@@ -12,7 +12,7 @@ import pytest
 import torch
 import train as script
 
-from hidden_dynamics.configuration.runs import OUTPUTS, data_file, resolve
+from hidden_dynamics.configuration.runs import OUTPUTS, resolve
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.models.continuous import SolverFailure
@@ -294,7 +294,7 @@ def test_the_script_ends_well_and_says_that_the_solver_failed(configured, tmp_pa
         }
         configuration = configured(**settings)
         run = resolve(configuration, TASK, MODEL, 64, 0)
-        path = data_file(configuration, run.spec["dataset"], run.spec["data"])
+        path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
         about = {"dataset": run.spec["dataset"], "title": "Digits", "stand_in_for": None}
         prepared.save(tmp_path / path, arrays(), about)
         arguments = ["--task", TASK, "--model", run.variant, "--seed", "0", "--config", json.dumps(settings)]

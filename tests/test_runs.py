@@ -6,7 +6,7 @@ import pytest
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.configuration import merge
-from hidden_dynamics.configuration.runs import GRADIENTS, all_runs, data_file, find, outputs_of, resolve, seeds_of
+from hidden_dynamics.configuration.runs import GRADIENTS, all_runs, find, outputs_of, resolve, seeds_of
 from hidden_dynamics.errors import UserError
 
 TASKS, MODELS, READINGS = "config/tasks.yaml", "config/models.yaml", "config/readings.yaml"
@@ -352,10 +352,10 @@ def test_a_specification_is_json_and_says_nothing_of_where_it_runs(configured):
 
 def test_prepared_data_is_named_by_its_settings_in_any_order(configured):
     configuration = configured(data={"directory": "elsewhere", "mirror": None})
-    name = data_file(configuration, "adding", {"length": 5, "seed": 0})
+    name = configuration.paths.prepared("adding", {"length": 5, "seed": 0})
     assert (
         name
-        == data_file(configuration, "adding", {"seed": 0, "length": 5})
+        == configuration.paths.prepared("adding", {"seed": 0, "length": 5})
         == "elsewhere/prepared/adding-length5-seed0.npz"
     )
-    assert data_file(configuration, "digits", {}) == "elsewhere/prepared/digits.npz"
+    assert configuration.paths.prepared("digits", {}) == "elsewhere/prepared/digits.npz"

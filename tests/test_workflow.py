@@ -22,7 +22,7 @@ from repository import MOMENTUM, PARITY, SETTINGS, TARGETS, Workflow, add_what_a
 
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration import load
-from hidden_dynamics.configuration.runs import all_runs, data_file
+from hidden_dynamics.configuration.runs import all_runs
 
 pytestmark = pytest.mark.slow
 
@@ -175,7 +175,7 @@ def test_where_every_run_is_a_job_a_changed_equation_lists_exactly_its_models(re
     runs = [run for run in all_runs(configuration) if run.task in ("mnist", "adding")]
     (workflow.root / "data/prepared").mkdir(parents=True)
     for run in runs:
-        (workflow.root / data_file(configuration, run.spec["dataset"], run.spec["data"])).touch()
+        (workflow.root / configuration.paths.prepared(run.spec["dataset"], run.spec["data"])).touch()
     records = [f"{run.directory}/run.json" for run in runs]
     workflow.run(*records, scale="separate")
     workflow.edit(FILTERS, *MOMENTUM)

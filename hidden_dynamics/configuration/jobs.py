@@ -1,5 +1,6 @@
 """Which runs of a task share a job of the workflow: none, or those that differ in the model or the seed alone."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -36,10 +37,7 @@ class TrainingJobs:
 
     @property
     def runs_of_a_job(self) -> int:
-        count = 1
-        for values in self.shared.values():
-            count *= len(values)
-        return count
+        return math.prod(len(values) for values in self.shared.values())
 
     @property
     def variants(self) -> list[str]:

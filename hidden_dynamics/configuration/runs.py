@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -183,8 +183,3 @@ def identity(run: Run) -> str:
 def code_of(run: Run) -> str:
     """Digest (hidden_dynamics.system.digest) of a run's code: network, core, task, training and how they are set up."""
     return code_digest([*TRAINING, *run.classes.values()])
-
-
-def data_file(configuration: Configuration, dataset: str, settings: Mapping[str, Any]) -> str:
-    """Path of a prepared dataset."""
-    return configuration.paths.prepared(dataset, settings)

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Run, data_file
+from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
@@ -59,7 +59,7 @@ def measure(
         runs: of one task, a model each.
         baseline: the model among them that the others are held to.
     """
-    path = data_file(configuration, runs[0].spec["dataset"], runs[0].spec["data"])
+    path = configuration.paths.prepared(runs[0].spec["dataset"], runs[0].spec["data"])
     data = prepared.load(path)
     subjects = [subject_of(run, data.arrays, circumstances.device, circumstances.batch_size) for run in runs]
     times = time_of(subjects, circumstances.device, circumstances.rounds)

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Run, data_file
+from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.run_files import RunFiles
@@ -70,7 +70,7 @@ def load_data(configuration: Configuration, run: Run, record: dict[str, Any]) ->
     Raises:
         UserError: it is missing, or is not what the run was trained on.
     """
-    path = data_file(configuration, run.spec["dataset"], run.spec["data"])
+    path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
     data = prepared.load(path)
     trained_on = record["dataset"]["digest"]
     if data.digest != trained_on:
