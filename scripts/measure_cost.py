@@ -7,13 +7,14 @@ taken in rounds, every model once in each, in an order that rotates: a ratio to 
 within the rounds. Memory is the peak beyond what was held before: on a GPU what torch allocated, on the CPU the
 resident memory of a fresh process for each model.
 
-Writes one row per model and quantity (hidden_dynamics.measurements.costs.COLUMNS) to <results>/<scale>/costs/ as the
-artifact shares it with others; an empty cell means "none".
+Writes one row per model and quantity (hidden_dynamics.measurements.costs.COLUMNS) to <results>/<scale>/costs/, where
+tables find it, or to --output; an empty cell means "none".
 """
 
 import _bootstrap  # noqa: F401  isort: skip
 
 import argparse
+from pathlib import Path
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.configuration import load, parse_settings
@@ -38,7 +39,7 @@ def main() -> None:
     with devices.turn(device, settings.runs_per_gpu) as device:
         circumstances = Circumstances(device, threads, batch_size, given.rounds)
         rows = list(measure(configuration, runs, artifact.published.baseline, circumstances))
-    write_rows(artifact.inputs()["costs"], COLUMNS, rows)
+    write_rows(given.output or artifact.inputs()["costs"], COLUMNS, rows)
     for row in rows:
         print(f"{row['model']:16} {row['quantity']:18} {row['value']:10.4g} {row['unit']}, ratio {row['ratio']}")
 
@@ -59,6 +60,7 @@ def runs_of(artifact: Artifact) -> list[Run]:
 
 def parse_arguments() -> argparse.Namespace:
     options = parser(__doc__, "--artifact", "--config", "--device", "--threads")
+    options.add_argument("--output", type=Path, help="CSV to write, of a measurement that no table is to show")
     options.add_argument("--rounds", type=positive, default=20, help="timed rounds (default: 20)")
     options.add_argument("--batch", type=positive, help="samples in a batch; default: the task's")
     return options.parse_args()
