@@ -5,7 +5,7 @@
 The runs are the artifact's, which must be there, as must the prepared data; which features, and how, say its `features`
 in config/artifacts.yaml.
 
-Writes one row per run (hidden_dynamics.measurements.features says what it has) to <results>/<scale>/features/ as the
+Writes one row per run (hidden_dynamics.measurements.features.COLUMNS) to <results>/<scale>/features/ as the
 artifact shares it with others, and the maps beside it, with .npz for .csv; none where nothing was measured. An empty
 cell means "none".
 """
@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.measurements.features import COLUMNS, measure
+from hidden_dynamics.measurements.feature_measurement import measure
+from hidden_dynamics.measurements.features import COLUMNS
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.files import atomic

@@ -190,7 +190,12 @@ def test_what_the_steps_import_is_found_within_functions_and_behind_the_names_in
     assert "hidden_dynamics.models.image_networks" in found["train", "train"][0]  # only config/ names it
     assert not {"torchaudio", "pandas", "matplotlib"} & found["train", "train"][1]
     # Whose names steps.py knows.
-    assert importers_by_name() == {"artifacts/kinds/__init__.py", "data/preparing.py", "training/building.py"}
+    assert importers_by_name() == {
+        "artifacts/base.py",
+        "artifacts/kinds/__init__.py",
+        "data/preparing.py",
+        "training/building.py",
+    }
 
 
 def test_a_package_that_a_step_imports_and_its_environment_lacks_is_found(monkeypatch):

@@ -94,7 +94,7 @@ either_reading = pytest.mark.parametrize("reading", ["published", "released"])
 
 def test_every_model_of_images_is_counted(configured):
     tasks = configured(scale="paper").tasks
-    assert {(task, model) for task in SHAPES for model in tasks[task]["models"]} == set(PARAMETERS)
+    assert {(task, model) for task in SHAPES for model in tasks[task].models} == set(PARAMETERS)
 
 
 @either_reading

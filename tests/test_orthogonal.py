@@ -905,7 +905,7 @@ def test_memory_of_a_step():
 def test_the_digest_follows_the_cell():
     """A run of MomentumDTRIV depends on the recurrence and the trivialisation, not on the LSTM."""
     modules = {key.split(":")[0] for key in reachable(["hidden_dynamics.models.recurrent.MomentumDTRIV"])}
-    own = {"orthogonal", "recurrent.modrelu", "recurrent.modrelu_kernel"}
-    assert {f"hidden_dynamics.{name}" for name in own} <= modules
+    own = {"orthogonal", "trivialisation", "modrelu", "modrelu_kernel"}
+    assert {f"hidden_dynamics.models.recurrent.{name}" for name in own} <= modules
     assert "hidden_dynamics.models.recurrent.lstm" not in modules
     assert ROOT.is_dir()

@@ -10,8 +10,8 @@ from hidden_dynamics.claims.bootstrap import FEWEST, block_bootstrap
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.expansion import Claim
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
-from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.claims.wording import bars_of_a_direction, listed, n_of, plain, ratio_of
+from hidden_dynamics.claims.verdict import Outcome, plain
+from hidden_dynamics.claims.wording import bars_of_a_direction, listed, n_of, ratio_of
 
 FEWEST_RECORDED = 20  # iterations of one run, for blocks of them to be drawn
 

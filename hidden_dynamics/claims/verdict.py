@@ -74,3 +74,8 @@ def counts(rows: Iterable[Row]) -> dict[str, int]:
     """{verdict: how many of the claims have it}, for every verdict there is."""
     found = Counter(row["verdict"] for row in rows)
     return {verdict: found[verdict] for verdict in VERDICTS}
+
+
+def plain(value: float, digits: int = 3) -> str:
+    """So many significant digits, without an exponent below a million."""
+    return f"{float(f'{value:.{digits}g}'):.6g}"

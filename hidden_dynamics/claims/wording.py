@@ -6,12 +6,7 @@ from typing import Any
 
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.means import Sample
-from hidden_dynamics.claims.verdict import Outcome
-
-
-def plain(value: float, digits: int = 3) -> str:
-    """So many significant digits, without an exponent below a million."""
-    return f"{float(f'{value:.{digits}g}'):.6g}"
+from hidden_dynamics.claims.verdict import Outcome, plain
 
 
 def mean(sample: Sample) -> str:

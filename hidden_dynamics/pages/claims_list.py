@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hidden_dynamics.claims.verdict import counts
-from hidden_dynamics.claims.wording import plain
+from hidden_dynamics.claims.verdict import counts, plain
 from hidden_dynamics.results.rows import Row
 
 
