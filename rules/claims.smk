@@ -45,7 +45,7 @@ rule render_claims:
         f"{PATHS.logs}/render_claims.tsv"
     priority: SOON
     conda:
-        "../envs/claims.yaml"
+        "../envs/summarise.yaml"
     threads: 1
     resources:
         **LIGHT,
