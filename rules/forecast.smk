@@ -21,7 +21,7 @@ rule calibrate:
         threads=min(all_cores(), SCALE.threads),  # those of a training, where the job has as many
         device="cuda" if gpus() else "cpu",  # on another one, it is measured again
         seconds=SETTINGS.forecast.seconds,
-        identities=sorted({identity(run) for run in RUNS.values()}),
+        identities=sorted(set(IDENTITIES.values())),
         measuring=code_digest(["scripts.calibrate.main"]),
     message:
         "Calibrating: what trainings of the scale {SETTINGS.scale} take on this machine"

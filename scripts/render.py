@@ -7,9 +7,9 @@ from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration import load, parse_settings
-from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.papers.claims import artifacts_with_claims
+from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.system.arguments import parser
 
 
