@@ -23,6 +23,7 @@ from hidden_dynamics.results import summary
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seals import RECORD, sealed
+from hidden_dynamics.results.statistics import FEWEST
 
 EVERY = 10  # iterations between evaluations, and of an epoch
 VERSIONS = {"python": "3.11.7", "torch": "2.11.0", "numpy": "2.4.6"}
@@ -209,8 +210,10 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[dic
             about = {"panel": index, "task": cell.task, "model": cell.model, "label": cell.model, "variant": cell.model}
             about |= {"n": seeds, "baseline": 0.17 if panel.baseline else None}
             for i in range(points):
-                low, high = (mean[i] * 0.9, mean[i] * 1.1) if seeds > 1 else (None, None)
-                rows.append(as_text(about | {"x": x[i], "mean": mean[i], "low": low, "high": high}))
+                around = [mean[i] * 0.9, mean[i] * 1.1]
+                low, high = around if seeds >= FEWEST else (None, None)
+                own = json.dumps(around) if seeds == 2 else None
+                rows.append(as_text(about | {"x": x[i], "mean": mean[i], "low": low, "high": high, "seeds": own}))
     return rows
 
 

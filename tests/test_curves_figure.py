@@ -14,6 +14,7 @@ from hidden_dynamics.errors import UserError
 
 FIGURES = [f"momentumrnn_figure{number}" for number in (3, 4, 5, 6, 10)]
 LANGUAGE = "momentumrnn_figure5"
+NONE = np.empty((0, 0))  # seeds of a curve that shows none of its own
 
 
 def draw(artifact, curves=None, diverged=()):
@@ -46,26 +47,24 @@ def test_what_is_drawn_is_what_the_curves_say(name):
             (line,) = with_gid(ax, f"curve {model}")
             np.testing.assert_array_equal(line.get_xydata(), [[float(row["x"]), float(row["mean"])] for row in rows])
             assert line.get_color() == artifact.configuration.models[model].colour
-        bands = [collection.get_paths()[0].vertices for collection in ax.collections]
-        assert len(bands) == len(settings.models)
         baselines = with_gid(ax, "baseline")
         assert [line.get_ydata()[0] for line in baselines] == ([0.17] if panel.baseline else [])
 
 
-def test_bands_are_low_to_high():
-    curves = curves_of(artifact_at("demo", FIGURES[0]))
-    ax = panels_of(drawn("demo", FIGURES[0]))[0]
+@pytest.mark.parametrize(("seeds", "bands", "lines"), [(1, 0, 0), (2, 0, 2), (3, 1, 0)])
+def test_a_line_has_a_band_of_three_seeds_and_the_lines_of_two(seeds, bands, lines):
+    artifact = artifact_at("demo", FIGURES[0], seeds=list(range(seeds)))
+    curves = curves_of(artifact, seeds=seeds)
+    ax = panels_of(draw(artifact, curves))[0]
     rows = [row for row in curves if (row["panel"], row["model"]) == ("0", "lstm")]
-    vertices = {tuple(vertex) for vertex in ax.collections[0].get_paths()[0].vertices}
-    assert {(float(row["x"]), float(row[side])) for row in rows for side in ("low", "high")} <= vertices
-
-
-def test_one_seed_has_lines_and_no_band():
-    artifact = artifact_at("demo", FIGURES[0], seeds=[0])
-    figure = draw(artifact, curves_of(artifact, seeds=1))
-    assert "1 seed, so no band" in words(figure)
-    for ax in panels_of(figure):
-        assert not any(len(path.vertices) for band in ax.collections for path in band.get_paths())
+    sides = [[(float(row["x"]), side * float(row["mean"])) for row in rows] for side in (0.9, 1.1)]
+    assert len(ax.collections) == bands * len(artifact.settings.models)
+    for band in ax.collections[:1]:
+        assert {point for side in sides for point in side} <= set(map(tuple, band.get_paths()[0].vertices))
+    drawn = with_gid(ax, "seed lstm")
+    assert len(drawn) == lines
+    for line, side in zip(drawn, sides, strict=False):
+        np.testing.assert_array_equal(line.get_xydata(), side)
 
 
 def test_a_spike_at_the_start_does_not_flatten_the_rest():
@@ -79,7 +78,7 @@ def test_a_spike_at_the_start_does_not_flatten_the_rest():
 def test_limits_show_the_middle_of_every_curve_and_every_mark(x_scale, y_scale):
     x = np.arange(1.0, 101.0)
     means = [np.full(100, 0.1), np.full(100, 0.1) + 1e-3 * x, np.full(100, 50.0), np.where(x < 4, 1e4, 0.2)]
-    curves = [Curve(0, "m", x, y, y, y, np.ones(100), 0.0) for y in means]
+    curves = [Curve(0, "m", x, y, y, y, np.ones(100), NONE, 0.0) for y in means]
     low, high = robust_limits(curves, [60.0], x_scale, y_scale)
     assert low < 0.1 and 60 < high < 100
 
@@ -87,7 +86,7 @@ def test_limits_show_the_middle_of_every_curve_and_every_mark(x_scale, y_scale):
 def test_limits_of_degenerate_curves():
     def limits(*y, scale="linear"):
         y = np.array(y)
-        curves = [Curve(0, "m", np.arange(y.size) + 1.0, y, y, y, y, 0.0)]
+        curves = [Curve(0, "m", np.arange(y.size) + 1.0, y, y, y, y, NONE, 0.0)]
         return robust_limits(curves, [], "linear", scale)
 
     assert limits() is None

@@ -292,9 +292,9 @@ def test_curves_are_drawn_for_every_model_of_every_panel(page, configuration):
     settings = artifact_named(configuration, CURVES).settings
     for panel, entry in zip(panels, settings.panels, strict=True):
         assert f'data-scales="{entry.x_scale} {entry.y_scale}"' in panel
-        for kind in ("curve", "band"):
+        for kind, of_a_model in (("curve", 1), ("seed", 2)):
             found = re.findall(rf'class="{kind}" data-model="(\w+)"', panel)
-            assert sorted(found) == sorted(settings.models)
+            assert sorted(found) == sorted(of_a_model * settings.models)
 
 
 def test_claims_show_what_was_found(read):
@@ -455,7 +455,7 @@ def test_claims_are_filtered(browser, page):
 
 def test_a_model_is_switched_off_and_on(browser, page):
     shown = browser.open(page)
-    marks = '[...document.querySelectorAll(".curve[data-model=adam_lstm], .band[data-model=adam_lstm]")]'
+    marks = '[...document.querySelectorAll(".curve[data-model=adam_lstm], .seed[data-model=adam_lstm]")]'
     drawn = f"{marks}.map(mark => getComputedStyle(mark).display)"
     other = 'getComputedStyle(document.querySelector(".curve[data-model=lstm]")).display'
     assert "none" not in shown.run(drawn)

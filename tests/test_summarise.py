@@ -189,10 +189,18 @@ def test_a_model_that_never_got_a_value_has_no_points(finished, configuration, f
     assert points_of(finished, figure, 0, "momentum_lstm")
 
 
-def test_one_seed_has_no_band(finished, configured):
-    figure = artifact_named(configured(scale="demo", seeds=[1]), FIGURE)
+@pytest.mark.parametrize("seeds", [[1], [1, 0]])
+def test_too_few_seeds_for_a_band_stand_themselves(finished, configured, seeds):
+    figure = artifact_named(configured(scale="demo", seeds=seeds), FIGURE)
     rows = points_of(finished, figure, 0, "lstm")
-    assert {(row["low"], row["high"], row["n"]) for row in rows} == {("", "", "1")}
+    assert {(row["low"], row["high"], row["n"]) for row in rows} == {("", "", str(len(seeds)))}
+    window = figure.settings.panels[0].window
+    runs = [run for run in figure.cell_runs if run.cell == figure.cell_runs[0].cell]
+    own = [triangular_moving_average(losses_of(run), window) for run in runs]
+    if len(seeds) == 1:
+        assert {row["seeds"] for row in rows} == {""}
+    else:
+        np.testing.assert_array_equal([json.loads(row["seeds"]) for row in rows], np.transpose(own))
 
 
 def test_align():

@@ -1,5 +1,6 @@
 """Training curves of several seeds, averaged: the points that a figure's panels draw."""
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -9,9 +10,9 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.statistics import mean_band, thin, triangular_moving_average
+from hidden_dynamics.results.statistics import FEWEST, mean_band, thin, triangular_moving_average
 
-COLUMNS = ("panel", "task", "model", "label", "variant", "x", "mean", "low", "high", "n", "baseline")
+COLUMNS = ("panel", "task", "model", "label", "variant", "x", "mean", "low", "high", "n", "seeds", "baseline")
 MOST_POINTS = 500
 
 
@@ -27,6 +28,9 @@ class Panel(Protocol):
 
 def points_of(panels: Sequence[Panel], runs: Sequence[Run], root: Path) -> Iterator[dict[str, Any]]:
     """The points of all curves, by column: panel after panel, model after model, x ascending.
+
+    A curve has a band of confidence, or, of fewer than FEWEST seeds, their own values (`seeds`: a JSON list, with null
+    where a seed has none).
 
     Args:
         runs: of the panels' tasks and sizes, model after model.
@@ -53,7 +57,8 @@ def averaged(panel: Panel, seeds: Sequence[RunFiles]) -> Iterator[dict[str, Any]
     about = {"label": record.get("label"), "baseline": record.get("baseline_loss")}
     for i in thin(x, MOST_POINTS):
         numbers = {"x": x[i], "mean": mean[i], "low": low[i], "high": high[i], "n": n[i]}
-        yield {**about, **{name: as_number(value) for name, value in numbers.items()}}
+        own = json.dumps([as_number(value) for value in values[:, i]]) if 1 < len(seeds) < FEWEST else None
+        yield {**about, **{name: as_number(value) for name, value in numbers.items()}, "seeds": own}
 
 
 def curve_of(files: RunFiles, split: str, against: str) -> tuple[NDArray, NDArray]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+FEWEST = 3  # seeds of a confidence band: that of two is ± 12.7 standard errors wide
+
 
 def mean_and_std(values: Iterable[float]) -> tuple[float, float]:
     """Mean and sample standard deviation (ddof = 1), as the papers' ± is meant.
@@ -29,7 +31,7 @@ def mean_band(values: ArrayLike, level: float = 0.95) -> tuple[NDArray, NDArray,
 
     Returns:
         mean, low, high, each (points,): mean ± t(level, n - 1) std / sqrt(n) over the n seeds of that point. The band
-        is nan where n < 2, the mean where n = 0.
+        is nan where n < FEWEST, the mean where n = 0.
     """
     values = np.asarray(values, dtype=np.float64)
     present = ~np.isnan(values)
@@ -38,7 +40,7 @@ def mean_band(values: ArrayLike, level: float = 0.95) -> tuple[NDArray, NDArray,
         mean = np.where(present, values, 0.0).sum(axis=0) / n
         deviations = np.where(present, values - mean, 0.0)
         std = np.sqrt((deviations**2).sum(axis=0) / (n - 1))
-        quantile = np.array([math.nan, math.nan, *(student_t(level, k - 1) for k in range(2, len(values) + 1))])[n]
+        quantile = np.array([student_t(level, k - 1) if k >= FEWEST else math.nan for k in range(len(values) + 1)])[n]
         half_width = quantile * std / np.sqrt(n)
     return mean, mean - half_width, mean + half_width
 

@@ -2,7 +2,7 @@
 
 for (const element of document.querySelectorAll(".filters, .with-script")) element.hidden = false;
 
-// Legends: a model's button takes its curve and band from every panel of the figure.
+// Legends: a model's button takes what is drawn of it from every panel of the figure.
 for (const button of document.querySelectorAll("[data-toggles]")) {
   button.disabled = false;
   button.addEventListener("click", () => {

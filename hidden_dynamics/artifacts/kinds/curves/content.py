@@ -1,5 +1,6 @@
 """What figures of curves show, panel by panel: the averaged curves, the paper's final values, titles and limits."""
 
+import json
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,12 @@ Limits = tuple[float, float]
 
 @dataclass(frozen=True)
 class Curve:
-    """One model in one panel: arrays (points,), x ascending; low and high are nan where there is no band."""
+    """One model in one panel: arrays (points,), x ascending.
+
+    Attributes:
+        low, high: the band; nan where there is none.
+        seeds: (seeds, points), the seeds' own values where they are too few for a band; else none. nan: no value.
+    """
 
     panel: int
     model: str
@@ -31,6 +37,7 @@ class Curve:
     low: NDArray
     high: NDArray
     n: NDArray
+    seeds: NDArray
     baseline: float
 
 
@@ -101,6 +108,7 @@ def group_curves(sources: Sources) -> list[Curve]:
                 panel,
                 model,
                 *(numbers(group, name) for name in ("x", "mean", "low", "high", "n")),
+                np.array([json.loads(row["seeds"] or "[]") for row in group], dtype=np.float64).T,
                 numbers(group, "baseline")[0],
             )
             for (panel, model), group in groups.items()

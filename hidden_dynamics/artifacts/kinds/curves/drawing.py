@@ -1,4 +1,4 @@
-"""Training curves: a line per model with its band over seeds, panel by panel."""
+"""Training curves: a line per model with its band over seeds, or with the lines of two seeds, panel by panel."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ Styles = Mapping[str, Mapping[str, Any]]
 
 
 def draw(artifact: Curves, sources: Sources) -> Figure:
-    """A figure of training curves: one panel per configured panel, a line with its 95 % band per model, one legend."""
+    """A figure of training curves: one panel per configured panel, a line per model with its 95 % band, one legend."""
     panels, styles = panels_of(artifact, sources), styles_of(artifact, sources)
     columns = min(len(panels), 2)
     rows = math.ceil(len(panels) / columns)
@@ -119,10 +119,14 @@ def set_scales(ax: Axes, settings: PanelSettings) -> None:
 
 
 def draw_curve(ax: Axes, curve: Curve, panel: CurvesPanel, style: Mapping[str, Any], front: int) -> None:
-    """A model's line and band, and × where a seed diverged."""
-    alpha = 0.12 if np.max(curve.n) > 2 else 0.05  # the band of two seeds covers everything: let it be faint
-    band = {"color": style["color"], "alpha": alpha, "linewidth": 0, "gid": f"band {curve.model}"}
-    ax.fill_between(curve.x, curve.low, curve.high, **band)
+    """A model's line, its band or its seeds' own lines, and × where a seed diverged."""
+    if np.isfinite(curve.low).any():
+        band = {"color": style["color"], "alpha": 0.12, "linewidth": 0, "gid": f"band {curve.model}"}
+        ax.fill_between(curve.x, curve.low, curve.high, **band)
+    for values in curve.seeds:
+        own = np.isfinite(values)
+        thin = {"color": style["color"], "alpha": 0.45, "linewidth": 0.7, "gid": f"seed {curve.model}"}
+        ax.plot(curve.x[own], values[own], **thin, zorder=front - 0.5)
     ax.plot(curve.x, curve.mean, **style, zorder=front, gid=f"curve {curve.model}")
     ends = divergences(curve, panel)
     if ends and panel.y_limits:
@@ -149,9 +153,9 @@ def legend_handles(panels: Sequence[CurvesPanel], styles: Styles) -> list[Line2D
 def curve_notes(configuration: Configuration, panels: Sequence[CurvesPanel]) -> list[str]:
     """The caption of a figure of curves, by paragraph."""
     runs = [run for panel in panels for run in panel.runs]
+    lines = {1: "Lines: 1 seed", 2: "Thick lines: mean of 2 seeds; thin: each of them"}
     seeds = len({run["seed"] for run in runs})
-    band = "95 % t band over seeds" + (" (wide: with 2 seeds t = 12.7)" if seeds == 2 else "")
-    lines = f"Lines: mean of {seeds} seeds; band: {band}" if seeds > 1 else "Lines: 1 seed, so no band"
+    lines = lines.get(seeds, f"Lines: mean of {seeds} seeds; band: 95 % t band over seeds")
     if any(run["status"] == "diverged" for run in runs):
         lines += "; ×: a seed diverged here and the others, if any, go on"
     if any(set(falls(curve)) - set(divergences(curve, panel)) for panel in panels for curve in panel.curves):
