@@ -47,7 +47,7 @@ def test_mean_band_leaves_out_seeds_without_a_value():
         [[1.0, 1.0, 1.0, np.nan], [3.0, 3.0, np.nan, np.nan], [5.0, 5.0, *2 * [np.nan]], [9.0, *3 * [np.nan]]]
     )
     mean, low, high = mean_band(values)
-    np.testing.assert_array_equal(mean, [4.5, 3.0, 2.0, np.nan])
+    np.testing.assert_array_equal(mean, [4.5, 3.0, 1.0, np.nan])
     assert np.isnan(low).tolist() == np.isnan(high).tolist() == [False, False, True, True]
     np.testing.assert_allclose([low[1], high[1]], np.ravel(mean_band(values[:3, 1:2])[1:]))
 
