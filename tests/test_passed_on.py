@@ -1,0 +1,66 @@
+"""What others take the repository by: licence, citation, names of targets, links of documents."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import ROOT
+
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")])
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+ARTIFACTS = yaml.safe_load((ROOT / "config/artifacts.yaml").read_text(encoding="utf-8"))
+
+
+def anchors(document: Path) -> set[str]:
+    """The names under which GitHub links a document's headings."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_licence():
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert text.startswith("MIT License\n\nCopyright (c) 2026 the Hidden Dynamics authors\n")
+    assert PROJECT["license"] == CITATION["license"] == "MIT"
+
+
+def test_citation_has_what_its_format_requires():
+    assert CITATION["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= CITATION.keys()
+    assert CITATION["version"] == PROJECT["version"]
+    for reference in CITATION["references"]:
+        assert {"type", "title", "authors"} <= reference.keys()
+
+
+def test_citation_names_both_papers_and_their_authors():
+    authors = [[author["family-names"] for author in paper["authors"]] for paper in CITATION["references"]]
+    assert authors == [["Nguyen", "Baraniuk", "Bertozzi", "Osher", "Wang"], ["Jhin", "Jo", "Kong", "Jeon", "Park"]]
+
+
+def test_every_artifact_is_among_the_documented_targets():
+    rows = re.findall(
+        r"^\| (`[a-z]+_.+?) \|", (ROOT / "docs/targets.md").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    names = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(names) == sorted(ARTIFACTS)
+
+
+def test_readme_counts_the_artifacts_that_are_there():
+    of_the_papers = [name for name in ARTIFACTS if re.search(r"_(table|figure)\d+$", name)]
+    assert f"regenerates {len(of_the_papers)} of the 40 tables and figures" in (ROOT / "README.md").read_text(
+        encoding="utf-8"
+    )
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
+def test_links_lead_somewhere(document):
+    text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", text):
+        place, _, anchor = next(filter(None, link)).partition("#")
+        if place.startswith("http"):
+            continue
+        target = document.parent / place if place else document
+        assert target.exists(), place
+        assert not anchor or anchor in anchors(target), anchor
