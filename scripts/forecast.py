@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def machine_of(settings: Settings, about: About, cores: int) -> Machine:
-    """What the forecast is for: the GPUs that the settings name, where the calibration is that of one; or the cores."""
+    """The machine of the forecast: the GPUs in the settings, where the calibration is of a GPU; else the cores."""
     if about.device != "cpu":
         return Machine(settings.forecast.gpus * about.side_by_side, 1 / about.side_by_side, on_gpu=True)
     threads = min(about.threads, cores)

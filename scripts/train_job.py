@@ -71,7 +71,7 @@ def margin(left: float) -> float:
 
 
 def checkpoints(given: argparse.Namespace) -> list[str | None]:
-    """What the runs' checkpoints hold, as digests: where none has changed, nothing was done."""
+    """The digests of the runs' checkpoints: where none has changed, nothing was done."""
     configuration = load(parse_settings(None))
     directories = [
         Path(find(configuration, given.task, model, number).directory)

@@ -85,7 +85,7 @@ def _same_bytes(old: Path, new: Path, name: Path) -> bool:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two cells say the same: as text, or as numbers."""
+    """True where two cells agree, as text or as numbers."""
     try:
         return one == other or float(one) == float(other)
     except ValueError:

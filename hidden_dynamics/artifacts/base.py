@@ -1,4 +1,4 @@
-"""What a table or a figure is: its settings, the cells and files it is made of, what the paper prints, its drawing.
+"""A table or figure of a paper: its settings, its cells and files, the paper's numbers, its drawing.
 
 A kind of artifact is one class derived from `Artifact`, in a module or package of `hidden_dynamics.artifacts.kinds`
 that is named as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask it. The workflow reads
@@ -27,7 +27,7 @@ Models = Annotated[list[str], Field(min_length=1)]
 
 
 class ArtifactSettings(Entry):
-    """What config/artifacts.yaml says of every artifact.
+    """The settings that every artifact has in config/artifacts.yaml.
 
     Attributes:
         source: paper and place, such as "MomentumRNN, Table 1".
@@ -109,7 +109,7 @@ class Artifact(ABC):
         return None
 
     def cells(self) -> list[Cell]:
-        """What it shows: the paper's, then the user's own models on the same tasks and sizes."""
+        """The cells shown: the paper's, then the user's own models on the same tasks and sizes."""
         shown = self.shown()
         places = {(cell.task, cell.size) for cell in shown}
         extras = extra_cells(self.configuration) if self.with_extras else []
@@ -168,7 +168,7 @@ class Artifact(ABC):
         return [f"{run.directory}/{file}" for run in (self.runs if self.run_files else ()) for file in self.run_files]
 
     def files(self) -> list[str]:
-        """What it is rendered to."""
+        """The paths of the rendered files."""
         paths = self.configuration.paths
         if self.form == "table":
             return [paths.table(self.name, form) for form in TABLE_FORMS]
@@ -198,7 +198,7 @@ class Artifact(ABC):
         return load_published(self.settings.published) if self.settings.published else None
 
     def number(self, cell: Cell, metric: str) -> Number | None:
-        """What the paper prints for a cell.
+        """The paper's number for a cell.
 
         Raises:
             UserError: config/metrics.yaml has no such metric.
@@ -211,7 +211,7 @@ class Artifact(ABC):
         return self.published.number(task, cell.model, cell.size, metric, better)
 
     def heading(self, metric: str) -> str:
-        """What the paper calls a metric, or else config/metrics.yaml."""
+        """The paper's name for a metric, or else the title in config/metrics.yaml."""
         own = self.published.heading(metric) if self.published else None
         return own or self.configuration.metrics[metric].title
 

@@ -1,4 +1,4 @@
-"""What a figure says of the runs that made it, as their records have them: task, data, sizes, readings, device.
+"""Notes of a figure on its runs, from their records: task, data, sizes, readings, device.
 
 A stand-in is named as one, and so is every setting of the data and every size that is not the paper's. A run is its row
 of a summary, as text by column.
@@ -54,7 +54,8 @@ def made_note(runs: Sequence[Row]) -> str:
 
 
 def chosen_note(configuration: Configuration, runs: Sequence[Row]) -> str:
-    """Which of their evaluations the runs report: "highest validation accuracy"; empty where none reports any."""
+    """The rule by which the runs choose the evaluation they report: "highest validation accuracy"; empty where none
+    reports any."""
     rules = dict.fromkeys((run["rule"], run["metric"]) for run in runs if run["metric"])
     return " or ".join(f"{RULES[rule]} {configuration.metrics[metric].title.lower()}" for rule, metric in rules)
 
@@ -97,14 +98,14 @@ def data_of(configuration: Configuration, runs: Sequence[Row]) -> str:
 
 
 def is_papers(configuration: Configuration, runs: Sequence[Row]) -> bool:
-    """Whether the runs' data are the paper's: no stand-in, and prepared as config/tasks.yaml says."""
+    """True where the runs' data are the paper's: no stand-in, and prepared as config/tasks.yaml says."""
     return not any(run["stand_in_for"] for run in runs) and all(
         are_papers_data(configuration, run["task"], run["dataset"], json.loads(run["data"])) for run in runs
     )
 
 
 def are_papers_data(configuration: Configuration, task: str, dataset: str, data: Mapping[str, Any]) -> bool:
-    """Whether a dataset and its settings are those of the task in config/tasks.yaml."""
+    """True where a dataset and its settings are those of the task in config/tasks.yaml."""
     paper = configuration.papers_tasks[task]
     unstated = dict.fromkeys(NOT_IN_PAPERS)
     return (dataset, {**data, **unstated}) == (paper.dataset, {**paper.data, **unstated})

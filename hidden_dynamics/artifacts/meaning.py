@@ -1,4 +1,4 @@
-"""What an artifact means, as a digest: it is made again where this changes."""
+"""The meaning of an artifact, as a digest: where it changes, the artifact is made again."""
 
 import hashlib
 import json
@@ -36,7 +36,7 @@ def meaning_of_all(configuration: Configuration, code: Iterable[str]) -> str:
 
 
 def _common(configuration: Configuration) -> list[Any]:
-    """What every artifact may say: scale, seeds, readings, metrics, and what datasets are called."""
+    """The settings that every artifact may show: scale, seeds, readings, metrics, and the titles of datasets."""
     metrics = {name: metric.given() for name, metric in configuration.metrics.items()}
     datasets = {name: _without(dataset.given(), "files") for name, dataset in configuration.datasets.items()}
     scale = [configuration.scale_name, configuration.scale.about, configuration.seeds]

@@ -33,7 +33,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Panels:
-    """What the page shows of a figure.
+    """A figure as the page shows it, panel by panel.
 
     Attributes:
         subtitle: its scale, and what is not as in the paper.

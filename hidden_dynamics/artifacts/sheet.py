@@ -86,7 +86,7 @@ def write_instead(ax: Axes, text: str) -> None:
 
 
 def luminance(colour: Sequence[float]) -> float:
-    """How light a colour (red, green, blue in [0, 1]) is, from 0 to 1."""
+    """The lightness of a colour (red, green, blue in [0, 1]), from 0 to 1."""
     red, green, blue = colour[:3]
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 

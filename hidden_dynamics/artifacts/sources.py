@@ -1,4 +1,4 @@
-"""Where what an artifact is drawn from is, and its content read once."""
+"""The files from which an artifact is drawn, each read once."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

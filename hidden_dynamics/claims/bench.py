@@ -1,4 +1,4 @@
-"""What a test of a claim has at hand: the artifact, its evidence, the definitions, and what departs from the paper."""
+"""The material for a test of a claim: the artifact, its evidence, the definitions, departures from the paper."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,7 +53,7 @@ class Bench:
         return [self.evidence.numbers(cell, claim.metric, factor) for cell in claim.cells]
 
     def rows(self, claim: Claim, cell: Cell) -> list[Row]:
-        """What was run or measured of a cell: its runs, or its costs where these are what is claimed."""
+        """The runs of a cell; its measured costs where the claim is of costs."""
         cost = self.evidence.cost(cell, claim.metric)
         return [cost] if cost else self.evidence.rows(cell)
 
@@ -61,7 +61,7 @@ class Bench:
         return self.configuration.models[cell.model].label
 
     def departures(self, claim: Claim) -> str:
-        """What of data, size and settings is not the paper's; a cost depends on data and size alone."""
+        """The departures from the paper in data, size and settings; a cost depends on data and size alone."""
         texts = []
         for cell in claim.cells:
             rows = self.rows(claim, cell)
@@ -74,7 +74,7 @@ class Bench:
         return "; ".join(dict.fromkeys(texts))
 
     def changes(self, task: str) -> list[str]:
-        """What of a task is set otherwise than in config/tasks.yaml, in words."""
+        """The settings of a task that differ from config/tasks.yaml, in words."""
         words = dict.fromkeys(WORDS.get(key, key) for key in self.configuration.changed(task))
         return [word for word in words if word]
 

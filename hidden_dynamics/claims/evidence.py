@@ -1,4 +1,4 @@
-"""What runs say of a claim's models: numbers over seeds, curves and recordings, read from an artifact's files."""
+"""Evidence on a claim's models: numbers over seeds, curves and recordings, read from an artifact's files."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -96,7 +96,7 @@ class Evidence:
         return *sides, level
 
     def rise(self, cell: Cell, metric: str) -> Side:
-        """How far a loss ends above its lowest."""
+        """The rise of a loss from its lowest value to its last."""
         rows, finished = self._finished(cell)
         curves = [self._evaluations(row, metric) for row in finished]
         return Side(_label(rows), rows, [float(curve[-1] - curve.min()) for curve in curves])
@@ -135,7 +135,7 @@ class Evidence:
 
 
 def gather(artifact: Shown, root: Path) -> Evidence:
-    """What an artifact's files say.
+    """The evidence in an artifact's files.
 
     Raises:
         UserError: one is missing, damaged or of another scale.

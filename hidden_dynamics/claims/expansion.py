@@ -49,7 +49,7 @@ class Claim:
 
     @property
     def cells(self) -> list[Cell]:
-        """What must have been run to judge it."""
+        """The cells whose runs the claim needs."""
         return [*filter(None, (self.subject, self.reference)), *self.ranked]
 
 

@@ -45,7 +45,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Sample:
-    """What is known of one side: mean, standard deviation (n - 1) and number of values."""
+    """A sample's summary: mean, standard deviation (n - 1) and number of values."""
 
     mean: float
     std: float

@@ -1,4 +1,4 @@
-"""How verdicts come about, in sentences for readers of a page; docs/claims.md says more."""
+"""The rules for verdicts, as sentences for readers of the page; docs/claims.md says more."""
 
 from hidden_dynamics.papers.claims import Margin, load_claims
 

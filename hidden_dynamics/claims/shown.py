@@ -1,4 +1,4 @@
-"""What claims ask of a table or a figure; hidden_dynamics.artifacts, which is above this package, gives it."""
+"""The view of a table or figure that claims need; hidden_dynamics.artifacts, which is above this package, gives it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol

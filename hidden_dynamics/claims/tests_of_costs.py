@@ -22,7 +22,7 @@ def ratio(bench: Bench, claim: Claim) -> Outcome:
 
 
 def printed_ratio(bench: Bench, claim: Claim) -> Outcome:
-    """Whether the ratio to the baseline's cost is the printed one, within a margin."""
+    """Test: the ratio to the baseline's cost is the printed one, within a margin."""
     margin = bench.margin("cost_ratio").relative
     if claim.metric == BY_CLOCKS:
         return _as_much_sooner(bench, claim, math.log(_printed(claim)), math.log1p(margin))
@@ -76,7 +76,7 @@ def _as_much_sooner(bench: Bench, claim: Claim, printed: float, margin: float) -
 
 
 def _within_region(bench: Bench, claim: Claim, region: int, margin: float, centre: float = 1.0) -> Outcome:
-    """Whether all, or nothing, of a measured cost's interval is in a region: above, below or about `centre`."""
+    """Test: the whole interval of a measured cost is in a region (above, below or about `centre`), or none of it is."""
     row = bench.evidence.cost(claim.subject, claim.metric)
     if not row["ratio"]:
         return Outcome(reason="the baseline's cost was not measurable")

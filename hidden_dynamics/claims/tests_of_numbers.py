@@ -95,7 +95,7 @@ def _difference(bench: Bench, subject: Side, reference: Side, sign: int) -> Outc
 
 
 def _equal(bench: Bench, metric: str, subject: Sample, reference: Sample, sides: Sequence[Side]) -> Outcome:
-    """Whether two means differ by less than the metric's margin."""
+    """Test: two means differ by less than the metric's margin."""
     margin = bench.margin(metric).around(reference.mean)
     difference = welch(subject, reference)
     if difference is None:

@@ -22,7 +22,7 @@ def of_logarithms(
     bars: tuple[str, str] = NO_BARS,
     resampled: bool = False,
 ) -> Outcome:
-    """Whether the ratio subject / reference is below 1 (where `sign` is -1) or above (1); the sides have logarithms.
+    """Test: the ratio subject / reference is below 1 (`sign` -1) or above 1 (`sign` 1); the sides hold logarithms.
 
     Args:
         found: the numbers that are compared, as text.

@@ -23,7 +23,7 @@ COLUMNS = (  # of claims.csv, and of each artifact's file
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a test found.
+    """The result of a test.
 
     Attributes:
         supports: whether it points the claim's way; None where nothing can be said, and `reason` says why.

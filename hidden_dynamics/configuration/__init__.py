@@ -1,4 +1,4 @@
-"""What is configured, typed; what one run is; where everything lies."""
+"""The configuration, typed; the specification of a run; the paths of all files."""
 
 from hidden_dynamics.configuration.loading import Configuration, load, load_datasets, parse_settings
 from hidden_dynamics.configuration.paths import Paths

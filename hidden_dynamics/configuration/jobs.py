@@ -1,4 +1,4 @@
-"""Which runs of a task share a job of the workflow: none, or those that differ in the model or the seed alone."""
+"""The grouping of a task's runs into jobs: one run each, or those that differ in the model or the seed alone."""
 
 import math
 from dataclasses import dataclass
@@ -50,6 +50,6 @@ class TrainingJobs:
         return self.shared.get("seed") or [int(wildcards.seed)]
 
     def identities(self, wildcards: Any) -> list[str]:
-        """What determines its runs but their data: where one changes, the job is done again."""
+        """The identities of its runs, without their data: where one changes, the job is done again."""
         pairs = [(model, seed) for model in self.models(wildcards) for seed in self.seeds(wildcards)]
         return [identity(self._runs.get(pair) or find(self.configuration, self.task, *pair)) for pair in pairs]

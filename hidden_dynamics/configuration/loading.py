@@ -1,4 +1,4 @@
-"""What is configured at one scale: config.yaml and config/, typed, merged and checked against each other.
+"""The configuration at one scale: config.yaml and config/, typed, merged and checked against each other.
 
 Nothing here imports a numerical library: Snakemake reads it before it builds its graph, on every node.
 """
@@ -89,12 +89,12 @@ class Configuration:
 
     @property
     def together(self) -> list[str]:
-        """Which runs of a task share a job: as the settings say, or else the scale."""
+        """The coordinates (model, seed) whose runs share a job: the settings' choice, or else the scale's."""
         given = self.settings.together
         return self.scale.together if given is None else given
 
     def title_of(self, dataset: str) -> str:
-        """What a dataset is called; its name, where it is not configured any more."""
+        """The title of a dataset; its name where it is no longer configured."""
         return self.datasets[dataset].title if dataset in self.datasets else dataset
 
     def replaced(self, task: str) -> str | None:
@@ -241,7 +241,7 @@ def _check_tasks(parts: Mapping, tasks: Mapping[str, Task], origin: str) -> None
 
 
 def _check_metrics(parts: Mapping, name: str, task: Task, within: str) -> None:
-    """What is reported, and what triggers the averaging of weights, must have an entry in config/metrics.yaml."""
+    """Refuse a metric that is reported or triggers averaging and has no entry in config/metrics.yaml."""
     known(task.training.report.metric, parts["metrics"], "metric", f"{within}{name}.training.report.metric")
     if task.training.averaging is not None:
         place = f"{within}{name}.training.averaging.metric"

@@ -1,4 +1,4 @@
-"""Where everything is: one object that names every file and directory, relative to the working directory."""
+"""The paths of all files and directories, from one object, relative to the working directory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

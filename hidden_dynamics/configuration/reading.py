@@ -43,7 +43,7 @@ class Entry(BaseModel):
         return content
 
     def given(self) -> dict[str, Any]:
-        """What the files say: without defaults, under the files' names of keys."""
+        """The entry as written in the files: without defaults, under the files' names of keys."""
         return self.model_dump(exclude_unset=True, by_alias=True)
 
 
@@ -157,7 +157,7 @@ def closest(name: Any, names: Iterable[str]) -> str:
 
 
 def listed(names: str | list[str] | None) -> tuple[str, ...]:
-    """What a key says that takes a name, a list of names, or null."""
+    """A key's names as a tuple; the key takes a name, a list of names, or null."""
     return (names,) if isinstance(names, str) else tuple(names or ())
 
 

@@ -156,7 +156,7 @@ def extra_cells(configuration: Configuration) -> list[Cell]:
 
 
 def _readings(configuration: Configuration, task: str, model: str) -> tuple[dict[str, str], dict[str, dict]]:
-    """Which readings are taken for this model on this task, and the hyperparameters, settings and training they set.
+    """The readings taken for this model on this task, and the hyperparameters, settings and training they set.
 
     The most particular choice wins: the model's on this task, the task's, then config.yaml's by name, then its default.
     """

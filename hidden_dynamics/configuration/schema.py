@@ -1,4 +1,4 @@
-"""What config.yaml and the files of config/ may say, entry by entry.
+"""The schema of config.yaml and the files of config/, entry by entry.
 
 An artifact's settings are its kind's (hidden_dynamics.artifacts); here it has a kind, and is else left as it is.
 """
@@ -91,7 +91,7 @@ class Settings(Entry):
 
 
 class Metric(Entry):
-    """What a measured number means, however a table prints it.
+    """The meaning of a measured number, however a table prints it.
 
     Attributes:
         title: what a table or an axis calls it.
@@ -107,7 +107,7 @@ class Metric(Entry):
 
     @property
     def factor(self) -> float:
-        """What a measured value is multiplied by to be shown."""
+        """The factor from a measured value to the one shown."""
         return 100.0 if self.unit == "percent" else 1.0
 
     @property
@@ -133,7 +133,7 @@ class Optimiser(OptimiserChange):
 
 
 class Report(Entry):
-    """Which evaluation of a run its tables show."""
+    """The rule for the evaluation of a run that tables show."""
 
     metric: str
     rule: Annotated[Literal["max", "min", "last"], expecting("max, min or last")]
@@ -217,7 +217,7 @@ class TaskModel(Entry):
 
 
 class TaskChange(Entry):
-    """What a scale may change of a task."""
+    """The changes that a scale may make to a task."""
 
     title: str | None = None
     dataset: str | None = None
@@ -266,7 +266,7 @@ class Model(Entry):
 
 
 class Effect(Entry):
-    """What a reading sets of a run's specification."""
+    """The effect of a reading on a run's specification."""
 
     text: str
     hyperparameters: Free = {}
@@ -322,7 +322,7 @@ FileName = Annotated[
 
 
 class Dataset(Entry):
-    """Where a dataset comes from, the module that prepares it, and what it may stand in for.
+    """A dataset: its origin, the module that prepares it, the datasets for which it may stand in.
 
     Attributes:
         classes: what its classes are called, from class 0 on; none where their numbers say it.

@@ -34,7 +34,7 @@ def sample(rng: np.random.Generator, count: int, length: int) -> tuple[np.ndarra
 
 
 def inputs(values: np.ndarray, markers: np.ndarray) -> np.ndarray:
-    """What the network sees: (count, T, 2), float32, the values and the markers as zeros and two ones.
+    """The network's input, (count, T, 2), float32: the values, and the markers as zeros and two ones.
 
     Args:
         values: (count, T), float32.

@@ -268,7 +268,7 @@ def _checked(chunks: Iterable[bytes], file: RemoteFile) -> Iterator[bytes]:
 
 
 def _plainly(error: requests.RequestException, timeout: float) -> str:
-    """What went wrong on the way, without the layers of wrapping that requests puts around it."""
+    """The cause of a failed request, without the layers that requests wraps around it."""
     if isinstance(error, requests.Timeout):
         return f"no answer within {timeout:g} s"
     cause = error.args[0] if error.args else error

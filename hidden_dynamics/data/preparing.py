@@ -64,7 +64,7 @@ def provenance(
     arrays: Mapping[str, np.ndarray],
     embedded: Mapping[str, str],
 ) -> dict[str, Any]:
-    """What is known of the arrays' origin; of an own copy, which no checksum describes, how much was found.
+    """The origin of the arrays; for an own copy, which no checksum describes, the amount found.
 
     Args:
         embedded: digests of what was read from installed software, by name; they stand beside the downloads'.

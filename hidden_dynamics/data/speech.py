@@ -151,7 +151,7 @@ def stand_in(counts: Mapping[str, int], shortest: int, longest: int) -> dict[str
 
 
 def _announced(content: bytes, name: str) -> int:
-    """How many samples the header of a recording with one channel speaks of; reading stops at the file's end anyway."""
+    """The number of samples that the header announces (one channel); reading stops at the file's end anyway."""
     if content.startswith(b"NIST"):
         field = re.search(rb"^sample_count -i (\d+)$", content[:1024], flags=re.MULTILINE)
         if field is None:

@@ -43,7 +43,7 @@ SHORTEST = 100  # milliseconds: room for a syllable
 
 @dataclass
 class Controls:
-    """How source and filter move, one row for every 5 ms: arrays (steps,) or, for `formants`, (steps, 4)."""
+    """The course of source and filter, one row for every 5 ms: arrays (steps,) or, for `formants`, (steps, 4)."""
 
     voicing: np.ndarray  # amplitude of the pulses
     noise: np.ndarray  # amplitude of the noise

@@ -1,4 +1,4 @@
-"""What is missing from a copy of TIMIT, by name where the copy has the corpus's own lists.
+"""The files missing from a copy of TIMIT, by name where the copy has the corpus's own lists.
 
     DOC/SPKRSENT.TXT    speaker, and the numbers of the ten sentences: two SA, five SX, three SI
     DOC/SPKRINFO.TXT    speaker, sex (M or F), number of the dialect region, part (TRN or TST), and more
@@ -60,7 +60,7 @@ def describe_missing(
     absent: list[str] | None,
     others: set[str],
 ) -> list[str]:
-    """What is missing from a part of the corpus, and what should not be there: an entry for each speaker.
+    """The missing and the superfluous files of a part of the corpus: an entry for each speaker.
 
     Args:
         corpus: the directory with TRAIN and TEST.

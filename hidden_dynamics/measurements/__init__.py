@@ -1,1 +1,1 @@
-"""What is measured beside the runs: costs, features of images, and the calibration of a forecast."""
+"""Measurements beside the runs: costs, features of images, and the calibration of a forecast."""

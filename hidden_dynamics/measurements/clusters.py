@@ -28,7 +28,7 @@ LAYERS = {"pooled": "features", "state": "state"}  # of an `ImageOutput`
 
 
 class Settings(Protocol):
-    """Which features, and how they are clustered and mapped: the `features` of an artifact.
+    """The choice of features, their clustering and their map: the `features` of an artifact.
 
     Attributes:
         layer: "pooled", what the last linear map sees, or "state", all entries of the maps before the head.
@@ -62,7 +62,7 @@ class Clusters(NamedTuple):
 
 @torch.no_grad()
 def features_of(network: nn.Module, task: Any, settings: Settings) -> tuple[NDArray, NDArray]:
-    """What a network makes of the first images of a split: features (n, d) float64, and their classes (n,).
+    """A network's features of the first images of a split, (n, d) float64, and the images' classes, (n,).
 
     Args:
         network: it gives an `ImageOutput`. It is put into evaluation mode.

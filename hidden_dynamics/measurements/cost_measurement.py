@@ -1,4 +1,4 @@
-"""What training and evaluation cost: time and memory of runs side by side, on the machine at hand.
+"""The costs of training and evaluation: time and memory of runs side by side, on the machine at hand.
 
 A training step is forward, loss, backward, clipping and optimiser, an evaluation forward and loss; the batch is the
 task's first one, and is there already. hidden_dynamics.measurements.interleaved says how time and memory are taken.
@@ -42,7 +42,7 @@ ACTIONS = {"training": training_step, "evaluation": evaluation_step}
 
 @dataclass(frozen=True)
 class Circumstances:
-    """How it is measured: on which device, with how many CPU threads, samples in a batch, and rounds of timing."""
+    """The circumstances of a measurement: device, CPU threads, samples in a batch, rounds of timing."""
 
     device: torch.device
     threads: int

@@ -1,4 +1,4 @@
-"""What a file of measured costs has: a row for each model and quantity.
+"""The format of a file of measured costs: a row for each model and quantity.
 
 Nothing here imports a numerical library. `hidden_dynamics.measurements.cost_measurement` measures.
 """

@@ -1,4 +1,4 @@
-"""What trained networks make of images: a measurement of every run's features, and a map of each model's first seed.
+"""The image features of trained networks: a measurement of every run, and a map of each model's first seed.
 
 Every network is built as its run.json says, whatever is configured now; `hidden_dynamics.measurements.clusters` says
 what is taken from it.
@@ -26,7 +26,7 @@ from hidden_dynamics.training.building import build
 
 @dataclass(frozen=True)
 class Measured:
-    """What is measured of one run.
+    """The measurement of one run.
 
     Attributes:
         row: by column (hidden_dynamics.measurements.features.COLUMNS), all but `settings` and `embeddings`. `status`
@@ -62,7 +62,7 @@ def measure(
 
 @dataclass(frozen=True)
 class _Found:
-    """What is to be said of a run's features, and they themselves, where they fall into clusters."""
+    """The report on a run's features and, where they fall into clusters, the features."""
 
     about: dict[str, Any]
     features: NDArray | None = None
@@ -111,7 +111,7 @@ def _mapped(run: Run, found: _Found, settings: clusters.Settings) -> dict[str, N
 
 
 def describe(configuration: Configuration, run: Run, record: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run's record says of it, by column.
+    """A run's record, by column.
 
     Raises:
         UserError: the record lacks something.

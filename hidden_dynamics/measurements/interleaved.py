@@ -79,7 +79,7 @@ def first_batch(run: Run, task: Any, batch_size: int) -> Any:
 
 
 def training_step(subject: Subject, batch: Any) -> None:
-    """What a training does with a batch: forward, loss, backward, clipping, one step of every optimiser."""
+    """A training step: forward, loss, backward, clipping, one step of every optimiser."""
     subject.network.train()
     learn(subject.task, subject.network, subject.optimisers, batch, subject.run.spec["training"])
 

@@ -19,14 +19,14 @@ BLOCKS = 6
 
 
 class ImageTask(Protocol):
-    """What a network of images needs to know of its task."""
+    """The properties of a task that a network of images needs."""
 
     channels: int
     classes: int
 
 
 class ImageOutput(NamedTuple):
-    """What a network makes of `batch` images.
+    """The output of a network for `batch` images.
 
     Attributes:
         logits: (batch, classes).
@@ -42,7 +42,7 @@ class ImageOutput(NamedTuple):
 
 
 def output_of(network: nn.Module, images: Tensor) -> ImageOutput:
-    """What a network makes of images.
+    """A network's output for images.
 
     Raises:
         UserError: it gives something else than an `ImageOutput`.
@@ -107,7 +107,7 @@ class ImageNetwork(nn.Module):
         return ImageOutput(*self.head(state), state, attention)
 
     def penalty(self, output: ImageOutput, part: str | None = None) -> Tensor | float:
-        """What is added to the loss of an output when `part` is trained, or when all is (None)."""
+        """The term added to the loss of an output when `part` is trained, or when all is (None)."""
         return 0.0
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:

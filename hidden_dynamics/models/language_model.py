@@ -28,7 +28,7 @@ LayerState = tuple[Tensor, Tensor, Any]
 
 
 class LanguageTask(Protocol):
-    """What a language model needs to know of its task."""
+    """The properties of a task that a language model needs."""
 
     vocabulary_size: int
 
@@ -58,7 +58,7 @@ class Dropouts:
 
 
 class LanguageOutput(NamedTuple):
-    """What a language model makes of a segment of T words of each of `batch` texts.
+    """The output of a language model for a segment of T words of each of `batch` texts.
 
     Attributes:
         logits: (T, batch, V).

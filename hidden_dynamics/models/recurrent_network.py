@@ -9,7 +9,7 @@ from hidden_dynamics.models.ragged import run_ragged
 
 
 class SequenceTask(Protocol):
-    """What a sequence network needs to know of its task."""
+    """The properties of a task that a sequence network needs."""
 
     input_size: int
     output_size: int

@@ -1,4 +1,4 @@
-"""How an initial value problem is solved. What draws figures reads it too, so nothing here imports torch."""
+"""The solver of an initial value problem. Figures read its settings too, so nothing here imports torch."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ FIXED = ("euler", "midpoint", "heun2", "heun3", "rk4", "explicit_adams", "implic
 
 @dataclass(frozen=True)
 class Solver:
-    """How an initial value problem is solved.
+    """The settings with which an initial value problem is solved.
 
     Attributes:
         method: of torchdiffeq: adaptive ("dopri5", ...) or with fixed steps ("rk4", ...).

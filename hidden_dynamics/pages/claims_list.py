@@ -39,7 +39,7 @@ def _group(says: str, claims: list[Row]) -> Group:
 
 
 def findings(claim: Row) -> dict[str, str]:
-    """What the test of a claim found, by what it is called; "" where it does not apply."""
+    """The findings of a claim's test, by heading; "" where one does not apply."""
     return {
         "Found": claim["found"],
         "Difference or ratio": _interval(claim),

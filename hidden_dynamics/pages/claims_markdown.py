@@ -26,7 +26,7 @@ def markdown(scale: str, artifacts: Mapping[str, Artifact], rows: Sequence[Row])
 
 
 def first_line(scale: str, rows: Sequence[Row]) -> str:
-    """What data the verdicts are of; where any is a stand-in, first that it cannot speak for the papers."""
+    """The data of the verdicts; where any is a stand-in, first that it cannot speak for the papers."""
     stand_ins = _parts(row["data"] for row in rows if row["stand_in"] == "true")
     papers = _parts(row["data"] for row in rows if row["stand_in"] == "false")
     changed = all(row["departures"] for row in rows if row["stand_in"] == "false" and row["data"])
@@ -63,7 +63,7 @@ def _section(artifact: Artifact, rows: Sequence[Row]) -> list[str]:
 
 
 def _cells(row: Row) -> dict[str, str]:
-    """What a reader sees of a claim, by heading."""
+    """A claim's text for the reader, by heading."""
     own = "; the paper’s own table says otherwise" if row["against_table"] == "true" else ""
     reason = f": {row['reason']}" if row["reason"] else ""
     return {

@@ -39,7 +39,7 @@ class PanelDrawing:
 
 @dataclass(frozen=True)
 class CurvesDrawing:
-    """What the page shows of a figure of curves; `marks` are what its other lines and symbols mean."""
+    """A figure of curves as the page shows it; `marks` say what its other lines and symbols mean."""
 
     panels: list[PanelDrawing]
     keys: Sequence[Key]

@@ -1,4 +1,4 @@
-"""What was run on what: at which scale, on which data, devices and versions, and what stands in for what."""
+"""The provenance of a scale's results: data, devices, versions, stand-ins."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence

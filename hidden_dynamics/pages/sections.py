@@ -1,4 +1,4 @@
-"""What the page shows of each artifact, paper by paper and in the papers' order."""
+"""The page's sections, one for each artifact, paper by paper and in the papers' order."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class Section:
 
     @property
     def short(self) -> str:
-        """Where it is in the paper, such as "Table 3"; its title, where it is not there."""
+        """The place in the paper, such as "Table 3"; the title where there is none."""
         number = self.artifact.position[1]
         return f"{self.artifact.form.capitalize()} {number}" if number else self.artifact.settings.title
 
@@ -112,7 +112,7 @@ def section_of(artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], r
 
 
 def _shown(artifact: Artifact, sources: Sources, origins: Mapping[tuple[str, str], Rows], root: Path) -> dict[str, Any]:
-    """What shows an artifact, and what is said of it, by the names of a section's attributes."""
+    """The drawing of an artifact and the text on it, by the names of a section's attributes."""
     if artifact.form == "table":
         table = artifact.draw(sources)
         return {"says": table.title, "notes": table.notes, "tables": parts_of(table, _links(origins))}

@@ -1,4 +1,4 @@
-"""How long it took: the trainings by task and model, from the runs' own clocks, and the jobs, from their benchmarks."""
+"""Run times: training by task and model, from the runs' own clocks; jobs, from their benchmarks."""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence

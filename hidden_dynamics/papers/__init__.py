@@ -1,1 +1,1 @@
-"""What the papers print and claim, as data (published/)."""
+"""The papers' numbers and claims, as data (published/)."""

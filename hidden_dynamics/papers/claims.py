@@ -29,7 +29,7 @@ COMPARED, OF_A_TABLE = get_args(Compared), get_args(OfATable)
 
 
 class Margin(Entry):
-    """How far two numbers may differ that are called alike: a share of the number, or of the errors it leaves."""
+    """The margin within which two numbers are called alike: a share of the number, or of the errors it leaves."""
 
     errors: Share | None = None
     relative: Share | None = None
@@ -46,7 +46,7 @@ class Margin(Entry):
 
 
 class Definitions(Entry):
-    """What the tests of claims are held to.
+    """The definitions by which claims are tested.
 
     Attributes:
         level: of intervals; a verdict needs p < 1 - level after Holm's adjustment over its family.
@@ -66,7 +66,7 @@ class Definitions(Entry):
 
 
 class ClaimEntry(Entry):
-    """What the paper says in one place, for every combination of tasks, metrics, subjects, references and sizes.
+    """A claim of the paper in one place, for every combination of tasks, metrics, subjects, references and sizes.
 
     Attributes:
         says: what the paper says, in other words.

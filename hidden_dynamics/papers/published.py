@@ -38,7 +38,7 @@ class Number:
 
 
 class Source(Entry):
-    """Where in the paper the numbers are; a letter is an appendix."""
+    """The place of the numbers in the paper; a letter is an appendix."""
 
     paper: str
     section: str
@@ -59,7 +59,7 @@ class Published(Entry):
     notes: list[str]
 
     def number(self, task: str, model: str, size: int | str | None, metric: str, better: Better) -> Number | None:
-        """What the paper prints for a model at a size on a task, in the unit of config/metrics.yaml.
+        """The paper's number for a model at a size on a task, in the unit of config/metrics.yaml.
 
         Args:
             better: the direction of the metric, which chooses among numbers that the paper quotes.
@@ -67,7 +67,7 @@ class Published(Entry):
         return None
 
     def heading(self, metric: str) -> str | None:
-        """What the paper calls a metric, where that is not its title in config/metrics.yaml."""
+        """The paper's name for a metric, where that is not its title in config/metrics.yaml."""
         return None
 
 
@@ -335,7 +335,7 @@ class Silhouette(Published):
 
 
 class TaskSettings(Entry):
-    """What a paper's text says of the training on a task; `given()` has what it does say.
+    """The settings of a task's training in a paper's text; `given()` has those that it states.
 
     Attributes:
         penalty: the coefficient lambda.
@@ -358,7 +358,7 @@ class TaskSettings(Entry):
 
 
 class PaperTask(Entry):
-    """What a paper's text, outside its tables, says of a task, and what is known of its numbers (`notes`)."""
+    """A task in a paper's text, outside its tables; `notes` are on its numbers."""
 
     task: str
     dataset: str
@@ -370,7 +370,7 @@ class PaperTask(Entry):
 
 
 class PaperTasks(Entry):
-    """What a paper's text says of each task."""
+    """The tasks in a paper's text."""
 
     kind: Literal["tasks"]
     source: Source
@@ -398,7 +398,7 @@ def load_published(name: str, directory: Path = PUBLISHED) -> Any:
 
 
 def load_tasks(name: str, directory: Path = PUBLISHED) -> dict[str, PaperTask]:
-    """What is said about each task of the paper of file `name`."""
+    """The tasks of the paper of file `name`, by name."""
     return {row.task: row for row in load_published(f"{Path(name).parent}/tasks.yaml", directory).rows}
 
 
@@ -408,7 +408,8 @@ def published_task(configuration: Configuration, task: str) -> str:
 
 
 def ordering(gap: float, published_gap: float) -> str | None:
-    """Whether our gap to the baseline has the published sign; None where there is nothing to hold it to."""
+    """Our gap to the baseline against the published one, by sign: "holds", "fails" or "tied"; None where nothing is
+    comparable."""
     if math.isnan(gap) or math.isnan(published_gap) or abs(published_gap) < NOTHING:
         return None
     if abs(gap) < NOTHING:

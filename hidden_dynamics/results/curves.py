@@ -17,7 +17,7 @@ MOST_POINTS = 500
 
 
 class Panel(Protocol):
-    """What is drawn in one panel: `split` names the loss, `window` the points of its triangular moving average."""
+    """The curves of one panel: `split` names the loss, `window` the points of its triangular moving average."""
 
     task: str
     size: int | str | None

@@ -23,7 +23,7 @@ DAMAGED = (OSError, EOFError, ValueError, KeyError, TypeError, csv.Error, zipfil
 
 @dataclass(frozen=True)
 class Progress:
-    """How far one run got on the way to an accuracy.
+    """A run's progress towards an accuracy.
 
     Attributes:
         epochs, minutes: of training until the first evaluation at the target or above; None where there was none.
@@ -46,7 +46,7 @@ class RunFiles:
     directory: Path
 
     def record(self) -> dict[str, Any]:
-        """What run.json says of the run."""
+        """The content of run.json."""
         return self._read(RECORD, _object)
 
     def metrics(self) -> list[dict[str, float]]:
@@ -122,7 +122,7 @@ class RunFiles:
 
 
 def is_finished(configuration: Configuration, run: Run) -> bool:
-    """Whether a run's files are there, of its specification and code; its record says which data they are of."""
+    """True where a run's files are there, of its specification and code; the record names the data."""
     directory = Path(run.directory)
     if not all((directory / name).is_file() for name in outputs_of(configuration, run.task)):
         return False

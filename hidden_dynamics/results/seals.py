@@ -1,5 +1,5 @@
-"""What was altered after it was written is not shown: a run's record (run.json) vouches for the files beside it and for
-itself, and a hidden file beside a summary or a measurement for that.
+"""Integrity checks: altered files are refused. A run's record (run.json) vouches for the files beside it and for
+itself, a hidden file beside a summary or a measurement for that.
 
 Nothing here imports a numerical library: summaries and renderings, which do not train, verify what they read.
 """
@@ -90,7 +90,7 @@ def _digest_file(path: Path) -> Path:
 
 
 def remedy(path: Path) -> str:
-    """What to do about a damaged file of a run, in words; nothing is trained again while the checkpoint is whole."""
+    """The remedy for a damaged file of a run, in words; nothing is trained again while the checkpoint is whole."""
     return f"remove {path} and run snakemake again (or: snakemake {path}), which restores it from the run's checkpoint."
 
 

@@ -40,7 +40,7 @@ def rows_of(configuration: Configuration, artifact: str, runs: Iterable[Run], ro
 
 
 def row_of(configuration: Configuration, run: Run, record: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """What a run's record says, by column.
+    """A run's record, by column.
 
     Args:
         path: of the record, for messages.
@@ -57,7 +57,7 @@ def row_of(configuration: Configuration, run: Run, record: Mapping[str, Any], pa
 
 
 def _run_columns(configuration: Configuration, run: Run, record: Mapping[str, Any]) -> dict[str, Any]:
-    """What the run was."""
+    """The columns on the run's specification."""
     task, spec, dataset = configuration.tasks[run.task], record["spec"], record["dataset"]
     return {
         "scale": record["scale"],
@@ -86,7 +86,7 @@ def _run_columns(configuration: Configuration, run: Run, record: Mapping[str, An
 
 
 def _outcome_columns(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What became of it."""
+    """The columns on the run's outcome."""
     reported = record["reported"] or {}
     return {
         "parameters": record["parameters"],

@@ -53,7 +53,7 @@ def _what_is_there(directory: Path) -> str:
 
 
 def _places_of(names: Mapping[str, str], configuration: Configuration, path: Path) -> dict[str, str]:
-    """Where classes are, which a record knows by their names."""
+    """The dotted names of classes, which a record knows by their bare names."""
     for part, name in names.items():
         if name not in configuration.classes:
             text = f"{path}: its run's {part} is {name}, which config/ does not name any more: configure it again, or "

@@ -1,4 +1,4 @@
-"""What a finished run leaves behind: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt, and where it recorded
+"""The files of a finished run: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt and, where it recorded
 gradients, hidden_gradients.npz."""
 
 import csv

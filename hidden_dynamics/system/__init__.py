@@ -1,1 +1,1 @@
-"""What the machine offers: files that are whole, locks, SLURM, its hardware; and the digest of code."""
+"""The machine and its files: whole files, locks, SLURM, hardware; and the digest of code."""

@@ -94,7 +94,7 @@ def imports_within(module: str, statements: Iterable[ast.stmt]) -> Imports:
 
 
 def attribute(node: ast.Attribute, imports: Imports) -> list[tuple[str, str]]:
-    """What `module.name` or `package.module.name` refers to, where the module is one of ours."""
+    """The definition behind `module.name` or `package.module.name`, where the module is one of ours."""
     names = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)

@@ -74,7 +74,7 @@ def reachable(names: Iterable[str]) -> dict[str, str]:
 
 @functools.cache
 def _references(module: str, name: str) -> list[tuple[str, str]]:
-    """What a definition mentions: definitions of its module, imported names, and attributes of imported modules."""
+    """The names in a definition: definitions of its module, imported names, and attributes of imported modules."""
     content, result = read(module), []
     nodes = [inner for statement in content.definitions[name] for inner in ast.walk(statement)]
     imports = imports_within(module, content.definitions[name])

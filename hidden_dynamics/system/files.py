@@ -49,7 +49,7 @@ def _moved_when_whole(descriptor: int, name: str, path: Path, mode: str) -> Iter
 
 @contextlib.contextmanager
 def naming_the_disk(path: Path) -> Iterator[None]:
-    """Where a disk is full or read-only, say which one: the system names at most the file, here `path`."""
+    """Name the disk in the error of a full or read-only one: the system names at most the file, here `path`."""
     try:
         yield
     except OSError as error:

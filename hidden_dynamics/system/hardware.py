@@ -1,8 +1,8 @@
-"""What this machine has, asked without importing a numerical library."""
+"""The hardware of this machine, found without a numerical library."""
 
 from pathlib import Path
 
 
 def has_nvidia_gpu() -> bool:
-    """Whether the NVIDIA driver is loaded here."""
+    """True where the NVIDIA driver is loaded."""
     return Path("/proc/driver/nvidia/version").exists()

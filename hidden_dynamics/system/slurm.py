@@ -1,4 +1,4 @@
-"""What a job asks SLURM about itself, and asks of it."""
+"""A job's questions to SLURM about itself, and its requests."""
 
 import re
 import subprocess

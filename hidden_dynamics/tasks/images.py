@@ -106,7 +106,7 @@ class ImageClassification:
 
 @functools.lru_cache(maxsize=1)
 def _places(seed: int, epoch: int, images: int, rows: int, columns: int) -> np.ndarray:
-    """Where each training image is cut in an epoch: (images, 2), int64."""
+    """The corner at which each training image is cut in an epoch: (images, 2), int64."""
     return generator(seed, "crops", epoch).integers((0, 0), (rows, columns), (images, 2))
 
 

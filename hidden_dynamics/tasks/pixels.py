@@ -69,7 +69,7 @@ class PixelClassification:
 
 
 def pixel_order(permutation: str, pixels: int, seed: int) -> np.ndarray:
-    """Which pixel comes at each step: (pixels,), int64."""
+    """The pixel that comes at each step: (pixels,), int64."""
     if permutation == "none":
         return np.arange(pixels)
     seeds = {"fixed": FIXED_PERMUTATION, "by_seed": seed}

@@ -1,4 +1,4 @@
-"""How many iterations a training has, in which epochs, on which examples, and when it is evaluated."""
+"""The schedule of a run: its iterations, their epochs and examples, its evaluations."""
 
 import functools
 import math
@@ -69,11 +69,11 @@ class Schedule:
         return epoch, order[position * self.batch_size : (position + 1) * self.batch_size]
 
     def evaluates(self, iteration: int) -> bool:
-        """Whether an evaluation follows the first `iteration` iterations."""
+        """True where an evaluation follows the first `iteration` iterations."""
         return iteration > 0 and (iteration % self.evaluate_every == 0 or iteration == self.iterations)
 
     def epochs(self, iteration: int) -> float:
-        """How many epochs the first `iteration` iterations are."""
+        """The number of epochs in the first `iteration` iterations."""
         return iteration / self.per_epoch
 
     def rate(self, iteration: int) -> float:
@@ -82,7 +82,7 @@ class Schedule:
         return self.rates.get("scale", 1.0) * self.rates.get("factor", 1.0) ** drops
 
     def work(self, iteration: int) -> int:
-        """What an iteration's time grows with: all are alike."""
+        """The measure with which an iteration's time grows: here all are alike."""
         return 1
 
 

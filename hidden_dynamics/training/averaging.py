@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 
 def is_due(losses: Sequence[float], nonmonotone: int) -> bool:
-    """Whether averaging begins after the last of `losses`, the validation losses so far.
+    """True where averaging begins after the last of `losses`, the validation losses so far.
 
     Args:
         nonmonotone: n, the evaluations before the last among which a lower loss does not count.

@@ -37,7 +37,7 @@ class Checkpoint:
         self._warned = False
 
     def due(self, after_evaluation: bool) -> bool:
-        """Whether it is time: every minute, and after an evaluation (that is, an epoch), at most every five seconds.
+        """True where a checkpoint is due: every minute, and after an evaluation (an epoch), at most every five seconds.
 
         Saving takes two per cent of the time at most.
         """

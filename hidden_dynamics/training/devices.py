@@ -32,7 +32,7 @@ def choose(device: str) -> torch.device:
 
 
 def name_of(device: torch.device) -> str:
-    """What records call it: the GPU's name, or "cpu"."""
+    """The device's name in records: the GPU's, or "cpu"."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
 
 

@@ -1,4 +1,4 @@
-"""What an iteration does with a batch: losses, gradients and steps, of the whole network or of its parts in turn."""
+"""One iteration on a batch: losses, gradients and steps, of the whole network or of its parts in turn."""
 
 import contextlib
 import math
@@ -12,10 +12,10 @@ from torch import nn
 def learn(
     task: Any, network: nn.Module, optimisers: dict[str, torch.optim.Optimizer], batch: Any, settings: dict[str, Any]
 ) -> float:
-    """What an iteration does with a batch; the loss before it. A loss that is not finite changes nothing.
+    """One iteration on a batch; returns the loss before it. A loss that is not finite changes nothing.
 
-    Alternating training (ACE-NODE, Algorithm 1) does it for each of the network's parts in turn, the others held fixed;
-    the loss is that of the first part then, or the first one that is not finite: parts before that one have learnt.
+    Alternating training (ACE-NODE, Algorithm 1) takes one for each of the network's parts in turn, the others held fixed. The
+    loss is then that of the first part, or the first one that is not finite: parts before that one have learnt.
 
     Args:
         settings: `alternating` and `clip_norm` of the training.

@@ -25,7 +25,7 @@ from hidden_dynamics.training.reported import place_of
 
 @dataclass
 class History:
-    """What a training has done so far.
+    """The course of a run so far.
 
     Attributes:
         iteration: optimiser steps done.
@@ -172,7 +172,7 @@ def _fail(history: History, failure: SolverFailure, during: str) -> None:
 
 
 def _set_recording(run: Training) -> bool:
-    """Whether this iteration's gradients with respect to the hidden states are recorded; the core is told so."""
+    """True where this iteration's gradients with respect to the hidden states are recorded; the core is told so."""
     every, spec = run.settings.get("record_gradients"), run.spec
     if every is None:
         return False

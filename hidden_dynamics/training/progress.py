@@ -1,4 +1,4 @@
-"""How far a training is: a live bar on a terminal, plain lines in a log."""
+"""The progress of a run: a live bar on a terminal, plain lines in a log."""
 
 import sys
 import time

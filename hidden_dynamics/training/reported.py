@@ -1,4 +1,4 @@
-"""Which evaluation of a run is the one that the tables show."""
+"""The evaluation of a run that the tables show."""
 
 import math
 from collections.abc import Mapping, Sequence

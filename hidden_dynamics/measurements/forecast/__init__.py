@@ -1,1 +1,1 @@
-"""What a scale will cost, before anything is launched: a short calibration on a machine, and what follows from it."""
+"""The cost of a scale, before anything is launched: a short calibration on a machine, and what follows from it."""

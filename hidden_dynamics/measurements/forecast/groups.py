@@ -1,4 +1,4 @@
-"""Which runs cost the same: they share one measurement."""
+"""Groups of runs that cost the same and share one measurement."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ COSTLESS = {
 
 
 def group_of(run: Run) -> dict[str, Any]:
-    """What of a run's specification an iteration, an evaluation and the files depend on."""
+    """The part of a run's specification on which an iteration, an evaluation and the files depend."""
     spec = run.spec
     kept = {
         part: {key: value for key, value in spec[part].items() if key not in costless}

@@ -45,7 +45,7 @@ LOSSES, COUNTS = 16, 8
 def measure(
     run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, seconds: float, clock_name: str
 ) -> dict[str, Any]:
-    """What hidden_dynamics.measurements.forecast.calibration.Group holds, but where the data is from.
+    """The content of hidden_dynamics.measurements.forecast.calibration.Group, without the data's origin.
 
     Args:
         arrays: the dataset, or arrays of its shapes.
@@ -76,8 +76,8 @@ def measure(
 
 
 def at_whole(tried: Sequence[tuple[float, float]], whole: float) -> float:
-    """What holds of the whole, of (size, value) of growing parts: on a straight line through the last two, never
-    falling; through 0 where there is one part alone."""
+    """The value at the whole, from (size, value) of growing parts: a straight line through the last two, never falling;
+    through 0 where there is one part alone."""
     (earlier, before), (size, value) = [(0.0, 0.0), *tried][-2:]
     return value + max(0.0, value - before) / (size - earlier) * (whole - size)
 

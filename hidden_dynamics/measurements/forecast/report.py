@@ -13,7 +13,7 @@ BUSY_LOAD, BUSY_WALL = 0.5, 1.15  # processes that wanted a core before, and wal
 
 @dataclass(frozen=True)
 class Machine:
-    """What runs share: each takes one of `places`, which is `part` of a GPU, or so many cores."""
+    """The resource that runs share: each takes one of `places`, which is `part` of a GPU, or so many cores."""
 
     places: int
     part: float
@@ -30,7 +30,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Row:
-    """What an artifact costs if it is made alone, or `total`, where what artifacts share counts once.
+    """The cost of an artifact made alone; or of all, `total`, where shared runs count once.
 
     Hours are those of GPUs or of CPU cores, but `longest_hours` and `least_wall_hours`, which are on the wall; `_left`
     is what finished runs leave; memory is that of the largest run.

@@ -1,4 +1,4 @@
-"""How attention is applied to the hidden state: h' = rule(h, a) enters both dynamics in the place of h."""
+"""Rules of attention: h' = rule(h, a) enters both dynamics in the place of h."""
 
 import torch
 from torch import Tensor

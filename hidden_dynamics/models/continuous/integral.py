@@ -17,7 +17,7 @@ State = Tensor | tuple[Tensor, ...]
 
 @dataclass
 class FunctionEvaluations:
-    """How often the dynamics were evaluated, by solutions forwards and by those of adjoint problems."""
+    """Numbers of evaluations of the dynamics, in forward solutions and in those of adjoint problems."""
 
     forward: int = 0
     backward: int = 0

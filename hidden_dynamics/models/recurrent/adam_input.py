@@ -90,7 +90,7 @@ class AdamInput:
         self.g_at = self.g.unbind()
 
     def _g_of(self, block: range) -> Tensor:
-        """Where g_t of the block's steps are, (steps, 4N, batch)."""
+        """The array of g_t for the block's steps, (steps, 4N, batch)."""
         return part(self.g, block) if self.keeps_g else self.g[: len(block)]
 
     def _project(self, block: range) -> None:

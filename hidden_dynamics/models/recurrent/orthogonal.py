@@ -23,7 +23,7 @@ from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisatio
 
 @dataclass(frozen=True, eq=False)
 class OrthogonalState:
-    """Where a sequence stands after a segment of it.
+    """The state of a sequence after a segment of it.
 
     Attributes:
         h: (1, batch, hidden_size), as in `nn.RNN`.

@@ -153,7 +153,7 @@ class _PreactivationLSTM(torch.autograd.Function):
 
 
 def take(ctx, name: str):
-    """What forward left in ctx, once: backward writes its gradients over it."""
+    """The array that forward left in ctx; it can be taken once, because backward writes its gradients over it."""
     _, value = ctx.saved_tensors, getattr(ctx, name)
     if value is None:
         raise RuntimeError("this LSTM's backward reuses its memory: run it once per forward (no retain_graph)")

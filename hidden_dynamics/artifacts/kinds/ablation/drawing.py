@@ -49,7 +49,7 @@ class Square:
     diverged: int = 0
 
     def text(self, decimals: int) -> str:
-        """What is written into it; empty where nothing was run."""
+        """The text in the square; empty where nothing was run."""
         if math.isnan(self.value) and self.diverged == self.runs:
             return f"diverged\n{self.diverged}/{self.runs}" if self.runs else ""
         text = number(self.value, decimals) if math.isfinite(self.value) else "not finite"
@@ -159,7 +159,7 @@ def square_of(sources: Sources, runs: Sequence[Row], metric: str, factor: float)
 
 
 def measured(sources: Sources, run: Row, metric: str) -> float:
-    """What a run measured; nan where it had nothing to report, because no evaluation gave a finite number."""
+    """The value that a run reports; nan where no evaluation gave a finite number."""
     found = measured_of(run)
     if metric not in found and run["metric"]:
         raise sources.wrong("summary", f"{run['directory']} has no {metric}", "measured")

@@ -1,4 +1,4 @@
-"""What figures of curves show, panel by panel: the averaged curves, the paper's final values, titles and limits."""
+"""The content of figures of curves, panel by panel: averaged curves, the paper's final values, titles and limits."""
 
 import json
 import math
@@ -43,7 +43,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class CurvesPanel:
-    """What one panel shows.
+    """The content of one panel.
 
     Attributes:
         runs: rows of the summary, as text by column.
@@ -64,7 +64,7 @@ class CurvesPanel:
 
 
 def panels_of(artifact: Curves, sources: Sources) -> list[CurvesPanel]:
-    """What the panels of a figure show, as the configuration lists them."""
+    """The content of a figure's panels, in the order of the configuration."""
     curves = group_curves(sources)
     return [
         panel_of(artifact, settings, sources.summary, [curve for curve in curves if curve.panel == index])

@@ -72,7 +72,7 @@ def _mark(handle: Line2D) -> str:
 
 
 def styles_of(artifact: Curves, sources: Sources) -> Styles:
-    """How each model's line is drawn, in the order of the legend."""
+    """The style of each model's line, in the order of the legend."""
     models = dict.fromkeys(row["model"] for row in sources.summary)
     return {
         model: line_style(artifact.configuration.models[model].colour, DASHES[place % len(DASHES)])
@@ -170,7 +170,7 @@ def curve_notes(configuration: Configuration, panels: Sequence[CurvesPanel]) -> 
 
 
 def smoothing_note(panels: Sequence[CurvesPanel]) -> str:
-    """Which curves were smoothed how, for instance "triangular moving average of 30 points (train), none (test)".
+    """The smoothing of the curves, for instance "triangular moving average of 30 points (train), none (test)".
 
     Where a split is smoothed in several ways, each names its tasks: "30 points (train, mnist)".
     """

@@ -81,7 +81,7 @@ def draw(artifact: FunctionEvaluations, sources: Sources) -> Figure:
 
 
 def read_counts(sources: Sources, run: Row) -> Counts | None:
-    """What a run counted; None for one whose network has no solver, or that diverged before its first evaluation.
+    """A run's counts; None where its network has no solver, or where it diverged before its first evaluation.
 
     Raises:
         UserError: its metrics.csv is missing or damaged.
@@ -199,7 +199,7 @@ def notes_of(configuration: Configuration, summary: Sequence[Row], counted: Sequ
 
 
 def turn_note(runs: Sequence[Row]) -> str:
-    """Which models trained in turn, and what that does to their counts; empty without any."""
+    """The models that trained in turn, and the effect on their counts; empty without any."""
     labels = dict.fromkeys(run["label"] for run in runs if json.loads(run["training"]).get("alternating"))
     if not labels:
         return ""

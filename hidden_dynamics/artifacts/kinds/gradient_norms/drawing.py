@@ -29,7 +29,7 @@ NOT_FINITE = "#d62728"
 
 @dataclass(frozen=True)
 class Recording:
-    """What one run recorded: `iterations` (k,), evenly spaced, and `norms` (k, T); `run` is its row of the summary."""
+    """One run's recording: `iterations` (k,), evenly spaced, and `norms` (k, T); `run` is its row of the summary."""
 
     run: Row
     iterations: NDArray
@@ -67,7 +67,7 @@ def draw(artifact: GradientNorms, sources: Sources) -> Figure:
 
 
 def read_recording(sources: Sources, model: str) -> Recording:
-    """What the run of a model's first seed recorded.
+    """The recording of a model's run with the first seed.
 
     Raises:
         UserError: there is no such run, or its file is missing or damaged.
@@ -157,7 +157,7 @@ def notes_of(
 
 
 def colour_note(recordings: Sequence[Recording], papers: Sequence[float], limits: tuple[float, float]) -> str:
-    """How norms became colours: whose limits these are, how much is beyond them, what was not finite."""
+    """The scale of colours in words: the origin of its limits, the share of norms beyond them, what was not finite."""
     norms = np.concatenate([recording.norms.ravel() for recording in recordings])
     text = f"Colours: {limits[0]:g} to {limits[1]:g}"
     if limits == tuple(papers):
