@@ -14,8 +14,8 @@ def learn(
 ) -> float:
     """One iteration on a batch; returns the loss before it. A loss that is not finite changes nothing.
 
-    Alternating training (ACE-NODE, Algorithm 1) takes one for each of the network's parts in turn, the others held fixed. The
-    loss is then that of the first part, or the first one that is not finite: parts before that one have learnt.
+    Alternating training (ACE-NODE, Algorithm 1) takes one for each of the network's parts in turn, the others held
+    fixed. The loss is then that of the first part, or the first one that is not finite: parts before it have learnt.
 
     Args:
         settings: `alternating` and `clip_norm` of the training.
