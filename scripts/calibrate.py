@@ -1,4 +1,4 @@
-"""Measure for a few minutes what the runs of a scale take on this machine, for a forecast of their cost.
+"""Measure a scale's runs for a few minutes on this machine, for a forecast of their cost.
 
     python scripts/calibrate.py --output results/demo/calibration.json --config '{"scale": "demo"}'
 

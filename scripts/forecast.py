@@ -1,4 +1,4 @@
-"""Say what a scale will cost before it is run: hours of GPUs or cores, disk and memory, for each artifact.
+"""Forecast the cost of a scale before it is run: hours of GPUs or cores, disk and memory, for each artifact.
 
     python scripts/forecast.py --calibration results/demo/calibration.json --output results/demo/forecast
 

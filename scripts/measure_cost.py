@@ -1,4 +1,4 @@
-"""Measure what a training and an evaluation of each model cost on this machine, in time and memory per sample.
+"""Measure the costs of training and evaluating each model on this machine: time and memory per sample.
 
     python scripts/measure_cost.py --artifact momentumrnn_table14
 

@@ -1,4 +1,4 @@
-"""Measure the image features of trained networks: how well they fall into clusters, and a map of them in the plane.
+"""Measure the image features of trained networks: the quality of their clusters, and a map of them in the plane.
 
     python scripts/measure_features.py --artifact acenode_table5
 

@@ -1,4 +1,4 @@
-"""Write the page of a scale: verdicts, tables, figures, of which runs they were made, and how long it took.
+"""Write the page of a scale: verdicts, tables, figures, the runs behind them, run times.
 
     python scripts/render_index.py
 

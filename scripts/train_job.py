@@ -82,7 +82,7 @@ def checkpoints(given: argparse.Namespace) -> list[str | None]:
 
 
 class Trainings:
-    """Processes of scripts/train.py, so many at once; they end when they are done, told to, or out of time.
+    """Processes of scripts/train.py, a number of them at a time; they end when done, told to, or out of time.
 
     SIGTERM and SIGINT are handed on to them.
     """

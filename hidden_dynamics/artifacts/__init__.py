@@ -1,4 +1,4 @@
-"""The papers' tables and figures: what each needs, shows, prints and how it is drawn, a module per kind."""
+"""The papers' tables and figures: the needs, content and drawing of each, a module per kind."""
 
 from hidden_dynamics.artifacts import kinds
 from hidden_dynamics.artifacts.base import Artifact

@@ -85,7 +85,8 @@ class Evidence:
         return Side(_label(rows), rows, [value for value in values if math.isfinite(value)])
 
     def iterations(self, one: Cell, other: Cell, smoothing: float) -> tuple[Side, Side, float]:
-        """Iterations of both to the lowest smoothed train loss that every finished run of both reaches, and it."""
+        """Iterations of both models to the lowest smoothed train loss that all their finished runs reach; and that
+        loss."""
         found = [self._finished(cell) for cell in (one, other)]
         curves = [[_smoothed(self._files(row), smoothing) for row in finished] for _, finished in found]
         level = max((curve.min() for side in curves for curve in side), default=math.nan)

@@ -155,7 +155,7 @@ class _Maker:
                 yield self.claim("value", statement, cell.task, metric, cell, printed=(number, None))
 
     def ratios(self) -> Iterator[Claim]:
-        """Every cost against the baseline's: on which side of it, and the printed ratio."""
+        """Every cost against the baseline's: its side of it, and the printed ratio."""
         margin = load_claims().definitions.costs
         for subject, reference, quantity in self.artifact.ratios():
             printed = self.both(quantity, subject, reference)

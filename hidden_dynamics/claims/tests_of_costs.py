@@ -1,4 +1,4 @@
-"""Tests of costs: on which side of the baseline's they lie, and the printed ratio; measured, or by the runs' clocks."""
+"""Tests of costs, measured or by the runs' clocks: their side of the baseline's, and the printed ratio."""
 
 import math
 

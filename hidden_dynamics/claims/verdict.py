@@ -1,4 +1,4 @@
-"""From a test's outcome to a verdict, and the rows of verdicts: what is written of each claim. Quick to import."""
+"""The verdict that follows from a test's outcome, and the columns of verdicts. Quick to import."""
 
 import math
 from collections import Counter

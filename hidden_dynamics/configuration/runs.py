@@ -1,4 +1,5 @@
-"""A run is one model on one task with one seed: its specification, its directory, and what determines its result."""
+"""A run is one model on one task with one seed: its specification, its directory, the identity that fixes its
+result."""
 
 import hashlib
 import json
@@ -176,7 +177,7 @@ def _readings(configuration: Configuration, task: str, model: str) -> tuple[dict
 
 
 def identity(run: Run) -> str:
-    """Digest of what determines the run but its data: the specification and the code."""
+    """Digest of the run's specification and code: all that determines it but its data."""
     return hashlib.sha256(json.dumps([run.spec, code_of(run)], sort_keys=True).encode()).hexdigest()
 
 

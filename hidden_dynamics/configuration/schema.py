@@ -157,7 +157,7 @@ class Rates(Entry):
 
 
 class TrainingChange(Entry):
-    """Some of the settings of a training, as a model, a size, a reading or a scale changes them."""
+    """Changes that a model, a size, a reading or a scale makes to the settings of training."""
 
     optimisers: dict[str, OptimiserChange] = {}
     batch_size: Whole | None = None
@@ -174,7 +174,7 @@ class TrainingChange(Entry):
 
 
 class Training(TrainingChange):
-    """The settings of a task's training, complete."""
+    """The complete settings of a task's training."""
 
     optimisers: dict[str, Optimiser]
     batch_size: Whole
@@ -231,7 +231,7 @@ class TaskChange(Entry):
 
 
 class Task(TaskChange):
-    """An experiment: data, a task class, a training, and the models that are trained."""
+    """An experiment: data, a task class, settings of training, and the models that are trained."""
 
     title: str
     task_class: ClassName = Field(alias="class")

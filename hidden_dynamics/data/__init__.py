@@ -1,4 +1,4 @@
-"""Data: where it comes from, how it is fetched, checked, turned into arrays and stored.
+"""Data: sources, downloads, checks, conversion to arrays, storage.
 
 `fetch` brings one file of config/datasets.yaml and checks its content, `archives` reads the members of one, a module
 per dataset turns raw files into arrays with `prepare(raw, settings)` and gives arrays of the same shapes without them

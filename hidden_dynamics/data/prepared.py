@@ -1,4 +1,4 @@
-"""Prepared data on disk: the arrays in `<name>.npz`, where they come from and their digest in `<name>.json`."""
+"""Prepared data on disk: the arrays in `<name>.npz`, their origin and digest in `<name>.json`."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from hidden_dynamics.system import files
 
 @dataclass(frozen=True)
 class Prepared:
-    """Arrays by name, what is known of their origin, and the SHA-256 that `digest` gives for them."""
+    """Arrays by name, their provenance, and the SHA-256 that `digest` gives for them."""
 
     arrays: dict[str, np.ndarray]
     provenance: dict[str, Any]

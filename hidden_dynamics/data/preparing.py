@@ -1,4 +1,4 @@
-"""Preparing a dataset: where its raw files are, the module that turns them into arrays, and what is known of these."""
+"""Preparing a dataset: its raw files, the module that turns them into arrays, their provenance."""
 
 import importlib
 import platform

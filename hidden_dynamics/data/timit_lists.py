@@ -97,7 +97,7 @@ def _absent(part: str, directory: str, listed: Listed | None) -> str:
 
 
 def _unequal(directory: str, sentences: set[str], listed: Listed | None, known: bool) -> list[str]:
-    """In what the sentences of a speaker who is there are not what they should be."""
+    """The differences between the sentences of a speaker who is there and the expected ones."""
     if listed:
         missing, surplus = set(listed.sentences) - sentences, sentences - set(listed.sentences)
         found = [f"{directory}: {_files(missing)}"] if missing else []

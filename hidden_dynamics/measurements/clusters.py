@@ -1,4 +1,4 @@
-"""Features of images in a trained network: how well they fall into clusters, and a map of them in the plane.
+"""Features of images in a trained network: the quality of their clusters, and a map of them in the plane.
 
 ACE-NODE (Section 4.1) clusters "hidden representations" by k-means, gives the silhouette score of the clusters, and
 shows a t-SNE of "feature maps"; it names no layer, no images and no settings. They are settings here, the `features` of

@@ -1,4 +1,4 @@
-"""Time and memory on a machine that does other things too.
+"""Timing and peak memory, robust to background load.
 
 Times are taken in rounds: each round times everything once, in an order that rotates, so that what else the machine
 does falls on all alike. A ratio is the median over the rounds of the ratios within a round. Memory is the peak beyond

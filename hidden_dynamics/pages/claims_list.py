@@ -1,4 +1,4 @@
-"""The verdicts on the papers' claims as readers see them: what was found, and by what the paper says."""
+"""The verdicts on the papers' claims as readers see them: findings, grouped by the paper's sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

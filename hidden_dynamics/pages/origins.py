@@ -1,4 +1,4 @@
-"""Of which runs an artifact was made: for each of its rows, every run with its value, data, code, directory."""
+"""The runs behind an artifact: for each of its rows, every run with its value, data, code, directory."""
 
 import json
 from collections.abc import Iterable, Mapping

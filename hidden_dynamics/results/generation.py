@@ -34,7 +34,7 @@ class Trained(NamedTuple):
 
 
 def load(directory: str | Path, configuration: Configuration) -> Trained:
-    """The network of the run in `directory`, built as its run.json says, whatever is configured now.
+    """The network of the run in `directory`, built by its run.json, whatever is configured now.
 
     Args:
         configuration: says where the prepared data and the run's classes are; nothing else of it counts.

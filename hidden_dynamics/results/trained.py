@@ -1,4 +1,4 @@
-"""A finished run on disk: its record, the data that it was trained on, and the weights that it left."""
+"""A finished run on disk: its record, its data, its weights."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A digest of the definitions that a run's code reaches, blind to comments, docstrings, formatting and modules' names.
+"""A digest of all definitions that a run's code reaches, blind to comments, docstrings, formatting and module names.
 
 From named definitions (a cell, a network, a task, the training loop), every definition of the project that they refer
 to is followed, through imports too. The digest is over their syntax trees, in which a definition goes by its own name,

@@ -6,7 +6,7 @@ import sys
 
 
 def seconds_left(job: str) -> float | None:
-    """Until the time limit of a job; None where it has none, or where SLURM does not say, which is reported."""
+    """Seconds until a job's time limit; None where it has none, or where SLURM does not say, which is reported."""
     answer = _ask("squeue", "--noheader", "--jobs", job, "--format", "%L")
     if answer is None or answer == "UNLIMITED":
         return None

@@ -77,7 +77,7 @@ class Schedule:
         return iteration / self.per_epoch
 
     def rate(self, iteration: int) -> float:
-        """By what the learning rates of an iteration are multiplied."""
+        """The factor on the learning rates of an iteration."""
         drops = sum(iteration >= epoch * self.per_epoch for epoch in self.rates.get("drops", []))
         return self.rates.get("scale", 1.0) * self.rates.get("factor", 1.0) ** drops
 

@@ -1,4 +1,4 @@
-"""Checkpoints that survive what may happen to them: written atomically, digested, and the one before kept.
+"""Checkpoints that survive kills and damage: written atomically, digested, and the one before kept.
 
 A checkpoint holds a fingerprint of all that determines the run; one with another fingerprint is of another run and is
 ignored.

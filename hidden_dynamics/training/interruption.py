@@ -1,4 +1,4 @@
-"""SIGTERM and SIGINT: stop where the training can be continued from."""
+"""SIGTERM and SIGINT: stop the run at a point from which it can be continued."""
 
 import contextlib
 import signal

@@ -1,4 +1,4 @@
-"""The training loop: one run from its first iteration, or from its checkpoint, to its end."""
+"""The training loop: one run from its first iteration or its checkpoint to its end."""
 
 import math
 import time
@@ -222,7 +222,8 @@ def _mean_evaluations(counts: list[tuple[int, int]]) -> dict[str, float]:
 
 
 def _check_averaging(spec: dict[str, Any], network: nn.Module) -> None:
-    """The mean of points on a manifold, or of coordinates whose base changes, is no weight of such a network."""
+    """Refuse to average points on a manifold, or coordinates whose base changes: the mean is no weight of such a
+    network."""
     if spec["training"].get("averaging") is not None and set(network.parameter_groups()) != {"main"}:
         raise UserError(
             f"task {spec['task']}: training.averaging: {spec['core'] or spec['network']} has weights that cannot be "

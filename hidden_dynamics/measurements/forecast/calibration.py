@@ -1,4 +1,4 @@
-"""A calibration: what was measured, on which machine, and what a run costs by it: its group times its schedule."""
+"""A calibration: the measurements, their machine, and a run's cost by them: its group's times its schedule."""
 
 import functools
 import json
@@ -24,7 +24,7 @@ Above = Annotated[float, Field(gt=0)]
 
 
 class About(Entry):
-    """The machine, and how it was measured.
+    """The machine, and the circumstances of the measurement.
 
     Attributes:
         device: "cpu", or the GPU's name.
@@ -142,7 +142,7 @@ def write(path: Path, calibration: Calibration) -> None:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one run.
+    """The cost of one run.
 
     Attributes:
         seconds: of building it, of its iterations, its evaluations and its test.
@@ -177,7 +177,7 @@ def cost_of(run: Run, group: Group) -> Cost:
 
 @functools.cache  # the models of a task share it, and drawing the segments of 500 epochs takes a second
 def counted(schedule: str, training: str, sizes: str, seed: int) -> tuple[int, int, int]:
-    """The work, the iterations and the evaluations of a training on data of these sizes.
+    """The work, the iterations and the evaluations of a run on data of these sizes.
 
     Args:
         schedule: a class of hidden_dynamics.tasks.schedule.

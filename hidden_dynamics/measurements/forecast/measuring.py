@@ -127,8 +127,8 @@ def _peak_memory(device: torch.device) -> tuple[int, int]:
 
 
 class _Watch(Checkpoint):
-    """Told of every iteration of a training, which it stops at the time `end`, but not before a timed one; weighs the
-    checkpoint, which is written nowhere."""
+    """An observer of a run in training: stops it at the time `end`, but not before one timed iteration; takes the size
+    of its checkpoint, which is written nowhere."""
 
     def __init__(self, clock: Callable[[], float], end: float):
         super().__init__(Path("nowhere"), "a calibration")

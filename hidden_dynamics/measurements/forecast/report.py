@@ -23,7 +23,7 @@ class Machine:
         return sum(seconds) * self.part / 3600
 
     def least_hours(self, seconds: Iterable[float]) -> float:
-        """No order of runs is done sooner: all work over all places, and the longest run."""
+        """A lower bound of the wall time of any order of runs: all work over all places, or the longest run."""
         seconds = list(seconds)
         return max(sum(seconds) / self.places, max(seconds, default=0.0)) / 3600
 
@@ -102,7 +102,7 @@ def _row(name: str, machine: Machine, costs: Mapping[str, Cost], finished: set[s
 
 
 def _bytes_of_data(configuration: Configuration, calibration: Calibration, runs: Iterable[Run]) -> Mapping[str, int]:
-    """Of the downloads and of the prepared file of each dataset."""
+    """Bytes of the downloads and of the prepared file of each dataset."""
     sizes = {}
     for run in runs:
         dataset = run.spec["dataset"]

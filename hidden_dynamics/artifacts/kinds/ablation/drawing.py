@@ -87,7 +87,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Panel:
-    """A pair of grids: its settings and metric, rows of the summary, ours, the paper's and what it says of it."""
+    """A pair of grids: its settings and metric, rows of the summary, our grid, the paper's, and its notes on that."""
 
     settings: PanelSettings
     metric: Metric
@@ -122,7 +122,7 @@ def draw(artifact: Ablation, sources: Sources) -> Figure:
 
 
 def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> Panel:
-    """Both grids of a panel: what the runs measured, and what is published."""
+    """Both grids of a panel: the measured one and the published one."""
     runs = [run for run in sources.summary if (run["task"], run["model"]) == (settings.task, settings.model)]
     if not runs:
         raise sources.wrong("summary", f"it has no run of {settings.model} on {settings.task}")
@@ -153,7 +153,7 @@ def place_of(sources: Sources, run: Row, settings: PanelSettings) -> tuple[float
 
 
 def square_of(sources: Sources, runs: Sequence[Row], metric: str, factor: float) -> Square:
-    """The mean of what the finished ones of a place's runs measured where they report."""
+    """The mean of the values that a place's finished runs report."""
     values = [measured(sources, run, metric) * factor for run in runs if run["status"] == "finished"]
     return Square(sum(values) / len(values) if values else math.nan, len(runs), len(runs) - len(values))
 

@@ -53,7 +53,7 @@ def draw(artifact: CostTable, sources: Sources) -> Table:
 
 
 def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Record:
-    """Ours, what is published, and how the ratios compare."""
+    """Our number, the published one, and the comparison of their ratios."""
     baseline = artifact.published.baseline
     ours = cost_of(costs, cell.model, quantity)
     value, ratio = published_ratio(artifact, cell, quantity)

@@ -1,4 +1,4 @@
-"""A table of hyperparameters: what is configured at a scale beside what is published."""
+"""A table of hyperparameters: the configured values of a scale beside the published ones."""
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.configuration import known

@@ -1,4 +1,4 @@
-"""A table of hyperparameters: what is configured at a scale, with every departure from the published value marked."""
+"""A table of hyperparameters: the configured values of a scale, every departure from the published ones marked."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A table of results: ours over seeds beside the published numbers."""
+"""A table of results: our numbers over seeds beside the published ones."""
 
 from collections.abc import Iterator, Mapping
 

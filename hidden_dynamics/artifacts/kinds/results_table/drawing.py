@@ -1,4 +1,4 @@
-"""A table of results: ours over seeds beside the published numbers, and whether the published ordering holds."""
+"""A table of results: our numbers over seeds, the published ones, and a test of the published ordering by sign."""
 
 import json
 import math
@@ -57,12 +57,12 @@ def _choosing(artifact: ResultsTable, summary: Rows) -> list[str]:
 
 
 def _is_number(value: Any) -> bool:
-    """True of what was measured; infinity was: a perplexity is the exponential of a loss."""
+    """True of a measured value; infinity is one, because a perplexity is the exponential of a loss."""
     return isinstance(value, int | float) and not math.isnan(value)
 
 
 def _collected(artifact: ResultsTable, summary: Rows) -> list[Record]:
-    """A record for each shown row, task and metric: ours over seeds, and what is published."""
+    """A record for each shown row, task and metric: our numbers over seeds, and the published ones."""
     listed = [RowKey(row.model, row.size) for row in artifact.settings.rows]
     found = [RowKey(row["model"], size_of(row["paper_size"])) for row in summary]
     records = []

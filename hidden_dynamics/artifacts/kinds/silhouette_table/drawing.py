@@ -53,7 +53,7 @@ def draw(artifact: SilhouetteTable, sources: Sources) -> Table:
 
 
 def _record(artifact: SilhouetteTable, cell: Cell, rows: Rows) -> Record:
-    """Ours over seeds, and what is published."""
+    """Our numbers over seeds, and the published ones."""
     mean, std = mean_and_std(float(row["silhouette"]) for row in rows if row["status"] == "measured")
     printed = artifact.number(cell, "silhouette")
     same = ("dataset", "dataset_title", "stand_in_for", "settings", "readings")

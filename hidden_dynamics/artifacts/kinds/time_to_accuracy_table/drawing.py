@@ -55,7 +55,7 @@ def draw(artifact: TimeToAccuracyTable, sources: Sources) -> Table:
 
 
 def _record(artifact: TimeToAccuracyTable, sources: Sources, cell: Cell) -> Record:
-    """Ours by both ways of counting, and what is published."""
+    """Our times by both ways of counting, and the published ones."""
     settings, published = artifact.settings, artifact.published
     runs = [row for row in sources.summary if row["model"] == cell.model]
     if not runs:
