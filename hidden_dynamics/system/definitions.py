@@ -3,7 +3,7 @@
 import ast
 import functools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ class Module:
     """A source file.
 
     Attributes:
-        definitions: the top-level statements that define or change each name.
+        definitions: the top-level statements that define or change each name, without docstrings.
         stars: the modules whose names are all imported (`from module import *`).
     """
 
@@ -42,7 +42,7 @@ def path_of(module: str) -> Path | None:
 def read(module: str) -> Module:
     path = path_of(module)
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = _DocstringRemover().visit(ast.parse(path.read_text(encoding="utf-8")))
     except SyntaxError as error:
         raise UserError(f"{path}: line {error.lineno}: {error.msg}") from None
     definitions: dict[str, list[ast.stmt]] = {}
@@ -83,13 +83,18 @@ def origin_of(module: str, name: str) -> tuple[str, str]:
     return module, name
 
 
-def imports_within(module: str, statements: Iterable[ast.stmt]) -> Imports:
-    """The imports that statements see: those of their module, and their own within a function, `if` or `try`."""
+@functools.cache
+def nodes_of(module: str, name: str) -> tuple[ast.AST, ...]:
+    """Every node of the statements that define a name."""
+    return tuple(node for statement in read(module).definitions[name] for node in ast.walk(statement))
+
+
+def imports_within(module: str, name: str) -> Imports:
+    """The imports that a definition sees: those of its module, and its own within a function, `if` or `try`."""
     imports = dict(read(module).imports)
-    for statement in statements:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                imports |= imported(module, node)
+    for node in nodes_of(module, name):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imports |= imported(module, node)
     return imports
 
 
@@ -143,3 +148,12 @@ def _names_bound(statement: ast.stmt) -> list[str]:
         elif isinstance(node, ast.Import | ast.ImportFrom) and node is not statement:
             names += [alias.asname or alias.name.split(".")[0] for alias in node.names]
     return list(dict.fromkeys(names))
+
+
+class _DocstringRemover(ast.NodeTransformer):
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        documented = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if documented and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        return node

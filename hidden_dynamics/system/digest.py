@@ -12,7 +12,16 @@ import hashlib
 from collections.abc import Iterable
 
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.system.definitions import attribute, defined, from_stars, imported, imports_within, path_of, read
+from hidden_dynamics.system.definitions import (
+    attribute,
+    defined,
+    from_stars,
+    imported,
+    imports_within,
+    nodes_of,
+    path_of,
+    read,
+)
 from hidden_dynamics.system.normal_form import source_of
 
 # These do not change a result: where and when a state is kept, how a mistake is worded, and what is configured, which
@@ -76,9 +85,8 @@ def reachable(names: Iterable[str]) -> dict[str, str]:
 def _references(module: str, name: str) -> list[tuple[str, str]]:
     """The names in a definition: definitions of its module, imported names, and attributes of imported modules."""
     content, result = read(module), []
-    nodes = [inner for statement in content.definitions[name] for inner in ast.walk(statement)]
-    imports = imports_within(module, content.definitions[name])
-    for node in nodes:
+    imports = imports_within(module, name)
+    for node in nodes_of(module, name):
         if isinstance(node, ast.Import | ast.ImportFrom):
             result += [(origin, own or "") for origin, own in imported(module, node).values()]
         if isinstance(node, ast.Attribute):
