@@ -26,14 +26,10 @@ def sources(tmp_path, monkeypatch):
 
 
 def forget():
-    for function in (
-        digest._digest_of,
-        digest._references,
-        normal_form.source_of,
-        definitions.path_of,
-        definitions.read,
-    ):
-        function.cache_clear()
+    for module in (definitions, digest, normal_form):
+        for function in vars(module).values():
+            if hasattr(function, "cache_clear"):
+                function.cache_clear()
 
 
 def write(root, files):
