@@ -1,4 +1,4 @@
-# Hidden Dynamics: every table and figure of two papers, from one command.
+# Hidden Dynamics: tables and figures of two papers, from one command.
 #
 #   snakemake --cores all                       everything, at the scale that config.yaml names
 #   snakemake --cores all momentumrnn_table1    one artifact and what it needs

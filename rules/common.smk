@@ -115,7 +115,7 @@ def caption_of(wildcards):
 
 
 def gpus():
-    """GPUs that a training asks for. What a cluster's login node has says nothing of its other nodes: there, it must be given."""
+    """GPUs that a run asks for. On a cluster the device must be given: the login node says nothing of the other nodes."""
     if SETTINGS.device == "auto":
         if on_cluster():
             raise WorkflowError(
@@ -134,7 +134,7 @@ def on_cluster():
 
 
 def all_cores():
-    """All cores of this machine; on a cluster, where a job has its cores to itself, those of a training."""
+    """All cores of this machine; on a cluster, where a job has its cores to itself, those of a run."""
     try:
         return workflow.cores
     except WorkflowError:

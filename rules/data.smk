@@ -13,7 +13,7 @@ rule fetch:
         "logs/fetch/{dataset}/{file}.tsv"
     wildcard_constraints:
         file="|".join(sorted({re.escape(file) for files in FILES.values() for file in files})),
-    priority: 100  # trainings wait for it
+    priority: 100  # runs wait for it
     conda:
         "../envs/data.yaml"
     threads: 1
@@ -54,7 +54,7 @@ for environment in sorted({dataset.environment for dataset in CONFIGURATION.data
             "logs/prepare/{prepared}.tsv"
         wildcard_constraints:
             prepared=names(prepared_there),
-        priority: 100  # trainings wait for it
+        priority: 100  # runs wait for it
         conda:
             f"../envs/{environment}.yaml"
         threads: 1

@@ -18,13 +18,13 @@ rule calibrate:
         runtime=60,
         gpu=gpus(),
     params:
-        threads=min(all_cores(), SCALE.threads),  # those of a training, where the job has as many
+        threads=min(all_cores(), SCALE.threads),  # those of a run, where the job has as many
         device="cuda" if gpus() else "cpu",  # on another one, it is measured again
         seconds=SETTINGS.forecast.seconds,
         identities=sorted(set(IDENTITIES.values())),
         measuring=code_digest(["scripts.calibrate.main"]),
     message:
-        "Calibrating: what trainings of the scale {SETTINGS.scale} take on this machine"
+        "Calibrating the runs of the scale {SETTINGS.scale} on this machine"
     shell:
         "python scripts/calibrate.py --seconds {params.seconds} --threads {params.threads} --cores {threads}"
         " --output {output:q} 2> {log:q}"

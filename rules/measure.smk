@@ -1,7 +1,7 @@
 # What is measured beside the runs. Artifacts that show the same share one measurement, under the name of the first of them.
 
 
-# What a training and an evaluation of each model cost on this machine. It takes all the cores that Snakemake has, so that no other job
+# The costs of training and evaluating each model on this machine. It takes all the cores that Snakemake has, so that no other job
 # of this workflow runs beside it, and waits until everything else is done. On a cluster, where that would not keep other jobs off the
 # node, profiles/slurm asks for a node to itself.
 rule measure_cost:
@@ -25,7 +25,7 @@ rule measure_cost:
         runtime=60,
         gpu=gpus(),
     params:
-        threads=SCALE.threads,  # those of a training, where the job has as many
+        threads=SCALE.threads,  # those of a run, where the job has as many
         device="cuda" if gpus() else "cpu",  # on another one, it is measured again
         identities=lambda wildcards: [identity(run) for run in ARTIFACTS[wildcards.artifact].measured_runs()],
         measuring=code_digest(["scripts.measure_cost.main"]),

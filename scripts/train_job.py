@@ -2,13 +2,13 @@
 
     python scripts/train_job.py --task pmnist --model lstm-n128 --seed 0 1 2 3 --at-once 4
 
-The runs go through one process, one after another; with --at-once, each has a process of its own, so many of them side
-by side, which is how several small trainings share a GPU. Memory and --threads are the job's: they share them.
+The runs go through one process, one after another. With --at-once, so many of them run side by side, each in a process
+of its own: this is how several small runs share a GPU. Memory and --threads are the job's, and shared.
 
-With --requeue, in a job of SLURM's, the trainings are asked to stop a little before the job's time limit. Their
-checkpoints are then whole, and the job is queued again, under the same number, and continues from them: a training
-takes as many time limits as it needs, and none of the attempts that are meant for failures. A limit in which nothing
-was trained is a failure.
+With --requeue, in a job of SLURM's, the runs are asked to stop a little before the job's time limit. Their checkpoints
+are then whole, and the job is queued again, under the same number, and continues from them. So a run takes as many time
+limits as it needs, and none of the attempts that are meant for failures. A limit in which nothing was trained is a
+failure.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def margin(left: float) -> float:
-    """Seconds before the time limit at which the trainings stop: enough for an iteration and to write a checkpoint."""
+    """Seconds before the time limit at which the runs stop: enough for an iteration and to write a checkpoint."""
     return min(10 + left / 20, 300)
 
 

@@ -43,7 +43,7 @@ def _error(one: NDArray, other: NDArray) -> NDArray:
 def block_bootstrap(series: Sequence[float], level: float, seed: int = 0) -> tuple[float, float, float, float]:
     """Mean of a series, its percentile interval (low, high) and two-sided p for 0, by circular blocks.
 
-    Neighbours along a training are alike, so blocks of about sqrt(n) neighbours are drawn, not single values.
+    Neighbours along a run are alike, so blocks of about sqrt(n) neighbours are drawn, not single values.
     """
     series = np.asarray(series, dtype=np.float64)
     length = int(np.ceil(np.sqrt(series.size)))

@@ -27,7 +27,7 @@ class DynamicTrivialisation(nn.Module):
     state is not reset when the base moves.
 
     Buffers: `base`; for finite K, `steps`, how many different values of `skew` training has used, and `used`, the last
-    one of them (with K = infinity, nothing is counted and both stay 0). They make a training that continues from a
+    one of them (with K = infinity, nothing is counted and both stay 0). They make a run that continues from a
     state_dict the same as one that was never interrupted.
 
     Source: facts of the released code, Section 3; it differs in that the first base is Q itself and A starts at 0.
