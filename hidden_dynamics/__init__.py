@@ -14,4 +14,6 @@ A package uses those above it in this list, and `system`; nothing else (tests/te
     artifacts      tables and figures: what each needs, shows and how it is drawn, a module per kind
     pages          the page of a scale, and the verdicts as Markdown
     system         files, locks, SLURM, the digest of code
+
+Code of one's own, beside the workflow, finds cells, filters and neural ODEs in `hidden_dynamics.nn`.
 """

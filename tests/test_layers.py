@@ -47,7 +47,7 @@ def imported(path: Path) -> set[str]:
 def test_the_packages_are_those_of_the_order():
     packages = {path.name for path in HOUSE.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert packages == {*ORDER, "system"}
-    assert {path.name for path in HOUSE.glob("*.py")} == {"__init__.py", "errors.py"}
+    assert {path.name for path in HOUSE.glob("*.py")} == {"__init__.py", "errors.py", "nn.py"}
 
 
 @pytest.mark.parametrize("package", [*ORDER, "system"])
@@ -60,6 +60,13 @@ def test_a_package_imports_none_that_comes_after_it(package):
         if name.split(".")[1] not in {*allowed, "system", "errors"}
     ]
     assert not upward, "\n".join(upward)
+
+
+def test_the_short_names_are_those_of_models_and_for_code_from_elsewhere_alone():
+    assert {name.split(".")[1] for name in imported(HOUSE / "nn.py")} == {"errors", "models"}
+    steps = [*(ROOT / "scripts").glob("*.py"), *(ROOT / "tools").glob("*.py")]
+    for path in [*HOUSE.rglob("*.py"), *steps]:
+        assert not any(f"{name}.".startswith("hidden_dynamics.nn.") for name in imported(path)), path
 
 
 def test_two_files_of_one_name_are_of_one_subject():

@@ -1,0 +1,63 @@
+"""The networks' parts by short names, for code of one's own: `import hidden_dynamics.nn as hd` (docs/library.md).
+
+Recurrent cells in the place of a one-layer, one-directional `torch.nn.LSTM` or `torch.nn.RNN`, the input filters that
+they are made with, and neural ODEs. It needs PyTorch, NumPy and torchdiffeq alone: no configuration, no data, no
+Snakemake. The workflow itself names every class by the module that defines it.
+"""
+
+from hidden_dynamics.errors import SolverFailure
+from hidden_dynamics.models.continuous import CoEvolving, FunctionEvaluations, Integral, Solver, elementwise
+from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, TimeConv2d
+from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
+from hidden_dynamics.models.ragged import run_ragged
+from hidden_dynamics.models.recurrent import (
+    DTRIV,
+    LSTM,
+    NAGLSTM,
+    SRDTRIV,
+    SRLSTM,
+    AdamDTRIV,
+    AdamLSTM,
+    LookAheadLSTM,
+    LSTMState,
+    MomentumDTRIV,
+    MomentumLSTM,
+    OrthogonalRNN,
+    OrthogonalState,
+    RMSPropDTRIV,
+    RMSPropLSTM,
+)
+from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
+
+__all__ = [
+    "DTRIV",
+    "LSTM",
+    "NAGLSTM",
+    "SRDTRIV",
+    "SRLSTM",
+    "Adam",
+    "AdamDTRIV",
+    "AdamLSTM",
+    "CoEvolving",
+    "ConvolutionalDynamics",
+    "DynamicTrivialisation",
+    "FunctionEvaluations",
+    "Identity",
+    "Integral",
+    "LSTMState",
+    "LookAheadLSTM",
+    "Momentum",
+    "MomentumDTRIV",
+    "MomentumLSTM",
+    "Nesterov",
+    "OrthogonalRNN",
+    "OrthogonalState",
+    "RMSProp",
+    "RMSPropDTRIV",
+    "RMSPropLSTM",
+    "Solver",
+    "SolverFailure",
+    "TimeConv2d",
+    "elementwise",
+    "run_ragged",
+]

@@ -1,0 +1,112 @@
+"""hidden_dynamics.nn: its cells in the place of torch's, as docs/library.md says, and its names."""
+
+import inspect
+
+import pytest
+import torch
+from cases import assert_all_close, noise
+from torch import nn
+from torch.nn.utils.rnn import pack_sequence
+
+import hidden_dynamics.nn as hd
+
+D, N, BATCH, STEPS = 3, 5, 4, 7
+LSTMS = {
+    "LSTM": hd.LSTM,
+    "MomentumLSTM": lambda *sizes, **options: hd.MomentumLSTM(*sizes, mu=0.6, s=0.9, **options),
+    "AdamLSTM": lambda *sizes, **options: hd.AdamLSTM(*sizes, mu=0.6, s=0.9, beta=0.1, **options),
+    "RMSPropLSTM": lambda *sizes, **options: hd.RMSPropLSTM(*sizes, s=0.9, beta=0.1, **options),
+    "NAGLSTM": lambda *sizes, **options: hd.NAGLSTM(*sizes, s=0.9, **options),
+    "SRLSTM": lambda *sizes, **options: hd.SRLSTM(*sizes, s=0.9, restart=3, **options),
+}
+ORTHOGONAL = {
+    "DTRIV": hd.DTRIV,
+    "MomentumDTRIV": lambda *sizes, **options: hd.MomentumDTRIV(*sizes, mu=0.6, s=0.9, **options),
+    "AdamDTRIV": lambda *sizes, **options: hd.AdamDTRIV(*sizes, mu=0.6, s=0.9, beta=0.1, **options),
+    "RMSPropDTRIV": lambda *sizes, **options: hd.RMSPropDTRIV(*sizes, s=0.9, beta=0.1, **options),
+    "SRDTRIV": lambda *sizes, **options: hd.SRDTRIV(*sizes, s=0.9, restart=3, **options),
+}
+layouts = pytest.mark.parametrize(
+    ("shape", "options", "state"),
+    [
+        ((STEPS, BATCH, D), {}, (1, BATCH, N)),
+        ((BATCH, STEPS, D), {"batch_first": True}, (1, BATCH, N)),
+        ((STEPS, D), {}, (1, N)),
+        ((STEPS, D), {"batch_first": True}, (1, N)),
+    ],
+)
+ways = pytest.mark.parametrize("given", [False, True])
+
+
+@layouts
+@ways
+def test_the_plain_lstm_gives_what_torchs_gives(shape, options, state, given):
+    ours, torchs = hd.LSTM(D, N, **options).double(), nn.LSTM(D, N, **options).double()
+    ours.load_state_dict({key.removesuffix("_l0"): value for key, value in torchs.state_dict().items()})
+    arguments = [noise(*shape, seed=1), *([(noise(*state, seed=2), noise(*state, seed=3))] if given else [])]
+    output, (h, c) = ours(*arguments)
+    expected, ends = torchs(*arguments)
+    assert_all_close([output, h, c], [expected, *ends])
+
+
+@pytest.mark.parametrize("name", LSTMS)
+@layouts
+@ways
+def test_every_lstm_takes_and_gives_the_shapes_of_torchs(name, shape, options, state, given):
+    arguments = [torch.zeros(shape), *([(torch.zeros(state), torch.zeros(state))] if given else [])]
+    output, (h, c) = LSTMS[name](D, N, **options)(*arguments)
+    expected, ends = nn.LSTM(D, N, **options)(*arguments)
+    assert [output.shape, h.shape, c.shape] == [expected.shape, *(end.shape for end in ends)]
+
+
+@pytest.mark.parametrize("name", ORTHOGONAL)
+@layouts
+@ways
+def test_every_orthogonal_cell_takes_and_gives_the_shapes_of_torchs_rnn_but_its_state_is_an_object(
+    name, shape, options, state, given
+):
+    arguments = [torch.zeros(shape), *([torch.zeros(state)] if given else [])]
+    output, end = ORTHOGONAL[name](D, N, **options)(*arguments)
+    expected, h = nn.RNN(D, N, **options)(*arguments)
+    assert [output.shape, end.h.shape] == [expected.shape, h.shape]
+
+
+@pytest.mark.parametrize("name", list(LSTMS)[1:])
+def test_a_state_handed_on_whole_carries_the_filter_and_a_plain_pair_starts_it_anew(name):
+    rnn, x = LSTMS[name](D, N).double(), noise(2 * STEPS, BATCH, D, seed=1)
+    whole, _ = rnn(x)
+    _, state = rnn(x[:STEPS])
+    assert_all_close([rnn(x[STEPS:], state)[0]], [whole[STEPS:]])
+    h, c = state
+    anew, _ = rnn(x[STEPS:], (h, c))
+    assert (anew - whole[STEPS:]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    "option", [{"num_layers": 2}, {"bidirectional": True}, {"dropout": 0.5}, {"proj_size": 2}, {"bias": False}]
+)
+@pytest.mark.parametrize("name", LSTMS | ORTHOGONAL)
+def test_what_torchs_lstm_has_and_ours_has_not_is_refused(name, option):
+    with pytest.raises(TypeError, match=next(iter(option))):
+        (LSTMS | ORTHOGONAL)[name](D, N, **option)
+
+
+def test_a_packed_sequence_is_refused_and_ragged_batches_have_a_function_of_their_own():
+    sequences = [noise(5, D, seed=1), noise(3, D, seed=2)]
+    rnn = LSTMS["MomentumLSTM"](D, N).double()
+    with pytest.raises(AttributeError):
+        rnn(pack_sequence(sequences))
+    h = hd.run_ragged(rnn, nn.utils.rnn.pad_sequence(sequences), torch.tensor([5, 3]))
+    assert_all_close([h], [pack_sequence([rnn(sequence)[0] for sequence in sequences]).data])
+
+
+@pytest.mark.parametrize("name", hd.__all__)
+def test_every_name_is_documented_and_annotated(name):
+    """As py.typed promises."""
+    public = getattr(hd, name)
+    assert inspect.getdoc(public)
+    for function in (public, *(vars(public).get(key) for key in ("__init__", "forward"))):
+        if not inspect.isfunction(function):
+            continue
+        parameters = [one for one in inspect.signature(function).parameters.values() if one.name != "self"]
+        assert not [one.name for one in parameters if one.annotation is inspect.Parameter.empty], function
