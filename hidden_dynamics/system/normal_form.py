@@ -78,7 +78,10 @@ def _unmistakable(place: Place) -> str:
 
 def _unparsed(module: str, definition: str, names: dict[str, str]) -> str:
     statements = read(module).definitions[definition]
-    return "\n".join(ast.unparse(_Renamer(names).visit(_copy(statement))) for statement in statements)
+    imports = any(isinstance(node, ast.Import | ast.ImportFrom) for node in nodes_of(module, definition))
+    if imports or any(spelling != name for spelling, name in names.items()):
+        statements = [_Renamer(names).visit(_copy(statement)) for statement in statements]
+    return "\n".join(map(ast.unparse, statements))
 
 
 def _copy(statement: ast.stmt) -> ast.stmt:
