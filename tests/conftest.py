@@ -1,20 +1,56 @@
 """What several test files share: a configuration of one's own to change, and the repository's root."""
 
 import copy
+import json
 import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
 
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.data.fetch import fetch, verify
+from hidden_dynamics.errors import UserError, run_main
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+@contextmanager
+def refused(word: str = "", file: object = None, key: str | None = None) -> Iterator[None]:
+    """What is within ends with a `UserError` that names this file and key (None: any) and says a word, a pattern."""
+    with pytest.raises(UserError, match=word) as error:
+        yield
+    assert file is None or error.value.file == str(file)
+    assert key is None or error.value.key == key
+
+
+class Ended(NamedTuple):
+    """How a script ended: its exit code, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def ended(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> Callable[..., Ended]:
+    """Runs the `main` of a script in this process, with arguments and what the workflow hands over as settings."""
+
+    def run(main: Callable[[], int | None], *arguments: object, settings: dict[str, Any] | None = None) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["script.py", *map(str, arguments)])
+        monkeypatch.delenv("HIDDEN_DYNAMICS_CONFIG", raising=False)
+        if settings is not None:
+            monkeypatch.setenv("HIDDEN_DYNAMICS_CONFIG", json.dumps(settings))
+        with pytest.raises(SystemExit) as stopped:
+            run_main(main)
+        return Ended(stopped.value.code, *capsys.readouterr())
+
+    return run
 
 
 class Project:

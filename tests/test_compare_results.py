@@ -2,11 +2,9 @@
 
 import json
 import shutil
-import subprocess
-import sys
 
+import compare_results
 import pytest
-from conftest import ROOT
 
 RUN = "runs/mnist/lstm-n8/seed0"
 SPEC = {"task": "mnist", "core": "hidden_dynamics.recurrent.LSTM", "network": None, "task_class": "a.Pixels", "seed": 0}
@@ -33,15 +31,8 @@ def places(tmp_path):
     return tmp_path / "old", tmp_path / "new"
 
 
-def compare(old, new):
-    command = [sys.executable, str(ROOT / "tools/compare_results.py"), str(old), str(new)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.stderr == ""
-    return done.returncode, done.stdout
-
-
-def test_the_same_numbers_are_the_same_wherever_classes_are_and_whatever_clocks_say(places):
-    code, said = compare(*places)
+def test_the_same_numbers_are_the_same_wherever_classes_are_and_whatever_clocks_say(places, ended):
+    code, said, _ = ended(compare_results.main, *places)
     assert code == 0
     assert "1 in both, 0 specified otherwise; metrics.csv is byte-identical in 1 of the 1" in said
 
@@ -54,16 +45,16 @@ def test_the_same_numbers_are_the_same_wherever_classes_are_and_whatever_clocks_
         ("claims.csv", "reproduced", "inconclusive", "claim a: verdict: reproduced → inconclusive"),
     ],
 )
-def test_what_differs_is_named(places, file, old, new, named):
+def test_what_differs_is_named(places, ended, file, old, new, named):
     path = places[1] / file
     path.write_text(path.read_text().replace(old, new))
-    code, said = compare(*places)
+    code, said, _ = ended(compare_results.main, *places)
     assert code == 1 and named in said
 
 
-def test_a_run_of_another_specification_is_not_compared(places):
+def test_a_run_of_another_specification_is_not_compared(places, ended):
     record = places[1] / RUN / "run.json"
     record.write_text(json.dumps({"spec": SPEC | {"seed": 1}}))
     (places[1] / RUN / "metrics.csv").write_text("iteration\n")
-    code, said = compare(*places)
+    code, said, _ = ended(compare_results.main, *places)
     assert code == 0 and "1 specified otherwise" in said

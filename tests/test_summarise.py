@@ -1,17 +1,15 @@
 """Summaries and averaged curves of made-up runs: finished, diverged, unequal, of something else."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from conftest import ROOT
+import summarise
+from conftest import refused
 from made import change_record, evaluations_of, make_run
 
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration.runs import all_runs
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.results import curves, summary
 from hidden_dynamics.results.rows import read_rows, write_rows
 from hidden_dynamics.results.run_files import RunFiles
@@ -119,19 +117,17 @@ def test_a_record_without_a_key_is_named(finished, figure, key):
     record = json.loads(path.read_text())
     del record[key], record["seal"]
     path.write_text(json.dumps(record))
-    with pytest.raises(UserError, match=key) as error:
+    with refused(key, file=path):
         rows_of(finished, figure)
-    assert error.value.file == str(path)
 
 
 def test_the_record_of_another_run_or_specification_is_refused(finished, figure):
     first, second = (RunFiles(finished / run.directory) for run in figure.cell_runs[:2])
     change_record(first, spec=first.record()["spec"] | {"training": {}})
-    with pytest.raises(UserError, match="training differ from what is configured") as error:
+    with refused("configured", key="spec.training"):
         rows_of(finished, figure)
-    assert error.value.key == "spec.training"
     change_record(first, run=second.record()["run"])
-    with pytest.raises(UserError, match="describes"):
+    with refused("describes"):
         rows_of(finished, figure)
 
 
@@ -290,32 +286,33 @@ def test_a_language_model_that_diverged_or_never_had_a_validation_loss(texts, co
 # scripts/summarise.py
 
 
-def summarise(root, artifact, **settings):
-    command = [sys.executable, ROOT / "scripts/summarise.py", "--artifact", artifact]
-    config = json.dumps({"scale": "demo", "seeds": [0, 1, 2], **settings})
-    return subprocess.run([*command, "--config", config], cwd=root, capture_output=True, text=True)
+@pytest.fixture
+def summarised(ended, tmp_path):
+    """How the step ends for an artifact of the runs under `tmp_path`."""
+
+    def run(artifact, seeds=(0, 1, 2)):
+        settings = json.dumps({"scale": "demo", "seeds": seeds})
+        return ended(summarise.main, "--artifact", artifact, "--root", tmp_path, "--config", settings)
+
+    return run
 
 
-def test_the_step_writes_where_the_summary_and_the_curves_are_sought(finished, configuration, figure):
-    done = summarise(finished, FIGURE)
-    assert done.returncode == 0, done.stderr
+def test_the_step_writes_where_the_summary_and_the_curves_are_sought(finished, figure, summarised):
+    assert summarised(FIGURE).code == 0
     summary_file, curves_file = (finished / figure.inputs()[name] for name in ("summary", "curves"))
     assert len(read_rows(summary_file, summary.COLUMNS)) == len(figure.cell_runs)
     assert read_rows(curves_file, curves.COLUMNS)
     assert {path.suffix for path in summary_file.parent.glob(".*")} == {".sha256"}  # nothing half-written is left
-    failed = summarise(finished, FIGURE, seeds=[7])
-    assert failed.returncode == 1 and failed.stderr.startswith("error: ") and failed.stderr.count("\n") == 1
-    assert "run snakemake again" in failed.stderr
+    failed = summarised(FIGURE, seeds=[7])
+    assert failed.code == 1 and failed.err.startswith("error: ") and failed.err.count("\n") == 1
+    assert "run snakemake again" in failed.err
 
 
-def test_all_is_every_configured_run(tmp_path, configuration):
-    for run in all_runs(configuration):
+def test_all_is_every_configured_run_and_a_table_without_runs_has_a_header_only(tmp_path, configuration, summarised):
+    runs = all_runs(configuration)
+    for run in runs:
         make_run(tmp_path, configuration, run)
-    assert summarise(tmp_path, "all").returncode == 0
+    assert summarised("all").code == summarised(WITHOUT_RUNS).code == 0
     rows = read_rows(tmp_path / configuration.paths.summary("all"))
-    assert [row["directory"] for row in rows] == [run.directory for run in all_runs(configuration)]
-
-
-def test_a_table_without_runs_has_a_header_only(tmp_path, configuration):
-    assert summarise(tmp_path, WITHOUT_RUNS).returncode == 0
+    assert [row["directory"] for row in rows] == [run.directory for run in runs]
     assert read_rows(tmp_path / configuration.paths.summary(WITHOUT_RUNS), summary.COLUMNS) == []
