@@ -6,14 +6,13 @@ import hashlib
 import json
 import os
 import resource
-import subprocess
-import sys
-from functools import partial
 from pathlib import Path
 
 import numpy as np
+import prepare
 import pytest
 import yaml
+from conftest import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
@@ -21,7 +20,6 @@ from hypothesis.extra import numpy as arrays_of
 from hidden_dynamics.data import copying, prepared
 from hidden_dynamics.errors import UserError
 
-ROOT = Path(__file__).resolve().parents[1]
 ARRAYS = {
     "images": np.arange(24, dtype=np.uint8).reshape(4, 6),
     "labels": np.array([3, 1, 2, 0], np.int64),
@@ -101,7 +99,7 @@ def test_a_truncated_file_is_refused(tmp_path: Path, share: float):
         damaged = tmp_path / f"toy{suffix}"
         content = damaged.read_bytes()
         damaged.write_bytes(content[: int(share * len(content))])
-        with pytest.raises(UserError, match=f"{damaged} cannot be used: it is truncated or altered"):
+        with refused(f"{damaged} .* truncated or altered"):
             prepared.load(tmp_path / "toy.npz")
 
 
@@ -109,7 +107,7 @@ def test_a_file_of_other_arrays_is_refused(tmp_path: Path):
     prepared.save(tmp_path / "toy.npz", ARRAYS, PROVENANCE)
     prepared.save(tmp_path / "other.npz", {"a": np.zeros(3)}, PROVENANCE)
     (tmp_path / "other.npz").replace(tmp_path / "toy.npz")
-    with pytest.raises(UserError, match="toy.npz cannot be used: the digest of its arrays is .* set aside as .* run"):
+    with refused("toy.npz .* the digest of its arrays is .* set aside as .* run"):
         prepared.load(tmp_path / "toy.npz")
 
 
@@ -117,7 +115,7 @@ def test_a_file_of_other_arrays_is_refused(tmp_path: Path):
 def test_a_missing_file_is_named(tmp_path: Path, suffix: str):
     prepared.save(tmp_path / "toy.npz", ARRAYS, PROVENANCE)
     (tmp_path / f"toy{suffix}").unlink()
-    with pytest.raises(UserError, match=f"toy{suffix} cannot be used: it is missing. .*un snakemake again"):
+    with refused(f"toy{suffix} .* missing. .*un snakemake again"):
         prepared.load(tmp_path / "toy.npz")
     assert not (tmp_path / "toy.npz").exists()  # so that Snakemake makes both again
 
@@ -127,7 +125,7 @@ def test_arrays_of_another_dataset_or_prepared_otherwise_are_refused(tmp_path: P
     for wanted in (("other", {"length": 3}), ("toy", {"length": 4})):
         prepared.save(path, ARRAYS, PROVENANCE)
         assert prepared.load(path, "toy", {"length": 3}).provenance == PROVENANCE
-        with pytest.raises(UserError, match="was made for .*, and .* was expected"):
+        with refused("was made for .*, and .* was expected"):
             prepared.load(path, *wanted)
         assert not path.exists() and path.with_name("toy.npz.unusable").exists()
 
@@ -135,31 +133,25 @@ def test_arrays_of_another_dataset_or_prepared_otherwise_are_refused(tmp_path: P
 def test_pickled_objects_are_never_loaded(tmp_path: Path):
     prepared.save(tmp_path / "toy.npz", {"a": np.zeros(3)}, {})
     np.savez(tmp_path / "toy.npz", a=np.array([{}], dtype=object))
-    with pytest.raises(UserError, match="truncated or altered"):
+    with refused("truncated or altered"):
         prepared.load(tmp_path / "toy.npz")
 
 
 def test_what_cannot_be_written_is_named(tmp_path: Path):
     (tmp_path / "data").write_text("a file in place of a directory")
-    with pytest.raises(UserError, match=f"cannot write {tmp_path}/data/toy.npz: "):
+    with refused(f"cannot write {tmp_path}/data/toy.npz: "):
         prepared.save(tmp_path / "data" / "toy.npz", ARRAYS, PROVENANCE)
 
 
 # ----------------------------------------------------------------------------------------------------------- the script
 
 
-def script(*arguments, **options) -> subprocess.CompletedProcess:
-    command = [sys.executable, str(ROOT / "scripts" / "prepare.py"), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
-
-
 SETTINGS = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 500, "seed": 1}
 COPYING = ("--dataset", "copying", "--settings", json.dumps(SETTINGS), "--raw", "nowhere")
 
 
-def test_script_prepares_a_generated_dataset(tmp_path: Path):
-    done = script(*COPYING, "--output", tmp_path / "new" / "copying.npz")
-    assert done.returncode == 0, done.stderr
+def test_script_prepares_a_generated_dataset(tmp_path: Path, ended):
+    assert ended(prepare.main, *COPYING, "--output", tmp_path / "new" / "copying.npz") == (0, "", "")
     loaded = prepared.load(tmp_path / "new" / "copying.npz")
     assert (loaded.arrays["test_letters"] == copying.prepare(Path("nowhere"), SETTINGS)["test_letters"]).all()
     assert loaded.provenance["dataset"] == "copying"
@@ -167,47 +159,46 @@ def test_script_prepares_a_generated_dataset(tmp_path: Path):
     assert loaded.provenance["stand_in_for"] == []
 
 
-def test_script_reports_a_disk_that_refuses(tmp_path: Path):
-    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4000, 4000))
-    done = script(*COPYING, "--output", tmp_path / "new" / "copying.npz", preexec_fn=limit)
-    assert done.returncode == 1
-    assert f"error: cannot write {tmp_path}/new/copying.npz: {os.strerror(errno.EFBIG)}" in done.stderr
+def test_script_reports_a_disk_that_refuses(tmp_path: Path, ended):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4000, before[1]))
+    try:
+        done = ended(prepare.main, *COPYING, "--output", tmp_path / "new" / "copying.npz")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert done.code == 1
+    assert f"error: cannot write {tmp_path}/new/copying.npz: {os.strerror(errno.EFBIG)}" in done.err
     assert not (tmp_path / "new" / "copying.npz").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--dataset", "copyng"), "error: --dataset: unknown dataset 'copyng'. Did you mean 'copying'?"),
-        (("--settings", "{blanks: 3}"), "error: --settings is not valid JSON"),
-        (("--settings", "[3]"), "error: --settings must be a JSON object"),
-        (("--settings", "{}"), "error: copying: the setting 'blanks' is missing"),
-        (("--output", "copying.txt"), "error: --output must end in .npz"),
+        (("--dataset", "copyng"), "--dataset: unknown dataset 'copyng'. Did you mean 'copying'?"),
+        (("--settings", "{blanks: 3}"), "--settings is not valid JSON"),
+        (("--settings", "[3]"), "--settings must be a JSON object"),
+        (("--settings", "{}"), "copying: the setting 'blanks' is missing"),
+        (("--output", "copying.txt"), "--output must end in .npz"),
     ],
 )
-def test_script_says_what_is_wrong(tmp_path: Path, arguments: tuple[str, ...], message: str):
-    done = script(*COPYING, "--output", tmp_path / "copying.npz", *arguments)
-    assert done.returncode == 1
-    assert message in done.stderr and "Traceback" not in done.stderr
+def test_script_says_what_is_wrong(tmp_path: Path, ended, arguments: tuple[str, ...], message: str):
+    done = ended(prepare.main, *COPYING, "--output", tmp_path / "copying.npz", *arguments)
+    assert done.code == 1 and done.err.startswith(f"error: {message}")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_script_refuses_raw_files_that_are_not_the_registered_ones(tmp_path: Path):
+def test_script_refuses_raw_files_that_are_not_the_registered_ones(tmp_path: Path, ended):
     content = b"registered"
     file = {"size": len(content), "sha256": hashlib.sha256(content).hexdigest(), "urls": ["http://nowhere.invalid"]}
     entry = {"title": "Toy", "module": "no_such_module", "stand_in_for": None, "licence": "none", "citation": "nobody"}
     registry = tmp_path / "datasets.yaml"
     registry.write_text(yaml.safe_dump({"toy": entry | {"files": {"data.bin": file}}}))
     arguments = ("--dataset", "toy", "--raw", tmp_path, "--registry", registry, "--output", tmp_path / "toy.npz")
-
-    (tmp_path / "data.bin").write_bytes(b"Registered")
-    done = script(*arguments)
-    assert done.returncode == 1 and f"error: {tmp_path}/data.bin: the content has SHA-256" in done.stderr
-
-    (tmp_path / "data.bin").write_bytes(gzip.compress(content)[:-9])
-    done = script(*arguments)
-    assert done.returncode == 1 and f"error: {tmp_path}/data.bin: the gzip archive is broken off" in done.stderr
-
-    (tmp_path / "data.bin").write_bytes(content)
-    done = script(*arguments)
-    assert done.returncode == 1 and "toy.module: there is no module" in done.stderr
+    for written, said in (
+        (b"Registered", f"{tmp_path}/data.bin: the content has SHA-256"),
+        (gzip.compress(content)[:-9], f"{tmp_path}/data.bin: the gzip archive is broken off"),
+        (content, "config/datasets.yaml: toy.module: there is no module"),
+    ):
+        (tmp_path / "data.bin").write_bytes(written)
+        done = ended(prepare.main, *arguments)
+        assert done.code == 1 and done.err.startswith(f"error: {said}")
