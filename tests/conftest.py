@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import resource
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -21,12 +22,23 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 @contextmanager
-def refused(word: str = "", file: object = None, key: str | None = None) -> Iterator[None]:
-    """What is within ends with a `UserError` that names this file and key (None: any) and says a word, a pattern."""
+def refused(word: str | None = None, file: object = None, key: str | None = None) -> Iterator[None]:
+    """What is within ends with a `UserError` that names this file and key and says a word, a pattern; None: any."""
     with pytest.raises(UserError, match=word) as error:
         yield
     assert file is None or error.value.file == str(file)
     assert key is None or error.value.key == key
+
+
+@contextmanager
+def file_size_limit(size: int) -> Iterator[None]:
+    """No file can be written beyond this size, in bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 class Ended(NamedTuple):

@@ -5,21 +5,22 @@ import gzip
 import hashlib
 import io
 import os
-import resource
+import re
 import shutil
 import socket
 import subprocess
-import sys
 import tarfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import fetch as script
 import numpy as np
 import pytest
 import yaml
+from conftest import file_size_limit, refused
 
 from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.configuration.schema import RemoteFile
@@ -27,7 +28,6 @@ from hidden_dynamics.data import archives
 from hidden_dynamics.data.fetch import PIECE, fetch, verify
 from hidden_dynamics.errors import UserError
 
-ROOT = Path(__file__).resolve().parents[1]
 CONTENT = np.random.default_rng(0).bytes(600_000)  # does not compress: an archive of it is as long
 PACKED = gzip.compress(CONTENT, mtime=0)
 NOWHERE = ("http://nowhere.invalid",)
@@ -125,57 +125,56 @@ def left_behind(directory: Path) -> list[str]:
 # ------------------------------------------------------------------------------------------------------------ downloads
 
 
-@pytest.mark.parametrize("body", [CONTENT, PACKED], ids=["plain", "gzip"])
-def test_download_is_stored_decompressed_and_leaves_nothing_else(server: Server, tmp_path: Path, body: bytes):
-    target = tmp_path / "deep" / "data.bin"
-    fetch("toy", "data.bin", remote(server.serve("/a", whole(body))), target)
-    assert target.read_bytes() == CONTENT
-    assert left_behind(target.parent) == ["data.bin"]
+@pytest.fixture
+def bring(tmp_path: Path) -> Callable[..., bytes]:
+    """Fetches the file from these addresses, into `tmp_path` or another directory, and gives what is there then."""
+
+    def bring(*urls: str, into: Path = tmp_path, mirror: Path | None = None, content=CONTENT, **options) -> bytes:
+        fetch("toy", "data.bin", remote(*urls, content=content), into / "data.bin", mirror, **{"pause": 0} | options)
+        return (into / "data.bin").read_bytes()
+
+    return bring
 
 
 @pytest.mark.parametrize("body", [CONTENT, PACKED], ids=["plain", "gzip"])
-def test_a_broken_download_is_continued_and_only_the_rest_is_sent(server: Server, tmp_path: Path, body: bytes):
-    url = server.serve("/a", in_turn(whole(body, stop_after=400_000), whole(body)))
-    fetch("toy", "data.bin", remote(url), tmp_path / "data.bin", pause=0)
-    assert (tmp_path / "data.bin").read_bytes() == CONTENT
+def test_download_is_stored_decompressed_and_leaves_nothing_else(server: Server, tmp_path: Path, bring, body: bytes):
+    assert bring(server.serve("/a", whole(body)), into=tmp_path / "deep") == CONTENT
+    assert left_behind(tmp_path / "deep") == ["data.bin"]
+
+
+@pytest.mark.parametrize("body", [CONTENT, PACKED], ids=["plain", "gzip"])
+def test_a_broken_download_is_continued_and_only_the_rest_is_sent(server: Server, bring, body: bytes):
+    assert bring(server.serve("/a", in_turn(whole(body, stop_after=400_000), whole(body)))) == CONTENT
     kept = 400_000 // PIECE * PIECE
     assert server.requests == [("/a", None, 400_000), ("/a", f"bytes={kept}-", len(body) - kept)]
 
 
-def test_a_later_run_continues_what_an_earlier_one_left(server: Server, tmp_path: Path):
+def test_a_later_run_continues_what_an_earlier_one_left(server: Server, tmp_path: Path, bring):
     broken = server.serve("/a", whole(CONTENT, stop_after=250_000))
-    with pytest.raises(UserError):
-        fetch("toy", "data.bin", remote(broken), tmp_path / "data.bin", retries=1)
+    with refused():
+        bring(broken, retries=1)
     assert left_behind(tmp_path) == ["data.bin.part"]
     server.serve("/a", whole(CONTENT))
-    fetch("toy", "data.bin", remote(broken), tmp_path / "data.bin")
+    assert bring(broken) == CONTENT
     kept = 250_000 // PIECE * PIECE
     assert server.requests[1] == ("/a", f"bytes={kept}-", len(CONTENT) - kept)
     assert left_behind(tmp_path) == ["data.bin"]
 
 
-def test_a_server_that_ignores_the_range_is_read_from_the_start(server: Server, tmp_path: Path):
+def test_a_server_that_ignores_the_range_is_read_from_the_start(server: Server, tmp_path: Path, bring):
     (tmp_path / "data.bin.part").write_bytes(CONTENT[:1000])
-    fetch("toy", "data.bin", remote(server.serve("/a", whole(CONTENT, honour_range=False))), tmp_path / "data.bin")
+    assert bring(server.serve("/a", whole(CONTENT, honour_range=False))) == CONTENT
     assert server.requests == [("/a", "bytes=1000-", len(CONTENT))]
-    assert (tmp_path / "data.bin").read_bytes() == CONTENT
 
 
-def test_a_part_longer_than_the_file_is_discarded(server: Server, tmp_path: Path):
-    (tmp_path / "data.bin.part").write_bytes(CONTENT + b"more")
-    fetch("toy", "data.bin", remote(server.serve("/a", whole(CONTENT))), tmp_path / "data.bin", retries=1)
-    assert [asked for _, asked, _ in server.requests] == [f"bytes={len(CONTENT) + 4}-", None]
-    assert (tmp_path / "data.bin").read_bytes() == CONTENT
+@pytest.mark.parametrize("part", [CONTENT + b"more", b"x" * 1000], ids=["longer", "something else"])
+def test_a_part_that_cannot_be_continued_is_discarded(server: Server, tmp_path: Path, bring, part: bytes):
+    (tmp_path / "data.bin.part").write_bytes(part)
+    assert bring(server.serve("/a", whole(CONTENT)), retries=1) == CONTENT
+    assert [asked for _, asked, _ in server.requests] == [f"bytes={len(part)}-", None]
 
 
-def test_a_part_of_something_else_is_discarded(server: Server, tmp_path: Path):
-    (tmp_path / "data.bin.part").write_bytes(b"x" * 1000)
-    fetch("toy", "data.bin", remote(server.serve("/a", whole(CONTENT))), tmp_path / "data.bin", retries=1)
-    assert [asked for _, asked, _ in server.requests] == ["bytes=1000-", None]
-    assert (tmp_path / "data.bin").read_bytes() == CONTENT
-
-
-def test_the_next_address_is_tried_after_each_kind_of_failure(server: Server, tmp_path: Path):
+def test_the_next_address_is_tried_after_each_kind_of_failure(server: Server, bring):
     urls = [
         unreachable(),
         server.serve("/missing", status(404)),
@@ -188,122 +187,109 @@ def test_the_next_address_is_tried_after_each_kind_of_failure(server: Server, tm
         server.serve("/page", whole(b"<html>Please log in</html>")),
         server.serve("/good", whole(PACKED)),
     ]
-    fetch("toy", "data.bin", remote(*urls), tmp_path / "data.bin", pause=0)
-    assert (tmp_path / "data.bin").read_bytes() == CONTENT
-    paths = [path for path, _, _ in server.requests]
-    assert paths.count("/broken") == 3, "a server's own error may pass"
-    assert all(
-        paths.count(f"/{name}") == 1 for name in ("missing", "altered", "short", "long", "damaged", "cut", "page")
-    )
+    assert bring(*urls) == CONTENT
+    asked = Counter(path for path, _, _ in server.requests)
+    assert asked.pop("/broken") == 3, "a server's own error may pass"
+    assert asked == {url.removeprefix(server.url): 1 for url in urls[1:] if "broken" not in url}
 
 
 @pytest.mark.parametrize(("code", "asked"), [(404, 1), (410, 1), (429, 3), (408, 3), (502, 3)])
-def test_only_what_may_pass_is_asked_again(server: Server, tmp_path: Path, code: int, asked: int):
-    with pytest.raises(UserError, match=f"HTTP {code}"):
-        fetch("toy", "data.bin", remote(server.serve("/a", status(code))), tmp_path / "data.bin", pause=0)
+def test_only_what_may_pass_is_asked_again(server: Server, bring, code: int, asked: int):
+    with refused(f"HTTP {code}"):
+        bring(server.serve("/a", status(code)))
     assert len(server.requests) == asked
 
 
-def test_content_that_unpacks_to_more_than_expected_is_not_unpacked_to_its_end(server: Server, tmp_path: Path):
-    url = server.serve("/a", whole(gzip.compress(bytes(2_000_000))))
-    with pytest.raises(UserError, match="the content is longer than the 600,000 bytes expected"):
-        fetch("toy", "data.bin", remote(url), tmp_path / "data.bin")
+def test_content_that_unpacks_to_more_than_expected_is_not_unpacked_to_its_end(server: Server, bring):
+    with refused("the content is longer than the 600,000 bytes expected"):
+        bring(server.serve("/a", whole(gzip.compress(bytes(2_000_000)))))
 
 
-def test_retries_pause_longer_each_time(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_retries_pause_longer_each_time(server: Server, bring, monkeypatch: pytest.MonkeyPatch):
     pauses: list[float] = []
     monkeypatch.setattr("hidden_dynamics.data.fetch.time.sleep", pauses.append)
-    with pytest.raises(UserError):
-        fetch("toy", "data.bin", remote(server.serve("/a", status(503))), tmp_path / "data.bin", retries=4, pause=0.5)
+    with refused():
+        bring(server.serve("/a", status(503)), retries=4, pause=0.5)
     assert pauses == [0.5, 1.0, 2.0]
 
 
-def test_altered_content_is_refused_and_nothing_is_kept(server: Server, tmp_path: Path):
+def said_of(bring, *urls: str) -> str:
+    with pytest.raises(UserError) as error:
+        bring(*urls, retries=2)
+    return str(error.value)
+
+
+def test_altered_content_is_refused_and_nothing_is_kept(server: Server, tmp_path: Path, bring):
     altered = CONTENT[:1000] + b"?" + CONTENT[1001:]
     url = server.serve("/a", whole(altered))
-    with pytest.raises(UserError) as caught:
-        fetch("toy", "data.bin", remote(url), tmp_path / "data.bin")
-    message = str(caught.value)
+    message = said_of(bring, url)
     for part in (url, hashlib.sha256(altered).hexdigest(), remote().sha256, "600,000 bytes", "toy/data.bin"):
         assert part in message
     assert left_behind(tmp_path) == []
 
 
-def test_a_failed_fetch_leaves_an_earlier_file_as_it_was(server: Server, tmp_path: Path):
-    (tmp_path / "data.bin").write_bytes(b"earlier")
-    with pytest.raises(UserError):
-        fetch("toy", "data.bin", remote(server.serve("/a", whole(b"wrong"))), tmp_path / "data.bin")
-    assert (tmp_path / "data.bin").read_bytes() == b"earlier"
-
-
-def test_without_a_network_the_message_names_every_source_and_what_to_do(tmp_path: Path):
+def test_without_a_network_the_message_names_every_source_and_what_to_do(tmp_path: Path, bring):
     urls = unreachable(), unreachable()
-    with pytest.raises(UserError) as caught:
-        fetch("toy", "data.bin", remote(*urls), tmp_path / "data.bin", pause=0, retries=2)
-    message = str(caught.value)
+    message = said_of(bring, *urls)
     for part in (*urls, "refused", "2 attempts", remote().sha256, "<directory>/toy/data.bin", "data.mirror"):
         assert part in message
     assert left_behind(tmp_path) == []
 
 
-def test_a_silent_server_is_given_up(server: Server, tmp_path: Path):
+def test_a_failed_fetch_leaves_an_earlier_file_as_it_was(server: Server, tmp_path: Path, bring):
+    (tmp_path / "data.bin").write_bytes(b"earlier")
+    with refused(file=tmp_path / "data.bin"):
+        bring(server.serve("/a", whole(b"wrong")))
+    assert (tmp_path / "data.bin").read_bytes() == b"earlier"
+
+
+def test_a_silent_server_is_given_up(server: Server, bring):
     given_up = threading.Event()
     url = server.serve("/a", lambda asked: given_up.wait(5) and status(200)(asked))
-    with pytest.raises(UserError, match="no answer within 0.1 s"):
-        fetch("toy", "data.bin", remote(url), tmp_path / "data.bin", retries=1, timeout=0.1)
+    with refused("no answer within 0.1 s"):
+        bring(url, retries=1, timeout=0.1)
     given_up.set()
 
 
-@pytest.mark.parametrize("progress", [True, False])
-def test_progress_bar_on_request(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture, progress: bool):
-    fetch("toy", "data.bin", remote(server.serve("/a", whole(CONTENT))), tmp_path / "data.bin", progress=progress)
-    assert ("100%" in capsys.readouterr().err) == progress
-
-
-def test_no_progress_bar_without_a_terminal(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture):
-    fetch("toy", "data.bin", remote(server.serve("/a", whole(CONTENT))), tmp_path / "data.bin")
-    assert "%" not in capsys.readouterr().err
+@pytest.mark.parametrize("progress", [True, False, None])
+def test_progress_bar_on_request_and_none_without_a_terminal(server: Server, bring, capsys, progress: bool | None):
+    bring(server.serve("/a", whole(CONTENT)), progress=progress)
+    assert ("100%" in capsys.readouterr().err) == bool(progress)
 
 
 # --------------------------------------------------------------------------------------------------------------- mirror
 
 
+@pytest.fixture
+def copies(tmp_path: Path) -> Path:
+    """The directory of the dataset in a mirror, empty."""
+    directory = tmp_path / "mirror" / "toy"
+    directory.mkdir(parents=True)
+    return directory
+
+
 @pytest.mark.parametrize(("name", "body"), [("data.bin", CONTENT), ("data.bin.gz", PACKED)])
-def test_the_mirror_comes_first(server: Server, tmp_path: Path, name: str, body: bytes):
-    copy = tmp_path / "mirror" / "toy" / name
-    copy.parent.mkdir(parents=True)
-    copy.write_bytes(body)
-    fetch(
-        "toy",
-        "data.bin",
-        remote(server.serve("/a", whole(CONTENT))),
-        tmp_path / "out" / "data.bin",
-        tmp_path / "mirror",
-    )
-    assert (tmp_path / "out" / "data.bin").read_bytes() == CONTENT
+def test_the_mirror_comes_first(server: Server, copies: Path, bring, name: str, body: bytes):
+    (copies / name).write_bytes(body)
+    assert bring(server.serve("/a", whole(CONTENT)), mirror=copies.parent) == CONTENT
     assert server.requests == []
 
 
-def test_a_mirror_without_the_file_says_so_and_the_network_is_used(server: Server, tmp_path: Path, capsys):
-    (tmp_path / "mirror").mkdir()
-    fetch("toy", "data.bin", remote(server.serve("/a", whole(CONTENT))), tmp_path / "data.bin", tmp_path / "mirror")
-    assert (tmp_path / "data.bin").read_bytes() == CONTENT
-    assert f"not in the mirror, neither plain nor with .gz: {tmp_path}/mirror/toy/data.bin" in capsys.readouterr().err
+def test_a_mirror_without_the_file_says_so_and_the_network_is_used(server: Server, copies: Path, bring, capsys):
+    assert bring(server.serve("/a", whole(CONTENT)), mirror=copies.parent) == CONTENT
+    assert f"not in the mirror, neither plain nor with .gz: {copies}/data.bin" in capsys.readouterr().err
 
 
-def test_a_wrong_copy_in_the_mirror_is_passed_over(server: Server, tmp_path: Path):
-    copies = tmp_path / "mirror" / "toy"
-    copies.mkdir(parents=True)
+def test_a_wrong_copy_in_the_mirror_is_passed_over(server: Server, copies: Path, bring):
     (copies / "data.bin").write_bytes(CONTENT[:-7])
     (copies / "data.bin.gz").write_bytes(PACKED[:-7])
-    fetch("toy", "data.bin", remote(server.serve("/a", whole(CONTENT))), tmp_path / "data.bin", tmp_path / "mirror")
-    assert (tmp_path / "data.bin").read_bytes() == CONTENT
+    assert bring(server.serve("/a", whole(CONTENT)), mirror=copies.parent) == CONTENT
     assert left_behind(copies) == ["data.bin", "data.bin.gz"], "a user's mirror is never changed"
 
 
-def test_a_mirror_that_is_no_directory_is_an_error(tmp_path: Path):
-    with pytest.raises(UserError, match="elsewhere is not a directory.*data.mirror"):
-        fetch("toy", "data.bin", remote(unreachable()), tmp_path / "data.bin", tmp_path / "elsewhere")
+def test_a_mirror_that_is_no_directory_is_an_error(tmp_path: Path, bring):
+    with refused("not a directory", file=tmp_path / "elsewhere", key="data.mirror"):
+        bring(unreachable(), mirror=tmp_path / "elsewhere")
 
 
 def test_verify(tmp_path: Path):
@@ -311,10 +297,10 @@ def test_verify(tmp_path: Path):
     path.write_bytes(CONTENT)
     verify(path, remote())
     path.write_bytes(CONTENT[:-1])
-    with pytest.raises(UserError, match="data.bin: the content has 599,999 bytes, expected 600,000"):
+    with refused("599,999 bytes, expected 600,000", file=path):
         verify(path, remote())
     path.unlink()
-    with pytest.raises(UserError, match="data.bin: cannot be read: No such file"):
+    with refused("cannot be read: No such file", file=path):
         verify(path, remote())
 
 
@@ -406,7 +392,7 @@ def test_an_archive_with_other_members_is_refused(server: Server, tmp_path: Path
     assert "Expected: a tar archive with 8 members 'part_*.bin' of 16,028 bytes together" in str(caught.value)
     assert left_behind(tmp_path) == []
     (tmp_path / "parts.tar").write_bytes(content)
-    with pytest.raises(UserError, match=f"{tmp_path}/parts.tar: .*{message}"):
+    with refused(message, file=tmp_path / "parts.tar"):
         verify(tmp_path / "parts.tar", packed_remote())
 
 
@@ -434,16 +420,14 @@ def test_a_download_of_an_archive_is_continued(server: Server, tmp_path: Path):
     verify(tmp_path / "parts.tar", packed_remote())
 
 
-def test_an_archive_in_the_mirror_comes_first_and_a_damaged_one_is_passed_over(server: Server, tmp_path: Path):
-    copies = tmp_path / "mirror" / "toy"
-    copies.mkdir(parents=True)
+def test_an_archive_in_the_mirror_comes_first_and_a_damaged_one_is_passed_over(
+    server: Server, tmp_path: Path, copies: Path
+):
     url = server.serve("/a", whole(ARCHIVE))
-    (copies / "parts.tar.gz").write_bytes(gzip.compress(pack(ALTERED)))
-    fetch("toy", "parts.tar", packed_remote(url), tmp_path / "parts.tar", tmp_path / "mirror")
-    assert len(server.requests) == 1
-    (copies / "parts.tar.gz").write_bytes(gzip.compress(ARCHIVE))
-    fetch("toy", "parts.tar", packed_remote(url), tmp_path / "parts.tar", tmp_path / "mirror")
-    assert len(server.requests) == 1
+    for content in (pack(ALTERED), ARCHIVE):
+        (copies / "parts.tar.gz").write_bytes(gzip.compress(content))
+        fetch("toy", "parts.tar", packed_remote(url), tmp_path / "parts.tar", copies.parent)
+        assert len(server.requests) == 1  # for the first alone
 
 
 # ------------------------------------------------------------------------------------------------------------- the disk
@@ -468,49 +452,42 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
         subprocess.run(["umount", str(point)], check=True)
 
 
-def test_a_full_disk_is_reported_once_and_leaves_no_file(server: Server, small_disk):
-    disk = small_disk("")
-    urls = [server.serve("/a", whole(CONTENT)), server.serve("/b", whole(CONTENT))]
-    with pytest.raises(UserError, match=f"cannot write {disk}/data.bin: {os.strerror(errno.ENOSPC)}"):
-        fetch("toy", "data.bin", remote(*urls), disk / "data.bin", pause=0)
-    assert len(server.requests) <= 1, "a disk's error is no reason to ask again"
-    assert left_behind(disk) == ["data.bin.part"]
+ZEROS = bytes(2_000_000)
 
 
-def test_a_disk_that_fills_while_unpacking_leaves_no_file(server: Server, small_disk):
-    disk, zeros = small_disk(""), bytes(2_000_000)
-    url = server.serve("/a", whole(gzip.compress(zeros)))
-    with pytest.raises(UserError, match=f"cannot write {disk}/data.bin: {os.strerror(errno.ENOSPC)}"):
-        fetch("toy", "data.bin", remote(url, content=zeros), disk / "data.bin")
-    assert left_behind(disk) == ["data.bin.part"]
+@pytest.mark.parametrize(
+    ("options", "content", "error", "left", "asked"),
+    [
+        ("", CONTENT, errno.ENOSPC, ["data.bin.part"], 1),  # a disk's error is no reason to ask again
+        ("", ZEROS, errno.ENOSPC, ["data.bin.part"], 1),  # while unpacking
+        (",ro", CONTENT, errno.EROFS, [], 0),
+    ],
+)
+def test_a_disk_that_refuses_is_reported_once_and_left_without_the_file(
+    server: Server, small_disk, bring, options: str, content: bytes, error: int, left: list[str], asked: int
+):
+    disk = small_disk(options)
+    urls = [server.serve(path, whole(content if content is CONTENT else gzip.compress(ZEROS))) for path in ("/a", "/b")]
+    with refused(f"cannot write .*: {os.strerror(error)}", file=disk / "data.bin"):
+        bring(*urls, into=disk, content=content)
+    assert len(server.requests) <= asked
+    assert left_behind(disk) == left
 
 
-def test_a_read_only_disk_is_reported(server: Server, small_disk):
-    disk = small_disk(",ro")
-    url = server.serve("/a", whole(CONTENT))
-    with pytest.raises(UserError, match=f"cannot write {disk}/data.bin: {os.strerror(errno.EROFS)}"):
-        fetch("toy", "data.bin", remote(url), disk / "data.bin")
-    assert server.requests == []
-
-
-def test_a_file_in_place_of_the_directory_is_reported(server: Server, tmp_path: Path):
+def test_a_file_in_place_of_the_directory_is_reported(server: Server, tmp_path: Path, bring):
     (tmp_path / "raw").write_text("not a directory")
-    url = server.serve("/a", whole(CONTENT))
-    with pytest.raises(UserError, match=f"cannot write {tmp_path}/raw/data.bin: "):
-        fetch("toy", "data.bin", remote(url), tmp_path / "raw" / "data.bin")
+    with refused("cannot write", file=tmp_path / "raw" / "data.bin"):
+        bring(server.serve("/a", whole(CONTENT)), into=tmp_path / "raw")
 
 
-def test_a_limit_on_the_size_of_files_is_reported(tmp_path: Path):
+def test_a_limit_on_the_size_of_files_is_reported(tmp_path: Path, copies: Path, ended):
     # A refusal of the operating system in mid-write that needs no mount.
-    copy = tmp_path / "mirror" / "toy" / "data.bin"
-    copy.parent.mkdir(parents=True)
-    copy.write_bytes(CONTENT)
-    registry = write_registry(tmp_path, remote(unreachable()))
-    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (100_000, 100_000))
-    arguments = ("--dataset", "toy", "--file", "data.bin", "--registry", registry, "--mirror", tmp_path / "mirror")
-    done = script(*arguments, "--output", tmp_path / "out" / "data.bin", preexec_fn=limit)
-    assert done.returncode == 1
-    assert f"error: cannot write {tmp_path}/out/data.bin: {os.strerror(errno.EFBIG)}" in done.stderr
+    (copies / "data.bin").write_bytes(CONTENT)
+    arguments = ("--file", "data.bin", "--mirror", copies.parent, "--output", tmp_path / "out" / "data.bin")
+    with file_size_limit(100_000):
+        done = ended(script.main, *registered(tmp_path, remote(unreachable())), *arguments)
+    assert done.code == 1
+    assert f"error: cannot write {tmp_path}/out/data.bin: {os.strerror(errno.EFBIG)}" in done.err
     assert left_behind(tmp_path / "out") == []
 
 
@@ -529,9 +506,9 @@ def with_file(**changes) -> dict:
     return {"files": {"x": {"size": 1, "sha256": "0" * 64, "urls": ["http://x"]} | changes}}
 
 
-def script(*arguments, **options) -> subprocess.CompletedProcess:
-    command = [sys.executable, str(ROOT / "scripts" / "fetch.py"), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+def registered(directory: Path, file: RemoteFile) -> tuple:
+    """The script's arguments for a dataset with one file."""
+    return ("--dataset", "toy", "--registry", write_registry(directory, file))
 
 
 def test_the_projects_registry_is_whole():
@@ -574,11 +551,8 @@ def test_the_projects_registry_is_whole():
 )
 def test_a_malformed_entry_is_named(tmp_path: Path, changes: dict, key: str, expected: str):
     path = write_registry(tmp_path, **changes)
-    with pytest.raises(UserError) as error:
+    with refused(re.escape(expected), file=path, key=".".join(["toy", *filter(None, [key])])):
         load_datasets(path)
-    assert error.value.file == str(path)
-    assert error.value.key == ".".join(["toy", *filter(None, [key])])
-    assert expected in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -587,39 +561,33 @@ def test_a_malformed_entry_is_named(tmp_path: Path, changes: dict, key: str, exp
 )
 def test_a_malformed_registry_is_named(tmp_path: Path, text: str, key: str, said: str):
     path = tmp_path / "datasets.yaml"
-    path.write_text(text)
-    with pytest.raises(UserError, match=said) as error:
+    with refused("missing", file=path):
         load_datasets(path)
-    assert (error.value.file, error.value.key) == (str(path), key)
-    with pytest.raises(UserError, match="missing"):
-        load_datasets(tmp_path / "other.yaml")
+    path.write_text(text)
+    with refused(said, path, key):
+        load_datasets(path)
 
 
-def test_script_fetches(server: Server, tmp_path: Path):
-    registry = write_registry(tmp_path, remote(server.serve("/a", whole(PACKED))))
+def test_script_fetches(server: Server, tmp_path: Path, ended):
+    arguments = registered(tmp_path, remote(server.serve("/a", whole(PACKED))))
     output = tmp_path / "raw" / "data.bin"
-    done = script("--dataset", "toy", "--file", "data.bin", "--registry", registry, "--output", output)
-    assert done.returncode == 0, done.stderr
+    assert ended(script.main, *arguments, "--file", "data.bin", "--output", output).code == 0
     assert output.read_bytes() == CONTENT
 
 
-def test_script_says_what_failed_in_plain_words(tmp_path: Path):
-    registry = write_registry(tmp_path, remote(unreachable()))
-    output = tmp_path / "raw" / "data.bin"
-    arguments = ("--dataset", "toy", "--registry", registry, "--output", output, "--retries", "1")
-    done = script(*arguments, "--file", "data.bin")
-    assert done.returncode == 1
-    assert "error: toy/data.bin could not be fetched" in done.stderr
-    assert "Traceback" not in done.stderr
-    done = script(*arguments, "--file", "date.bin")
-    assert done.returncode == 1
-    assert "Did you mean 'data.bin'?" in done.stderr
+@pytest.mark.parametrize(
+    ("file", "said"), [("data.bin", "toy/data.bin could not be fetched"), ("date.bin", "Did you mean 'data.bin'?")]
+)
+def test_script_says_what_failed_in_plain_words(tmp_path: Path, ended, file: str, said: str):
+    arguments = (*registered(tmp_path, remote(unreachable())), "--output", tmp_path / "data.bin", "--retries", "1")
+    done = ended(script.main, *arguments, "--file", file)
+    assert done.code == 1 and "error: " in done.err and said in done.err
 
 
-def test_script_lists_the_registry():
-    done = script("--list")
-    assert done.returncode == 0
-    assert "mnist: MNIST" in done.stdout
-    assert "digits: Digits 8x8 (UCI, embedded in scikit-learn) (stand-in for mnist, svhn, cifar10)" in done.stdout
-    assert "recordings.tar  3,000 members [0-9]_*_*.wav, 21,128,848 bytes" in done.stdout
-    assert "not to be downloaded: name the directory of your copy in config.yaml, data.copies.timit" in done.stdout
+def test_script_lists_the_registry(ended):
+    code, said, _ = ended(script.main, "--list")
+    assert code == 0
+    assert "mnist: MNIST" in said
+    assert "digits: Digits 8x8 (UCI, embedded in scikit-learn) (stand-in for mnist, svhn, cifar10)" in said
+    assert "recordings.tar  3,000 members [0-9]_*_*.wav, 21,128,848 bytes" in said
+    assert "not to be downloaded: name the directory of your copy in config.yaml, data.copies.timit" in said

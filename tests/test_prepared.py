@@ -5,14 +5,13 @@ import gzip
 import hashlib
 import json
 import os
-import resource
 from pathlib import Path
 
 import numpy as np
 import prepare
 import pytest
 import yaml
-from conftest import refused
+from conftest import file_size_limit, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
@@ -160,12 +159,8 @@ def test_script_prepares_a_generated_dataset(tmp_path: Path, ended):
 
 
 def test_script_reports_a_disk_that_refuses(tmp_path: Path, ended):
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4000, before[1]))
-    try:
+    with file_size_limit(4000):
         done = ended(prepare.main, *COPYING, "--output", tmp_path / "new" / "copying.npz")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert done.code == 1
     assert f"error: cannot write {tmp_path}/new/copying.npz: {os.strerror(errno.EFBIG)}" in done.err
     assert not (tmp_path / "new" / "copying.npz").exists()
