@@ -1,6 +1,7 @@
 """What models cost: how times and memory are taken, one real measurement, and when the rule measures."""
 
 import argparse
+import itertools
 import json
 import re
 import subprocess
@@ -14,6 +15,7 @@ import torch
 from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
+from one_process import OneProcess
 from repository import SETTINGS, Workflow, copy_repository
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
@@ -87,38 +89,27 @@ def test_what_slows_a_whole_round_leaves_ratios_as_they_are(slowness, seconds):
     assert [ratio.median, ratio.low, ratio.high] == pytest.approx([seconds[0] / seconds[1]] * 3)
 
 
-def test_resident_memory_is_that_of_the_peak():
-    """64 MB that are freed before the action ends, then 128 MB, in a process of their own."""
+def test_resident_memory_is_that_of_the_peak_beyond_what_was_held_before():
+    """500 MB held, then 64 MB that are freed before the action ends, then 128 MB, in a process of their own."""
     code = (
         "from hidden_dynamics.measurements.interleaved import resident_beyond\n"
+        "held = bytearray(500 * 10**6)\n"
         "hold = lambda megabytes: lambda: len(b'x' * (megabytes * 10**6))\n"
         "print(*resident_beyond([hold(64), hold(128)]))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
-    first, second = (int(text) / 1e6 for text in done.stdout.split())
-    assert first == pytest.approx(64, abs=3) and second == pytest.approx(128, abs=3)
-
-
-def test_what_a_process_held_before_does_not_count():
-    """In a process of its own: what other tests have held is a peak of this one's."""
-    measuring = (
-        "from hidden_dynamics.measurements.interleaved import resident_beyond\n"
-        "held = bytearray(500 * 10**6)\n"
-        "print(resident_beyond([lambda: None])[0])"
-    )
-    done = subprocess.run([sys.executable, "-c", measuring], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 100 * 10**6
+    assert [int(text) / 1e6 for text in done.stdout.split()] == pytest.approx([64, 128], abs=3)
 
 
 # A step is a training's
 
 
-def save_digits(directory: Path, pixels: int) -> None:
+def save_digits(directory: Path, pixels: int, images: int = 20) -> None:
     rng = np.random.default_rng(0)
     arrays = {"levels": np.array(16)}
     for split in ("train", "test"):
-        arrays[f"{split}_images"] = rng.integers(0, 17, (20, pixels), np.uint8)
-        arrays[f"{split}_labels"] = rng.integers(0, 10, 20).astype(np.uint8)
+        arrays[f"{split}_images"] = rng.integers(0, 17, (images, pixels), np.uint8)
+        arrays[f"{split}_labels"] = rng.integers(0, 10, images).astype(np.uint8)
     about = {"dataset": "digits", "title": "Made-up digits"}
     prepared.save(directory / "prepared/digits.npz", arrays, about)
 
@@ -158,13 +149,15 @@ def test_an_epoch_of_endless_data_has_the_samples_that_the_schedule_says(configu
 
 
 def test_a_real_measurement(tmp_path):
-    """A thousand steps with 32 hidden units: more memory than the system's accuracy in counting it."""
-    steps, hidden, batch = 1024, 32, 20
-    save_digits(tmp_path, steps)
-    sizes = {"sizes": {128: 8, 256: hidden}}
+    """160 samples of 144 steps with 32 hidden units: more memory than the system's accuracy in counting it."""
+    steps, hidden, batch, models = 144, 32, 160, ["lstm", "adam_lstm"]
+    save_digits(tmp_path, steps, batch)
     settings = {
         "data": {"directory": str(tmp_path), "mirror": None, "copies": {}},
-        "overrides": {"tasks": {"pmnist": sizes}},
+        "overrides": {
+            "tasks": {"pmnist": {"sizes": {128: 8, 256: hidden}}},
+            "artifacts": {TABLE: {"models": models}},
+        },
     }
     options = ["--artifact", TABLE, "--config", json.dumps(settings), "--rounds", "2"]
     options += ["--batch", str(batch), "--device", "cpu", "--threads", "1"]
@@ -174,10 +167,8 @@ def test_a_real_measurement(tmp_path):
     configuration = load(read_yaml(ROOT / "config.yaml") | settings)
     rows = read_rows(tmp_path / configuration.paths.costs(TABLE))
     assert tuple(rows[0]) == COLUMNS
-    assert [(row["model"], row["quantity"]) for row in rows] == [
-        (model, quantity) for model in MODELS for quantity in (*TIMES, *MEMORIES)
-    ]
-    expected = {"batch": batch, "steps": steps, "samples_per_epoch": 20, "size": hidden, "paper_size": 256}
+    assert [(row["model"], row["quantity"]) for row in rows] == [*itertools.product(models, (*TIMES, *MEMORIES))]
+    expected = {"batch": batch, "steps": steps, "samples_per_epoch": batch, "size": hidden, "paper_size": 256}
     expected |= {"dataset_title": "Made-up digits", "stand_in_for": "mnist"}
     for row in rows:
         assert row["unit"] == configuration.metrics[row["quantity"]].unit
@@ -187,7 +178,7 @@ def test_a_real_measurement(tmp_path):
             assert float(row["value"]) > 0 and row["rounds"] == "2"
             assert 0 < float(row["ratio_low"]) <= float(row["ratio"]) <= float(row["ratio_high"])
     memory = {(row["model"], row["quantity"]): float(row["value"]) for row in rows}
-    for model in MODELS:
+    for model in models:
         assert memory[model, "training_memory"] > steps * hidden * 4 / 1e6  # the backward needs at least every h_t
         assert memory[model, "training_memory"] > memory[model, "evaluation_memory"] > 0
 
@@ -269,18 +260,19 @@ def workflow(tmp_path):
 @pytest.mark.slow
 def test_the_rule_measures_again_on_another_device_or_with_another_baseline(workflow):
     def run(*options, **settings):
-        return workflow.run(TARGET, *options, scale="pilot", **settings)
+        return process.run(TARGET, *options, scale="pilot", **settings)
 
-    run("--cores", "1")
-    assert load(read_yaml(ROOT / "config.yaml") | {"scale": "pilot"}).scale.threads == 2
-    assert (workflow.root / TARGET).read_text() == "1"  # no more than the job has
-    assert "Nothing to be done" in run("--dry-run")
-    said = run("--dry-run", "--profile", "profiles/slurm", device="cuda")
-    assert "params have changed since last execution:\n        measure_cost" in said
-    assert " --exclusive " in re.search(r"With (.*): measuring", said)[1]
-    workflow.edit("published/momentumrnn/table14.yaml", "baseline: lstm", "baseline: sr_lstm")
-    said = run("--dry-run")
-    assert "updated input files:\n        measure_cost" in said and "params have changed" not in said
+    with OneProcess(workflow) as process:
+        run("--cores", "1")
+        assert load(read_yaml(ROOT / "config.yaml") | {"scale": "pilot"}).scale.threads == 2
+        assert (workflow.root / TARGET).read_text() == "1"  # no more than the job has
+        assert "Nothing to be done" in run("--dry-run")
+        said = run("--dry-run", "--profile", "profiles/slurm", device="cuda")
+        assert "params have changed since last execution:\n        measure_cost" in said
+        assert " --exclusive " in re.search(r"With (.*): measuring", said)[1]
+        workflow.edit("published/momentumrnn/table14.yaml", "baseline: lstm", "baseline: sr_lstm")
+        said = run("--dry-run")
+        assert "updated input files:\n        measure_cost" in said and "params have changed" not in said
 
 
 # Which tables share a measurement

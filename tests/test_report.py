@@ -5,6 +5,7 @@ import re
 
 import pytest
 from chromium import PROGRAM, Chromium
+from one_process import OneProcess
 from repository import Workflow, copy_repository
 
 TABLE, FIGURE = "momentumrnn_table7", "momentumrnn_figure8"
@@ -16,10 +17,10 @@ def report(tmp_path_factory):
     root = tmp_path_factory.mktemp("report") / "repository"
     root.mkdir()
     copy_repository(root)
-    workflow = Workflow(root)
     settings = {"scale": "demo", "results": "out", "overrides": {}}
-    workflow.run(TABLE, FIGURE, **settings)
-    workflow.run("--report", "report.html", TABLE, FIGURE, **settings)
+    with OneProcess(Workflow(root)) as process:
+        process.run(TABLE, FIGURE, **settings)
+        process.run("--report", "report.html", TABLE, FIGURE, **settings)
     return root / "report.html"
 
 

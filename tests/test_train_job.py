@@ -12,6 +12,7 @@ import time
 
 import pytest
 import train_job
+import yaml
 from conftest import ROOT
 
 from hidden_dynamics.system import slurm
@@ -165,42 +166,44 @@ def test_a_job_out_of_time_is_queued_again_where_something_was_trained(commands,
         assert not (tmp_path / "asked").exists()
 
 
+# What the rule of the adding problem's runs asks for, with settings; one process reads the workflow with each of them.
 ASKED = """
 import json, sys
 from pathlib import Path
 from snakemake.api import ConfigSettings, OutputSettings, ResourceSettings, SnakemakeApi
+from snakemake.exceptions import WorkflowError
+from snakemake.resources import Resources
 from snakemake.settings.enums import Quietness
 
 with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
-    given = ConfigSettings(config=json.loads(sys.argv[1]))
-    workflow = api.workflow(ResourceSettings(cores=8), given, snakefile=Path("Snakefile"))._workflow
-    resources = workflow.get_rule("train_adding").resources
-    names = ("_cores", "mem_mb", "runtime", "gpu")
-    print(json.dumps({name: getattr(resources[name], "_value", None) for name in names}))
+    for settings, defaults in json.loads(sys.argv[1]):
+        offered = ResourceSettings(cores=8, default_resources=Resources.parse(defaults, allow_expressions=True))
+        workflow = api.workflow(offered, ConfigSettings(config=settings), snakefile=Path("Snakefile"))
+        try:
+            resources = workflow._workflow.get_rule("train_adding").resources
+        except WorkflowError as error:
+            print(json.dumps(str(error)))
+            continue
+        names = ("_cores", "mem_mb", "runtime", "gpu")
+        print(json.dumps({name: getattr(resources[name], "_value", None) for name in names}))
 """
+ASKS = [
+    ({"device": "cuda"}, {"_cores": 2, "mem_mb": 8000, "runtime": 720, "gpu": 1}),
+    ({"device": "cpu", "together": ["seed"]}, {"_cores": 2, "mem_mb": 8000, "runtime": 720, "gpu": 0}),
+    ({"device": "cuda", "together": ["seed"], "runs_per_gpu": 2}, {"_cores": 4, "mem_mb": 16000, "gpu": 1}),
+    ({"device": "cuda", "together": ["seed"], "runs_per_gpu": 9}, {"_cores": 6, "mem_mb": 24000}),
+    ({"device": "cuda", "runs_per_gpu": 2, "time_limit": 90}, {"_cores": 2, "mem_mb": 8000, "runtime": 90}),
+    ({"device": "cuda", "time_limit": 9000}, {"runtime": 720}),
+]
 
 
-@pytest.mark.parametrize(
-    ("given", "asked"),
-    [
-        ({"device": "cuda"}, {"_cores": 2, "mem_mb": 8000, "runtime": 720, "gpu": 1}),
-        ({"device": "cpu", "together": ["seed"]}, {"_cores": 2, "mem_mb": 8000, "runtime": 720, "gpu": 0}),
-        ({"device": "cuda", "together": ["seed"], "runs_per_gpu": 2}, {"_cores": 4, "mem_mb": 16000, "gpu": 1}),
-        ({"device": "cuda", "together": ["seed"], "runs_per_gpu": 9}, {"_cores": 6, "mem_mb": 24000}),
-        ({"device": "cuda", "runs_per_gpu": 2, "time_limit": 90}, {"_cores": 2, "mem_mb": 8000, "runtime": 90}),
-        ({"device": "cuda", "time_limit": 9000}, {"runtime": 720}),
-    ],
-)
-def test_a_job_asks_for_what_its_runs_need_side_by_side(given, asked):
-    settings = json.dumps({"scale": "pilot", "seeds": [0, 1, 2]} | given)
-    done = subprocess.run([sys.executable, "-c", ASKED, settings], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout.splitlines()[-1])
-    assert {name: said[name] for name in asked} == asked
-
-
-def test_on_a_cluster_the_device_must_be_given():
-    command = [sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", "--dry-run", "--config", "device=auto"]
+def test_a_job_asks_for_what_its_runs_need_side_by_side_and_on_a_cluster_for_a_device():
+    cluster = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))["default-resources"]
+    given = [({"scale": "pilot", "seeds": [0, 1, 2]} | settings, []) for settings, _ in ASKS]
+    command = [sys.executable, "-c", ASKED, json.dumps([*given, ({"device": "auto"}, cluster)])]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "say --config device=cuda, or device=cpu" in done.stdout + done.stderr
+    assert done.returncode == 0, done.stderr
+    *answers, refused = map(json.loads, done.stdout.splitlines())
+    for answer, (settings, asked) in zip(answers, ASKS, strict=True):
+        assert {name: answer[name] for name in asked} == asked, settings
+    assert "device=cuda" in refused
