@@ -329,23 +329,37 @@ def digests(configured):
     return runs, {run.id: code_of(run) for run in runs}
 
 
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """The root of a copy of the library."""
+    root = tmp_path_factory.mktemp("copied")
+    copy_the_library(root)
+    return root
+
+
 @pytest.fixture
-def copied(digests, sources):
-    """A function that changes a file in a copy of the library and tells the models and tasks of the runs it touches."""
-    copy_the_library(sources)
+def touched(digests, library, monkeypatch):
+    """Makes edits in a copy of the library, tells the models and tasks of the runs they touch, and takes them back."""
+    monkeypatch.setattr(definitions, "ROOT", library)
+    monkeypatch.chdir(library)
     runs, before = digests
 
-    def touched(file: str, old: str, new: str) -> tuple[set[str], set[str]]:
-        path = Path(sources / "hidden_dynamics" / file)
-        original = path.read_text(encoding="utf-8")
-        assert old in original, f"{file} has no {old!r} any more"
-        path.write_text(original.replace(old, new), encoding="utf-8")
+    def made(*edits: tuple[str, str, str]) -> tuple[set[str], set[str]]:
+        originals = {}
+        for file, old, new in edits:
+            path = library / "hidden_dynamics" / file
+            text = path.read_text(encoding="utf-8")
+            assert old in text, f"{file} has no {old!r} any more"
+            originals.setdefault(path, text)
+            path.write_text(text.replace(old, new), encoding="utf-8")
         forget()
         changed = [run for run in runs if code_of(run) != before[run.id]]
-        path.write_text(original, encoding="utf-8")
+        for path, text in originals.items():
+            path.write_text(text, encoding="utf-8")
         return {run.model for run in changed}, {run.task for run in changed}
 
-    return touched
+    yield made
+    forget()
 
 
 FILTERS, IMAGE_NETWORKS = "models/momentum/filters.py", "models/image_networks.py"
@@ -397,12 +411,9 @@ def test_moves_retrain_nothing_and_a_changed_equation_just_the_runs_that_use_it(
     assert not list(tmp_path.rglob("filters.py")) and (tmp_path / "hidden_dynamics/learning/optimising.py").is_file()
     assert identities(tmp_path) == before
     filters = tmp_path / "hidden_dynamics/models/momentum/input_filters.py"
-    text, equation = (
-        filters.read_text(encoding="utf-8"),
-        "self.s * g if state is None else self.mu * state + self.s * g",
-    )
-    assert equation in text
-    filters.write_text(text.replace(equation, "self.s * g"), encoding="utf-8")
+    text = filters.read_text(encoding="utf-8")
+    assert MOMENTUM in text
+    filters.write_text(text.replace(MOMENTUM, "self.s * g"), encoding="utf-8")
     after = identities(tmp_path)
     changed = {model for run, (model, identity) in after.items() if [model, identity] != before[run]}
     assert changed == {"momentum_lstm", "momentum_dtriv"}
@@ -421,114 +432,58 @@ ODES = {"rknet", "ode_net", "augmented_ode_net"}
 ATTENTIVE = {"ace_ode_net", "ace_ode_net_large"}
 IMAGES = {"mnist_images", "svhn_images", "cifar10_images"}
 ALL = (RECURRENT[0] | ODES | ATTENTIVE | {"resnet"}, RECURRENT[1] | IMAGES)
+NOT_LANGUAGE, LSTM_TASKS = RECURRENT[1] - LANGUAGE, RECURRENT[1] - OF_ORTHOGONAL
+MODRELU, KERNEL = "models/recurrent/modrelu.py", "hidden_dynamics/models/recurrent/modrelu_kernel.py"
+RESTARTED = {"sr_lstm", "nag_lstm", "sr_dtriv"}
+OF_RESTARTS = GENERATED | {"mnist", "pmnist", "pmnist_dtriv", "timit", "timit_recall", "ptb"}
+ADAM = {"adam_lstm", "rmsprop_lstm", "adam_dtriv", "rmsprop_dtriv"}
+OF_IMAGES = ODES | ATTENTIVE | {"resnet"}
+EDITS = [
+    # file, what stands there, what does instead; the models and the tasks of the runs that it touches (None: any)
+    (FILTERS, MOMENTUM, "self.s * g", {"momentum_lstm", "momentum_dtriv"}, RECURRENT[1]),
+    (FILTERS, "return j / (j + 3)", "return j / (j + 4)", RESTARTED, OF_RESTARTS),
+    (FILTERS, "torch.rsqrt(m + self.eps)", "torch.rsqrt(m)", ADAM, None),
+    ("models/recurrent/lstm.py", "(nn.Module):", "(nn.Module):\n    changed = True\n", LSTMS, LSTM_TASKS),
+    (MODRELU, "torch.addmm(z, h, matrix, out=z)", "torch.addmm(z, h, matrix.t(), out=z)", ORTHOGONAL, OF_ORTHOGONAL),
+    ("models/recurrent/trivialisation.py", "INTERVAL = 100", "INTERVAL = 50", ORTHOGONAL, OF_ORTHOGONAL),
+    ("training/building.py", "manual_seed(run", "manual_seed(1 + run", *ALL),
+    ("training/devices.py", "torch.set_flush_denormal(True)", "torch.set_flush_denormal(False)", *ALL),
+    ("training/learning.py", "loss.backward()", "(2 * loss).backward()", *ALL),
+    ("data/streams.py", "np.random.PCG64(", "np.random.Philox(", *ALL),
+    ("models/recurrent_network.py", "readout = nn.Linear(", "readout = nn.Bilinear(", RECURRENT[0], NOT_LANGUAGE),
+    ("models/language_model.py", "EMBEDDING_RANGE = 0.1", "EMBEDDING_RANGE = 1", None, LANGUAGE),
+    ("tasks/schedule.py", "HALVED = 0.05", "HALVED = 0.5", None, LANGUAGE),
+    ("models/continuous/integral.py", "torch.tensor([0.0, 1.0]", "torch.tensor([0.0, 2.0]", ODES | ATTENTIVE, IMAGES),
+    ("models/continuous/attention.py", "torch.sigmoid(a)", "torch.tanh(a)", ATTENTIVE, IMAGES),
+    (IMAGE_NETWORKS, "BLOCKS = 6", "BLOCKS = 5", {"resnet"}, IMAGES),
+    (IMAGE_NETWORKS, "InitialAttention(nn.Sequential)", "InitialAttention(nn.Module)", ATTENTIVE, IMAGES),
+    ("tasks/images.py", "HELD_OUT_SEED = 0", "HELD_OUT_SEED = 1", OF_IMAGES, IMAGES),
+    ("tasks/language.py", 'reduction="sum"', 'reduction="mean"', None, LANGUAGE),
+    ("tasks/copying.py", "functional.cross_entropy(", "2 * functional.cross_entropy(", None, GENERATED - {"adding"}),
+    ("data/adding.py", "BASELINE_LOSS = ", "BASELINE_LOSS = 2 * ", None, {"adding"}),
+    ("tasks/pixels.py", "FIXED_PERMUTATION = 92916", "FIXED_PERMUTATION = 1", None, PIXELS),
+    ("tasks/speech.py", "SHIFTS = ", "SHIFTS = SHIFTS = ", None, SPEECH),
+]
 
 
-def test_the_momentum_filter_touches_momentum_alone(copied):
-    models, tasks = copied(FILTERS, "self.s * g if state is None else self.mu * state + self.s * g", "self.s * g")
-    assert (models, tasks) == ({"momentum_lstm", "momentum_dtriv"}, RECURRENT[1])
+@pytest.mark.parametrize(("file", "old", "new", "models", "tasks"), EDITS, ids=[edit[1] for edit in EDITS])
+def test_a_change_touches_just_the_runs_that_use_it(touched, file, old, new, models, tasks):
+    found = touched((file, old, new))
+    assert models in (None, found[0]) and tasks in (None, found[1])
 
 
-def test_the_nesterov_filter_touches_restarts_and_nesterov_alone(copied):
-    models, tasks = copied(FILTERS, "return j / (j + 3)", "return j / (j + 4)")
-    assert models == {"sr_lstm", "nag_lstm", "sr_dtriv"}
-    assert tasks == GENERATED | {"mnist", "pmnist", "pmnist_dtriv", "timit", "timit_recall", "ptb"}
-
-
-def test_the_adam_filter_touches_the_adam_cells_alone(copied):
-    models, _ = copied(FILTERS, "torch.rsqrt(m + self.eps)", "torch.rsqrt(m)")
-    assert models == {"adam_lstm", "rmsprop_lstm", "adam_dtriv", "rmsprop_dtriv"}
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new"),
-    [
-        ("models/recurrent/lstm.py", "class LSTM(nn.Module):", "class LSTM(nn.Module):\n    changed = True\n"),
-    ],
-)
-def test_what_the_lstms_share_touches_them_alone(copied, file, old, new):
-    assert copied(file, old, new) == (LSTMS, RECURRENT[1] - OF_ORTHOGONAL)
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new"),
-    [
-        ("models/recurrent/modrelu.py", "torch.addmm(z, h, matrix, out=z)", "torch.addmm(z, h, matrix.t(), out=z)"),
-        ("models/recurrent/trivialisation.py", "PROJECTION_INTERVAL = 100", "PROJECTION_INTERVAL = 50"),
-    ],
-)
-def test_the_orthogonal_core_touches_its_own_runs_alone(copied, file, old, new):
-    assert copied(file, old, new) == (ORTHOGONAL, OF_ORTHOGONAL)
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new"),
-    [
-        ("training/building.py", 'torch.manual_seed(run.spec["seed"])', 'torch.manual_seed(1 + run.spec["seed"])'),
-        ("training/devices.py", "torch.set_flush_denormal(True)", "torch.set_flush_denormal(False)"),
-        ("training/learning.py", "loss.backward()", "(2 * loss).backward()"),
-        ("data/streams.py", "np.random.PCG64(", "np.random.Philox("),
-    ],
-)
-def test_what_all_share_touches_all(copied, file, old, new):
-    assert copied(file, old, new) == ALL
-
-
-def test_a_network_touches_the_runs_that_have_it_alone(copied):
-    readout = copied("models/recurrent_network.py", "self.readout = nn.Linear(", "self.readout = nn.Bilinear(")
-    assert readout == (RECURRENT[0], RECURRENT[1] - LANGUAGE)
-    assert copied("models/language_model.py", "EMBEDDING_RANGE = 0.1", "EMBEDDING_RANGE = 1")[1] == LANGUAGE
-    assert copied("tasks/schedule.py", "HALVED = 0.05", "HALVED = 0.5")[1] == LANGUAGE
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "models"),
-    [
-        ("models/continuous/integral.py", "torch.tensor([0.0, 1.0]", "torch.tensor([0.0, 2.0]", ODES | ATTENTIVE),
-        ("models/continuous/attention.py", "torch.sigmoid(a)", "torch.tanh(a)", ATTENTIVE),
-        (IMAGE_NETWORKS, "BLOCKS = 6", "BLOCKS = 5", {"resnet"}),
-        (
-            IMAGE_NETWORKS,
-            "class InitialAttention(nn.Sequential)",
-            "class InitialAttention(nn.Module)",
-            ATTENTIVE,
-        ),
-        ("tasks/images.py", "image / levels", "image", set()),  # a docstring
-        ("tasks/images.py", "HELD_OUT_SEED = 0", "HELD_OUT_SEED = 1", ODES | ATTENTIVE | {"resnet"}),
-    ],
-)
-def test_the_networks_of_images_touch_their_own_runs_alone(copied, file, old, new, models):
-    assert copied(file, old, new) == (models, IMAGES if models else set())
-
-
-def test_a_task_touches_its_own_runs_alone(copied):
-    assert copied("tasks/language.py", 'reduction="sum"', 'reduction="mean"')[1] == LANGUAGE
-    assert copied("tasks/copying.py", "functional.cross_entropy(", "2 * functional.cross_entropy(")[1] == {
-        "copying_1k",
-        "copying_2k",
-    }
-    assert copied("data/adding.py", "BASELINE_LOSS = ", "BASELINE_LOSS = 2 * ")[1] == {"adding"}
-    assert copied("tasks/pixels.py", "FIXED_PERMUTATION = 92916", "FIXED_PERMUTATION = 1")[1] == PIXELS
-    assert copied("tasks/speech.py", "SHIFTS = ", "SHIFTS = SHIFTS = ")[1] == SPEECH
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new"),
-    [
+def test_wording_keeping_of_states_and_rendering_touch_no_run(touched):
+    """All at once: one that touches a run is found by leaving out the others."""
+    assert touched(
         (FILTERS, '"""v_t = mu v_{t-1} + s g_t', '"""In other words: v_t = mu v_{t-1} + s g_t'),
-        (
-            FILTERS,
-            "class Momentum(nn.Module):",
-            "# a comment\n\n\nclass Momentum(\n    nn.Module,\n):",
-        ),
+        (FILTERS, "class Momentum(nn.Module):", "# a comment\n\n\nclass Momentum(\n    nn.Module,\n):"),
+        ("tasks/images.py", "image / levels", "image"),  # a docstring
         ("training/checkpoint.py", "SECONDS = 60.0", "SECONDS = 30.0"),
         ("training/interruption.py", "signal.SIGTERM, signal.SIGINT", "signal.SIGTERM"),
         ("system/files.py", "os.fsync(handle.fileno())", "pass"),
         ("training/progress.py", "value:.4g", "value:.5g"),
         ("artifacts/notes.py", "def ", "def renamed_"),
-    ],
-)
-def test_wording_keeping_of_states_and_rendering_touch_no_run(copied, file, old, new):
-    assert copied(file, old, new) == (set(), set())
+    ) == (set(), set())
 
 
 @pytest.mark.parametrize(
@@ -544,8 +499,7 @@ def test_the_kernel_of_the_orthogonal_cells_touches_these_alone(sources, old, ne
     copy_the_library(sources)
     cells = [f"hidden_dynamics.models.recurrent.{name}" for name in ("DTRIV", "MomentumDTRIV", "LSTM")]
     before = [code(cell) for cell in cells]
-    file = "hidden_dynamics/models/recurrent/modrelu_kernel.py"
-    text = (sources / file).read_text(encoding="utf-8")
+    text = (sources / KERNEL).read_text(encoding="utf-8")
     assert old in text
-    write(sources, {file: text.replace(old, new)})
+    write(sources, {KERNEL: text.replace(old, new)})
     assert [code(cell) != was for cell, was in zip(cells, before, strict=True)] == [True, True, False]
