@@ -14,7 +14,6 @@ trained again.
 
 import _bootstrap  # noqa: F401  isort: skip
 
-import faulthandler
 import hashlib
 import signal
 import sys
@@ -102,7 +101,4 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
 
 
 if __name__ == "__main__":
-    # It gives signal handlers a stack of their own: on that of a kernel of torch, a SIGTERM that came amid one was seen
-    # to corrupt memory (torch 2.11; one of some 30 interrupted trainings).
-    faulthandler.enable()
     run_main(main)

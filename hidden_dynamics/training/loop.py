@@ -95,6 +95,9 @@ def train(
 ) -> History:
     """Train until the schedule ends, the loss is not finite or a solver fails; then the task's test, if it has one.
 
+    To be called in the main thread, where Python sets handlers of signals: SIGTERM and SIGINT are caught meanwhile, on
+    a stack of their own (`interruption.give_handlers_a_stack`), and end the training after the step at hand.
+
     The network is left with the weights that the test was made on, those of the reported evaluation; where there is no
     test, with those that the last evaluation was made on.
 

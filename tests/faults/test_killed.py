@@ -165,7 +165,7 @@ def test_a_training_killed_at_random_is_continued_to_the_same_results(fresh, dic
 def test_a_training_ends_in_order_whenever_it_is_terminated(fresh, dice):
     """From its first instruction on: torch is imported, its threads started, the signals' handlers set.
 
-    One that came amid that was once seen to corrupt memory: scripts/train.py gives handlers a stack of their own.
+    One that came amid that was once seen to corrupt memory: `Interruption` gives handlers a stack of their own.
     """
     workflow = fresh()
     workflow.run(PARITY_DATA)
