@@ -65,6 +65,15 @@ def ended(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> Cal
     return run
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """One thread for what a test computes, in its process or in one that it starts.
+
+    A worker of pytest has one core to itself, and the tensors are small: two threads would mostly wait for one another.
+    Set before anything imports torch, which reads it then.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
 class Project:
     """A copy of config.yaml and config/ to change."""
 

@@ -618,6 +618,7 @@ def test_denormal_numbers_are_flushed_to_zero():
 
 @pytest.mark.parametrize("precision", ["fp32", "tf32"])
 def test_the_arithmetic_is_deterministic_and_of_the_precision_asked_for(precision):
+    torch.set_num_threads(2)
     torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic = True, False
     tf32 = precision == "tf32"
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = not tf32
