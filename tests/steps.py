@@ -83,12 +83,14 @@ def imports_of(step: Step) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(own), frozenset(packages - {"hidden_dynamics", "scripts"})
 
 
+@functools.cache
 def _path_of(module: str) -> Path | None:
     candidates = [folder.joinpath(*module.split(".")) for folder in FOLDERS]
     files = [file for stem in candidates for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.is_file()]
     return files[0] if files else None
 
 
+@functools.cache
 def _imported(module: str) -> list[str]:
     """What importing a module imports: the packages that hold it, and what its statements outside functions name."""
     found = [module.rpartition(".")[0]] if "." in module else []
