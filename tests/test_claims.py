@@ -7,13 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import refused
 
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.claims import expansion
 from hidden_dynamics.claims.expansion import claims_of
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.configuration.runs import Cell, resolve
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers import claims as entries
 from hidden_dynamics.papers.claims import FILE, ClaimEntry, artifacts_with_claims, load_claims, stated
 
@@ -189,36 +189,31 @@ def test_a_statement_takes_the_direction_of_its_metric(project, monkeypatch, bet
 )
 def test_a_malformed_entry_is_refused(tmp_path, change, key, word):
     path = changed(tmp_path, lambda content: content["claims"][0].update(change))
-    with pytest.raises(UserError, match=word) as error:
+    with refused(word, file="published/claims.yaml", key=key):
         load_claims(path)
-    assert (error.value.file, error.value.key) == ("published/claims.yaml", key)
 
 
 @pytest.mark.parametrize("key", ["subject", "reference", "sizes"])
 def test_a_comparison_needs_its_models(tmp_path, key):
-    with pytest.raises(UserError, match=key) as error:
+    with refused(key, key="claims.0"):
         load_claims(changed(tmp_path, lambda content: content["claims"][0].pop(key)))
-    assert error.value.key == "claims.0"
 
 
 @pytest.mark.parametrize("margin", [{}, {"errors": 0.1, "relative": 0.1}])
 def test_a_margin_is_of_one_thing(tmp_path, margin):
-    with pytest.raises(UserError, match="either") as error:
+    with refused("either", key="definitions.margins.silhouette"):
         load_claims(changed(tmp_path, lambda content: content["definitions"]["margins"].update(silhouette=margin)))
-    assert error.value.key == "definitions.margins.silhouette"
 
 
 def test_two_entries_of_one_name_are_refused(tmp_path):
-    with pytest.raises(UserError, match="twice") as error:
+    with refused("twice", key="pixels-momentum-better"):
         load_claims(changed(tmp_path, lambda content: content["claims"].append(content["claims"][0])))
-    assert error.value.key == "pixels-momentum-better"
 
 
 def test_an_artifact_that_is_not_configured_is_refused(configured, monkeypatch):
     stating(monkeypatch, artifact="momentumrnn_table99", kind="value")
-    with pytest.raises(UserError, match="momentumrnn_table99") as error:
+    with refused("momentumrnn_table99", file="published/claims.yaml", key="mine"):
         artifacts_with_claims(configured(scale="demo"))
-    assert (error.value.file, error.value.key) == ("published/claims.yaml", "mine")
 
 
 @pytest.mark.parametrize(
@@ -227,7 +222,7 @@ def test_an_artifact_that_is_not_configured_is_refused(configured, monkeypatch):
 def test_a_name_that_is_not_configured_is_refused(artifacts, monkeypatch, name, change):
     about = {"kind": "better", "subject": "lstm", "reference": "sr_lstm", "sizes": [128], "tasks": ["mnist"]} | change
     stating(monkeypatch, artifact="momentumrnn_table11", **about)
-    with pytest.raises(UserError, match=f"'{name}'"):
+    with refused(f"'{name}'"):
         claims_of(artifacts["momentumrnn_table11"])
 
 

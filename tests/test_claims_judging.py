@@ -9,6 +9,7 @@ import judge_claims
 import numpy as np
 import pytest
 import render_claims
+from conftest import refused
 from made import as_text, costs_of, make_run, row_of, write_inputs
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
@@ -21,7 +22,6 @@ from hidden_dynamics.claims.judge import verdicts
 from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN, VERDICTS, counts
 from hidden_dynamics.configuration.paths import TABLE_FORMS
 from hidden_dynamics.configuration.runs import Cell, Run, resolve
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.claims_markdown import first_line, markdown
 from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.results.rows import read_rows, write_rows
@@ -289,9 +289,8 @@ def test_a_damaged_recording_is_named(tmp_path, paper):
     rows = [made(tmp_path, figure, run, gradients=np.ones((30, 8))) for run in runs]
     damaged = tmp_path / runs[0].directory / "hidden_gradients.npz"
     damaged.write_bytes(b"no archive")
-    with pytest.raises(UserError) as error:
+    with refused(file=damaged):
         judged(figure, rows, root=tmp_path)
-    assert error.value.file == str(damaged)
 
 
 def test_overfitting_is_the_rise_of_the_test_loss(tmp_path, paper):
@@ -489,13 +488,11 @@ def test_evidence_of_another_scale_or_without_a_column_is_refused(tmp_path, demo
     table = demo(TABLE)
     path = tmp_path / table.inputs()["summary"]
     write_inputs(tmp_path, table, summary=seeds(paper(TABLE), "lstm", 98.0))
-    with pytest.raises(UserError, match="scale paper, not of demo") as error:
+    with refused("scale paper, not of demo", file=path):
         gather(table, tmp_path)
-    assert error.value.file == str(path)
     write_inputs(tmp_path, table, summary=[{"task": "mnist"}])
-    with pytest.raises(UserError, match="scale") as error:
+    with refused("scale", file=path):
         gather(table, tmp_path)
-    assert error.value.file == str(path)
 
 
 def test_marks_take_the_printed_direction_and_the_value():

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from conftest import refused
 
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.artifacts import load_artifacts
@@ -150,34 +151,30 @@ def test_a_mistake_is_named_with_its_file_its_key_and_what_was_expected(project,
 @pytest.mark.parametrize("file", FILES)
 def test_malformed_yaml_is_named_with_file_and_line(project, file):
     project.write(file, "a: 1\nb: [1\nc: 2")
-    with pytest.raises(UserError, match="line 3") as error:
+    with refused("line 3", file=project.directory / file):
         configurations.load(None, project.directory)
-    assert error.value.file == str(project.directory / file)
 
 
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("content", ["", "- a list", "text"])
 def test_a_file_that_is_no_mapping_is_named(project, file, content):
     project.write(file, content)
-    with pytest.raises(UserError, match="a mapping") as error:
+    with refused("a mapping", file=file, key=""):
         configurations.load(None, project.directory)
-    assert (error.value.file, error.value.key) == (file, "")
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_a_missing_file_is_named(project, file):
     (project.directory / file).unlink()
-    with pytest.raises(UserError, match="missing") as error:
+    with refused("missing", file=project.directory / file):
         configurations.load(None, project.directory)
-    assert error.value.file == str(project.directory / file)
 
 
 def test_a_mistake_of_the_artifacts_file_is_not_laid_to_the_scale_that_changes_the_artifact(project):
     project.set(SCALES, "demo.artifacts", {"momentumrnn_table16": {"target": 0.25}})
     project.set(ARTIFACTS, "momentumrnn_table16.traget", 1)
-    with pytest.raises(UserError) as error:
+    with refused(file=ARTIFACTS, key="momentumrnn_table16"):
         load_artifacts(project.load())
-    assert (error.value.file, error.value.key) == (ARTIFACTS, "momentumrnn_table16")
 
 
 @pytest.mark.parametrize(
@@ -197,9 +194,8 @@ def test_a_missing_key_is_named_with_its_entry(project, file, entry, key):
     content = project.read(file)
     del (content[entry] if entry else content)[key]
     project.write(file, content)
-    with pytest.raises(UserError, match=f"'{key}' is missing") as error:
+    with refused(f"'{key}' is missing", file=file, key=entry or ""):
         load_artifacts(configurations.load(None, project.directory))
-    assert (error.value.file, error.value.key) == (file, entry or "")
 
 
 def test_merging_goes_key_by_key_replaces_lists_and_modifies_nothing():
@@ -331,7 +327,7 @@ def test_the_argument_goes_before_the_environment_and_that_before_the_file(proje
     ("text", "said"), [("{scale: demo}", "not valid JSON"), ("[1]", "must be a JSON object"), ("3", "found 3")]
 )
 def test_an_argument_that_is_no_json_object_is_refused(text, said):
-    with pytest.raises(UserError, match=f"--config.*{said}"):
+    with refused(f"--config.*{said}"):
         parse_settings(text)
 
 
@@ -339,9 +335,8 @@ def test_a_grid_makes_the_sizes_and_cannot_stand_beside_them(project):
     model = project.load().tasks["mnist_ablation"].models["momentum_lstm"]
     assert model.run_sizes == list(model.by_size) and len(model.run_sizes) == 9
     project.set(TASKS, "mnist_ablation.models.momentum_lstm.sizes", [4])
-    with pytest.raises(UserError, match="a grid makes the sizes") as error:
+    with refused("a grid makes the sizes", key="mnist_ablation.models.momentum_lstm"):
         project.load()
-    assert error.value.key == "mnist_ablation.models.momentum_lstm"
 
 
 def test_a_scale_refines_artifacts_and_the_overrides_refine_both(project):
@@ -357,9 +352,8 @@ def test_a_scale_refines_artifacts_and_the_overrides_refine_both(project):
 def test_a_copy_of_data_that_is_not_configured_is_refused(configured):
     data = {"directory": "data", "mirror": None}
     assert configured(data=data | {"copies": {"timit": "/copy"}}).settings.data.copies == {"timit": "/copy"}
-    with pytest.raises(UserError, match="Did you mean 'timit'") as error:
+    with refused("Did you mean 'timit'", key="data.copies"):
         configured(data=data | {"copies": {"tmit": "/copy"}})
-    assert error.value.key == "data.copies"
 
 
 def test_a_key_that_stands_twice_is_refused_and_merging_is_not(tmp_path):
@@ -367,5 +361,5 @@ def test_a_key_that_stands_twice_is_refused_and_merging_is_not(tmp_path):
     file.write_text("a: &a {b: 1}\nc: {<<: *a, b: 2}\nd: {<<: *a}\n")
     assert configurations.read_yaml(file) == {"a": {"b": 1}, "c": {"b": 2}, "d": {"b": 1}}
     file.write_text("a: 1\nb: 2\na: 3\n")
-    with pytest.raises(UserError, match="'a' stands twice.*line 3"):
+    with refused("'a' stands twice.*line 3"):
         configurations.read_yaml(file)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hidden_dynamics.data import adding, copying, digits, mnist
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[1]
 counts = st.integers(1, 5)
@@ -110,9 +110,9 @@ def test_copying_prepare():
 )
 def test_copying_refuses_bad_settings(change: dict, message: str):
     asked = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50, "seed": 1}
-    with pytest.raises(UserError, match=f"copying: .*{message}"):
+    with refused(f"copying: .*{message}"):
         copying.prepare(Path("nowhere"), asked | change)
-    with pytest.raises(UserError, match="copying: the setting 'seed' is missing"):
+    with refused("copying: the setting 'seed' is missing"):
         copying.prepare(Path("nowhere"), {name: value for name, value in asked.items() if name != "seed"})
 
 
@@ -155,7 +155,7 @@ def test_adding_prepare():
     }
     again = adding.prepare(Path("nowhere"), asked)
     assert all((again[name] == arrays[name]).all() for name in arrays)
-    with pytest.raises(UserError, match="adding: the setting 'length' must be a whole number >= 2, found 1"):
+    with refused("adding: the setting 'length' must be a whole number >= 2, found 1"):
         adding.prepare(Path("nowhere"), asked | {"length": 1})
 
 
@@ -172,7 +172,7 @@ def test_digits():
     assert arrays["test_labels"][:10].tolist() == [7, 6, 3, 7, 7, 3, 2, 8, 9, 3]
     assert int(arrays["test_images"].sum()) == 112350
     assert np.bincount(arrays["test_labels"]).tolist() == [36, 36, 35, 37, 36, 37, 36, 36, 35, 36]
-    with pytest.raises(UserError, match="digits: unknown setting 'seed'; known: enlarge"):
+    with refused("digits: unknown setting 'seed'; known: enlarge"):
         digits.prepare(Path("nowhere"), {"seed": 1})
 
 
@@ -213,7 +213,7 @@ GOOD = idx(np.arange(12).reshape(3, 2, 2))
 def test_a_damaged_idx_file_is_named_with_what_was_expected_and_found(tmp_path: Path, content: bytes, message: str):
     path = tmp_path / "train-images-idx3-ubyte"
     path.write_bytes(content)
-    with pytest.raises(UserError, match=f"{path}: .*{message}"):
+    with refused(f"{path}: .*{message}"):
         mnist.read_idx(path)
 
 
@@ -246,16 +246,16 @@ def test_mnist_is_read_row_by_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_mnist_of_the_wrong_size_or_with_wrong_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     small_mnist(tmp_path, monkeypatch)
     (tmp_path / "test-labels").write_bytes(idx(np.array([1, 2, 3])))
-    with pytest.raises(UserError, match=r"test-labels: expected shape \(4,\), found \(3,\)"):
+    with refused(r"test-labels: expected shape \(4,\), found \(3,\)"):
         mnist.prepare(tmp_path, {})
     (tmp_path / "test-labels").write_bytes(idx(np.array([1, 2, 3, 10])))
-    with pytest.raises(UserError, match="test-labels: expected labels 0 to 9, found 10"):
+    with refused("test-labels: expected labels 0 to 9, found 10"):
         mnist.prepare(tmp_path, {})
     (tmp_path / "train-images").write_bytes(idx(np.zeros((6, 28, 27))))
-    with pytest.raises(UserError, match=r"train-images: expected shape \(6, 28, 28\), found \(6, 28, 27\)"):
+    with refused(r"train-images: expected shape \(6, 28, 28\), found \(6, 28, 27\)"):
         mnist.prepare(tmp_path, {})
     (tmp_path / "train-images").unlink()
-    with pytest.raises(UserError, match="train-images: there is no such file; fetch it first"):
+    with refused("train-images: there is no such file; fetch it first"):
         mnist.prepare(tmp_path, {})
 
 

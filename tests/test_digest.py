@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, refused
 
 from hidden_dynamics.configuration.runs import all_runs, code_of
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.system import definitions, digest, normal_form
 
 
@@ -277,13 +276,13 @@ def test_no_module_is_imported(sources):
 @pytest.mark.parametrize("name", ["cells.Nothing", "nowhere.Cell", "cells.Cell.forward"])
 def test_an_unknown_name_is_refused(sources, name):
     write(sources, {"cells.py": BASE})
-    with pytest.raises(UserError, match=f"{re.escape(name)} is not defined: check the name in config/"):
+    with refused(f"{re.escape(name)} is not defined: check the name in config/"):
         code(name)
 
 
 def test_a_syntax_error_names_file_and_line(sources):
     write(sources, {"cells.py": "from steps import f\ndef cell(): return f()", "steps.py": "a = 1\ndef f(:\n    pass"})
-    with pytest.raises(UserError, match=f"{re.escape(str(sources / 'steps.py'))}: line 2: "):
+    with refused(f"{re.escape(str(sources / 'steps.py'))}: line 2: "):
         code("cells.cell")
 
 
@@ -302,7 +301,7 @@ def test_a_package_beside_the_working_directory_is_followed(sources, tmp_path_fa
             "mine/cell.py": "import library\nclass Cell:\n    x = library.X",
         },
     )
-    with pytest.raises(UserError, match="mine.Cell is not defined"):
+    with refused("mine.Cell is not defined"):
         code("mine.Cell")
     monkeypatch.chdir(elsewhere)
     forget()

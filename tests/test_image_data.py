@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import refused
 from scipy.io import savemat
 
 from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import cifar10, digits, svhn
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -86,7 +86,7 @@ def test_cifar10_does_not_depend_on_the_archives_order(tmp_path: Path, few_recor
 @pytest.mark.parametrize("name", BATCHES)
 def test_cifar10_without_one_of_its_files(tmp_path: Path, few_records, name: str):
     path = write_archive(tmp_path, {other: content for other, content in batches().items() if other != name})
-    with pytest.raises(UserError, match=f"{path}: expected the files data_batch_1.bin, .*, found .*; {name} missing"):
+    with refused(f"{path}: expected the files data_batch_1.bin, .*, found .*; {name} missing"):
         cifar10.prepare(tmp_path, {})
 
 
@@ -105,7 +105,7 @@ def test_cifar10_without_one_of_its_files(tmp_path: Path, few_records, name: str
 def test_a_wrong_file_of_cifar10_is_named(tmp_path: Path, few_records, name: str, change, message: str):
     contents = batches()
     path = write_archive(tmp_path, contents | {name: change(contents[name])})
-    with pytest.raises(UserError, match=f"{path}: {name}: .*{message}"):
+    with refused(f"{path}: {name}: .*{message}"):
         cifar10.prepare(tmp_path, {})
 
 
@@ -115,22 +115,22 @@ def test_a_broken_off_archive_of_cifar10_is_named(tmp_path: Path, few_records, m
     whole = path.read_bytes()
     for length in range(0, len(whole) * 9 // 10, len(whole) // 40):
         path.write_bytes(whole[:length])
-        with pytest.raises(UserError, match=str(path)):
+        with refused(str(path)):
             cifar10.prepare(tmp_path, {})
 
 
 def test_an_archive_of_cifar10_that_is_none_or_not_there(tmp_path: Path):
     path = tmp_path / "cifar-10-binary.tar"
-    with pytest.raises(UserError, match=f"{path}: there is no such file; fetch it first"):
+    with refused(f"{path}: there is no such file; fetch it first"):
         cifar10.prepare(tmp_path, {})
     path.write_bytes(b"<html>404</html>" * 100)
-    with pytest.raises(UserError, match=f"{path}: the archive is broken off or damaged"):
+    with refused(f"{path}: the archive is broken off or damaged"):
         cifar10.prepare(tmp_path, {})
     with tarfile.open(path, "w"):
         pass
-    with pytest.raises(UserError, match=f"{path}: expected the files .*, found none of them"):
+    with refused(f"{path}: expected the files .*, found none of them"):
         cifar10.prepare(tmp_path, {})
-    with pytest.raises(UserError, match="cifar10: unknown setting 'whitened'; known: none"):
+    with refused("cifar10: unknown setting 'whitened'; known: none"):
         cifar10.prepare(tmp_path, {"whitened": 1})
 
 
@@ -235,18 +235,18 @@ def with_label(label: float) -> np.ndarray:
 def test_a_wrong_file_of_svhn_is_named(tmp_path: Path, few_digits, changes: dict, message: str):
     write_mat(tmp_path, "test")
     path = write_mat(tmp_path, "train", **changes)
-    with pytest.raises(UserError, match=f"{path}: .*{message}"):
+    with refused(f"{path}: .*{message}"):
         svhn.prepare(tmp_path, {})
 
 
 def test_the_test_file_of_svhn_is_checked_too(tmp_path: Path, few_digits):
     write_mat(tmp_path, "train")
-    with pytest.raises(UserError, match="test_32x32.mat: there is no such file; fetch it first"):
+    with refused("test_32x32.mat: there is no such file; fetch it first"):
         svhn.prepare(tmp_path, {})
     path = write_mat(tmp_path, "test", **variables(12))
-    with pytest.raises(UserError, match=rf"{path}: .*shape \(32, 32, 3, 5\), found uint8 and \(32, 32, 3, 12\)"):
+    with refused(rf"{path}: .*shape \(32, 32, 3, 5\), found uint8 and \(32, 32, 3, 12\)"):
         svhn.prepare(tmp_path, {})
-    with pytest.raises(UserError, match="svhn: unknown setting 'extra'; known: none"):
+    with refused("svhn: unknown setting 'extra'; known: none"):
         svhn.prepare(tmp_path, {"extra": 1})
 
 
@@ -257,14 +257,14 @@ HDF5 = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(384) + b"\x89HD
 def test_what_is_no_matlab_file_of_version_5_is_named(tmp_path: Path, few_digits, content: bytes):
     path = tmp_path / "train_32x32.mat"
     path.write_bytes(content)
-    with pytest.raises(UserError, match=f"{path}: expected a MATLAB file of version 5, found"):
+    with refused(f"{path}: expected a MATLAB file of version 5, found"):
         svhn.prepare(tmp_path, {})
 
 
 def test_a_matlab_file_of_version_4_is_refused(tmp_path: Path, few_digits):
     path = tmp_path / "train_32x32.mat"
     savemat(path, {"y": variables(12)["y"]}, format="4")
-    with pytest.raises(UserError, match=f"{path}: expected a MATLAB file of version 5, found"):
+    with refused(f"{path}: expected a MATLAB file of version 5, found"):
         svhn.prepare(tmp_path, {})
 
 
@@ -275,7 +275,7 @@ def test_a_broken_off_matlab_file_is_named(tmp_path: Path, few_digits, packed: b
     whole = path.read_bytes()
     for length in [*range(0, 400, 20), *range(400, len(whole), len(whole) // 20)]:
         path.write_bytes(whole[:length])
-        with pytest.raises(UserError, match=f"{path}: expected"):
+        with refused(f"{path}: expected"):
             svhn.prepare(tmp_path, {})
 
 
@@ -301,5 +301,5 @@ def test_each_pixel_of_the_digits_becomes_a_square(enlarge: int):
 
 @pytest.mark.parametrize("enlarge", [0, -1, 1.5, True, None, "2"])
 def test_digits_are_enlarged_a_whole_number_of_times(enlarge):
-    with pytest.raises(UserError, match="digits: the setting 'enlarge' must be a whole number >= 1, found"):
+    with refused("digits: the setting 'enlarge' must be a whole number >= 1, found"):
         digits.prepare(Path("nowhere"), {"enlarge": enlarge})

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from conftest import refused
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration.runs import Cell, resolve
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import (
     PUBLISHED,
     Grid,
@@ -358,9 +358,8 @@ GRID_ROW = (
 )
 def test_a_mistake_is_named(tmp_path, content, key):
     (tmp_path / "broken.yaml").write_text(content)
-    with pytest.raises(UserError) as error:
+    with refused(file="published/broken.yaml", key=key):
         load_published("broken.yaml", tmp_path)
-    assert (error.value.file, error.value.key) == ("published/broken.yaml", key)
 
 
 # With the papers at hand: every number, both ways.

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from conftest import refused
 from made import evaluations_of, make_run
 
 from hidden_dynamics.artifacts import artifact_named
@@ -91,17 +92,15 @@ def test_what_was_altered_is_refused(files, name, damage):
     middle = len(content) // 2
     other = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
     path.write_bytes({"another byte": other, "cut off": content[:-9], "empty": b""}[damage])
-    with pytest.raises(UserError, match="remove .* and run snakemake again") as error:
+    with refused("remove .* and run snakemake again", file=path):
         READERS[name](files)
-    assert error.value.file == str(path)
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_what_is_missing_is_named(files, name):
     (files.directory / name).unlink()
-    with pytest.raises(UserError, match="missing.*run snakemake again") as error:
+    with refused("missing.*run snakemake again", file=files.directory / name):
         READERS[name](files)
-    assert error.value.file == str(files.directory / name)
 
 
 def saved(save, *content, **arrays):
@@ -133,9 +132,8 @@ def saved(save, *content, **arrays):
 )
 def test_what_is_something_else_is_refused(files, name, content):
     unsealed(files, name, content)
-    with pytest.raises(UserError, match="remove .* and run snakemake again") as error:
+    with refused("remove .* and run snakemake again", file=files.directory / name):
         READERS[name](files)
-    assert error.value.file == str(files.directory / name)
 
 
 # The way to an accuracy
@@ -187,9 +185,8 @@ def test_rows_that_were_altered_are_refused(path):
     cut = whole[: len(whole) // 2], whole[: whole.rindex(b"\n", 0, -1) + 1], b""
     for altered in (whole.replace(b"0.", b"1.", 1), *cut):
         path.write_bytes(altered)
-        with pytest.raises(UserError, match="altered.*remove it and run snakemake again") as error:
+        with refused("altered.*remove it and run snakemake again", file=path):
             read_rows(path)
-        assert error.value.file == str(path)
 
 
 @pytest.mark.parametrize(
@@ -206,15 +203,13 @@ def test_rows_that_were_altered_are_refused(path):
 def test_a_file_of_something_else_is_refused(tmp_path, content, why):
     path = tmp_path / "other.csv"
     path.write_bytes(content)
-    with pytest.raises(UserError, match=why) as error:
+    with refused(why, file=path):
         read_rows(path, ("a", "b"))
-    assert error.value.file == str(path)
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(UserError, match="missing.*run snakemake again") as error:
+    with refused("missing.*run snakemake again", file=tmp_path / "none.csv"):
         read_rows(tmp_path / "none.csv")
-    assert error.value.file == str(tmp_path / "none.csv")
 
 
 def test_a_row_with_something_that_is_no_column_is_a_mistake(tmp_path):

@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from conftest import refused
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.configuration import merge
 from hidden_dynamics.configuration.runs import GRADIENTS, all_runs, find, outputs_of, resolve, seeds_of
-from hidden_dynamics.errors import UserError
 
 TASKS, MODELS, READINGS = "config/tasks.yaml", "config/models.yaml", "config/readings.yaml"
 PAPER_ROWS = [
@@ -186,21 +186,20 @@ def test_hyperparameters_of_a_task_are_those_of_all_its_models_unless_they_say_o
 
 def test_a_wrong_name_lists_the_right_ones(configured):
     configuration = configured(scale="demo")
-    with pytest.raises(UserError, match="unknown model 'lstm-n128'.*Known: lstm-n32, lstm-n48, momentum_lstm-n32"):
+    with refused("unknown model 'lstm-n128'.*Known: lstm-n32, lstm-n48, momentum_lstm-n32"):
         find(configuration, "mnist", "lstm-n128", 0)
-    with pytest.raises(UserError, match="unknown task 'mnits'. Did you mean 'mnist'"):
+    with refused("unknown task 'mnits'. Did you mean 'mnist'"):
         find(configuration, "mnits", "lstm-n32", 0)
-    with pytest.raises(UserError, match="task mnist, model lstm: no size 12. Configured: 128, 256"):
+    with refused("task mnist, model lstm: no size 12. Configured: 128, 256"):
         resolve(configuration, "mnist", "lstm", 12, 0)
-    with pytest.raises(UserError, match="unknown artifact 'momentumrnn_tabel1'. Did you mean 'momentumrnn_table1'"):
+    with refused("unknown artifact 'momentumrnn_tabel1'. Did you mean 'momentumrnn_table1'"):
         artifact_named(configuration, "momentumrnn_tabel1")
 
 
 def test_an_artifact_that_shows_what_is_not_configured_is_named(configured):
     configuration = configured(overrides={"tasks": {"mnist": {"models": {"lstm": {"sizes": [128]}}}}})
-    with pytest.raises(UserError, match="model lstm: no size 256") as error:
+    with refused("model lstm: no size 256", file="config/artifacts.yaml", key="momentumrnn_table1"):
         artifact_named(configuration, "momentumrnn_table1").runs  # noqa: B018
-    assert (error.value.file, error.value.key) == ("config/artifacts.yaml", "momentumrnn_table1")
     assert len(artifact_named(configuration, "momentumrnn_table11").runs) == 20
 
 
@@ -307,9 +306,12 @@ def test_a_grid_makes_a_run_of_every_combination(configured):
 
 def test_an_ablation_without_a_grid_is_refused(project):
     project.set(TASKS, "mnist_ablation.models.momentum_lstm", {"sizes": [8]})
-    with pytest.raises(UserError, match="an ablation of momentum_lstm on mnist_ablation needs a grid") as error:
+    with refused(
+        "an ablation of momentum_lstm on mnist_ablation needs a grid",
+        file="config/artifacts.yaml",
+        key="momentumrnn_figure7",
+    ):
         artifact_named(project.load(scale="paper"), "momentumrnn_figure7")
-    assert (error.value.file, error.value.key) == ("config/artifacts.yaml", "momentumrnn_figure7")
 
 
 def test_one_seed_is_enough_where_the_task_says_so(configured):
