@@ -3,6 +3,9 @@
 import functools
 import itertools
 import json
+import re
+
+from matplotlib.text import Text
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.configuration import Configuration, load, read_yaml
@@ -34,6 +37,15 @@ def words(figure):
     """Everything the figure says, in one line."""
     texts = figure.findobj(lambda artist: hasattr(artist, "get_text") and artist.get_visible())
     return " ".join(" ".join(text.get_text() for text in texts).split())
+
+
+def face(figure):
+    """What a figure says, but for numbers such as those of its axes: a text a line, however it is broken in the figure.
+
+    For tests/approved/.
+    """
+    texts = [" ".join(text.get_text().split()) for text in figure.findobj(Text) if text.get_visible()]
+    return "\n".join(text for text in texts if re.match(r"[^$]*[A-Za-z]", text))
 
 
 def legends_of(figure):

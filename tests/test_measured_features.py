@@ -9,7 +9,7 @@ import measure_features
 import numpy as np
 import pytest
 import torch
-from conftest import ROOT
+from conftest import ROOT, refused
 from drawn import with_gid
 from made import change_record, make_run
 from sklearn.cluster import KMeans
@@ -21,7 +21,6 @@ from hidden_dynamics.artifacts.kinds.silhouette_table import FeatureSettings
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.data import prepared
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.clusters import check, cluster, embed, features_of
 from hidden_dynamics.measurements.features import COLUMNS
 from hidden_dynamics.models.image_networks import ImageOutput
@@ -117,35 +116,34 @@ def test_fewer_features_than_clusters_have_no_silhouette(distinct):
 
 
 @pytest.mark.parametrize(
-    ("change", "images", "message"),
+    ("change", "images", "named"),
     [
-        ({"clusters": 30}, 30, "features.clusters .* is 30: 30 images can be told apart into 29 clusters at most"),
-        ({"perplexity": 20}, 20, "features.perplexity .* is 20: for a map of 20 images it must be below 20"),
-        ({"embedded": 8}, 100, "features.perplexity .* is 8: for a map of 8 images it must be below 8"),
+        ({"clusters": 30}, 30, "features.clusters .* is 30: 30 images .* 29"),
+        ({"perplexity": 20}, 20, "features.perplexity .* is 20: .* 20 images"),
+        ({"embedded": 8}, 100, "features.perplexity .* is 8: .* 8 images"),
     ],
 )
-def test_settings_that_the_images_do_not_allow_are_refused(change, images, message):
+def test_settings_that_the_images_do_not_allow_are_refused(change, images, named):
     check(SETTINGS, images)
-    with pytest.raises(UserError, match=message):
+    with refused(named):
         check(changed(**change), images)
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "message"),
+    ("key", "value", "word"),
     [
-        ("layer", "last", "'last', expected pooled .* or state"),
-        ("split", "train", "expected test or validation"),
+        ("layer", "last", "pooled .* or state"),
+        ("split", "train", "test or validation"),
         ("clusters", 1, "2 or more"),
-        ("perplexity", 0, "a number above 0"),
+        ("perplexity", 0, "above 0"),
         ("iterations", 100, "250"),
-        ("standardize", True, "unknown key 'standardize'. Did you mean 'standardise'"),
+        ("standardize", True, "standardise"),
     ],
 )
-def test_settings_that_are_none_are_refused(project, key, value, message):
+def test_settings_that_are_none_are_refused(project, key, value, word):
     project.set("config/artifacts.yaml", f"{TABLE}.features.{key}", value)
-    with pytest.raises(UserError, match=message) as error:
+    with refused(f"{TABLE}.features.*{word}", file="config/artifacts.yaml"):
         load_artifacts(project.load())
-    assert error.value.key.startswith(f"{TABLE}.features")
 
 
 # What is taken from a network
@@ -188,13 +186,17 @@ def test_features_can_be_standardised():
     np.testing.assert_allclose(features.std(0), 1)
 
 
-def test_a_split_that_is_not_there_and_a_network_without_layers_are_named():
-    with pytest.raises(UserError, match="features.split .*unknown split 'validation'. Known: test"):
-        features_of(Network(), Task(9), changed(split="validation"))
-    with pytest.raises(UserError, match="gives an .*ImageOutput, and this one gives a Tensor"):
-        features_of(nn.Flatten(), Task(9), SETTINGS)
-    with pytest.raises(UserError, match="SimpleNamespace is no task of images"):
-        features_of(Network(), SimpleNamespace(), SETTINGS)
+@pytest.mark.parametrize(
+    ("network", "task", "change", "named"),
+    [
+        (Network(), Task(9), {"split": "validation"}, "features.split .*validation.*test"),
+        (nn.Flatten(), Task(9), {}, "ImageOutput.*Tensor"),
+        (Network(), SimpleNamespace(), {}, "SimpleNamespace"),
+    ],
+)
+def test_a_split_that_is_not_there_and_a_network_without_layers_are_named(network, task, change, named):
+    with refused(named):
+        features_of(network, task, changed(**change))
 
 
 # Which runs, and whose measurement
@@ -281,8 +283,12 @@ def workplace(tmp_path):
     return Workplace(tmp_path)
 
 
-def test_every_run_is_measured_as_its_network_and_images_are(workplace):
+def test_every_run_is_measured_as_its_network_and_images_are_each_time(workplace):
     rows = workplace.measure()
+    files = [workplace.output, workplace.output.with_suffix(".npz")]
+    before = [file.read_bytes() for file in files]
+    workplace.measure()
+    assert [file.read_bytes() for file in files] == before
     assert [(row["model"], row["seed"]) for row in rows] == [(model, seed) for model in MODELS for seed in "01"]
     assert tuple(rows[0]) == COLUMNS
     settings = workplace.table.settings.features
@@ -299,14 +305,6 @@ def test_every_run_is_measured_as_its_network_and_images_are(workplace):
         assert sorted(maps) == sorted(["labels", *names])
         assert maps["labels"].tolist() == labels[:25].tolist() == [k % 10 for k in range(25)]
         assert maps["ode_net.embedding"].shape == (25, 2) and maps["ode_net.clusters"].shape == (25,)
-
-
-def test_what_was_measured_is_the_same_when_it_is_measured_again(workplace):
-    workplace.measure()
-    files = [workplace.output, workplace.output.with_suffix(".npz")]
-    before = [file.read_bytes() for file in files]
-    workplace.measure()
-    assert [file.read_bytes() for file in files] == before
 
 
 def test_runs_without_features_say_why_and_the_others_are_measured(workplace):
@@ -342,47 +340,36 @@ def test_runs_without_features_say_why_and_the_others_are_measured(workplace):
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "message"),
+    ("file", "change", "word"),
     [
-        ("run.json", None, "has no run.json"),
-        ("model.pt", None, "missing"),
-        ("model.pt", b"no weights", "altered"),
+        ("run.json", Path.unlink, "no run.json"),
+        ("model.pt", Path.unlink, "missing"),
+        ("model.pt", lambda path: path.write_bytes(b"no weights"), "altered"),
     ],
 )
-def test_a_run_that_is_not_whole_is_named(workplace, file, content, message):
+def test_a_run_that_is_not_whole_is_named(workplace, file, change, word):
     path = workplace.files("ace_ode_net", 1).directory / file
-    path.unlink()
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(UserError, match=message) as error:
+    change(path)
+    with refused(word, file=path):
         workplace.measure()
-    assert error.value.file == str(path)
 
 
 def test_weights_of_another_network_are_refused(workplace):
     files = workplace.files("ode_net", 0)
     torch.save({}, files.directory / "model.pt")
     change_record(files)
-    with pytest.raises(UserError, match="does not hold the weights"):
+    with refused("does not hold the weights", file=files.directory / "model.pt"):
         workplace.measure()
 
 
-def test_data_that_was_prepared_anew_is_refused(workplace):
-    dataset = workplace.files("ode_net", 0).record()["dataset"]
-    workplace.change("ode_net", 0, dataset=dataset | {"digest": "other"})
-    with pytest.raises(UserError, match="is not what cifar10_images/ode_net-n8/seed0 was trained on") as error:
+def test_data_and_settings_that_are_not_those_of_the_run_are_refused(workplace):
+    """Data that were prepared anew, a class that is not configured any more, an artifact without features."""
+    record = workplace.files("ode_net", 0).record()
+    workplace.change("ode_net", 0, dataset=record["dataset"] | {"digest": "other"})
+    with refused("cifar10_images/ode_net-n8/seed0", file=workplace.data):
         workplace.measure()
-    assert error.value.file == str(workplace.data)
-
-
-def test_a_class_that_is_not_configured_any_more_is_named(workplace):
-    spec = workplace.files("ode_net", 0).record()["spec"]
-    workplace.change("ode_net", 0, spec=spec | {"network": "Vanished"})
-    with pytest.raises(UserError, match="Vanished") as error:
+    workplace.change("ode_net", 0, dataset=record["dataset"], spec=record["spec"] | {"network": "Vanished"})
+    with refused("Vanished", key="spec.network"):
         workplace.measure()
-    assert error.value.key == "spec.network"
-
-
-def test_an_artifact_without_features_is_refused(workplace):
-    with pytest.raises(UserError, match="shows no measured features"):
+    with refused("momentumrnn_table1"):
         workplace.measure("momentumrnn_table1")
