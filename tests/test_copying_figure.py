@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from conftest import refused
 from drawn import artifact_at, assert_nothing_overlaps, with_gid, words
 
 from hidden_dynamics.artifacts.kinds.copying_example.drawing import shown_steps
 from hidden_dynamics.data import copying
-from hidden_dynamics.errors import UserError
 
 FIGURE = "momentumrnn_figure8"
 
@@ -56,5 +56,5 @@ def test_shown_steps():
 
 
 def test_the_copying_example_needs_a_copying_task():
-    with pytest.raises(UserError, match="copying"):
+    with refused("copying"):
         artifact_at("demo", FIGURE, overrides={"artifacts": {FIGURE: {"task": "mnist"}}}).draw(None)

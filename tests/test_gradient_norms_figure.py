@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from drawn import artifact_at, with_gid, words
+from approved import approved
+from conftest import refused
+from drawn import artifact_at, face, with_gid, words
 from hypothesis import given
 from hypothesis import strategies as st
 from made import change_record, make_run, sources_of, summary_of
 
 from hidden_dynamics.artifacts.kinds.gradient_norms.drawing import colour_limits
 from hidden_dynamics.configuration.runs import GRADIENTS
-from hidden_dynamics.errors import UserError
 
 FIGURE = "momentumrnn_figure2"
 PAPERS = (0.0, 0.05)
@@ -64,20 +65,9 @@ def test_one_recorded_iteration_is_drawn(tmp_path):
     assert with_gid(figure, "norms dtriv")[0].get_extent()[:2] == [-0.5, 0.5]
 
 
-def test_the_face_of_the_norms(tmp_path):
-    text = words(norms_figure(tmp_path / "demo", [falling(), falling()]))
-    for said in (
-        "scale: demo, stand-in data, other network sizes than the paper's",
-        "MomentumDTRIV, N = 24 (paper: 170), seed 0",
-        "PMNIST in the paper, gradients recorded stand-in for MNIST: Digits",
-        "Frobenius norm, over the minibatch and the hidden units, of the gradient of the minibatch's mean loss",
-        "0 to 0.05 as in the paper.",
-        "published (gradient_momentum, permutation)",
-        "cpu, fp32",
-    ):
-        assert said in text
-    text = words(norms_figure(tmp_path / "paper", [falling(), falling()], scale="paper"))
-    assert "DTRIV, N = 170, seed 0" in text and "stand-in" not in text and "in the paper, gradients" not in text
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_what_the_maps_say_is_as_approved(tmp_path, scale):
+    approved(f"{FIGURE}_{scale}.txt", face(norms_figure(tmp_path, [falling(), falling()], scale=scale)))
 
 
 def test_other_limits_are_stated_with_what_is_clipped(tmp_path):
@@ -152,14 +142,12 @@ def test_a_damaged_recording_is_named(tmp_path, content):
     change_record(made.files[1])
     if content is None:
         path.unlink()
-    with pytest.raises(UserError, match="run snakemake again") as error:
+    with refused("snakemake", file=path):
         made.draw()
-    assert error.value.file == str(path)
 
 
 def test_a_model_without_a_run_is_named(tmp_path):
     made = Recordings(tmp_path, [falling(), falling()])
     made.summary.pop()
-    with pytest.raises(UserError, match="momentum_dtriv") as error:
+    with refused("momentum_dtriv", file=tmp_path / made.artifact.inputs()["summary"]):
         made.draw()
-    assert error.value.file == str(tmp_path / made.artifact.inputs()["summary"])

@@ -1,34 +1,22 @@
 """What every artifact says of itself: captions, and which runs diverged."""
 
-import json
-
+from approved import approved
 from drawn import artifact_at
 from made import summary_of
 
 from hidden_dynamics.artifacts.notes import caption, divergence_notes
 
 
-def test_a_caption_says_scale_data_seeds_and_readings():
-    said = caption(artifact_at("demo", "momentumrnn_table2"))
-    assert said.startswith("MomentumRNN, Table 2: Validation and test MSE")
-    assert "Scale: demo (" in said and "Seeds: 0, 1." in said
-    assert (
-        "Data: Synthetic speech (generated), standing in for TIMIT (not comparable with the published numbers)." in said
-    )
-    assert "speech_target: published in “TIMIT, next frame”, released in “TIMIT, previous frame”" in said
-
-
-def test_a_caption_of_real_data_speaks_of_no_stand_in():
+def test_captions_are_as_approved():
+    """Of stand-ins with both readings, of real data with settings of the user's, of what shows no runs or no data."""
     changes = {"tasks": {"mnist": {"training": {"epochs": 3}}}}
-    said = caption(artifact_at("paper", "momentumrnn_table11", seeds=None, overrides=changes))
-    assert "Data: MNIST." in said and "standing in" not in said and "Seeds: 0, 1, 2, 3, 4." in said
-    assert f"Changed by the user (overrides): {json.dumps(changes)}." in said
-
-
-def test_a_caption_of_what_shows_no_runs_is_short():
-    assert "Seeds" not in caption(artifact_at("demo", "momentumrnn_table7"))
-    assert "Data" not in caption(artifact_at("demo", "momentumrnn_table7"))
-    assert "standing in for MNIST" in caption(artifact_at("demo", "momentumrnn_table14"))
+    shown = [
+        artifact_at("demo", "momentumrnn_table2"),
+        artifact_at("paper", "momentumrnn_table11", seeds=None, overrides=changes),
+        artifact_at("demo", "momentumrnn_table7"),
+        artifact_at("demo", "momentumrnn_table14"),
+    ]
+    approved("captions.txt", "\n\n".join(map(caption, shown)))
 
 
 def test_runs_that_diverged_are_named_with_the_reason():

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import refused
 from drawn import artifact_at
 from made import curves_of, sources_of, summary_of, write_inputs
 from matplotlib.figure import Figure
@@ -14,7 +15,6 @@ from PIL import Image
 
 from hidden_dynamics.artifacts.sheet import legend_columns, plain_numbers, save
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 
 NAME = "momentumrnn_figure11"
@@ -56,9 +56,8 @@ def test_a_figure_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatc
 def test_a_missing_file_is_named(tmp_path):
     artifact = artifact_at("demo", NAME)
     write_inputs(tmp_path, artifact, summary=summary_of(artifact))
-    with pytest.raises(UserError, match="missing") as error:
+    with refused("missing", file=tmp_path / artifact.inputs()["curves"]):
         artifact.draw(Sources(artifact, tmp_path))
-    assert error.value.file == str(tmp_path / artifact.inputs()["curves"])
 
 
 def test_a_logarithmic_axis_has_plain_numbers():
