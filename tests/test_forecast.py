@@ -4,6 +4,7 @@ import hashlib
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from made import change_record, make_run
 
 from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.configuration import merge
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, find, identity
 from hidden_dynamics.data import digits, python_topics, synthetic_speech
 from hidden_dynamics.errors import UserError
@@ -69,6 +71,12 @@ TEXT = {"schedule": "SegmentSchedule", "sizes": {"words": 40 * 20, "bptt": 10}} 
 MACHINE = report.Machine(places=2, part=1)
 
 
+@pytest.fixture(autouse=True)
+def one_thread(arithmetic):
+    """What is built here is small: threads would wait for one another, all the more where tests run side by side."""
+    torch.set_num_threads(1)
+
+
 def made_up(runs, about=None, **group):
     """A calibration in which all groups are alike."""
     texts = {key for key, members in grouped(runs).items() if members[0].spec["task_class"] == "LanguageModelling"}
@@ -104,9 +112,10 @@ SMALL = {
 @pytest.mark.parametrize("name", SMALL)
 def test_a_schedule_made_again_without_the_data_counts_as_the_training_loop_does(configured, tmp_path, name):
     run = find(configured(), *name.split("/"), 1)
-    spec = {**run.spec, "training": {**run.spec["training"], **SMALL[name]}}
+    small = {key: 2 for key in ("hidden_size", "embedding_size") if key in run.spec["hyperparameters"]}
+    spec = merge(run.spec, {"training": SMALL[name], "hyperparameters": small})
     assert "images" not in name or spec["training"]["drop_last"]
-    run = type(run)(**{**vars(run), "spec": spec})
+    run = replace(run, spec=spec)
     task, network = build(run, arrays_of(configured(), run), CPU)
     task.keep(0.01)  # evaluations are counted here, not measured
     updating = optimisers.build(network, spec["training"]["optimisers"])
