@@ -4,21 +4,20 @@ import json
 import re
 import shutil
 import subprocess
-import sys
-from html.parser import HTMLParser
 
 import pandas
 import pytest
+import render
 from drawn import artifact_at
 from hypothesis import given
 from hypothesis import strategies as st
 from made import sources_of, summary_of, write_inputs
+from markup import Reader
 
 from hidden_dynamics.artifacts.latex import latex_text
 from hidden_dynamics.artifacts.tables import RowKey, Table, html_table, markdown, number, signed, write_table
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.results.rows import write_rows
-from hidden_dynamics.system.files import ROOT
 
 STRANGE = "we<i>rd_&|%\\"
 
@@ -41,33 +40,6 @@ def table() -> Table:
     return Table.of("A title <b>", ["A note & more.", "* starred"], list(zip(keys, rows, strict=True)), records, ours)
 
 
-class Cells(HTMLParser):
-    """The cells of a table with the addresses they lead to, and whether every element that needs it is closed."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.open, self.rows, self.links, self.outside = [], [], {}, []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.outside += [value for name, value in attributes if name in ("src", "href")]
-        if tag != "meta":
-            self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-        if tag == "a":
-            self.links[len(self.rows) - 1, len(self.rows[-1]) - 1] = dict(attributes)["href"]
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if {"td", "th"} & set(self.open):
-            self.rows[-1][-1] += data.strip("\n")
-
-
 def test_every_form_is_written_and_nothing_else(table, tmp_path):
     paths = [tmp_path / "tables" / f"momentumrnn_table1.{form}" for form in ("csv", "md", "tex", "html")]
     write_table(table, paths)
@@ -82,22 +54,21 @@ def test_csv_keeps_every_number(table, tmp_path):
 def test_html_is_one_closed_page_that_loads_nothing(table, tmp_path):
     write_table(table, [tmp_path / "t.html"])
     text = (tmp_path / "t.html").read_text(encoding="utf-8")
-    page = Cells(text)
-    assert page.open == [] and page.outside == []
+    page = Reader(text)
+    assert page.asked_for() == page.links() == []
     assert page.rows == [["", "MNIST | 2", "[P]"], ["Model", "ours", "rank", "ours"], *table.frame.to_numpy().tolist()]
     assert "viewport" in text and "A title &lt;b&gt;" in text
 
 
 def test_rows_and_our_numbers_are_links_where_there_is_an_address(table):
-    page = Cells(html_table(table, lambda key, task: f"#{key.model}-{task or 'all'}"))
-    assert page.links == {
+    assert Reader(html_table(table, lambda key, task: f"#{key.model}-{task or 'all'}")).cell_links == {
         (2, 0): "#lstm-all",
         (2, 1): "#lstm-mnist",
         (3, 0): "#mine-all",
         (3, 1): "#mine-mnist",
         (3, 3): "#mine-pmnist",
     }
-    assert Cells(html_table(table, lambda key, task: None)).links == {}
+    assert Reader(html_table(table, lambda key, task: None)).links() == []
 
 
 def test_markdown_has_as_many_cells_in_every_row(table):
@@ -158,32 +129,22 @@ def measured(artifact):
 # The script
 
 
-def render(root, *arguments):
-    command = [sys.executable, str(ROOT / "scripts" / "render.py"), "--root", str(root), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
-
-
-def test_the_script_writes_an_artifacts_files_with_its_verdicts(tmp_path):
+def test_the_script_writes_an_artifacts_files_with_its_verdicts(ended, tmp_path):
     artifact = artifact_at("demo", "momentumrnn_table11")
     write_inputs(tmp_path, artifact, summary=summary_of(artifact, measured(artifact)))
     judged = {"kind": "better", "task": "mnist", "metric": "test_accuracy", "verdict": "contradicted"}
     judged |= {"subject": "adam_lstm-n32", "reference": "lstm-n32", "against_table": "false"}
-    settings = ["--config", json.dumps({"seeds": [0, 1]})]
-    assert "claims/momentumrnn_table11.csv" in render(tmp_path, "--artifact", artifact.name, *settings).stderr
+    given = ["--artifact", artifact.name, "--root", tmp_path, "--config", json.dumps({"seeds": [0, 1]})]
+    assert "claims/momentumrnn_table11.csv" in ended(render.main, *given).err
     write_rows(tmp_path / artifact.configuration.paths.verdicts(artifact.name), COLUMNS, [judged])
-    done = render(tmp_path, "--artifact", artifact.name, *settings)
-    assert done.returncode == 0, done.stderr
+    assert ended(render.main, *given).code == 0
     csv = pandas.read_csv(tmp_path / artifact.files()[0])
     assert list(csv[csv["verdict"].notna()]["model"]) == ["adam_lstm"]
     assert all((tmp_path / file).is_file() for file in artifact.files())
 
 
-@pytest.mark.parametrize(
-    ("artifact", "said"),
-    [("momentumrnn_table12345", "unknown artifact"), ("momentumrnn_table1", "momentumrnn_table1.csv is missing")],
-)
-def test_the_script_says_what_is_wrong(tmp_path, artifact, said):
-    done = render(tmp_path, "--artifact", artifact)
-    assert done.returncode == 1
-    assert said in done.stderr and done.stderr.count("\n") == 1
+@pytest.mark.parametrize("artifact", ["momentumrnn_table12345", "momentumrnn_table1"])  # unknown, and without a summary
+def test_the_script_says_in_one_line_what_is_wrong(ended, tmp_path, artifact):
+    done = ended(render.main, "--artifact", artifact, "--root", tmp_path)
+    assert done.code == 1 and artifact in done.err and done.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
