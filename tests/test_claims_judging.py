@@ -1,7 +1,6 @@
 """Verdicts from made-up runs whose truth is known, and what page, scripts and tables make of them."""
 
 import math
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -132,12 +131,6 @@ def test_what_is_clear_alone_is_not_among_many(paper):
     assert "alone, but not among the" in row["reason"] and row["family"].startswith("momentumrnn_table11, better: ")
 
 
-def test_two_clear_seeds_can_decide_alone(paper):
-    table, pair = paper(TABLE), (-0.001, 0.001)
-    row = against_lstm(table, seeds(table, "lstm", 98.0, spread=pair), seeds(table, "momentum_lstm", 99.0, spread=pair))
-    assert (row["verdict"], row["n_subject"]) == ("reproduced", 2)
-
-
 @pytest.mark.parametrize(
     "diverged, means, verdict, reason",
     [
@@ -156,20 +149,22 @@ def test_a_failed_run_bars_the_verdict_in_its_model_s_favour_and_no_other(paper,
     assert row["verdict"] == verdict and reason in row["reason"]
 
 
-def test_one_seed_or_none_is_inconclusive_and_says_why(paper):
+@pytest.mark.parametrize(
+    "spread, diverged, verdict, reasons",
+    [
+        ((-0.001, 0.001), (), "reproduced", ()),  # two clear seeds decide alone
+        ((0.0,), (), "inconclusive", ("n = 1 for MomentumLSTM, n = 1 for LSTM",)),
+        (SPREAD, range(5), "inconclusive", ("n = 0 for MomentumLSTM", "5 of 5 runs of MomentumLSTM diverged")),
+        ((0.0, 0.0), (), "inconclusive", ("no spread",)),
+    ],
+)
+def test_few_seeds_can_decide_but_one_or_none_or_equal_ones_cannot(paper, spread, diverged, verdict, reasons):
     table = paper(TABLE)
-    one = against_lstm(table, *(seeds(table, model, 98.0, spread=[0.0]) for model in ("lstm", "momentum_lstm")))
-    assert one["verdict"] == "inconclusive" and "n = 1 for MomentumLSTM, n = 1 for LSTM" in one["reason"]
-    none = against_lstm(table, seeds(table, "lstm", 98.0), seeds(table, "momentum_lstm", 99.0, diverged=range(5)))
-    assert "n = 0 for MomentumLSTM" in none["reason"] and "5 of 5 runs of MomentumLSTM diverged" in none["reason"]
-
-
-def test_seeds_without_spread_are_inconclusive(paper):
-    table = paper(TABLE)
-    row = against_lstm(
-        table, seeds(table, "lstm", 98.0, spread=(0, 0)), seeds(table, "momentum_lstm", 99.0, spread=(0, 0))
-    )
-    assert row["verdict"] == "inconclusive" and "no spread" in row["reason"] and row["p"] == ""
+    ours = seeds(table, "momentum_lstm", 99.0, spread=spread, diverged=diverged)
+    row = against_lstm(table, seeds(table, "lstm", 98.0, spread=spread), ours)
+    assert (row["verdict"], row["n_subject"]) == (verdict, len(spread) - len(diverged))
+    assert all(reason in row["reason"] for reason in reasons)
+    assert (row["p"] == "") == (verdict == "inconclusive")
 
 
 def test_what_was_not_run_is_said(paper):
@@ -187,24 +182,18 @@ def test_a_value_is_held_to_the_printed_one(paper, mean, verdict):
 
 
 @pytest.mark.parametrize(
-    "change, reason",
+    "overrides, change, reason",
     [
-        ({"stand_in_for": "mnist", "dataset_title": "Digits"}, "Digits in place of MNIST"),
-        ({"size": "32"}, "N = 32, not 128"),
+        ({}, {"stand_in_for": "mnist", "dataset_title": "Digits"}, "Digits in place of MNIST"),
+        ({}, {"size": "32"}, "N = 32, not 128"),
+        ({"tasks": {"mnist": {"training": {"epochs": 2}}}}, {}, "changed from the paper’s: training"),
     ],
 )
-def test_a_value_is_not_judged_on_other_data_or_sizes(paper, change, reason):
-    rows = [row | change for row in seeds(paper(TABLE), "momentum_lstm", 99.04)]
-    row = judged(paper(TABLE), rows)[VALUE]
+def test_a_value_is_not_judged_on_other_data_sizes_or_training(configured, overrides, change, reason):
+    table = artifact_named(configured(scale="paper", overrides={"tasks": {}, "artifacts": {}} | overrides), TABLE)
+    row = judged(table, [row | change for row in seeds(table, "momentum_lstm", 99.04)])[VALUE]
     assert row["verdict"] == NOT_RUN and row["reason"] == reason
     assert row["stand_in"] == ("stand_in_for" in change)
-
-
-def test_a_value_is_not_judged_after_another_training(configured):
-    overrides = {"tasks": {"mnist": {"training": {"epochs": 2}}}, "artifacts": {}}
-    shortened = artifact_named(configured(scale="paper", overrides=overrides), TABLE)
-    row = judged(shortened, seeds(shortened, "momentum_lstm", 99.04))[VALUE]
-    assert row["verdict"] == NOT_RUN and row["reason"] == "changed from the paper’s: training"
 
 
 def test_a_ranking_is_held_to_the_printed_one(paper):
@@ -227,15 +216,15 @@ def made(root, artifact: Artifact, run: Run, evaluations=None, **files) -> dict[
 
 def curves(root, artifact: Artifact, model: str, lasts: list[float], rate: float) -> list[dict]:
     """Runs whose train loss falls exponentially to `lasts`; a smaller rate is slower."""
-    return [
-        made(
-            root,
-            artifact,
-            run_of(artifact, model, size=256, seed=seed),
-            losses=last + 2 * np.exp(-np.arange(2000) * rate * (1 + 0.02 * seed)),
-        )
-        for seed, last in enumerate(lasts)
-    ]
+    falls = [2 * np.exp(-np.arange(2000) * rate * (1 + 0.02 * seed)) for seed, _ in enumerate(lasts)]
+    runs = [run_of(artifact, model, size=256, seed=seed) for seed, _ in enumerate(lasts)]
+    return [made(root, artifact, run, losses=last + fall) for run, last, fall in zip(runs, lasts, falls, strict=True)]
+
+
+def epochs(**metrics: Iterable[float]) -> list[dict[str, float]]:
+    """An evaluation an epoch, every ten iterations, with these metrics."""
+    rows = [dict(zip(metrics, values, strict=True)) for values in zip(*metrics.values(), strict=True)]
+    return [{"iteration": 10 * epoch, "epoch": float(epoch)} | row for epoch, row in enumerate(rows, 1)]
 
 
 @pytest.mark.parametrize(
@@ -298,11 +287,7 @@ def test_overfitting_is_the_rise_of_the_test_loss(tmp_path, paper):
     for model, rise in (("momentum_dtriv", 0.01), ("dtriv", 0.3)):
         for seed, offset in enumerate(SPREAD):
             run = run_of(figure, model, "pmnist_dtriv", 512, seed)
-            losses = [1.0, 0.5, 0.5 + rise + offset / 50]
-            evaluations = [
-                {"iteration": 10 * epoch, "epoch": float(epoch), "test_accuracy": 0.9, "test_loss": loss}
-                for epoch, loss in enumerate(losses, 1)
-            ]
+            evaluations = epochs(test_accuracy=[0.9] * 3, test_loss=[1.0, 0.5, 0.5 + rise + offset / 50])
             rows.append(made(tmp_path, figure, run, evaluations, losses=np.linspace(2, 1, 100) + seed / 100))
     found = judged(figure, rows, root=tmp_path)
     row = found["orthogonal-overfitting:pmnist_dtriv:test_loss:momentum_dtriv-512:dtriv-512"]
@@ -363,11 +348,7 @@ def timed(root, artifact: Artifact, model: str, minutes: list[float | None]) -> 
     """Runs that reach the accuracy after so many minutes, or not within ten."""
     rows = []
     for seed, time in enumerate(minutes):
-        accuracies = (0.1, 0.93 if time else 0.5)
-        evaluations = [
-            {"iteration": epoch, "epoch": float(epoch), "test_accuracy": accuracy}
-            for epoch, accuracy in enumerate(accuracies, 1)
-        ]
+        evaluations = epochs(test_accuracy=(0.1, 0.93 if time else 0.5))
         run = run_of(artifact, model, "pmnist", 256, seed)
         rows.append(made(root, artifact, run, evaluations, clock=[1, 60 * (time or 10)]))
     return rows
@@ -459,17 +440,10 @@ def test_every_verdict_is_counted():
     assert counted == {"reproduced": 0, "contradicted": 2, "inconclusive": 0, NOT_RUN: 1}
 
 
-def call(monkeypatch, main: Callable[[], None], *arguments: object) -> None:
-    monkeypatch.delenv("HIDDEN_DYNAMICS_CONFIG", raising=False)
-    monkeypatch.setattr(sys, "argv", ["script", *map(str, arguments)])
-    main()
-
-
-def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, monkeypatch, capsys):
+def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, ended):
     table = demo(TABLE)
     write_inputs(tmp_path, table, summary=rows_on_stand_ins(demo))
-    call(monkeypatch, judge_claims.main, "--artifact", TABLE, "--root", tmp_path)
-    assert "inconclusive: " in capsys.readouterr().out
+    assert "inconclusive: " in ended(judge_claims.main, "--artifact", TABLE, "--root", tmp_path).out
     paths = table.configuration.paths
     rows = read_rows(tmp_path / paths.verdicts(TABLE), COLUMNS)
     row = next(row for row in rows if row["id"].endswith(f":{PAIR}"))
@@ -477,7 +451,7 @@ def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, monkeypatch, cap
     for name in artifacts_with_claims(table.configuration):
         if name != TABLE:
             write_rows(tmp_path / paths.verdicts(name), COLUMNS, [dict.fromkeys(COLUMNS, "") | {"artifact": name}])
-    call(monkeypatch, render_claims.main, "--root", tmp_path)
+    assert ended(render_claims.main, "--root", tmp_path).code == 0
     gathered = read_rows(tmp_path / paths.all_verdicts("csv"), COLUMNS)
     assert [row for row in gathered if row["artifact"] == TABLE] == rows
     assert list(dict.fromkeys(row["artifact"] for row in gathered)) == artifacts_with_claims(table.configuration)
@@ -507,9 +481,8 @@ def test_marks_take_the_printed_direction_and_the_value():
         verdict("value", "a-n8", "", "contradicted"),
         verdict("value", "b-n8", "", NOT_RUN, p=""),
     ]
-    records = [
-        {"task": task, "metric": "m", "model": model, "size": 8} for task, model in (("t", "a"), ("t", "b"), ("u", "a"))
-    ]
+    places = (("t", "a"), ("t", "b"), ("u", "a"))
+    records = [{"task": task, "metric": "m", "model": model, "size": 8} for task, model in places]
     marked = with_verdicts(records, rows, "lstm")
     assert [record["verdict"] for record in marked] == ["reproduced", None, None]
     assert [record["value_verdict"] for record in marked] == ["contradicted", None, None]

@@ -19,6 +19,12 @@ SCALES, DATASETS, METRICS, READINGS, ARTIFACTS = (
 )
 FILES = [SETTINGS, TASKS, MODELS, SCALES, DATASETS, METRICS, READINGS, ARTIFACTS]
 MY_LSTM = {"label": "Mine", "colour": "magenta", "network": "a.Network", "core": "a.Core"}
+MNIST_TRAINING, TABLE16, OF_LSTM = "overrides.tasks.mnist.training", "momentumrnn_table16", "mnist.models.lstm.readings"
+
+
+def mnist(entry):
+    return {"tasks": {"mnist": entry}}
+
 
 # file, key, its value; then the key that the error names, and what was expected or the closest known name
 BAD = [
@@ -45,29 +51,20 @@ BAD = [
     (SETTINGS, "overrides", None, "overrides", "a mapping"),
     (SETTINGS, "overrides", {"tasks": None}, "overrides.tasks", "a mapping"),
     (SETTINGS, "overrides", {"tasks": {"mnst": {}}}, "overrides.tasks", "Did you mean 'mnist'"),
-    (SETTINGS, "overrides", {"tasks": {"mnist": 5}}, "overrides.tasks.mnist", "a mapping"),
-    (SETTINGS, "overrides", {"tasks": {"mnist": None}}, "overrides.tasks.mnist", "a mapping"),
+    (SETTINGS, "overrides", mnist(5), "overrides.tasks.mnist", "a mapping"),
+    (SETTINGS, "overrides", mnist(None), "overrides.tasks.mnist", "a mapping"),
+    (SETTINGS, "overrides", mnist({"training": None}), "overrides.tasks.mnist.training", "a mapping"),
+    (SETTINGS, "overrides", mnist({"training": {"epochs": "many"}}), MNIST_TRAINING + ".epochs", "a whole number"),
+    (SETTINGS, "overrides", mnist({"training": {"epoch": 2}}), MNIST_TRAINING, "Did you mean 'epochs'"),
+    (SETTINGS, "overrides", mnist({"dataset": "mnits"}), "overrides.tasks.mnist.dataset", "Did you mean 'mnist'"),
     (
-        *(SETTINGS, "overrides", {"tasks": {"mnist": {"training": None}}}),
-        *("overrides.tasks.mnist.training", "a mapping"),
+        SETTINGS,
+        "overrides.artifacts",
+        {TABLE16: {"target": "high"}},
+        f"overrides.artifacts.{TABLE16}.target",
+        "a number",
     ),
-    (
-        *(SETTINGS, "overrides", {"tasks": {"mnist": {"training": {"epochs": "many"}}}}),
-        *("overrides.tasks.mnist.training.epochs", "a whole number, 1 or more"),
-    ),
-    (
-        *(SETTINGS, "overrides", {"tasks": {"mnist": {"training": {"epoch": 2}}}}),
-        *("overrides.tasks.mnist.training", "Did you mean 'epochs'"),
-    ),
-    (
-        *(SETTINGS, "overrides", {"tasks": {"mnist": {"dataset": "mnits"}}}),
-        *("overrides.tasks.mnist.dataset", "Did you mean 'mnist'"),
-    ),
-    (
-        *(SETTINGS, "overrides", {"artifacts": {"momentumrnn_table16": {"target": "high"}}}),
-        *("overrides.artifacts.momentumrnn_table16.target", "a number"),
-    ),
-    (SETTINGS, "overrides", {"artifacts": {"acenode_table1": 3}}, "overrides.artifacts.acenode_table1", "a mapping"),
+    (SETTINGS, "overrides.artifacts", {TABLE16: 3}, f"overrides.artifacts.{TABLE16}", "a mapping"),
     (TASKS, "mnist.dataset", "mnis", "mnist.dataset", "Did you mean 'mnist'"),
     (TASKS, "mnist.models.lstmm", {"sizes": [1]}, "mnist.models", "Did you mean 'lstm'"),
     (TASKS, "mnist.modls", {}, "mnist", "Did you mean 'models'"),
@@ -82,10 +79,7 @@ BAD = [
     (TASKS, "mnist.class", "Pixels", "mnist.class", "a dotted Python name"),
     (TASKS, "mnist.class", "my.own.RecurrentNetwork", "mnist.class", "rename one"),
     (TASKS, "mnist.readings", {"permutatio": "released"}, "mnist.readings", "Did you mean 'permutation'"),
-    (
-        *(TASKS, "mnist.models.lstm.readings", {"forget_fil": "released"}),
-        *("mnist.models.lstm.readings", "Did you mean 'forget_fill'"),
-    ),
+    (TASKS, OF_LSTM, {"forget_fil": "released"}, OF_LSTM, "Did you mean 'forget_fill'"),
     (TASKS, "Parity", {}, "", "a name in lower case"),
     (MODELS, "lstm.colr", "red", "lstm", "Did you mean 'colour'"),
     (MODELS, "lstm.core", "LSTM", "lstm.core", "a dotted Python name"),
@@ -103,10 +97,7 @@ BAD = [
     (SCALES, "demo.together", ["models"], "demo.together.0", "model or seed"),
     (SCALES, "demo.tasks.mnist.sizes", {128: 32, 256: 32}, "demo.tasks.mnist.sizes", "128 and 256"),
     (SCALES, "demo.artifacts", {"momentumrnn_table61": {}}, "demo.artifacts", "Did you mean"),
-    (
-        *(SCALES, "demo.artifacts", {"momentumrnn_table16": {"traget": 0.25}}),
-        *("demo.artifacts.momentumrnn_table16", "Did you mean 'target'"),
-    ),
+    (SCALES, "demo.artifacts", {TABLE16: {"traget": 0.25}}, f"demo.artifacts.{TABLE16}", "Did you mean 'target'"),
     (DATASETS, "digits.modul", "a.b", "digits", "Did you mean 'module'"),
     (DATASETS, "digits.stand_in_for", "mnst", "digits.stand_in_for", "Did you mean 'mnist'"),
     (METRICS, "test_loss.better", "less", "test_loss.better", "higher or lower"),
@@ -135,11 +126,10 @@ def test_what_is_shipped_loads_at_every_scale(configured, scale):
     assert len(all_runs(configuration)) >= 70
 
 
-@pytest.mark.parametrize(
-    ("file", "key", "value", "place", "expected"),
-    BAD,
-    ids=[f"{file}-{key}-{value}"[:60] for file, key, value, *_ in BAD],
-)
+NAMES = [f"{file}-{key}-{value}"[:60] for file, key, value, *_ in BAD]
+
+
+@pytest.mark.parametrize(("file", "key", "value", "place", "expected"), BAD, ids=NAMES)
 def test_a_mistake_is_named_with_its_file_its_key_and_what_was_expected(project, file, key, value, place, expected):
     project.set(file, key, value)
     with pytest.raises(UserError, match=re.escape(expected)) as error:
@@ -149,22 +139,14 @@ def test_a_mistake_is_named_with_its_file_its_key_and_what_was_expected(project,
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_malformed_yaml_is_named_with_file_and_line(project, file):
+def test_a_file_that_is_no_mapping_or_is_missing_is_named(project, file):
+    for content in ("", "- a list", "text"):
+        project.write(file, content)
+        with refused("a mapping", file=file, key=""):
+            configurations.load(None, project.directory)
     project.write(file, "a: 1\nb: [1\nc: 2")
     with refused("line 3", file=project.directory / file):
         configurations.load(None, project.directory)
-
-
-@pytest.mark.parametrize("file", FILES)
-@pytest.mark.parametrize("content", ["", "- a list", "text"])
-def test_a_file_that_is_no_mapping_is_named(project, file, content):
-    project.write(file, content)
-    with refused("a mapping", file=file, key=""):
-        configurations.load(None, project.directory)
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_a_missing_file_is_named(project, file):
     (project.directory / file).unlink()
     with refused("missing", file=project.directory / file):
         configurations.load(None, project.directory)
@@ -259,10 +241,7 @@ def test_seeds_of_the_settings_win_over_those_of_the_scale(configured):
 
 
 def test_settings_survive_json_with_their_number_keys():
-    settings = {
-        "overrides": {"tasks": {"mnist": {"sizes": {128: 4}, "models": {"lstm": {"sizes": [128]}}}}},
-        "seeds": [1],
-    }
+    settings = {"overrides": mnist({"sizes": {128: 4}, "models": {"lstm": {"sizes": [128]}}}), "seeds": [1]}
     through = json.loads(json.dumps(settings))
     assert through != settings
     assert with_number_keys(through) == settings
@@ -270,38 +249,16 @@ def test_settings_survive_json_with_their_number_keys():
 
 def test_text_from_the_command_line_gives_the_same_runs_as_typed_settings(configured):
     """Snakemake reads what stands inside brackets and braces as text."""
-    typed = configured(
-        seeds=[3, 1],
-        data={"directory": "elsewhere", "mirror": None},
-        readings={"default": "released"},
-        overrides={
-            "tasks": {
-                "mnist": {
-                    "title": "MNIST: small",
-                    "sizes": {128: 4, 256: 6},
-                    "training": {"epochs": 2, "clip_norm": None, "optimisers": {"main": {"lr": 0.5, "centered": True}}},
-                }
-            }
-        },
-    )
-    text = configured(
-        seeds=["3", "1"],
-        data={"directory": "elsewhere", "mirror": "null"},
-        readings={"default": "released"},
-        overrides={
-            "tasks": {
-                "mnist": {
-                    "title": "MNIST: small",
-                    "sizes": {"128": "4", "256": "6"},
-                    "training": {
-                        "epochs": "2",
-                        "clip_norm": "null",
-                        "optimisers": {"main": {"lr": "0.5", "centered": "true"}},
-                    },
-                }
-            }
-        },
-    )
+    data, readings = {"directory": "elsewhere", "mirror": None}, {"default": "released"}
+    main = {"lr": 0.5, "centered": True}
+    training = {"epochs": 2, "clip_norm": None, "optimisers": {"main": main}}
+    task = {"title": "MNIST: small", "sizes": {128: 4, 256: 6}, "training": training}
+    typed = configured(seeds=[3, 1], data=data, readings=readings, overrides=mnist(task))
+    main = {"lr": "0.5", "centered": "true"}
+    training = {"epochs": "2", "clip_norm": "null", "optimisers": {"main": main}}
+    task = {"title": "MNIST: small", "sizes": {"128": "4", "256": "6"}, "training": training}
+    data["mirror"] = "null"
+    text = configured(seeds=["3", "1"], data=data, readings=readings, overrides=mnist(task))
     assert all_runs(text) == all_runs(typed)
     assert text.settings == typed.settings
 

@@ -82,9 +82,13 @@ def other():
 '''
 
 
+REVERSED = "\n\n\n".join([BASE.split("\n\n\n")[0], *reversed(BASE.split("\n\n\n")[1:])])
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        (BASE, REVERSED),
         ("# a comment", "# another comment\n        # and one more"),
         ('"""One step."""', '"""One step,\n        in other words."""'),
         ('"""A cell."""', ""),
@@ -105,14 +109,6 @@ def test_comments_docstrings_formatting_and_unrelated_definitions_change_nothing
     before = code("cells.Cell")
     assert old in BASE
     write(sources, {"cells.py": BASE.replace(old, new)})
-    assert code("cells.Cell") == before
-
-
-def test_the_order_of_definitions_changes_nothing(sources):
-    write(sources, {"cells.py": BASE})
-    before = code("cells.Cell")
-    head, *definitions = re.split(r"\n\n\n", BASE)
-    write(sources, {"cells.py": "\n\n\n".join([head, *reversed(definitions)])})
     assert code("cells.Cell") == before
 
 
@@ -140,69 +136,61 @@ def test_a_change_of_meaning_anywhere_it_reaches_changes_it(sources, old, new):
     assert code("cells.other") == beside
 
 
+CALL, INIT = "def cell(x): return step(x)", "library/__init__.py"
 WAYS_TO_IMPORT = {
-    "name": {"cells.py": "from library.steps import step\ndef cell(x): return step(x)"},
-    "name under another": {"cells.py": "from library.steps import step as s\ndef cell(x): return s(x)"},
-    "module": {"cells.py": "from library import steps\ndef cell(x): return steps.step(x)"},
-    "module under another name": {"cells.py": "import library.steps as s\ndef cell(x): return s.step(x)"},
-    "dotted module": {"cells.py": "import library.steps\ndef cell(x): return library.steps.step(x)"},
-    "package and module": {"cells.py": "import library\ndef cell(x): return library.steps.step(x)"},
-    "within a function": {"cells.py": "def cell(x):\n    from library.steps import step\n    return step(x)"},
-    "module within a function": {"cells.py": "def cell(x):\n    from library import steps\n    return steps.step(x)"},
-    "where it can be": {
-        "cells.py": "try:\n    from library.steps import step\nexcept ImportError:\n    step = None\n"
-        "def cell(x): return step(x)"
-    },
-    "all names": {"cells.py": "from library.steps import *\ndef cell(x): return step(x)"},
-    "re-exported": {
-        "library/__init__.py": "from library.steps import step\n",
-        "cells.py": "from library import step\ndef cell(x): return step(x)",
-    },
-    "re-exported with all names": {
-        "library/__init__.py": "from .steps import *\n",
-        "cells.py": "from library import step\ndef cell(x): return step(x)",
-    },
-    "re-exported, by the package's name": {
-        "library/__init__.py": "from .steps import step\n",
-        "cells.py": "import library\ndef cell(x): return library.step(x)",
-    },
-    "from its own package": {
-        "library/cells.py": "from . import steps\ndef cell(x): return steps.step(x)",
-        "cells.py": "from library.cells import cell",
-    },
-    "from a module of its own package": {
-        "library/cells.py": "from .steps import step\ndef cell(x): return step(x)",
-        "cells.py": "from library.cells import cell",
-    },
-    "from the package above": {
-        "library/deep/__init__.py": "",
-        "library/deep/cells.py": "from ..steps import step\ndef cell(x): return step(x)",
-        "cells.py": "from library.deep.cells import cell",
-    },
-    "constant": {"cells.py": "from library.steps import FACTOR\ndef cell(x): return FACTOR * x"},
-    "base class": {"cells.py": "from library import steps\nclass cell(steps.Base): pass"},
-    "default argument": {"cells.py": "from library import steps\ndef cell(x=steps.FACTOR): return x"},
-    "decorator": {"cells.py": "from library.steps import step\n@step\ndef cell(x): return x"},
+    # cells.py, and other files (None: one that is not there)
+    "name": (f"from library.steps import step\n{CALL}", {}),
+    "name under another": ("from library.steps import step as s\ndef cell(x): return s(x)", {}),
+    "module": ("from library import steps\ndef cell(x): return steps.step(x)", {}),
+    "module under another name": ("import library.steps as s\ndef cell(x): return s.step(x)", {}),
+    "dotted module": ("import library.steps\ndef cell(x): return library.steps.step(x)", {}),
+    "package and module": ("import library\ndef cell(x): return library.steps.step(x)", {}),
+    "within a function": ("def cell(x):\n    from library.steps import step\n    return step(x)", {}),
+    "module within a function": ("def cell(x):\n    from library import steps\n    return steps.step(x)", {}),
+    "where it can be": (f"try:\n    from library.steps import step\nexcept ImportError:\n    step = None\n{CALL}", {}),
+    "all names": (f"from library.steps import *\n{CALL}", {}),
+    "re-exported": (f"from library import step\n{CALL}", {INIT: "from library.steps import step\n"}),
+    "re-exported with all names": (f"from library import step\n{CALL}", {INIT: "from .steps import *\n"}),
+    "re-exported, by the package's name": (
+        "import library\ndef cell(x): return library.step(x)",
+        {INIT: "from .steps import step\n"},
+    ),
+    "from its own package": (
+        "from library.cells import cell",
+        {"library/cells.py": "from . import steps\ndef cell(x): return steps.step(x)"},
+    ),
+    "from a module of its own package": (
+        "from library.cells import cell",
+        {"library/cells.py": f"from .steps import step\n{CALL}"},
+    ),
+    "from the package above": (
+        "from library.deep.cells import cell",
+        {"library/deep/__init__.py": "", "library/deep/cells.py": f"from ..steps import step\n{CALL}"},
+    ),
+    "without an init file": (
+        "from library import steps\ndef cell(x): return steps.FACTOR",
+        {INIT: None},
+    ),
+    "constant": ("from library.steps import FACTOR\ndef cell(x): return FACTOR * x", {}),
+    "base class": ("from library import steps\nclass cell(steps.Base): pass", {}),
+    "default argument": ("from library import steps\ndef cell(x=steps.FACTOR): return x", {}),
+    "decorator": ("from library.steps import step\n@step\ndef cell(x): return x", {}),
 }
+STEPS = "FACTOR = 2\ndef step(x): return FACTOR * x\nclass Base:\n    factor = FACTOR\ndef unrelated(): return 1\n"
 
 
 @pytest.mark.parametrize("way", WAYS_TO_IMPORT)
-def test_a_definition_is_followed_into_the_module_it_comes_from(sources, way):
-    steps = "FACTOR = 2\ndef step(x): return FACTOR * x\nclass Base:\n    factor = FACTOR\ndef unrelated(): return 1\n"
-    write(sources, {"library/__init__.py": "", "library/steps.py": steps} | WAYS_TO_IMPORT[way])
+def test_a_definition_is_followed_into_the_module_it_comes_from_and_known_by_what_it_is(sources, way):
+    """Where it comes from and how it is imported is no matter: the module's last name is another."""
+    cells, others = WAYS_TO_IMPORT[way]
+    files = {INIT: "", "library/steps.py": STEPS, "cells.py": cells} | others
+    write(sources, {name: text for name, text in files.items() if text is not None})
     before = code("cells.cell")
-    write(sources, {"library/steps.py": steps.replace("return 1", "return 5")})
+    write(sources, {"library/steps.py": STEPS.replace("return 1", "return 5")})
     assert code("cells.cell") == before
-    write(sources, {"library/steps.py": steps.replace("FACTOR = 2", "FACTOR = 3")})
+    write(sources, {"library/steps.py": STEPS.replace("FACTOR = 2", "FACTOR = 3")})
     assert code("cells.cell") != before
-
-
-@pytest.mark.parametrize("way", WAYS_TO_IMPORT)
-def test_how_and_from_where_a_definition_is_imported_changes_nothing(sources, way):
-    """In one module: only what `where it can be` tries, and what a package offers, are definitions of their own."""
-    steps = "FACTOR = 2\ndef step(x): return FACTOR * x\nclass Base:\n    factor = FACTOR\n"
-    write(sources, {"library/__init__.py": "", "library/steps.py": steps} | WAYS_TO_IMPORT[way])
-    before = code("cells.cell")
+    write(sources, {"library/steps.py": STEPS})
     for path in sorted(sources.rglob("*.py")):
         text = re.sub(r"(?<=from library import )steps\b", "paces as steps", path.read_text(encoding="utf-8"))
         text = re.sub(r"(?<=from \. import )steps\b", "paces as steps", text)
@@ -239,13 +227,6 @@ def test_two_things_of_one_name_are_told_apart(sources, way):
     assert code("cells.cell") != before
 
 
-def test_a_package_without_an_init_file_is_followed(sources):
-    write(sources, {"steps/a.py": "X = 1", "cells.py": "from steps import a\ndef cell(): return a.X"})
-    before = code("cells.cell")
-    write(sources, {"steps/a.py": "X = 2"})
-    assert code("cells.cell") != before
-
-
 def test_a_statement_that_changes_a_table_counts_for_the_table(sources):
     text = 'TABLE = {}\nTABLE["a"] = 1\ndef cell(): return TABLE\ndef other(): return 1\n'
     write(sources, {"cells.py": text})
@@ -262,10 +243,8 @@ def test_two_definitions_that_need_each_other_are_followed_once(sources):
 
 def test_installed_packages_count_by_name_only(sources):
     write(sources, {"cells.py": "import numpy as np\nfrom torch import nn\nclass Cell(nn.Module):\n    x = np.pi"})
-    assert {key: text for key, text in digest.reachable(["cells.Cell"]).items() if not key.startswith("cells")} == {
-        "numpy:": "",
-        "torch:nn": "",
-    }
+    others = {key: text for key, text in digest.reachable(["cells.Cell"]).items() if not key.startswith("cells")}
+    assert others == {"numpy:": "", "torch:nn": ""}
 
 
 def test_no_module_is_imported(sources):
@@ -294,19 +273,14 @@ def test_a_syntax_error_that_is_not_reached_is_no_matter(sources):
 def test_a_package_beside_the_working_directory_is_followed(sources, tmp_path_factory, monkeypatch):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     write(sources, {"library.py": "X = 1"})
-    write(
-        elsewhere,
-        {
-            "mine/__init__.py": "from mine.cell import Cell",
-            "mine/cell.py": "import library\nclass Cell:\n    x = library.X",
-        },
-    )
+    cell = "import library\nclass Cell:\n    x = library.X"
+    write(elsewhere, {"mine/__init__.py": "from mine.cell import Cell", "mine/cell.py": cell})
     with refused("mine.Cell is not defined"):
         code("mine.Cell")
     monkeypatch.chdir(elsewhere)
     forget()
     digests = [code("mine.Cell")]
-    write(elsewhere, {"mine/cell.py": "import library\nclass Cell:\n    x = -library.X"})
+    write(elsewhere, {"mine/cell.py": cell.replace("x = ", "x = -")})
     digests.append(code("mine.Cell"))
     write(sources, {"library.py": "X = 2"})
     digests.append(code("mine.Cell"))
