@@ -18,6 +18,12 @@ def artifact_at(scale: str, name: str, **changes) -> Artifact:
     return artifact_named(_configured(json.dumps(settings)), name)
 
 
+def add_model(project, task: str, size: int, **entries) -> None:
+    """Give a project a model of the user's own, which is called Mine."""
+    mine = {"label": "Mine", "colour": "magenta", "tasks": {task: {"sizes": [size]}}} | entries
+    project.write("config/models.yaml", project.read("config/models.yaml") | {"mine": mine})
+
+
 @functools.cache
 def _configured(settings: str) -> Configuration:
     """A third of a second each, and many tests ask for the same."""

@@ -7,7 +7,6 @@ and `write_inputs` puts what an artifact is made of where it is sought. The rows
 
 import io
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seals import RECORD, sealed
 from hidden_dynamics.results.statistics import FEWEST
+from hidden_dynamics.training.reported import chosen
 
 EVERY = 10  # iterations between evaluations, and of an epoch
 VERSIONS = {"python": "3.11.7", "torch": "2.11.0", "numpy": "2.4.6"}
@@ -100,13 +100,7 @@ def _some(run: Run) -> list[dict[str, float]]:
 
 def _reported(run: Run, evaluations: Sequence[Mapping[str, float]]) -> dict[str, Any] | None:
     report = run.spec["training"]["report"]
-    finite = [row for row in evaluations if math.isfinite(row.get(report["metric"], math.nan))]
-    if not finite:
-        return None
-    pick = {"max": max, "min": min, "last": lambda rows, key: rows[-1]}[report["rule"]]
-    row = pick(finite, key=lambda row: row[report["metric"]])
-    about = {"value": row[report["metric"]], "iteration": row["iteration"], "epoch": row["epoch"]}
-    return {**report, **about, "metrics": dict(row)}
+    return chosen([row for row in evaluations if report["metric"] in row], report)
 
 
 def make_run(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from approved import approved
 from conftest import refused
-from drawn import artifact_at, assert_nothing_overlaps, face, legend, panels_of, with_gid, words
+from drawn import add_model, artifact_at, assert_nothing_overlaps, face, legend, panels_of, with_gid, words
 from made import curves_of, sources_of, summary_of
 
 from hidden_dynamics.artifacts import artifact_named
@@ -129,9 +129,7 @@ def test_lines_differ_without_their_colours_and_a_light_one_has_an_outline():
 
 
 def test_a_model_of_the_users_own_is_drawn(project):
-    models = project.read("config/models.yaml")
-    own = models["lstm"] | {"label": "Mine", "colour": "magenta", "tasks": {"mnist": {"sizes": [256]}}}
-    project.write("config/models.yaml", models | {"mine": own})
+    add_model(project, "mnist", 256, core="mine.MyLSTM")
     figure = draw(artifact_named(project.load(), FIGURES[0]))
     (line,) = with_gid(panels_of(figure)[0], "curve mine")
     assert line.get_color() == "magenta" and "Mine" in words(figure)

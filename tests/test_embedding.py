@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from approved import approved
 from conftest import refused
-from drawn import artifact_at, face, legend, with_gid, words
+from drawn import add_model, artifact_at, face, legend, with_gid, words
 from made import features_of, sources_of
 
 from hidden_dynamics.artifacts import artifact_named
@@ -73,8 +73,7 @@ def test_a_model_without_features_says_why(tmp_path):
 
 
 def test_a_fourth_model_has_a_panel_in_a_second_line(project, tmp_path):
-    own = {"label": "Mine", "colour": "black", "network": "mine.Net", "tasks": {"cifar10_images": {"sizes": [64]}}}
-    project.write("config/models.yaml", project.read("config/models.yaml") | {"mine": own})
+    add_model(project, "cifar10_images", 64, network="mine.Net")
     artifact = artifact_named(project.load(), FIGURE)
     save_maps(tmp_path, artifact, (*MODELS, "mine"))
     figure = draw(tmp_path, artifact)

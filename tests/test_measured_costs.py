@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import ROOT
+from drawn import add_model
 from hypothesis import given
 from hypothesis import strategies as st
 from one_process import OneProcess
@@ -291,7 +292,5 @@ def test_tables_of_the_same_models_share_a_measurement(project):
 
 
 def test_a_model_of_the_users_own_is_measured_after_the_papers(project):
-    models = project.read("config/models.yaml")
-    mine = {**models["lstm"], "label": "Mine", "tasks": {"pmnist": {"sizes": [256]}}}
-    project.write("config/models.yaml", models | {"mine": mine})
+    add_model(project, "pmnist", 256, core="mine.MyLSTM")
     assert [run.model for run in artifact_named(project.load(), TABLE).measured_runs()] == [*MODELS, "mine"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import ROOT, refused
-from drawn import with_gid
+from drawn import add_model, with_gid
 from made import change_record, make_run
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_samples
@@ -212,9 +212,7 @@ def test_table_and_figure_share_their_measurement_until_a_setting_differs(config
 
 
 def test_they_show_their_models_and_the_users_own(project):
-    models = project.read("config/models.yaml")
-    own = {"label": "Mine", "colour": "black", "network": "mine.Net", "tasks": {"cifar10_images": {"sizes": [64]}}}
-    project.write("config/models.yaml", models | {"mine": own})
+    add_model(project, "cifar10_images", 64, network="mine.Net")
     for name in (TABLE, FIGURE):
         artifact = artifact_named(project.load(), name)
         assert artifact.cells() == [("cifar10_images", model, 64) for model in (*MODELS, "mine")]

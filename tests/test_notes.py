@@ -4,7 +4,7 @@ from approved import approved
 from drawn import artifact_at
 from made import summary_of
 
-from hidden_dynamics.artifacts.notes import caption, divergence_notes
+from hidden_dynamics.artifacts.notes import caption, divergence_notes, readings_note
 
 
 def test_captions_are_as_approved():
@@ -17,6 +17,15 @@ def test_captions_are_as_approved():
         artifact_at("demo", "momentumrnn_table14"),
     ]
     approved("captions.txt", "\n\n".join(map(caption, shown)))
+
+
+def test_a_reading_that_differs_within_a_task_says_so():
+    of_a = [("A", {"sr_cell": "published"}), ("A", {"sr_cell": "released"})]
+    assert readings_note(of_a) == "Readings taken: published and released (sr_cell)."
+    assert readings_note([*of_a, ("B", {"sr_cell": "published"}), ("C", {})]) == (
+        "Readings taken: sr_cell: published and released in “A”, published in “B”."
+    )
+    assert readings_note([("A", {})]) == "Readings taken: none apply."
 
 
 def test_runs_that_diverged_are_named_with_the_reason():

@@ -3,7 +3,7 @@
 import pytest
 from approved import approved
 from conftest import refused
-from drawn import artifact_at
+from drawn import add_model, artifact_at
 from made import features_of, sources_of
 
 from hidden_dynamics.artifacts import artifact_named
@@ -48,8 +48,7 @@ def test_runs_without_a_silhouette_are_counted_and_say_why():
 
 
 def test_a_users_own_model_is_a_further_row(project):
-    own = {"label": "Mine", "colour": "black", "network": "mine.Net", "tasks": {"cifar10_images": {"sizes": [64]}}}
-    project.write("config/models.yaml", project.read("config/models.yaml") | {"mine": own})
+    add_model(project, "cifar10_images", 64, network="mine.Net")
     table = drawn(artifact_named(project.load(), TABLE), SILHOUETTES | {"mine": (0.9, 0.9)})
     assert table.frame.iloc[-1].tolist() == ["Mine", "8 (paper: 64)", "0.9000 ± 0.0000 (n = 2)", "–", "–", "+0.3900"]
     assert table.notes[-1] == "Not in the paper's table: Mine."
