@@ -8,14 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import refused
+from conftest import ROOT, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hidden_dynamics.data import adding, copying, digits, mnist
 from hidden_dynamics.data.streams import generator
 
-ROOT = Path(__file__).resolve().parents[1]
 counts = st.integers(1, 5)
 seeds = st.integers(0, 2**40)
 unhurried = settings(max_examples=50, deadline=None)  # a busy machine is no failure
@@ -89,13 +88,15 @@ def test_copying_baseline():
     assert copying.baseline_loss(7, 3, 5) == pytest.approx(np.mean(nats))
 
 
+COPYING = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50, "seed": 1}
+
+
 def test_copying_prepare():
-    asked = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50, "seed": 1}
-    arrays = copying.prepare(Path("nowhere"), asked)
+    arrays = copying.prepare(Path("nowhere"), COPYING)
     assert arrays["test_letters"].shape == (50, 10)
     assert [int(arrays[name]) for name in ("blanks", "letters", "alphabet")] == [30, 10, 8]
-    assert (copying.prepare(Path("nowhere"), asked)["test_letters"] == arrays["test_letters"]).all()
-    other = copying.prepare(Path("nowhere"), asked | {"seed": 2})
+    assert (copying.prepare(Path("nowhere"), COPYING)["test_letters"] == arrays["test_letters"]).all()
+    other = copying.prepare(Path("nowhere"), COPYING | {"seed": 2})
     assert (other["test_letters"] != arrays["test_letters"]).any()
 
 
@@ -109,11 +110,10 @@ def test_copying_prepare():
     ],
 )
 def test_copying_refuses_bad_settings(change: dict, message: str):
-    asked = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50, "seed": 1}
     with refused(f"copying: .*{message}"):
-        copying.prepare(Path("nowhere"), asked | change)
+        copying.prepare(Path("nowhere"), COPYING | change)
     with refused("copying: the setting 'seed' is missing"):
-        copying.prepare(Path("nowhere"), {name: value for name, value in asked.items() if name != "seed"})
+        copying.prepare(Path("nowhere"), {name: value for name, value in COPYING.items() if name != "seed"})
 
 
 # --------------------------------------------------------------------------------------------------------------- adding

@@ -13,8 +13,6 @@ from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import cifar10, digits, svhn
 from hidden_dynamics.data.streams import generator
 
-ROOT = Path(__file__).resolve().parents[1]
-
 
 def check_types(arrays: dict[str, np.ndarray]) -> None:
     assert set(arrays) == {"train_images", "train_labels", "test_images", "test_labels", "levels"}
@@ -57,10 +55,10 @@ def write_archive(directory: Path, contents: dict[str, bytes], mode: str = "w") 
     return path
 
 
-@pytest.mark.parametrize("mode", ["w", "w:gz"])
-def test_cifar10_is_read_plane_by_plane(tmp_path: Path, few_records, mode: str):
+@pytest.mark.parametrize(("mode", "order"), [("w", list), ("w:gz", list), ("w", reversed)])
+def test_cifar10_is_read_plane_by_plane_in_any_order_of_its_files(tmp_path: Path, few_records, mode: str, order):
     contents = batches()
-    write_archive(tmp_path, contents, mode)
+    write_archive(tmp_path, {name: contents[name] for name in order(BATCHES)}, mode)
     arrays = cifar10.prepare(tmp_path, {})
     check_types(arrays)
     assert arrays["train_images"].shape == (20, 32, 32, 3) and arrays["test_images"].shape == (4, 32, 32, 3)
@@ -72,15 +70,6 @@ def test_cifar10_is_read_plane_by_plane(tmp_path: Path, few_records, mode: str):
             image = arrays[f"{split}_images"][first + record]
             for row, column, color in [(0, 0, 0), (0, 31, 1), (31, 0, 2), (5, 7, 0), (17, 30, 2), (31, 31, 2)]:
                 assert image[row, column, color] == content[start + 1 + 1024 * color + 32 * row + column]
-
-
-def test_cifar10_does_not_depend_on_the_archives_order(tmp_path: Path, few_records):
-    contents = batches()
-    write_archive(tmp_path, contents)
-    arrays = cifar10.prepare(tmp_path, {})
-    write_archive(tmp_path, dict(reversed(contents.items())))
-    again = cifar10.prepare(tmp_path, {})
-    assert all(np.array_equal(again[name], arrays[name]) for name in arrays)
 
 
 @pytest.mark.parametrize("name", BATCHES)
@@ -184,9 +173,10 @@ def write_mat(directory: Path, split: str, **changes) -> Path:
     return path
 
 
-def test_svhn_has_images_first_and_ten_is_the_digit_0(tmp_path: Path, few_digits):
-    for split in COUNTS:
-        write_mat(tmp_path, split)
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64, np.int32])
+def test_svhn_has_images_first_and_ten_is_the_digit_0(tmp_path: Path, few_digits, dtype):
+    for split, count in COUNTS.items():
+        write_mat(tmp_path, split, y=variables(count)["y"].astype(dtype))
     arrays = svhn.prepare(tmp_path, {})
     check_types(arrays)
     for split, count in COUNTS.items():
@@ -195,13 +185,6 @@ def test_svhn_has_images_first_and_ten_is_the_digit_0(tmp_path: Path, few_digits
         for number in range(count):
             assert np.array_equal(arrays[f"{split}_images"][number], written["X"][:, :, :, number])
     assert arrays["train_labels"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2]
-
-
-def test_svhn_labels_of_any_type_of_number(tmp_path: Path, few_digits):
-    write_mat(tmp_path, "test")
-    for dtype in (np.float64, np.int32):
-        write_mat(tmp_path, "train", y=variables(12)["y"].astype(dtype))
-        assert svhn.prepare(tmp_path, {})["train_labels"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2]
 
 
 def with_label(label: float) -> np.ndarray:
@@ -216,10 +199,7 @@ def with_label(label: float) -> np.ndarray:
         ({"X": None}, "expected a variable X, found y"),
         ({"y": None}, "expected a variable y, found X"),
         ({"X": None, "y": None, "digitStruct": 1}, "expected a variable X, found none"),
-        (
-            {"X": variables(11)["X"]},
-            r"expected X of uint8 and shape \(32, 32, 3, 12\), found uint8 and \(32, 32, 3, 11\)",
-        ),
+        ({"X": variables(11)["X"]}, r"X of uint8 .* \(32, 32, 3, 12\), found uint8 and \(32, 32, 3, 11\)"),
         ({"X": variables(12)["X"].transpose(3, 0, 1, 2)}, r"found uint8 and \(12, 32, 32, 3\)"),
         ({"X": variables(12)["X"] / 255}, "expected X of uint8 .*, found float64"),
         ({"X": "images"}, "expected X of uint8 .*, found <U6"),
@@ -250,10 +230,17 @@ def test_the_test_file_of_svhn_is_checked_too(tmp_path: Path, few_digits):
         svhn.prepare(tmp_path, {"extra": 1})
 
 
+def saved(contents: dict[str, np.ndarray], **options) -> bytes:
+    content = io.BytesIO()
+    savemat(content, contents, **options)
+    return content.getvalue()
+
+
 HDF5 = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(384) + b"\x89HDF\r\n\x1a\n"
+VERSION_4 = saved({"y": variables(12)["y"]}, format="4")
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>404</html>" * 20, HDF5, bytes(200), b"\xff" * 200])
+@pytest.mark.parametrize("content", [b"", b"<html>404</html>" * 20, HDF5, VERSION_4, bytes(200), b"\xff" * 200])
 def test_what_is_no_matlab_file_of_version_5_is_named(tmp_path: Path, few_digits, content: bytes):
     path = tmp_path / "train_32x32.mat"
     path.write_bytes(content)
@@ -261,18 +248,10 @@ def test_what_is_no_matlab_file_of_version_5_is_named(tmp_path: Path, few_digits
         svhn.prepare(tmp_path, {})
 
 
-def test_a_matlab_file_of_version_4_is_refused(tmp_path: Path, few_digits):
-    path = tmp_path / "train_32x32.mat"
-    savemat(path, {"y": variables(12)["y"]}, format="4")
-    with refused(f"{path}: expected a MATLAB file of version 5, found"):
-        svhn.prepare(tmp_path, {})
-
-
 @pytest.mark.parametrize("packed", [True, False])
 def test_a_broken_off_matlab_file_is_named(tmp_path: Path, few_digits, packed: bool):
     path = tmp_path / "train_32x32.mat"
-    savemat(path, variables(12), do_compression=packed)
-    whole = path.read_bytes()
+    whole = saved(variables(12), do_compression=packed)
     for length in [*range(0, 400, 20), *range(400, len(whole), len(whole) // 20)]:
         path.write_bytes(whole[:length])
         with refused(f"{path}: expected"):

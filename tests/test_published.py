@@ -25,17 +25,8 @@ from hidden_dynamics.training.building import imported
 RESULTS = ("1", "2", "3", "4", "5", "11", "12", "13")
 HYPERPARAMETERS = ("6", "7", "8", "9", "10")
 FILES = sorted(str(path.relative_to(PUBLISHED)) for path in PUBLISHED.glob("*/*.yaml"))
-MODELS = {
-    f"{prefix}{core}".lower(): f"{name}{core.lower()}"
-    for core in ("LSTM", "DTRIV")
-    for prefix, name in (
-        ("", ""),
-        ("Momentum", "momentum_"),
-        ("Adam", "adam_"),
-        ("RMSProp", "rmsprop_"),
-        ("SR", "sr_"),
-    )
-}
+PREFIXES = {"": "", "momentum": "momentum_", "adam": "adam_", "rmsprop": "rmsprop_", "sr": "sr_"}
+MODELS = {f"{prefix}{core}": f"{name}{core}" for core in ("lstm", "dtriv") for prefix, name in PREFIXES.items()}
 COLUMNS = {
     "Size": "size",
     "DTRIV Opt. Step (K)": "K",
@@ -56,18 +47,14 @@ def table(number: str) -> Any:
     return load_published(f"momentumrnn/table{number}.yaml")
 
 
-def row_of(content: Any, model: str, size: int | None) -> ResultsRow:
-    return content.row(model, size)
-
-
 def values(content: Any, model: str, size: int | None, task: str) -> dict[str, tuple]:
     """{metric: (mean, std)} of the paper's own numbers."""
-    return {metric: (value.mean, value.std) for metric, value in row_of(content, model, size).values[task].items()}
+    return {metric: (value.mean, value.std) for metric, value in content.row(model, size).values[task].items()}
 
 
 def quoted(content: Any, model: str, size: int | None, task: str) -> dict[str, list[tuple]]:
     """{metric: [(value, keys)]} of the numbers that the paper quotes."""
-    literature = row_of(content, model, size).literature[task]
+    literature = content.row(model, size).literature[task]
     return {metric: [(item.value, item.keys) for item in items] for metric, items in literature.items()}
 
 
@@ -110,14 +97,8 @@ def test_a_result_is_there_for_every_task_and_metric(number):
 @pytest.mark.parametrize("number", RESULTS)
 def test_every_reference_is_named_and_used(number):
     content = table(number)
-    items = [
-        item
-        for row in content.rows
-        for by_metric in row.literature.values()
-        for quoted in by_metric.values()
-        for item in quoted
-    ]
-    assert {key for item in items for key in item.keys} == set(content.references)
+    quoted = [item for row in content.rows for _, items in numbers_of(row).values() for item in items]
+    assert {key for _, keys in quoted for key in keys} == set(content.references)
 
 
 def test_tables_agree_where_they_overlap():
@@ -136,7 +117,7 @@ def test_results_by_hand():
     assert values(table("1"), "sr_lstm", 256, "pmnist")["test_accuracy"] == (93.82, 1.85)
     assert quoted(table("1"), "lstm", 256, "mnist")["test_accuracy"][1] == (98.50, [62])
     assert values(table("11"), "rmsprop_lstm", 128, "mnist")["test_accuracy"] == (99.09, 0.05)
-    assert row_of(table("1"), "sr_lstm", 128) is None
+    assert table("1").row("sr_lstm", 128) is None
     assert values(table("2"), "lstm", 158, "timit")["test_loss"] == (9.37, 0.14)
     assert quoted(table("2"), "lstm", 158, "timit")["validation_loss"] == [(13.66, [22, 34])]
     assert values(table("5"), "momentum_dtriv", 322, "timit_dtriv") == {
@@ -156,7 +137,7 @@ def test_perplexities_by_hand():
     assert quoted(table("3"), "lstm", 1150, "ptb") == {"test_perplexity": [(58.80, [37])]}
     assert values(table("3"), "sr_lstm", 1150, "ptb")["test_perplexity"] == (58.83, 0.62)
     assert values(table("3"), "adam_lstm", 1150, "ptb") == {"test_perplexity": (61.11, 0.31)}
-    assert row_of(table("3"), "adam_lstm", 1150).only_in == "Section 3.5"
+    assert table("3").row("adam_lstm", 1150).only_in == "Section 3.5"
     assert table("3").chosen_by == "validation_loss"
 
 
@@ -174,13 +155,8 @@ def test_an_artifact_s_number_takes_the_direction_of_its_metric(configured):
 
 
 def test_the_note_on_speech_says_the_range_of_the_tables():
-    means = [
-        value.mean
-        for number in ("2", "5", "12")
-        for row in table(number).rows
-        for by_metric in row.values.values()
-        for value in by_metric.values()
-    ]
+    rows = [row for number in ("2", "5", "12") for row in table(number).rows]
+    means = [own[0] for row in rows for own, _ in numbers_of(row).values() if own]
     tasks = load_tasks("momentumrnn/table2.yaml")
     assert f"lie between {min(means)} and {max(means)}" in tasks["timit"].notes[0]
     assert tasks["timit"].notes == tasks["timit_dtriv"].notes
@@ -198,7 +174,10 @@ def at(task: str, mu: float, s: float) -> float:
     return grid(task).places()[mu, s]
 
 
-@pytest.mark.parametrize("task", ["mnist_ablation", "timit_ablation", "ptb_ablation"])
+BEST = {"mnist_ablation": 99.08, "timit_ablation": 5.86, "ptb_ablation": 58.62}
+
+
+@pytest.mark.parametrize("task", BEST)
 def test_a_grid_has_a_number_for_each_pair(task, configured):
     content = grid(task)
     assert content.rows == {"mu": [0.9, 0.6, 0.3, 0.1, 0.0]}
@@ -206,7 +185,7 @@ def test_a_grid_has_a_number_for_each_pair(task, configured):
     assert [len(row) for row in content.values] == [5] * 5
     flat = content.places().values()
     best = max(flat) if configured().metrics[content.metric].better == "higher" else min(flat)
-    assert best == {"mnist_ablation": 99.08, "timit_ablation": 5.86, "ptb_ablation": 58.62}[task]
+    assert best == BEST[task]
 
 
 def test_grids_by_hand():
@@ -231,7 +210,7 @@ def test_grids_agree_with_the_tables():
 
 def test_grids_hold_what_is_configured_at_scale_paper(configured):
     tasks = configured(scale="paper").tasks
-    for task in ("mnist_ablation", "timit_ablation", "ptb_ablation"):
+    for task in BEST:
         content, model = grid(task), tasks[task].models["momentum_lstm"]
         assert model.grid == {**content.rows, **content.columns}
         assert model.hyperparameters["hidden_size"] == content.size
@@ -252,8 +231,8 @@ def test_images_by_hand():
     assert values(ace("2"), "rknet", 64, "mnist_images") == {"test_accuracy": (98.66, 0.57)}
     assert values(ace("3"), "ace_ode_net", 64, "svhn_images")["test_accuracy"] == (96.01, 0.10)
     assert values(ace("4"), "resnet", 64, "cifar10_images")["test_accuracy"] == (86.36, 0.41)
-    assert row_of(ace("4"), "ace_ode_net", 64).parameters_on("cifar10_images") == "0.36M"
-    large = row_of(ace("10"), "ace_ode_net_large", 128)
+    assert ace("4").row("ace_ode_net", 64).parameters_on("cifar10_images") == "0.36M"
+    large = ace("10").row("ace_ode_net_large", 128)
     assert large.parameters == {"cifar10_images": "1.27M", "svhn_images": "1.42M", "mnist_images": "1.27M"}
     assert values(ace("10"), "ace_ode_net_large", 128, "cifar10_images") == {"test_accuracy": (88.12, None)}
     number = ace("5").number("cifar10_images", "augmented_ode_net", 64, "silhouette", "higher")
@@ -261,9 +240,9 @@ def test_images_by_hand():
 
 
 def test_images_of_table_10_agree_with_the_others():
-    small = row_of(ace("10"), "ace_ode_net", 64)
+    small = ace("10").row("ace_ode_net", 64)
     for number, task in IMAGES.items():
-        row = row_of(ace(number), "ace_ode_net", 64)
+        row = ace(number).row("ace_ode_net", 64)
         assert row.parameters == small.parameters_on(task)
         assert row.values[task]["test_accuracy"].mean == small.values[task]["test_accuracy"].mean
 
@@ -391,14 +370,8 @@ PIXELS = {"MNIST": ("mnist", "test_accuracy"), "PMNIST": ("pmnist", "test_accura
 SPEECH = {"VAL. MSE": ("timit", "validation_loss"), "TEST MSE": ("timit", "test_loss")}
 ORTHOGONAL_SPEECH = {name: ("timit_dtriv", metric) for name, (_, metric) in SPEECH.items()}
 ORTHOGONAL_PIXELS = {"PMNIST": ("pmnist_dtriv", "test_accuracy")}
-PRINTED_COLUMNS = {
-    "1": PIXELS,
-    "2": SPEECH,
-    "5": ORTHOGONAL_SPEECH,
-    "11": PIXELS,
-    "12": SPEECH,
-    "13": ORTHOGONAL_PIXELS,
-}
+PRINTED_COLUMNS = {"1": PIXELS, "2": SPEECH, "5": ORTHOGONAL_SPEECH}
+PRINTED_COLUMNS |= {"11": PIXELS, "12": SPEECH, "13": ORTHOGONAL_PIXELS}
 
 
 @pytest.mark.parametrize("number", PRINTED_COLUMNS)
