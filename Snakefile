@@ -42,3 +42,5 @@ rule all:
         PATHS.summary("all"),
         rules.render_claims.output,
         records_of(RUNS.values()),  # what is missing of a run is restored, although nothing may be made of it anew
+    message:
+        "Everything is made; all on one page: {PATHS.index}"

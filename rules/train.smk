@@ -25,7 +25,7 @@ for task, entry in CONFIGURATION.tasks.items():
             f"{PATHS.logs}/{jobs.name}.log",
         benchmark:
             f"{PATHS.logs}/{jobs.name}.tsv"
-        priority: len(jobs.variants)  # the longest first, so that none is left alone at the end
+        priority: SOON if task in SEEN_FIRST else len(jobs.variants)  # then the longest: none is left alone at the end
         conda:
             "../envs/train.yaml"
         threads: SCALE.threads * at_once

@@ -23,6 +23,7 @@ from repository import MOMENTUM, PARITY, SETTINGS, TARGETS, Workflow, add_what_a
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.runs import all_runs
+from hidden_dynamics.system.locks import alone
 
 pytestmark = pytest.mark.slow
 
@@ -40,13 +41,21 @@ def repository(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def finished(repository, tmp_path_factory):
-    """The same, with a table, a figure, a table of hyperparameters and a run of the user's task made."""
-    root = tmp_path_factory.mktemp("finished") / "repository"
-    shutil.copytree(repository.root, root)
-    workflow = Workflow(root)
-    workflow.run(*TARGETS)
-    return workflow
+def finished(repository, tmp_path_factory, worker_id):
+    """The same, with a table, a figure, a table of hyperparameters and a run of the user's task made.
+
+    It is made once for all of pytest's workers, which leave it as it is.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
+    root, whole = shared / "finished" / "repository", shared / "finished" / "whole"
+    with alone(shared / "finished.lock", "a finished workflow"):
+        if not whole.exists():
+            shutil.rmtree(root, ignore_errors=True)
+            shutil.copytree(repository.root, root)
+            Workflow(root).run(*TARGETS)
+            whole.touch()
+    return Workflow(root)
 
 
 @pytest.fixture
@@ -83,8 +92,8 @@ def test_a_cell_a_task_a_metric_and_a_kind_of_the_users_own_are_trained_and_show
     assert (finished.root / "data/prepared/parity-length5-test_size8.npz").exists()
 
 
-def test_a_second_invocation_has_nothing_to_do(finished):
-    assert "Nothing to be done" in finished.run(*TARGETS)
+def test_a_second_invocation_has_nothing_to_do(workflow):
+    assert "Nothing to be done" in workflow.run(*TARGETS)
 
 
 def test_wording_formatting_dates_and_where_it_runs_make_nothing_again(workflow):
