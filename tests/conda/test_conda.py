@@ -37,6 +37,7 @@ pytestmark = [
 ]
 
 TABLE = "momentumrnn_table11"
+TABLE_OF_NO_RUNS = "momentumrnn_table7"
 SUMMARY = f"out/demo/summary/{TABLE}.csv"
 SETTLED = load()
 (SPEECH,) = {
@@ -141,6 +142,20 @@ def summarise(repository, *arguments, made=None, **options):
     place = ["--conda-prefix", str(made.root / ".snakemake/conda")] if made else []
     only = ["--rerun-triggers", "mtime"]  # this step alone, although it is another directory
     return repository.run("--use-conda", *place, *only, *arguments, "--force", SUMMARY, **options)
+
+
+@pytest.mark.representative
+def test_a_table_of_no_runs_is_the_same_from_an_environment_of_its_own(lab, tmp_path_factory):
+    """The one step of such a table; its environment has no torch, so it is soon made."""
+    without, with_conda = (copied(name, tmp_path_factory, lab) for name in ("no_runs", "no_runs_with"))
+    without.run(TABLE_OF_NO_RUNS)
+    with_conda.run("--use-conda", TABLE_OF_NO_RUNS)
+    made = sorted((without.root / "out/demo/tables").iterdir())
+    assert len(made) == 4
+    for path in made:
+        assert (with_conda.root / path.relative_to(without.root)).read_bytes() == path.read_bytes(), path
+    (environment,) = with_conda.environments().values()
+    assert {(line["script"], line["prefix"]) for line in with_conda.journal()} == {("render", str(environment))}
 
 
 def test_a_table_is_the_same_to_the_byte_with_conda_and_without(both):

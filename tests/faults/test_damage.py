@@ -90,6 +90,7 @@ def run(workflow, *arguments, code):
     return said
 
 
+@pytest.mark.representative
 def test_prepared_data_that_was_damaged_is_made_anew_by_the_same_command(workflow, finished, dice):
     """Of two datasets at once, then of one the arrays and their description are another's."""
     data = workflow.root / "data/prepared"

@@ -166,6 +166,7 @@ def test_summaries_and_renderings_that_find_no_room_leave_nothing_half_written(f
     assert failures >= len(steps)
 
 
+@pytest.mark.representative
 def test_a_workflow_on_a_full_or_read_only_disk_says_so_and_goes_on_when_it_is_mended(finished, disk, tmp_path):
     root = tmp_path / "repository"
     shutil.copytree(finished.root, root, ignore=shutil.ignore_patterns("out", ".snakemake"))

@@ -149,6 +149,7 @@ def signalled(workflow, command, run, signum, count, moments, expected):
     return codes
 
 
+@pytest.mark.representative
 def test_a_training_killed_at_random_is_continued_to_the_same_results(fresh, dice):
     workflow = fresh()
     workflow.run(PARITY_DATA)

@@ -144,6 +144,10 @@ class OnSlurm(Workflow):
             assert process is None or process.poll() is None, self.said[-6000:]
             time.sleep(0.5)
 
+    def wait_for_a_checkpoint(self, name, process):
+        self.wait_for(lambda: len(self.trace(f"{name}-0")) > 8, process)
+        assert (self.root / run_of(name) / "checkpoint.pt").exists()
+
 
 def hear_ctrl_c():
     """A shell lets what it starts in the background, such as these tests, and all that they start, ignore it."""
@@ -224,11 +228,23 @@ def submitted(said, rule):
 
 @pytest.fixture(scope="module")
 def tables(slurm, repository, tmp_path_factory):  # noqa: F811
-    """Two tables made on SLURM, and what was said."""
+    """Two tables made on SLURM, beside a training that is preempted, and what was said."""
     workflow = copy_of(repository, tmp_path_factory, "tables")
-    return workflow, workflow.run(*TABLES)
+    memory = 40000  # of 64000: for another job as large there is room only where this one was
+    resources = ["train_preempted:slurm_partition=scavenge", f"train_preempted:mem_mb={memory}"]
+    targets = [*TABLES, f"{run_of('preempted')}/run.json", "--set-resources", *resources]
+    process = workflow.start(*targets, environment={"PAUSE_preempted": "1"})
+    try:
+        workflow.wait_for_a_checkpoint("preempted", process)
+        command = ["--partition", "cpu", "--account", "lab", "--mem", str(memory), "--output", os.devnull]
+        ask("sbatch", *command, "--wrap", "true")
+        assert process.wait(timeout=PATIENCE) == 0, workflow.said[-6000:]
+    finally:
+        process.poll() is None and process.kill()
+    return workflow, workflow.said
 
 
+@pytest.mark.representative
 def test_two_tables_are_made_on_slurm_and_share_their_runs(tables, one_machine):
     workflow, said = tables
     assert_same_runs(workflow, one_machine, "*mnist/*/seed0", 20)
@@ -272,33 +288,19 @@ def test_gpus_go_to_trainings_alone_and_the_runs_of_a_job_share_one(slurm, repos
 
 @pytest.fixture(scope="module")
 def interrupted(tables, repository, tmp_path_factory):
-    """One invocation in which one training outlives its time limit, one is preempted, one cancelled, and one fails."""
+    """One invocation in which one training outlives its time limit, one is cancelled, and one fails."""
     workflow = copy_of(repository, tmp_path_factory, "interrupted")
     (job,) = submitted(tables[1], "train_mnist")  # most of its time is the start of two Snakemakes and of torch
     limit = math.ceil(2 * int(accounted(job, "ElapsedRaw")[0]["ElapsedRaw"]) / 60)  # minutes; 1 unless all is slow here
-    runs = [f"{run_of(name)}/run.json" for name in ("limited", "preempted", "cancelled", "failing")]
-    memory = 40000  # of 64000: for another job as large there is room only where this one was
-    resources = [f"limited:runtime={limit}", "preempted:slurm_partition=scavenge", f"preempted:mem_mb={memory}"]
+    runs = [f"{run_of(name)}/run.json" for name in ("limited", "cancelled", "failing")]
     process = workflow.start(
         *runs,
-        *("--retries", "1", "--set-resources"),
-        *(f"train_{resource}" for resource in resources),
-        environment={
-            "PAUSE_limited": str(72 * limit / EVALUATIONS),
-            "PAUSE_preempted": "1",
-            "PAUSE_cancelled": "1",
-        },
+        *("--retries", "1", "--set-resources", f"train_limited:runtime={limit}"),
+        environment={"PAUSE_limited": str(72 * limit / EVALUATIONS), "PAUSE_cancelled": "1"},
     )
     try:
-        for name in ("preempted", "cancelled"):
-            workflow.wait_for(lambda name=name: len(workflow.trace(f"{name}-0")) > 8, process)
-            assert (workflow.root / run_of(name) / "checkpoint.pt").exists()
-            job = workflow.trace(f"{name}-0")[-1]["SLURM_JOB_ID"]
-            if name == "preempted":
-                command = ["--partition", "cpu", "--account", "lab", "--mem", str(memory), "--output", os.devnull]
-                ask("sbatch", *command, "--wrap", "true")
-            else:
-                ask("scancel", job)
+        workflow.wait_for_a_checkpoint("cancelled", process)
+        ask("scancel", workflow.trace("cancelled-0")[-1]["SLURM_JOB_ID"])
         assert process.wait(timeout=PATIENCE) == 1, workflow.said[-6000:]
     finally:
         process.poll() is None and process.kill()
@@ -320,10 +322,12 @@ def test_a_training_longer_than_its_time_limit_goes_on_under_its_number(interrup
     assert_continued(interrupted, one_machine, "limited", len(states))
 
 
-def test_a_preempted_training_goes_on_under_its_number(interrupted, one_machine):
-    (job,) = submitted(interrupted.said, "train_preempted")
+@pytest.mark.representative
+def test_a_preempted_training_goes_on_under_its_number(tables, one_machine):
+    workflow, said = tables
+    (job,) = submitted(said, "train_preempted")
     assert [life["State"] for life in accounted(job, "State")] == ["PREEMPTED", "COMPLETED"]
-    assert_continued(interrupted, one_machine, "preempted", 2)
+    assert_continued(workflow, one_machine, "preempted", 2)
 
 
 def test_a_cancelled_training_is_retried_from_where_it_was(interrupted, one_machine):
@@ -343,7 +347,7 @@ def test_a_failing_training_is_retried_and_reported_with_its_cause_and_mended_al
     assert "error: the sensor is not plugged in" in (interrupted.root / log[1]).read_text()
     assert jobs[1] in log[2] and Path(log[2]).exists()
     assert "error: the sensor is not plugged in" in error
-    before = {name: len(interrupted.trace(f"{name}-0")) for name in ("limited", "preempted", "cancelled")}
+    before = {name: len(interrupted.trace(f"{name}-0")) for name in ("limited", "cancelled")}
     (interrupted.root / "mended").touch()
     said = interrupted.run(*(f"{run_of(name)}/run.json" for name in (*before, "failing")))
     assert re.findall(r"^Job \d+: (Training.*)$", said, flags=re.MULTILINE) == ["Training lstm-n3 on failing, seed 0"]
