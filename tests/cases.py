@@ -1,11 +1,30 @@
-"""What the tests of filters and cores share: float64 noise, and a filter of a user's own."""
+"""What the tests of filters and cores share: float64 noise, comparisons, and the cores with hyperparameters of each."""
 
 import torch
 from torch import nn
 
+from hidden_dynamics.models.recurrent import (
+    DTRIV,
+    LSTM,
+    NAGLSTM,
+    SRDTRIV,
+    SRLSTM,
+    AdamDTRIV,
+    AdamLSTM,
+    MomentumDTRIV,
+    MomentumLSTM,
+    RMSPropDTRIV,
+    RMSPropLSTM,
+)
+
 
 def noise(*shape, seed=0):
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def assert_close(actual, expected, tolerance=1e-12):
+    """To `tolerance` of the largest entry."""
+    assert_all_close([actual], [expected], tolerance)
 
 
 def assert_all_close(actual, expected, tolerance=1e-12):
@@ -16,7 +35,27 @@ def assert_all_close(actual, expected, tolerance=1e-12):
     scale = max(other.abs().max() for other in expected)
     for one, other in zip(actual, expected, strict=True):
         assert one.shape == other.shape
-        assert (one - other).abs().max() <= tolerance * scale
+        assert (one.to(other.device) - other).abs().max() <= tolerance * scale
+
+
+def randomised(model, seed=0):
+    """The parameters drawn at random: the initial ones are mostly 0 and would hide mistakes."""
+    with torch.no_grad():
+        for i, parameter in enumerate(model.parameters()):
+            parameter.copy_(0.5 * noise(*parameter.shape, seed=100 * seed + i))
+    return model
+
+
+def tensors(state):
+    """The tensors of a filter's state, or of a core's: h, c where there is one, and the filter's."""
+    if hasattr(state, "filter"):
+        return [*own_tensors(state), *tensors(state.filter)]
+    return [item for item in (state if isinstance(state, tuple) else (state,)) if isinstance(item, torch.Tensor)]
+
+
+def own_tensors(state):
+    """h of a core's state, and c where there is one."""
+    return list(state) if isinstance(state, tuple) else [state.h]
 
 
 class HalvingFilter(nn.Module):
@@ -34,3 +73,76 @@ class HalvingFilter(nn.Module):
     def step(self, g, state=None):
         u = torch.tanh(g) if state is None else 0.5 * state[0] + torch.tanh(g)
         return u, (u,)
+
+
+LSTMS = {
+    "LSTM": (LSTM, {}),
+    "Momentum": (MomentumLSTM, {"mu": 0.6, "s": 0.9}),
+    "NAG": (NAGLSTM, {"s": 0.7}),
+    "SR": (SRLSTM, {"s": 0.7, "restart": 6}),
+    "SR, phase 1": (SRLSTM, {"s": 0.7, "restart": 6, "phase": 1}),
+    "Adam": (AdamLSTM, {"mu": 0.6, "s": 0.9, "beta": 0.1}),
+    "Adam, slow, eps 1e-16": (AdamLSTM, {"mu": 0.9, "s": 2.0, "beta": 0.999, "eps": 1e-16}),
+    "RMSProp": (RMSPropLSTM, {"s": 0.6, "beta": 0.9}),
+    "RMSProp, fast": (RMSPropLSTM, {"s": 0.6, "beta": 0.01, "eps": 1e-16}),
+}
+ORTHOGONAL = {
+    "DTRIV": (DTRIV, {}),
+    "Momentum, orthogonal": (MomentumDTRIV, {"mu": 0.6, "s": 0.9}),
+    "SR, orthogonal": (SRDTRIV, {"s": 0.3, "restart": 6}),
+    "SR, orthogonal, phase 1": (SRDTRIV, {"s": 0.3, "restart": 6, "phase": 1}),
+    "Adam, orthogonal": (AdamDTRIV, {"mu": 0.3, "s": 0.3, "beta": 0.8}),
+    "RMSProp, orthogonal": (RMSPropDTRIV, {"s": 0.3, "beta": 0.9, "eps": 1e-16}),
+}
+CORES = {**LSTMS, **ORTHOGONAL, "a filter of one's own": (LSTM, {"filter": HalvingFilter()})}
+
+
+def make_core(name, input_size, hidden_size, backend="fused", **options):
+    """A core of `CORES` in double precision with random parameters."""
+    cls, given = CORES[name]
+    core = cls(input_size, hidden_size, **given | options, backend=backend).double()
+    torch.manual_seed(1)
+    core.reset_parameters()  # an orthogonal matrix has an initial base, which is no parameter: in double precision
+    return randomised(core)
+
+
+def run(core, x, state=None, cut=None):
+    """Outputs and last state, and the gradients of a random function of them, each by name.
+
+    The filter's state is in that function where it means the same in both backends.
+    """
+    leaves = {"x": x.detach().requires_grad_(), **dict(core.named_parameters())}
+    if state is not None:
+        state = state.detach()
+        leaves |= named(state)
+        for part in named(state).values():
+            part.requires_grad_()
+    if cut is None:
+        h, end = core(leaves["x"], state)
+    else:
+        first, middle = core(leaves["x"][:cut], state)
+        second, end = core(leaves["x"][cut:], middle)
+        h = torch.cat([first, second])
+    results = {"outputs": h, **named(end)}
+    of_all = [result for name, result in results.items() if not (core.filter.linear and of_filter(name))]
+    value = sum((result * noise(*result.shape, seed=i).to(result.device)).sum() for i, result in enumerate(of_all))
+    gradients = torch.autograd.grad(value, list(leaves.values()))
+    return results, dict(zip(leaves, gradients, strict=True))
+
+
+def of_filter(name):
+    """Whether `run` names so what a filter's state is: a commuting filter's is another in each backend."""
+    return name.startswith("filter")
+
+
+def named(state):
+    """The tensors of a core's state by name."""
+    own = own_tensors(state)
+    return {f"state {i}" if i < len(own) else f"filter {i}": part for i, part in enumerate(tensors(state))}
+
+
+def assert_same(found, expected, but=lambda name: False, tolerance=1e-12):
+    """What `run` gives, but for the names of which `but` holds; results and gradients to the rounding error of each."""
+    for one, other in zip(found, expected, strict=True):
+        names = [name for name in other if not but(name)]
+        assert_all_close([one[name] for name in names], [other[name] for name in names], tolerance)

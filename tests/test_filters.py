@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from cases import noise
+from cases import assert_close, noise, tensors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,16 +40,6 @@ def loop(filter, g, state=None):
         y, state = filter.step(g_t, state)
         outputs.append(y)
     return torch.stack(outputs), state
-
-
-def tensors(state):
-    return [item for item in (state if isinstance(state, tuple) else (state,)) if isinstance(item, torch.Tensor)]
-
-
-def assert_close(actual, expected, tolerance=1e-12):
-    """To `tolerance` of the largest entry."""
-    assert actual.shape == expected.shape
-    assert (actual - expected).abs().max() <= tolerance * expected.abs().max()
 
 
 # ---- against the step

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 import torch
-from cases import HalvingFilter, assert_all_close, noise
+from cases import CORES, assert_all_close, noise, randomised
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
@@ -13,17 +13,9 @@ from hidden_dynamics.models import ragged
 from hidden_dynamics.models.momentum.filters import Momentum
 from hidden_dynamics.models.ragged import run_ragged, segments, valid_steps
 from hidden_dynamics.models.recurrent import (
-    DTRIV,
     LSTM,
-    NAGLSTM,
-    SRDTRIV,
     SRLSTM,
-    AdamDTRIV,
-    AdamLSTM,
-    MomentumDTRIV,
     MomentumLSTM,
-    RMSPropDTRIV,
-    RMSPropLSTM,
 )
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 
@@ -32,32 +24,8 @@ descending = st.lists(st.integers(1, 12), min_size=1, max_size=7).map(lambda len
 D, N = 3, 5
 LENGTHS = [23, 19, 19, 18, 7, 6, 1, 1]
 
-MODELS = {
-    "LSTM": (LSTM, {}),
-    "Momentum": (MomentumLSTM, {"mu": 0.6, "s": 0.9}),
-    "NAG": (NAGLSTM, {"s": 0.7}),
-    "SR": (SRLSTM, {"s": 0.7, "restart": 6, "phase": 1}),
-    "Adam": (AdamLSTM, {"mu": 0.6, "s": 0.9, "beta": 0.1}),
-    "RMSProp": (RMSPropLSTM, {"s": 0.6, "beta": 0.9}),
-    "DTRIV": (DTRIV, {}),
-    "Momentum, orthogonal": (MomentumDTRIV, {"mu": 0.6, "s": 0.9}),
-    "SR, orthogonal": (SRDTRIV, {"s": 0.7, "restart": 6}),
-    "Adam, orthogonal": (AdamDTRIV, {"mu": 0.6, "s": 0.9, "beta": 0.1}),
-    "RMSProp, orthogonal": (RMSPropDTRIV, {"s": 0.6, "beta": 0.9}),
-}
-VARIANTS = [(*MODELS[name], backend) for name in MODELS for backend in ("fused", "reference")]
+VARIANTS = [(*CORES[name], backend) for name in CORES for backend in ("fused", "reference")]
 VARIANTS.append((SRLSTM, {"s": 0.7, "restart": 6, "cell": "look_ahead"}, "reference"))
-
-
-VARIANTS += [(LSTM, {"filter": HalvingFilter()}, backend) for backend in ("fused", "reference")]
-
-
-def randomised(model, seed=0):
-    """The parameters drawn at random: the initial ones are mostly 0 and would hide mistakes."""
-    with torch.no_grad():
-        for i, parameter in enumerate(model.parameters()):
-            parameter.copy_(0.5 * noise(*parameter.shape, seed=100 * seed + i))
-    return model
 
 
 def mask(lengths, steps):
@@ -103,9 +71,9 @@ def test_ragged_is_padded(cls, options, backend, segment_rows, monkeypatch):
 
 
 @unhurried
-@given(descending, st.integers(0, 3), st.sampled_from([0, 4, 20]), st.sampled_from(list(MODELS)))
+@given(descending, st.integers(0, 3), st.sampled_from([0, 4, 20]), st.sampled_from(list(CORES)))
 def test_ragged_is_padded_whatever_the_lengths(lengths, more_padding, segment_rows, name):
-    cls, options = MODELS[name]
+    cls, options = CORES[name]
     core = randomised(cls(D, 2, **options).double())
     x = noise(lengths[0] + more_padding, len(lengths), D)
     with pytest.MonkeyPatch.context() as patch:
@@ -223,32 +191,6 @@ def test_valid_steps_are_those_of_the_mask(trailing):
 def test_impossible_lengths_are_refused(lengths, message):
     with pytest.raises(ValueError, match=message):
         run_ragged(LSTM(D, N).double(), noise(8, 3, D), torch.tensor(lengths))
-
-
-# ---- the state of the first sequences
-
-
-def parts(state):
-    """What a state consists of: of the core, and of the filter."""
-    return [
-        *(state if isinstance(state, tuple) else [state.h]),
-        *(state.filter if isinstance(state.filter, tuple) else [state.filter]),
-    ]
-
-
-@pytest.mark.parametrize(("cls", "options", "backend"), VARIANTS)
-def test_the_state_of_the_first_sequences(cls, options, backend):
-    """As if the others had never been in the batch; and it is part of the graph."""
-    core = randomised(cls(D, N, **options, backend=backend).double())
-    x = noise(7, 4, D).requires_grad_()
-    first, alone = core(x)[1].first(2), core(x[:, :2])[1]
-    for one, other in zip(parts(first), parts(alone), strict=True):
-        if isinstance(one, torch.Tensor):
-            assert_all_close([one], [other])
-        else:
-            assert one == other  # the steps done, or no state at all
-    (gradient,) = torch.autograd.grad(core(x[:3, :2], first)[0].sum(), x)
-    assert gradient[:, :2].any() and not gradient[:, 2:].any()
 
 
 # ---- networks

@@ -1,11 +1,22 @@
-"""The recurrent cores: the fused backend against the loop that reads as the equations do, and against torch's LSTM."""
+"""The LSTMs: against torch's, against the equations, the blocks of the fused backend, precision and memory."""
 
 import copy
-import pickle
 
 import pytest
 import torch
-from cases import HalvingFilter, assert_all_close, noise
+from cases import (
+    LSTMS,
+    HalvingFilter,
+    assert_all_close,
+    assert_close,
+    assert_same,
+    make_core,
+    noise,
+    of_filter,
+    randomised,
+    run,
+    tensors,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
@@ -14,13 +25,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from hidden_dynamics.models.momentum.filters import Adam
 from hidden_dynamics.models.recurrent import (
     LSTM,
-    NAGLSTM,
     SRLSTM,
     AdamLSTM,
     LookAheadLSTM,
-    LSTMState,
     MomentumLSTM,
-    RMSPropLSTM,
     adam_input,
     preactivation,
     projection,
@@ -28,19 +36,8 @@ from hidden_dynamics.models.recurrent import (
 
 unhurried = settings(deadline=None, max_examples=40)
 D, N, BATCH, STEPS = 3, 5, 4, 37
-
-VARIANTS = {
-    "LSTM": (LSTM, {}),
-    "Momentum": (MomentumLSTM, {"mu": 0.6, "s": 0.9}),
-    "NAG": (NAGLSTM, {"s": 0.7}),
-    "SR": (SRLSTM, {"s": 0.7, "restart": 6}),
-    "SR, phase 1": (SRLSTM, {"s": 0.7, "restart": 6, "phase": 1}),
-    "Adam": (AdamLSTM, {"mu": 0.6, "s": 0.9, "beta": 0.1}),
-    "Adam, slow, eps 1e-16": (AdamLSTM, {"mu": 0.9, "s": 2.0, "beta": 0.999, "eps": 1e-16}),
-    "RMSProp": (RMSPropLSTM, {"s": 0.6, "beta": 0.9}),
-    "RMSProp, fast": (RMSPropLSTM, {"s": 0.6, "beta": 0.01, "eps": 1e-16}),
-}
-variants = pytest.mark.parametrize("name", VARIANTS)
+every_lstm = pytest.mark.parametrize("name", LSTMS)
+either_backend = pytest.mark.parametrize("backend", ["fused", "reference"])
 
 
 class DoubledAdam(Adam):
@@ -55,93 +52,14 @@ class DoubledAdam(Adam):
         return 2 * y, state
 
 
-def randomised(model, seed=0):
-    """The parameters drawn at random: the initial ones are mostly 0 and would hide mistakes."""
-    with torch.no_grad():
-        for i, parameter in enumerate(model.parameters()):
-            parameter.copy_(0.5 * noise(*parameter.shape, seed=100 * seed + i))
-    return model
-
-
-def make(name, backend="fused", d=D, **options):
-    cls, arguments = VARIANTS[name]
-    return randomised(cls(d, N, **arguments, backend=backend, **options).double())
-
-
 def pair(name_or_filter, d=D):
     """The same model with each backend."""
     if isinstance(name_or_filter, nn.Module):
         return [randomised(LSTM(d, N, name_or_filter, backend=backend).double()) for backend in ("fused", "reference")]
-    return [make(name_or_filter, backend, d) for backend in ("fused", "reference")]
-
-
-def tensors(state):
-    """h, c, and the tensors of the filter's state."""
-    inner = state.filter if isinstance(state.filter, tuple) else (state.filter,)
-    return [*state, *(item for item in inner if isinstance(item, torch.Tensor))]
-
-
-def run(model, x, state=None, cut=None):
-    """Outputs, final states, and the gradients of a random function of all of them."""
-    x = x.detach().requires_grad_()
-    leaves = [x]
-    if state is not None:
-        leaves += [part.detach().requires_grad_() for part in tensors(state)]
-        inner = tuple(leaves[3:])
-        if isinstance(state.filter, tuple):
-            inner += tuple(item for item in state.filter if not isinstance(item, torch.Tensor))
-        else:
-            inner = inner[0] if inner else None
-        state = LSTMState(*leaves[1:3], inner)
-    if cut is None:
-        h, end = model(x, state)
-    else:
-        first, middle = model(x[:cut], state)
-        second, end = model(x[cut:], middle)
-        h = torch.cat([first, second])
-    results = [h, *tensors(end)]
-    value = sum((result * noise(*result.shape, seed=i)).sum() for i, result in enumerate(results[:3]))
-    if not model.filter.linear:  # then the filter's state means the same in both backends
-        value = value + sum((result * noise(*result.shape, seed=9)).sum() for result in results[3:])
-    grads = torch.autograd.grad(value, [*leaves, *model.parameters()])
-    return results, grads
-
-
-def assert_close(actual, expected, tolerance=1e-12):
-    """To `tolerance` of the largest entry."""
-    assert actual.shape == expected.shape
-    assert (actual - expected).abs().max() <= tolerance * expected.abs().max()
+    return [make_core(name_or_filter, d, N, backend) for backend in ("fused", "reference")]
 
 
 # ---- fused against reference
-
-
-@variants
-@pytest.mark.parametrize("steps", [1, 2, 15, 16, 17, 33, STEPS])
-def test_fused_is_reference(name, steps):
-    fused, reference = pair(name)
-    x = noise(steps, BATCH, D, seed=7)
-    results, grads = run(fused, x)
-    expected, expected_grads = run(reference, x)
-    assert_all_close(results[:3], expected[:3])
-    if not fused.filter.linear:
-        assert_all_close(results[3:], expected[3:])
-    assert_all_close(grads, expected_grads)
-
-
-@variants
-def test_incoming_state(name):
-    """From a state that is not 0: h, c and the filter's."""
-    fused, reference = pair(name)
-    x = noise(STEPS, BATCH, D, seed=7)
-    (results, grads), (expected, expected_grads) = (run(m, x, m(noise(9, BATCH, D, seed=5))[1]) for m in pair(name))
-    assert_all_close(results[:3], expected[:3])
-    assert_all_close(grads[:3], expected_grads[:3])  # x, h0, c0
-    parameters = len(list(fused.parameters()))
-    if not fused.filter.linear:
-        assert_all_close(grads[3:], expected_grads[3:])
-    # A commuting filter's state at the start is a constant here: [W, b] acts on it in the fused backend alone.
-    assert_all_close(grads[-parameters:][2:], expected_grads[-parameters:][2:])
 
 
 @pytest.mark.parametrize("filter", ["Adam", "Adam, slow, eps 1e-16", "RMSProp", HalvingFilter()], ids=str)
@@ -150,21 +68,8 @@ def test_incoming_state(name):
 @pytest.mark.parametrize("steps", [preactivation.STEPS, STEPS])
 def test_products_of_blocks_and_of_steps(filter, d, batch, steps):
     """On either side of where the CPU's core takes another way through them; from a state that is not 0."""
-    (results, grads), (expected, expected_grads) = (
-        run(model, noise(steps, batch, d, seed=7), model(noise(9, batch, d, seed=5))[1]) for model in pair(filter, d)
-    )
-    assert_all_close(results, expected)
-    assert_all_close(grads, expected_grads)
-
-
-@variants
-@pytest.mark.parametrize("backend", ["fused", "reference"])
-@pytest.mark.parametrize("cut", [1, 16, 20])
-def test_segments_are_the_whole(name, backend, cut):
-    model, x = make(name, backend), noise(STEPS, BATCH, D, seed=7)
-    (results, grads), (expected, expected_grads) = run(model, x, cut=cut), run(model, x)
-    assert_all_close(results, expected)
-    assert_all_close(grads, expected_grads)
+    start, x = noise(9, batch, d, seed=5), noise(steps, batch, d, seed=7)
+    assert_same(*(run(model, x, model(start)[1]) for model in pair(filter, d)))
 
 
 @pytest.mark.parametrize(
@@ -174,12 +79,9 @@ def test_segments_are_the_whole(name, backend, cut):
 def test_a_filter_of_ones_own(filter, elements, monkeypatch):
     monkeypatch.setattr(projection, "CPU_ELEMENTS", elements)  # the second makes blocks of 3 features
     x = noise(STEPS, BATCH, D, seed=7)
-    (results, grads), (expected, expected_grads) = (run(model, x) for model in pair(filter))
-    assert_all_close(results, expected)
-    assert_all_close(grads, expected_grads)
-    cut_results, cut_grads = run(pair(filter)[0], x, cut=11)
-    assert_all_close(cut_results, expected)
-    assert_all_close(cut_grads, expected_grads)
+    fused, reference = pair(filter)
+    assert_same(run(fused, x), run(reference, x))
+    assert_same(run(fused, x, cut=11), run(reference, x))
 
 
 @unhurried
@@ -194,46 +96,16 @@ def test_a_filter_of_ones_own(filter, elements, monkeypatch):
 def test_adam_fused_is_reference(mu, s, beta, eps, steps, seed):
     x = noise(steps, 2, D, seed=seed)
     models = [randomised(AdamLSTM(D, 2, mu, s, beta, eps, backend=b).double(), seed) for b in ("fused", "reference")]
-    (results, grads), (expected, expected_grads) = (run(model, x) for model in models)
-    assert_all_close([*results, *grads], [*expected, *expected_grads])
-
-
-@variants
-def test_batch_first_and_no_batch(name):
-    model, x = make(name), noise(STEPS, BATCH, D, seed=7)
-    h, end = model(x)
-    swapped = copy.deepcopy(model)
-    swapped.batch_first = True
-    h_swapped, end_swapped = swapped(x.transpose(0, 1))
-    assert_close(h_swapped.transpose(0, 1), h)
-    assert_all_close(tensors(end_swapped), tensors(end))
-    for layer in (model, swapped):
-        h_first, middle = layer(x[:20, 0])
-        h_second, single = layer(x[20:, 0], middle)
-        assert_close(torch.cat([h_first, h_second]), h[:, 0])
-        assert single[0].shape == (1, N)
-        assert_all_close(tensors(single), [part[..., 0, :] for part in tensors(end)])
-
-
-@variants
-@pytest.mark.parametrize("backend", ["fused", "reference"])
-def test_detached_state_cuts_the_graph(name, backend):
-    model, x = make(name, backend), noise(10, BATCH, D).requires_grad_()
-    h, state = model(x[:5])
-    cut = state.detach()
-    assert all(torch.equal(a, b) and not a.requires_grad for a, b in zip(tensors(cut), tensors(state), strict=True))
-    (grad,) = torch.autograd.grad(model(x[5:], cut)[0].sum(), x)
-    assert not grad[:5].any()
-    assert grad[5:].any()
+    assert_same(*(run(model, x) for model in models))
 
 
 # ---- against torch, and against the equations
 
 
-@pytest.mark.parametrize("backend", ["fused", "reference"])
+@either_backend
 def test_lstm_is_torchs(backend):
     """torch's order of the gates is ours: its state_dict differs in the names alone."""
-    ours, torchs = make("LSTM", backend), nn.LSTM(D, N).double()
+    ours, torchs = make_core("LSTM", D, N, backend), nn.LSTM(D, N).double()
     torchs.load_state_dict({f"{key}_l0": value for key, value in ours.state_dict().items()})
     x, state = noise(STEPS, BATCH, D, seed=7), (noise(1, BATCH, N, seed=8), noise(1, BATCH, N, seed=9))
     h, end = ours(x, state)
@@ -241,10 +113,10 @@ def test_lstm_is_torchs(backend):
     assert_all_close([h, *end], [expected, *expected_end])
 
 
-@pytest.mark.parametrize("backend", ["fused", "reference"])
+@either_backend
 def test_momentum_is_appendix_f(backend):
     """v = mu v + s (W x + b_ih); gates = v + U h + b_hh; i, f, o by sigmoid, g by tanh; c = f c + i g; h = o tanh c."""
-    model, x = make("Momentum", backend), noise(STEPS, BATCH, D, seed=7)
+    model, x = make_core("Momentum", D, N, backend), noise(STEPS, BATCH, D, seed=7)
     h = c = torch.zeros(BATCH, N, dtype=torch.float64)
     v = torch.zeros(BATCH, 4 * N, dtype=torch.float64)
     outputs = []
@@ -303,20 +175,6 @@ def test_srlstm_makes_either_cell():
         SRLSTM(D, N, 1.0, cell="other")
 
 
-COPIED = {**VARIANTS, "look-ahead": (SRLSTM, {"s": 0.7, "restart": 6, "cell": "look_ahead"})}
-
-
-@pytest.mark.parametrize("name", COPIED)
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
-def test_copies(name, copied):
-    cls, arguments = COPIED[name]
-    model = cls(D, N, **arguments).double()
-    x = noise(9, BATCH, D)
-    other = copied(model)
-    assert type(other) is type(model)
-    assert torch.equal(other(x)[0], model(x)[0])
-
-
 @pytest.mark.parametrize("d", [1, 10])
 @pytest.mark.parametrize("forget_fill", ["both", "once"])
 def test_initialisation(d, forget_fill):
@@ -344,10 +202,10 @@ def test_initialisation(d, forget_fill):
         (2, 128, 1, 67_713),
     ],
 )
-@variants
+@every_lstm
 def test_parameter_counts(name, d, n, outputs, count):
     """Of the facts, Section 5: with a linear readout. No variant adds a parameter."""
-    cls, arguments = VARIANTS[name]
+    cls, arguments = LSTMS[name]
     model = nn.ModuleList([cls(d, n, **arguments), nn.Linear(n, outputs)])
     assert sum(parameter.numel() for parameter in model.parameters()) == count
 
@@ -355,38 +213,13 @@ def test_parameter_counts(name, d, n, outputs, count):
 # ---- errors
 
 
-@pytest.mark.parametrize(("option", "value"), [("backend", "fast"), ("forget_fill", "twice")])
-def test_bad_options_are_named(option, value):
-    with pytest.raises(ValueError, match=option):
-        LSTM(D, N, **{option: value})
-
-
-@pytest.mark.parametrize("shape", [(5,), (5, 4, D + 1), (1, 5, 4, D), (0, 4, D)])
-@pytest.mark.parametrize("name", ["LSTM", "Momentum", "Adam"])
-def test_bad_inputs(name, shape):
-    with pytest.raises(ValueError, match="input must be|at least one step"):
-        make(name)(torch.zeros(shape, dtype=torch.float64))
-
-
-@pytest.mark.parametrize("name", ["Momentum", "NAG", "SR"])
-@pytest.mark.parametrize("backends", [("fused", "reference"), ("reference", "fused")])
-def test_the_other_backends_state_is_refused(name, backends):
-    maker, taker = (make(name, backend) for backend in backends)
-    x = noise(5, BATCH, D)
-    with pytest.raises(ValueError, match="made by another backend"):
-        taker(x, maker(x)[1])
-
-
-@pytest.mark.parametrize("name", ["Adam", "RMSProp"])
-def test_a_state_that_means_the_same_passes_between_backends(name):
-    fused, reference = pair(name)
-    x = noise(STEPS, BATCH, D)
-    assert_close(fused(x[9:], reference(x[:9])[1])[0], reference(x)[0][9:])
-    assert_close(reference(x[9:], fused(x[:9])[1])[0], reference(x)[0][9:])
+def test_an_unknown_forget_fill_is_named():
+    with pytest.raises(ValueError, match="forget_fill"):
+        LSTM(D, N, forget_fill="twice")
 
 
 def test_backward_a_second_time_is_refused():
-    h, _ = make("Adam")(noise(5, BATCH, D))
+    h, _ = make_core("Adam", D, N)(noise(5, BATCH, D))
     h.sum().backward(retain_graph=True)
     with pytest.raises(RuntimeError, match="once per forward"):
         h.sum().backward()
@@ -395,11 +228,11 @@ def test_backward_a_second_time_is_refused():
 # ---- single precision, memory
 
 
-@pytest.mark.parametrize("backend", ["fused", "reference"])
+@either_backend
 @pytest.mark.parametrize("name", ["Adam, slow, eps 1e-16", "RMSProp, fast"])
 def test_black_input_stays_finite(name, backend):
     """At the initial parameters: where the bias is 0 too, g is exactly 0, and eps = 1e-16 alone is under the root."""
-    cls, arguments = VARIANTS[name]
+    cls, arguments = LSTMS[name]
     model = cls(1, 8, **arguments, backend=backend)
     h, state = model(torch.zeros(200, 2, 1))
     h[-1].square().mean().backward()
@@ -409,7 +242,7 @@ def test_black_input_stays_finite(name, backend):
 
 @pytest.mark.parametrize("name", ["Adam", "RMSProp"])
 def test_single_precision_follows_double(name):
-    cls, arguments = VARIANTS[name]
+    cls, arguments = LSTMS[name]
     double = randomised(cls(1, 8, **arguments).double())
     x = torch.rand(200, 4, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     single = copy.deepcopy(double).float()
@@ -428,7 +261,7 @@ def allocated_elements(steps, d):
                 count += result.numel()
             return result
 
-    model = make("Adam", d=d)
+    model = make_core("Adam", d, N)
     x = noise(steps, BATCH, d)
     with Counting():
         model(x)[0].sum().backward()
@@ -452,15 +285,9 @@ def test_memory_is_linear_in_time(d, sequences):
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and this machine has none")
-@variants
+@every_lstm
 def test_fused_is_reference_on_a_gpu(name):
     x = noise(STEPS, BATCH, D, seed=7).cuda()
     with torch.backends.cudnn.flags(enabled=True, deterministic=True):
-        results = []
-        for model in (model.cuda() for model in pair(name)):
-            inputs = x.clone().requires_grad_()
-            h, end = model(inputs)
-            grads = torch.autograd.grad(h.square().sum() + end[1].sum(), [inputs, *model.parameters()])
-            results.append([h, *end, *grads])
-    for fused, reference in zip(*results, strict=True):
-        assert_close(fused, reference, tolerance=1e-9)
+        fused, reference = (run(model.cuda(), x) for model in pair(name))
+    assert_same(fused, reference, but=of_filter, tolerance=1e-9)

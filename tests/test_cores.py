@@ -1,0 +1,157 @@
+"""What holds of every recurrent core, LSTM or orthogonal: the fused backend is the loop that reads as the equations do,
+segments are the whole, and a state goes on, is cut, copied and refused alike."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+from cases import (
+    CORES,
+    ORTHOGONAL,
+    assert_all_close,
+    assert_close,
+    assert_same,
+    make_core,
+    noise,
+    of_filter,
+    own_tensors,
+    run,
+    tensors,
+)
+
+from hidden_dynamics.models.recurrent import SRLSTM
+
+D, N, BATCH, STEPS = 3, 5, 4, 37
+BACKENDS = ["fused", "reference"]
+every_core = pytest.mark.parametrize("name", CORES)
+either_backend = pytest.mark.parametrize("backend", BACKENDS)
+
+
+def make(name, backend="fused"):
+    return make_core(name, D, N, backend, **({"K": "inf"} if name in ORTHOGONAL else {}))
+
+
+@every_core
+@pytest.mark.parametrize(
+    ("steps", "goes_on"), [*((steps, False) for steps in (1, 2, 15, 16, 17, 33, STEPS)), (1, True), (STEPS, True)]
+)
+def test_fused_is_reference(name, steps, goes_on):
+    """From nothing, or from a state that is not 0: its h, c and the filter's."""
+    fused, reference = (make(name, backend) for backend in BACKENDS)
+    x = noise(steps, BATCH, D, seed=7)
+    x[0] = 0  # where h is 0 too, so is what enters modrelu
+    start = noise(9, BATCH, D, seed=5)
+    found, expected = (run(core, x, core(start)[1] if goes_on else None) for core in (fused, reference))
+
+    def differs(part):
+        """A commuting filter's state is filtered before [W, b] in the fused backend, after it in the other."""
+        return fused.filter.linear and (of_filter(part) or (goes_on and part.endswith("_ih")))
+
+    assert_same(found, expected, but=differs)
+    if name in ORTHOGONAL and steps > 1:
+        assert expected[0]["outputs"].eq(0).any()  # modrelu cuts some off
+
+
+@every_core
+@either_backend
+@pytest.mark.parametrize("cut", [1, 16, 20])
+def test_segments_are_the_whole(name, backend, cut):
+    core, x = make(name, backend), noise(STEPS, BATCH, D, seed=7)
+    assert_same(run(core, x, cut=cut), run(core, x))
+
+
+@every_core
+def test_batch_first_and_no_batch(name):
+    core, x = make(name), noise(STEPS, BATCH, D, seed=7)
+    h, end = core(x)
+    swapped = copy.deepcopy(core)
+    swapped.batch_first = True
+    h_swapped, end_swapped = swapped(x.transpose(0, 1))
+    assert_close(h_swapped.transpose(0, 1), h)
+    assert_all_close(tensors(end_swapped), tensors(end))
+    for layer in (core, swapped):
+        h_first, middle = layer(x[:20, 0])
+        h_second, single = layer(x[20:, 0], middle)
+        assert_close(torch.cat([h_first, h_second]), h[:, 0])
+        assert own_tensors(single)[0].shape == (1, N)
+        assert_all_close(tensors(single), [part[..., 0, :] for part in tensors(end)])
+
+
+@every_core
+@either_backend
+def test_detached_state_cuts_the_graph(name, backend):
+    core, x = make(name, backend), noise(10, BATCH, D).requires_grad_()
+    _, state = core(x[:5])
+    cut = state.detach()
+    assert all(torch.equal(a, b) and not a.requires_grad for a, b in zip(tensors(cut), tensors(state), strict=True))
+    (grad,) = torch.autograd.grad(core(x[5:], cut)[0].sum(), x)
+    assert not grad[:5].any()
+    assert grad[5:].any()
+
+
+LOOK_AHEAD = (SRLSTM, {"s": 0.7, "restart": 6, "cell": "look_ahead"})
+
+
+@pytest.mark.parametrize(("name", "backend"), [*((n, b) for n in CORES for b in BACKENDS), ("look-ahead", "reference")])
+def test_the_first_sequences_go_on(name, backend, monkeypatch):
+    """As if the others had never been in the batch; and their state is part of the graph."""
+    monkeypatch.setitem(CORES, "look-ahead", LOOK_AHEAD)
+    core, x = make(name, backend), noise(STEPS, BATCH, D, seed=7).requires_grad_()
+    h, state = core(x[:10])
+    first, alone = state.first(2), core(x[:10, :2])[1]
+    assert_all_close(tensors(first), tensors(alone))
+    h = torch.cat([h[:, :2], core(x[10:, :2], first)[0]])
+    found, expected = [], []
+    for output, parts in ((h, found), (core(x[:, :2])[0], expected)):
+        gradients = torch.autograd.grad(output[-1].square().sum(), [x, *core.parameters()])
+        parts += [output.detach(), *gradients]
+        assert gradients[0][:, :2].any() and not gradients[0][:, 2:].any()
+    assert_all_close(found, expected)
+
+
+@pytest.mark.parametrize("name", [*CORES, "look-ahead"])
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda core: pickle.loads(pickle.dumps(core))])
+def test_copies(name, copied, monkeypatch):
+    monkeypatch.setitem(CORES, "look-ahead", LOOK_AHEAD)
+    core, x = make(name, "reference" if name == "look-ahead" else "fused"), noise(9, BATCH, D)
+    if name in ORTHOGONAL:
+        core.record_gradients = True
+    core(x)[0].sum().backward()
+    other = copied(core)
+    assert type(other) is type(core)
+    assert torch.equal(other(x)[0], core(x)[0])
+
+
+# ---- errors
+
+
+@pytest.mark.parametrize("name", ["LSTM", "DTRIV"])
+def test_an_unknown_backend_is_named(name):
+    with pytest.raises(ValueError, match="backend"):
+        make(name, "fast")
+
+
+@pytest.mark.parametrize("shape", [(5,), (5, 4, D + 1), (1, 5, 4, D), (0, 4, D)])
+@pytest.mark.parametrize("name", ["LSTM", "Momentum", "Adam", "Momentum, orthogonal"])
+@either_backend
+def test_inputs_of_another_shape_are_refused(name, shape, backend):
+    with pytest.raises(ValueError, match="input must be|at least one step"):
+        make(name, backend)(torch.zeros(shape, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("name", ["Momentum", "NAG", "SR", "Momentum, orthogonal", "SR, orthogonal"])
+@pytest.mark.parametrize("backends", [BACKENDS, BACKENDS[::-1]])
+def test_the_other_backends_state_is_refused(name, backends):
+    maker, taker = (make(name, backend) for backend in backends)
+    x = noise(5, BATCH, D)
+    with pytest.raises(ValueError, match="made by another backend"):
+        taker(x, maker(x)[1])
+
+
+@pytest.mark.parametrize("name", ["Adam", "RMSProp", "Adam, orthogonal", "RMSProp, orthogonal"])
+@pytest.mark.parametrize("backends", [BACKENDS, BACKENDS[::-1]])
+def test_a_state_that_means_the_same_passes_between_backends(name, backends):
+    maker, taker = (make(name, backend) for backend in backends)
+    x = noise(STEPS, BATCH, D)
+    assert_close(taker(x[9:], maker(x[:9])[1])[0], taker(x)[0][9:])
