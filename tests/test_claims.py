@@ -175,39 +175,39 @@ def test_a_statement_takes_the_direction_of_its_metric(project, monkeypatch, bet
 # Mistakes
 
 
+def first(**changes):
+    """A change of the first entry: these keys, without those that are None."""
+
+    def change(content):
+        entry = content["claims"][0] | changes
+        content["claims"][0] = {key: value for key, value in entry.items() if value is not None}
+
+    return change
+
+
+def margin(**about):
+    return lambda content: content["definitions"]["margins"].update(silhouette=about)
+
+
 @pytest.mark.parametrize(
     "change, key, word",
     [
-        ({"kind": "best"}, "claims.0.kind", "better"),
-        ({"kind": "value"}, "claims.0", "whole table"),
-        ({"id": "Not An Id"}, "claims.0.id", "hyphens"),
-        ({"subjects": "lstm"}, "claims.0", "'subject'"),
-        ({"sizes": []}, "claims.0.sizes", "sizes"),
-        ({"sizes": [[1, 2, 3]]}, "claims.0.sizes.0", "pair"),
-        ({"against_table": False}, "claims.0.against_table", "true"),
+        (first(kind="best"), "claims.0.kind", "better"),
+        (first(kind="value"), "claims.0", "whole table"),
+        (first(id="Not An Id"), "claims.0.id", "hyphens"),
+        (first(subjects="lstm"), "claims.0", "'subject'"),
+        (first(sizes=[]), "claims.0.sizes", "sizes"),
+        (first(sizes=[[1, 2, 3]]), "claims.0.sizes.0", "pair"),
+        (first(against_table=False), "claims.0.against_table", "true"),
+        *((first(**{key: None}), "claims.0", key) for key in ("subject", "reference", "sizes")),
+        (margin(), "definitions.margins.silhouette", "either"),
+        (margin(errors=0.1, relative=0.1), "definitions.margins.silhouette", "either"),
+        (lambda content: content["claims"].append(content["claims"][0]), "pixels-momentum-better", "twice"),
     ],
 )
 def test_a_malformed_entry_is_refused(tmp_path, change, key, word):
-    path = changed(tmp_path, lambda content: content["claims"][0].update(change))
     with refused(word, file="published/claims.yaml", key=key):
-        load_claims(path)
-
-
-@pytest.mark.parametrize("key", ["subject", "reference", "sizes"])
-def test_a_comparison_needs_its_models(tmp_path, key):
-    with refused(key, key="claims.0"):
-        load_claims(changed(tmp_path, lambda content: content["claims"][0].pop(key)))
-
-
-@pytest.mark.parametrize("margin", [{}, {"errors": 0.1, "relative": 0.1}])
-def test_a_margin_is_of_one_thing(tmp_path, margin):
-    with refused("either", key="definitions.margins.silhouette"):
-        load_claims(changed(tmp_path, lambda content: content["definitions"]["margins"].update(silhouette=margin)))
-
-
-def test_two_entries_of_one_name_are_refused(tmp_path):
-    with refused("twice", key="pixels-momentum-better"):
-        load_claims(changed(tmp_path, lambda content: content["claims"].append(content["claims"][0])))
+        load_claims(changed(tmp_path, change))
 
 
 def test_an_artifact_that_is_not_configured_is_refused(configured, monkeypatch):

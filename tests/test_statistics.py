@@ -64,16 +64,18 @@ def test_mean_band_of_equal_values_has_no_width():
     assert mean.tolist() == low.tolist() == high.tolist() == [1.0, 1.0, 1.0]
 
 
-def test_moving_average_by_hand():
-    # the kernel 1 2 1, and what is left of it at the ends
-    smooth = triangular_moving_average([0.0, 3.0, 6.0, 1.0], 3)
-    assert smooth.tolist() == pytest.approx([3 / 3, 12 / 4, 16 / 4, 8 / 3])
-
-
-def test_moving_average_with_an_even_window_by_hand():
-    # the kernel 1 2 2 1 from two points back to one ahead
-    smooth = triangular_moving_average([6.0, 0.0, 0.0, 0.0, 6.0], 4)
-    assert smooth.tolist() == pytest.approx([12 / 3, 12 / 5, 6 / 6, 6 / 6, 12 / 5])
+@pytest.mark.parametrize(
+    ("values", "window", "smooth"),
+    [
+        ([], 30, []),
+        # the kernel 1 2 1, and what is left of it at the ends
+        ([0.0, 3.0, 6.0, 1.0], 3, [3 / 3, 12 / 4, 16 / 4, 8 / 3]),
+        # the kernel 1 2 2 1 from two points back to one ahead
+        ([6.0, 0.0, 0.0, 0.0, 6.0], 4, [12 / 3, 12 / 5, 6 / 6, 6 / 6, 12 / 5]),
+    ],
+)
+def test_moving_average_by_hand(values, window, smooth):
+    assert triangular_moving_average(values, window).tolist() == pytest.approx(smooth)
 
 
 @unhurried
@@ -105,10 +107,6 @@ def test_moving_average_with_an_odd_window_does_not_lean(values, window):
     backwards = triangular_moving_average(values[::-1], window)[::-1]
     slack = 1e-9 * (1 + np.abs(values).max())
     np.testing.assert_allclose(backwards, triangular_moving_average(values, window), atol=slack, rtol=0)
-
-
-def test_moving_average_of_nothing():
-    assert triangular_moving_average([], 30).size == 0
 
 
 @settings(deadline=None, max_examples=300)
