@@ -110,6 +110,15 @@ def state_of(network):
     return {name: tensor.tolist() for name, tensor in network.state_dict().items()}
 
 
+def assert_same(history, network, whole):
+    """Bit for bit, as the history and the network that `whole` is of."""
+    expected, expected_network = whole
+    for name in ("iteration", "losses", "metrics"):
+        assert getattr(history, name) == getattr(expected, name), name
+    assert [row["iteration"] for row in history.clock] == [row["iteration"] for row in history.metrics]
+    assert state_of(network) == state_of(expected_network)
+
+
 # The schedule
 
 
@@ -228,23 +237,18 @@ def test_two_groups_of_parameters_have_an_optimiser_each_and_both_step(tmp_path)
     assert torch.allclose(network.bias, plain.bias, rtol=1e-5) and network.bias.abs().min() > 0
 
 
-@pytest.mark.parametrize("settings", [{"main": RMSPROP["main"]}, {"slow": RMSPROP["main"]}, {}])
-def test_groups_without_an_optimiser_and_optimisers_without_a_group_are_refused(settings):
-    with pytest.raises(UserError, match="Linear has slow, fast"):
-        optimisers.build(Linear(("slow", "fast")), settings)
-
-
 @pytest.mark.parametrize(
-    ("settings", "complaint"),
+    ("groups", "settings", "complaint"),
     [
-        ({"name": "RMSprop", "lr": 0.1, "betas": [0.9, 0.99]}, "main: RMSprop .*betas"),
-        ({"name": "Adam", "lr": 0.1, "betas": [0.9, 1.5]}, "main: Adam .*1.5"),
-        ({"name": "RMSprop", "lr": 0.1, "alpha": -1.0}, "main: RMSprop .*-1.0"),
+        *((("slow", "fast"), given, "Linear has slow, fast") for given in (RMSPROP, {"slow": RMSPROP["main"]}, {})),
+        (("main",), {"main": {"name": "RMSprop", "lr": 0.1, "betas": [0.9, 0.99]}}, "main: RMSprop .*betas"),
+        (("main",), {"main": {"name": "Adam", "lr": 0.1, "betas": [0.9, 1.5]}}, "main: Adam .*1.5"),
+        (("main",), {"main": {"name": "RMSprop", "lr": 0.1, "alpha": -1.0}}, "main: RMSprop .*-1.0"),
     ],
 )
-def test_arguments_that_an_optimiser_does_not_accept_are_refused(settings, complaint):
+def test_optimisers_that_do_not_fit_the_groups_or_refuse_their_arguments(groups, settings, complaint):
     with pytest.raises(UserError, match=complaint):
-        optimisers.build(Linear(), {"main": settings})
+        optimisers.build(Linear(groups), settings)
 
 
 # Divergence
@@ -295,10 +299,6 @@ def test_a_value_that_is_not_finite_is_not_reported(rule, place):
     others = [row["test_loss"] for k, row in enumerate(ROWS) if k != place]
     best = {"max": max(others), "min": min(others), "last": others[-1]}[rule]
     assert chosen(rows, {"metric": "test_loss", "rule": rule})["value"] == best
-
-
-@pytest.mark.parametrize("rule", ["max", "min", "last"])
-def test_nothing_is_reported_of_a_run_that_was_never_evaluated(rule):
     assert chosen([], {"metric": "test_loss", "rule": rule}) is None
 
 
@@ -346,17 +346,14 @@ def test_gradients_are_recorded_every_so_many_iterations_and_through_an_interrup
     assert torch.equal(torch.stack(parts.gradient_norms), torch.stack(whole.gradient_norms))
 
 
-def test_a_network_that_cannot_record_is_refused(tmp_path):
-    spec = spec_of(record_gradients=2) | {"core": "my.Core", "network": "my.Network"}
-    with pytest.raises(UserError, match="task regression: training.record_gradients: my.Core cannot record"):
-        run_loop(tmp_path, spec)
-
-
-def test_gradients_of_sequences_of_different_lengths_are_not_recorded(tmp_path):
-    task = Regression()
-    task.ragged = True
-    with pytest.raises(UserError, match="task regression: training.record_gradients: its sequences differ in length"):
-        run_loop(tmp_path, spec_of(record_gradients=2), task, Recording())
+@pytest.mark.parametrize(
+    ("network", "ragged", "complaint"), [(Linear, False, "my.Core cannot"), (Recording, True, "length")]
+)
+def test_gradients_that_cannot_be_recorded_are_refused(tmp_path, network, ragged, complaint):
+    task, spec = Regression(), spec_of(record_gradients=2) | {"core": "my.Core", "network": "my.Network"}
+    task.ragged = ragged
+    with pytest.raises(UserError, match=f"task regression: training.record_gradients: .*{complaint}"):
+        run_loop(tmp_path, spec, task, network())
 
 
 @pytest.mark.parametrize("recorded", [0, 3])
@@ -384,17 +381,14 @@ def test_a_checkpoint_gives_back_what_was_saved(tmp_path):
     assert loaded["network"]["w"].numpy().tobytes() == state["network"]["w"].numpy().tobytes()
 
 
-def test_without_a_checkpoint_there_is_nothing_to_load(tmp_path, capsys):
-    assert Checkpoint(tmp_path / "nowhere", "abc").load() is None
-    assert capsys.readouterr().err == ""
-
-
-def test_the_checkpoint_of_another_run_is_ignored(tmp_path):
+def test_the_checkpoint_of_another_run_is_ignored(tmp_path, capsys):
+    assert Checkpoint(tmp_path, "abc").load() is None
     Checkpoint(tmp_path, "abc").save({"x": 1})
     assert Checkpoint(tmp_path, "abd").load() is None
     Checkpoint(tmp_path, "abd").save({"x": 2})
     assert Checkpoint(tmp_path, "abd").load()["x"] == 2
     assert Checkpoint(tmp_path, "abc").load()["x"] == 1  # the previous file is still this run's
+    assert capsys.readouterr().err == ""
 
 
 def flip(path, position):
@@ -449,33 +443,20 @@ def stopped(task, at, signum=signal.SIGTERM):
     return task
 
 
-def test_training_continues_from_the_previous_checkpoint_when_the_last_is_damaged(tmp_path, capsys):
-    whole, expected = run_loop(tmp_path / "whole")
+@pytest.mark.parametrize(("damaged", "left"), [(["checkpoint"], 5), (["checkpoint", "checkpoint.previous"], 9)])
+def test_training_continues_with_the_same_numbers_from_the_last_checkpoint_that_is_whole(
+    tmp_path, capsys, damaged, left
+):
+    """After step 4 and after step 6 of 9 there is one."""
+    whole = run_loop(tmp_path / "whole")
     for steps in (4, 2):
         with pytest.raises(Interrupted):
             run_loop(tmp_path / "stopped", task=stopped(Regression(), steps))
-    flip(tmp_path / "stopped" / "checkpoint.pt", 1000)
+    for name in damaged:
+        truncate(tmp_path / "stopped" / f"{name}.pt", -7)
     rest = Regression()
-    history, network = run_loop(tmp_path / "stopped", task=rest)
-    assert rest.batches == 5  # of 9: from the checkpoint after step 4, not that after step 6
-    assert "damaged" in capsys.readouterr().err
-    assert (history.losses, history.metrics) == (whole.losses, whole.metrics)
-    assert state_of(network) == state_of(expected)
-
-
-def test_training_starts_again_with_the_same_numbers_when_both_checkpoints_are_damaged(tmp_path, capsys):
-    whole, expected = run_loop(tmp_path / "whole")
-    for _ in range(2):
-        with pytest.raises(Interrupted):
-            run_loop(tmp_path / "stopped", task=stopped(Regression(), 2))
-    for name in ("checkpoint.pt", "checkpoint.previous.pt"):
-        truncate(tmp_path / "stopped" / name, -7)
-    again = Regression()
-    history, network = run_loop(tmp_path / "stopped", task=again)
-    assert again.batches == 9
-    assert capsys.readouterr().err.count("is damaged") == 2
-    assert (history.losses, history.metrics) == (whole.losses, whole.metrics)
-    assert state_of(network) == state_of(expected)
+    assert_same(*run_loop(tmp_path / "stopped", task=rest), whole)
+    assert rest.batches == left and capsys.readouterr().err.count("is damaged") == len(damaged)
 
 
 def test_a_training_of_another_specification_starts_at_its_beginning(tmp_path):
@@ -489,14 +470,12 @@ def test_a_training_of_another_specification_starts_at_its_beginning(tmp_path):
 def test_the_optimisers_state_and_the_random_numbers_are_continued_too(tmp_path, name):
     settings = {"main": {"name": name, "lr": 0.05} | ({"momentum": 0.9} if name == "SGD" else {})}
     spec = spec_of(optimisers=settings)
-    whole, expected = run_loop(tmp_path / "whole", spec, network=Linear(noise=1.0))
+    whole = run_loop(tmp_path / "whole", spec, network=Linear(noise=1.0))
     with pytest.raises(Interrupted):
         run_loop(tmp_path / "stopped", spec, stopped(Regression(), 5), Linear(noise=1.0))
     rest = Regression()
-    history, network = run_loop(tmp_path / "stopped", spec, rest, Linear(noise=1.0))
+    assert_same(*run_loop(tmp_path / "stopped", spec, rest, Linear(noise=1.0)), whole)
     assert rest.batches == 4
-    assert (history.losses, history.metrics) == (whole.losses, whole.metrics)
-    assert state_of(network) == state_of(expected)
 
 
 def test_only_one_checkpoint_is_left_of_a_finished_training(tmp_path):
@@ -508,24 +487,6 @@ def test_only_one_checkpoint_is_left_of_a_finished_training(tmp_path):
 
 
 SIGNALS = [signal.SIGTERM, signal.SIGINT]
-
-
-def interrupted_and_continued(directory, **arguments):
-    """What one signal and a second call leave: the interruption, the history, the network."""
-    with pytest.raises(Interrupted) as interruption:
-        run_loop(directory, **arguments)
-    return interruption.value, *run_loop(directory)
-
-
-def assert_same(history, network, whole):
-    expected, expected_network = whole
-    assert (history.iteration, history.losses, history.metrics) == (
-        expected.iteration,
-        expected.losses,
-        expected.metrics,
-    )
-    assert [row["iteration"] for row in history.clock] == [row["iteration"] for row in history.metrics]
-    assert state_of(network) == state_of(expected_network)
 
 
 @pytest.mark.parametrize("signum", SIGNALS)
@@ -549,9 +510,10 @@ def test_a_signal_ends_an_evaluation_at_once_and_it_is_made_again(tmp_path, sign
                 pytest.fail("the evaluation goes on")
             return super().evaluate(network)
 
-    interruption, *rest = interrupted_and_continued(tmp_path / "stopped", task=Long())
-    assert interruption.signum == signum
-    assert_same(*rest, run_loop(tmp_path / "whole"))
+    with pytest.raises(Interrupted) as interruption:
+        run_loop(tmp_path / "stopped", task=Long())
+    assert interruption.value.signum == signum
+    assert_same(*run_loop(tmp_path / "stopped"), run_loop(tmp_path / "whole"))
 
 
 def test_a_signal_at_any_reading_of_the_clock_leaves_no_evaluation_half_recorded(tmp_path, monkeypatch):
@@ -681,14 +643,10 @@ def call(monkeypatch, capsys):
     return run
 
 
-def test_a_run_leaves_its_outputs_and_its_checkpoint_and_nothing_else(workplace, call):
+def test_a_run_leaves_its_outputs_which_agree_with_each_other_and_its_checkpoint(workplace, call):
     code, out, err = call(workplace.arguments())
     assert (code, err) == (0, "") and "adding/lstm-n4/seed0: finished after 6 iterations" in out
     assert sorted(path.name for path in workplace.run.iterdir()) == sorted([*OUTPUTS, "checkpoint.pt"])
-
-
-def test_the_outputs_of_a_run_agree_with_each_other(workplace, call):
-    call(workplace.arguments())
     about = json.loads((workplace.run / "run.json").read_text())
     losses = np.load(workplace.run / "train_loss.npy")
     with (workplace.run / "metrics.csv").open() as handle:
@@ -809,15 +767,29 @@ def one_line(err):
     [
         ({"task": "addign"}, "unknown task 'addign'. Did you mean 'adding'"),
         ({"model": "lstm-n5"}, "unknown model 'lstm-n5'. Did you mean 'lstm-n4'"),
-        ({"config": {"scale": "dmeo"}}, "unknown scale 'dmeo'. Did you mean 'demo'"),
-        ({"config": {"results": 3}}, "results"),
-        ({"config": {"resluts": "x"}}, "unknown key 'resluts'. Did you mean 'results'"),
+        ({"top": {"scale": "dmeo"}}, "unknown scale 'dmeo'. Did you mean 'demo'"),
+        ({"top": {"results": 3}}, "results"),
+        ({"top": {"resluts": "x"}}, "unknown key 'resluts'. Did you mean 'results'"),
+        ({"more": ["--device", "cuda"]}, "device=cpu"),
+        ({"top": {"device": "cuda"}}, "device=cpu"),
+        ({"training": {"optimisers": {"main": {"alhpa": 0.9}}}}, "Adam does not accept"),
+        ({"training": {"optimisers": {"main": {"betas": [2, 2]}}}}, "Adam does not accept"),
+        ({"training": {"optimisers": {"other": {"name": "SGD", "lr": 0.1}}}}, "one optimiser for each"),
+        ({"training": {"report": {"metric": "accuracy", "rule": "max"}}}, "unknown metric 'accuracy'"),
+        ({"settings": {"models": {"lstm": {"hyperparameters": {"mu": 0.5}}}}}, "cannot be built"),
+        ({"settings": {"models": {"lstm": {"hyperparameters": {"hidden_size": "many"}}}}}, "cannot be built"),
+        # The network asks something else of its task.
+        ({"settings": {"network": "hidden_dynamics.models.image_networks.ResNet"}}, "cannot be built"),
+        ({"settings": {"class": "hidden_dynamics.tasks.adding.Subtracting"}}, "Subtracting"),
     ],
 )
-def test_a_name_that_is_not_configured_is_refused_in_one_line(workplace, call, changes, complaint):
-    if "config" in changes:
-        changes = {"config": workplace.config() | changes["config"]}
-    code, _, err = call(workplace.arguments(**changes))
+def test_what_is_not_configured_or_cannot_be_trained_is_refused_in_one_line(
+    workplace, call, monkeypatch, changes, complaint
+):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    changes = dict(changes)
+    config = workplace.config(settings=changes.pop("settings", None), **changes.pop("training", {}))
+    code, _, err = call(workplace.arguments(config | changes.pop("top", {}), **changes))
     assert code == 1 and one_line(err) and complaint in err
     assert workplace.files() == []
 
@@ -884,40 +856,6 @@ def test_a_full_disk_is_reported_and_leaves_nothing_at_a_final_name(workplace, c
     assert code == 1 and warning.startswith("warning: ") and "checkpoint.pt could not be written" in warning
     assert error.startswith("error: No space left on device: the disk at ") and "metrics.csv" in error
     assert [path for path in workplace.root.glob("results/**/*") if path.is_file()] == []
-
-
-def test_cuda_without_a_gpu_is_refused_in_one_line(workplace, call, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    for arguments in (
-        workplace.arguments(more=["--device", "cuda"]),
-        workplace.arguments(workplace.config() | {"device": "cuda"}),
-    ):
-        code, _, err = call(arguments)
-        assert code == 1 and one_line(err) and "device=cpu" in err
-    assert workplace.files() == []
-
-
-@pytest.mark.parametrize(
-    ("settings", "training", "complaint"),
-    [
-        ({}, {"optimisers": {"main": {"alhpa": 0.9}}}, "Adam does not accept"),
-        ({}, {"optimisers": {"main": {"betas": [2, 2]}}}, "Adam does not accept"),
-        ({}, {"optimisers": {"other": {"name": "SGD", "lr": 0.1}}}, "one optimiser for each"),
-        ({}, {"report": {"metric": "accuracy", "rule": "max"}}, "unknown metric 'accuracy'"),
-        ({"models": {"lstm": {"hyperparameters": {"mu": 0.5}}}}, {}, "cannot be built"),
-        (
-            {"network": "hidden_dynamics.models.image_networks.ResNet"},
-            {},
-            "cannot be built",
-        ),  # what it asks of its task
-        ({"class": "hidden_dynamics.tasks.adding.Subtracting"}, {}, "Subtracting"),
-        ({"models": {"lstm": {"hyperparameters": {"hidden_size": "many"}}}}, {}, "cannot be built"),
-    ],
-)
-def test_a_configuration_that_cannot_be_trained_is_refused_in_one_line(workplace, call, settings, training, complaint):
-    code, _, err = call(workplace.arguments(workplace.config(settings=settings, **training)))
-    assert code == 1 and one_line(err) and complaint in err
-    assert workplace.files() == []
 
 
 def test_the_script_by_itself_says_one_line_and_exits_with_one(workplace):
