@@ -12,7 +12,7 @@ from conftest import ROOT, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hidden_dynamics.data import adding, copying, digits, mnist
+from hidden_dynamics.data import adding, cifar10, copying, digits, mnist, svhn, synthetic_speech, timit
 from hidden_dynamics.data.streams import generator
 
 counts = st.integers(1, 5)
@@ -100,22 +100,6 @@ def test_copying_prepare():
     assert (other["test_letters"] != arrays["test_letters"]).any()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"blanks": 0}, "'blanks' must be a whole number >= 1, found 0"),
-        ({"blanks": 1.5}, "'blanks' must be a whole number >= 1, found 1.5"),
-        ({"alphabet": 256}, "'alphabet' must be at most 255"),
-        ({"length": 3}, "unknown setting 'length'"),
-    ],
-)
-def test_copying_refuses_bad_settings(change: dict, message: str):
-    with refused(f"copying: .*{message}"):
-        copying.prepare(Path("nowhere"), COPYING | change)
-    with refused("copying: the setting 'seed' is missing"):
-        copying.prepare(Path("nowhere"), {name: value for name, value in COPYING.items() if name != "seed"})
-
-
 # --------------------------------------------------------------------------------------------------------------- adding
 
 
@@ -144,19 +128,19 @@ def test_adding_markers_cover_both_halves_and_the_baseline_is_a_sixth():
     assert np.mean((targets - 1) ** 2) == pytest.approx(adding.BASELINE_LOSS, abs=0.005)
 
 
+ADDING = {"length": 12, "test_size": 5, "seed": 1}
+
+
 def test_adding_prepare():
-    asked = {"length": 12, "test_size": 5, "seed": 1}
-    arrays = adding.prepare(Path("nowhere"), asked)
+    arrays = adding.prepare(Path("nowhere"), ADDING)
     assert {name: array.shape for name, array in arrays.items()} == {
         "test_values": (5, 12),
         "test_markers": (5, 2),
         "test_targets": (5,),
         "length": (),
     }
-    again = adding.prepare(Path("nowhere"), asked)
+    again = adding.prepare(Path("nowhere"), ADDING)
     assert all((again[name] == arrays[name]).all() for name in arrays)
-    with refused("adding: the setting 'length' must be a whole number >= 2, found 1"):
-        adding.prepare(Path("nowhere"), asked | {"length": 1})
 
 
 # --------------------------------------------------------------------------------------------------------------- digits
@@ -172,8 +156,6 @@ def test_digits():
     assert arrays["test_labels"][:10].tolist() == [7, 6, 3, 7, 7, 3, 2, 8, 9, 3]
     assert int(arrays["test_images"].sum()) == 112350
     assert np.bincount(arrays["test_labels"]).tolist() == [36, 36, 35, 37, 36, 37, 36, 36, 35, 36]
-    with refused("digits: unknown setting 'seed'; known: enlarge"):
-        digits.prepare(Path("nowhere"), {"seed": 1})
 
 
 # ---------------------------------------------------------------------------------------------------------------- mnist
@@ -269,6 +251,37 @@ def test_mnist_from_a_mirror(from_mirror):
     pixels = arrays["train_images"] / arrays["levels"]
     assert pixels.mean(dtype=np.float64) == pytest.approx(0.1307, abs=1e-4)
     assert pixels.std(dtype=np.float64) == pytest.approx(0.3081, abs=1e-4)
+
+
+# ------------------------------------------------------------------------------------------------------------- settings
+
+SPOKEN = {"train": 6, "validation": 2, "test": 3, "shortest": 300, "longest": 700, "seed": 0}
+
+
+@pytest.mark.parametrize(
+    ("module", "settings", "said"),
+    [
+        (copying, COPYING | {"blanks": 0}, "copying: .* 'blanks' must be a whole number >= 1, found 0"),
+        (copying, COPYING | {"blanks": 1.5}, "copying: .* 'blanks' must be a whole number >= 1, found 1.5"),
+        (copying, COPYING | {"alphabet": 256}, "copying: .* 'alphabet' must be at most 255"),
+        (copying, COPYING | {"length": 3}, "copying: unknown setting 'length'"),
+        (copying, {"blanks": 1, "letters": 1, "alphabet": 1, "test_size": 1}, "copying: the setting 'seed' is missing"),
+        (adding, ADDING | {"length": 1}, "adding: .* 'length' must be a whole number >= 2, found 1"),
+        *((digits, {"enlarge": bad}, f"digits: .*, found {bad!r}") for bad in (0, -1, 1.5, True, None, "2")),
+        (digits, {"seed": 1}, "digits: unknown setting 'seed'; known: enlarge"),
+        (cifar10, {"whitened": 1}, "cifar10: unknown setting 'whitened'; known: none"),
+        (svhn, {"extra": 1}, "svhn: unknown setting 'extra'; known: none"),
+        (timit, {"split": 1}, "timit: unknown setting 'split'"),
+        (synthetic_speech, SPOKEN | {"train": 0}, "synthetic_speech: .* 'train' must be a whole number >= 1, found 0"),
+        (synthetic_speech, SPOKEN | {"shortest": 99}, "'shortest' must be a whole number >= 100, found 99"),
+        (synthetic_speech, SPOKEN | {"longest": 299}, "'longest' must be at least 'shortest', 300: 299"),
+        (synthetic_speech, SPOKEN | {"longest": 1.5}, "'longest' must be a whole number"),
+        (synthetic_speech, SPOKEN | {"speakers": 3}, "unknown setting 'speakers'"),
+    ],
+)
+def test_settings_of_a_dataset_are_checked(tmp_path: Path, module, settings: dict, said: str):
+    with refused(said):
+        module.prepare(tmp_path, settings)
 
 
 # -------------------------------------------------------------------------------------------------------- light imports

@@ -119,8 +119,6 @@ def test_an_archive_of_cifar10_that_is_none_or_not_there(tmp_path: Path):
         pass
     with refused(f"{path}: expected the files .*, found none of them"):
         cifar10.prepare(tmp_path, {})
-    with refused("cifar10: unknown setting 'whitened'; known: none"):
-        cifar10.prepare(tmp_path, {"whitened": 1})
 
 
 def test_the_registry_and_the_module_agree_on_cifar10():
@@ -226,8 +224,6 @@ def test_the_test_file_of_svhn_is_checked_too(tmp_path: Path, few_digits):
     path = write_mat(tmp_path, "test", **variables(12))
     with refused(rf"{path}: .*shape \(32, 32, 3, 5\), found uint8 and \(32, 32, 3, 12\)"):
         svhn.prepare(tmp_path, {})
-    with refused("svhn: unknown setting 'extra'; known: none"):
-        svhn.prepare(tmp_path, {"extra": 1})
 
 
 def saved(contents: dict[str, np.ndarray], **options) -> bytes:
@@ -276,9 +272,3 @@ def test_each_pixel_of_the_digits_becomes_a_square(enlarge: int):
         squares = large[f"{split}_images"].reshape(count, 8, enlarge, 8, enlarge)
         assert (squares == plain[f"{split}_images"].reshape(count, 8, 1, 8, 1)).all()
     assert large["levels"] == plain["levels"] == 16
-
-
-@pytest.mark.parametrize("enlarge", [0, -1, 1.5, True, None, "2"])
-def test_digits_are_enlarged_a_whole_number_of_times(enlarge):
-    with refused("digits: the setting 'enlarge' must be a whole number >= 1, found"):
-        digits.prepare(Path("nowhere"), {"enlarge": enlarge})

@@ -53,18 +53,13 @@ def frames_by_the_book(samples: np.ndarray) -> np.ndarray:
 
 
 @unhurried
-@given(seeds, st.integers(256, 3000), st.sampled_from([1, 30, 1000, 32767]))
+@given(seeds, st.integers(256, 3000), st.sampled_from([0, 1, 30, 1000, 32767]))
 def test_frames_are_the_definition(seed: int, length: int, peak: int):
-    samples = noise(seed, length, peak)
+    samples = noise(seed, length, peak) if peak else np.zeros(length, np.int16)  # silence
     found = speech.frames(samples, "x")
     assert found.shape == (math.ceil(length / 128) + 3, 129) and found.dtype == np.float32
     np.testing.assert_allclose(found, frames_by_the_book(samples), atol=2e-3, rtol=0)
     assert found[0] == pytest.approx(-50, abs=1e-5) and found[-1] == pytest.approx(-50, abs=1e-5)
-
-
-@pytest.mark.parametrize("length", [256, 257, 384, 1000])
-def test_silence_is_at_minus_50_db(length: int):
-    np.testing.assert_allclose(speech.frames(np.zeros(length, np.int16), "x"), -50, atol=1e-5)
 
 
 @pytest.mark.parametrize("bin_", [3, 32, 100])
@@ -76,15 +71,6 @@ def test_a_sine_fills_its_bin_and_half_as_much_the_two_beside_it(bin_: int):
     np.testing.assert_allclose(inside[:, bin_], peak, atol=1e-2)
     np.testing.assert_allclose(inside[:, [bin_ - 1, bin_ + 1]], peak - 20 * math.log10(2), atol=1e-2)
     assert np.delete(inside, [bin_ - 1, bin_, bin_ + 1], axis=1).max() < -45  # what rounding to 16 bits leaves
-
-
-def test_an_impulse_is_flat_and_weighted_by_the_window():
-    samples = np.zeros(256, np.int16)
-    samples[100] = 8192
-    found = speech.frames(samples, "x")
-    for frame, place in ((1, 228), (2, 100)):  # windows start at 128 and at 256 of the padded signal
-        weight = 0.5 - 0.5 * math.cos(2 * math.pi * place / 256)
-        np.testing.assert_allclose(found[frame], 10 * math.log10(1e-5 + (0.25 * weight) ** 2), atol=1e-4)
 
 
 def test_an_utterance_shorter_than_a_window_is_refused():
@@ -386,11 +372,6 @@ def test_copies_that_some_distributions_add_are_passed_over(tmp_path: Path, smal
     assert prepared.digest(timit.prepare(tmp_path, {})) == before
 
 
-def test_timit_has_no_settings(tmp_path: Path):
-    with refused("timit: unknown setting 'split'"):
-        timit.prepare(tmp_path, {"split": 1})
-
-
 # ------------------------------------------------------------------------------------------ a dataset of the user's own
 
 
@@ -558,30 +539,7 @@ def test_a_generated_vowel_has_its_pitch_and_formants():
     np.testing.assert_allclose(found[400:-400], expected[400:-400], atol=0.01 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"train": 0}, "'train' must be a whole number >= 1, found 0"),
-        ({"shortest": 99}, "'shortest' must be a whole number >= 100, found 99"),
-        ({"longest": 299}, "'longest' must be at least 'shortest', 300: 299"),
-        ({"longest": 1.5}, "'longest' must be a whole number"),
-        ({"speakers": 3}, "unknown setting 'speakers'"),
-    ],
-)
-def test_settings_of_generated_speech_are_checked(change: dict, message: str):
-    with refused(f"synthetic_speech: .*{message}"):
-        synthetic_speech.prepare(Path("nowhere"), ASKED | change)
-
-
 # --------------------------------------------------------------------------------------------------------- the registry
-
-
-def test_stand_ins_say_what_they_are():
-    registry = load_datasets()
-    assert registry["timit"].own_copy and registry["timit"].files == {}
-    standing_in = [name for name, dataset in registry.items() if "timit" in dataset.originals]
-    assert standing_in == ["fsdd", "synthetic_speech"]
-    assert registry["synthetic_speech"].title == "Synthetic speech (generated)"
 
 
 def test_only_what_is_prepared_in_the_speech_environment_needs_torch():
