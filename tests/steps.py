@@ -2,32 +2,21 @@
 
 import ast
 import functools
-import json
 import pkgutil
 import re
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
 from conftest import ROOT
+from rules_read import rules_with
 
 from hidden_dynamics.system.digest import reachable
 
 FOLDERS = (ROOT, ROOT / "scripts")
 KINDS_PACKAGE = "hidden_dynamics.artifacts.kinds"
 KINDS = [f"{KINDS_PACKAGE}.{kind.name}" for kind in pkgutil.iter_modules([str(ROOT / KINDS_PACKAGE.replace(".", "/"))])]
-RULES = """
-import json
-from pathlib import Path
-from snakemake.api import OutputSettings, ResourceSettings, SnakemakeApi
-from snakemake.settings.enums import Quietness
-
-with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
-    rules = api.workflow(ResourceSettings(cores=1), snakefile=Path("Snakefile"))._workflow.rules
-    print(json.dumps([(rule.name, rule.shellcmd, str(rule.conda_env)) for rule in rules if rule.shellcmd]))
-"""
 
 
 @dataclass(frozen=True)
@@ -45,13 +34,14 @@ def steps() -> list[Step]:
 
     A script that another starts runs where that does.
     """
-    done = subprocess.run([sys.executable, "-c", RULES], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    (rules,) = rules_with(ROOT, ({}, []))
     found: dict[Step, list[str]] = {}
-    for rule, command, environment in json.loads(done.stdout.splitlines()[-1]):
-        (script,) = re.findall(r"\bpython scripts/(\w+)\.py\b", command)
+    for rule, about in rules.items():
+        if not about["command"]:
+            continue
+        (script,) = re.findall(r"\bpython scripts/(\w+)\.py\b", about["command"])
         for name in (script, *_started_by(script)):
-            found.setdefault(Step(name, Path(environment).stem, []), []).append(rule)
+            found.setdefault(Step(name, about["environment"], []), []).append(rule)
     return [Step(step.script, step.environment, rules) for step, rules in found.items()]
 
 

@@ -3,7 +3,6 @@
 SLURM's commands are scripts here; tests/slurm has the real ones.
 """
 
-import json
 import os
 import signal
 import subprocess
@@ -14,6 +13,7 @@ import pytest
 import train_job
 import yaml
 from conftest import ROOT
+from rules_read import rules_with
 
 from hidden_dynamics.system import slurm
 
@@ -54,8 +54,10 @@ def there(tmp_path):
     return sorted(path.name for path in tmp_path.glob("training*"))
 
 
-def test_so_many_go_side_by_side(trainings):
-    assert trainings([0, 0, 0], at_once=3, companions=3).run(None) == 0
+def test_so_many_go_side_by_side_and_what_is_done_before_the_time_is_out_stays_done(trainings):
+    job = trainings([0, 0, 0], at_once=3, companions=3)
+    assert job.run(time.monotonic() + 100) == 0
+    assert not job.out_of_time
 
 
 def test_a_failure_leaves_the_others_alone_and_is_the_jobs(trainings, tmp_path, capfd):
@@ -69,12 +71,6 @@ def test_out_of_time_those_that_go_are_stopped_and_the_rest_not_begun(trainings,
     assert job.run(time.monotonic() + 2) == 128 + signal.SIGTERM
     assert job.out_of_time
     assert there(tmp_path) == ["training0", "training1"]
-
-
-def test_what_was_done_before_the_time_was_out_stays_done(trainings):
-    job = trainings([0])
-    assert job.run(time.monotonic() + 100) == 0
-    assert not job.out_of_time
 
 
 def test_a_signal_is_handed_on(trainings):
@@ -166,27 +162,6 @@ def test_a_job_out_of_time_is_queued_again_where_something_was_trained(commands,
         assert not (tmp_path / "asked").exists()
 
 
-# What the rule of the adding problem's runs asks for, with settings; one process reads the workflow with each of them.
-ASKED = """
-import json, sys
-from pathlib import Path
-from snakemake.api import ConfigSettings, OutputSettings, ResourceSettings, SnakemakeApi
-from snakemake.exceptions import WorkflowError
-from snakemake.resources import Resources
-from snakemake.settings.enums import Quietness
-
-with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
-    for settings, defaults in json.loads(sys.argv[1]):
-        offered = ResourceSettings(cores=8, default_resources=Resources.parse(defaults, allow_expressions=True))
-        workflow = api.workflow(offered, ConfigSettings(config=settings), snakefile=Path("Snakefile"))
-        try:
-            resources = workflow._workflow.get_rule("train_adding").resources
-        except WorkflowError as error:
-            print(json.dumps(str(error)))
-            continue
-        names = ("_cores", "mem_mb", "runtime", "gpu")
-        print(json.dumps({name: getattr(resources[name], "_value", None) for name in names}))
-"""
 ASKS = [
     ({"device": "cuda"}, {"_cores": 2, "mem_mb": 8000, "runtime": 720, "gpu": 1}),
     ({"device": "cpu", "together": ["seed"]}, {"_cores": 2, "mem_mb": 8000, "runtime": 720, "gpu": 0}),
@@ -198,12 +173,11 @@ ASKS = [
 
 
 def test_a_job_asks_for_what_its_runs_need_side_by_side_and_on_a_cluster_for_a_device():
-    cluster = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))["default-resources"]
+    """A dry run shows that it is for a cluster only by the account of its profile."""
+    profile = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))
     given = [({"scale": "pilot", "seeds": [0, 1, 2]} | settings, []) for settings, _ in ASKS]
-    command = [sys.executable, "-c", ASKED, json.dumps([*given, ({"device": "auto"}, cluster)])]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    *answers, refused = map(json.loads, done.stdout.splitlines())
-    for answer, (settings, asked) in zip(answers, ASKS, strict=True):
-        assert {name: answer[name] for name in asked} == asked, settings
+    *answers, refused = rules_with(ROOT, *given, ({"device": "auto"}, profile["default-resources"]))
+    for rules, (settings, asked) in zip(answers, ASKS, strict=True):
+        resources = rules["train_adding"]["resources"]
+        assert {name: resources[name] for name in asked} == asked, settings
     assert "device=cuda" in refused
