@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
+import forecast as step
 import numpy as np
 import pytest
 import torch
@@ -69,12 +70,6 @@ GROUP = {
 }
 TEXT = {"schedule": "SegmentSchedule", "sizes": {"words": 40 * 20, "bptt": 10}}  # 40 rows in batches of 20
 MACHINE = report.Machine(places=2, part=1)
-
-
-@pytest.fixture(autouse=True)
-def one_thread(arithmetic):
-    """What is built here is small: threads would wait for one another, all the more where tests run side by side."""
-    torch.set_num_threads(1)
 
 
 def made_up(runs, about=None, **group):
@@ -199,9 +194,6 @@ def test_runs_in_any_order_take_at_least_the_bounds(seconds, places):
 
 def test_places_share_gpus_and_cores(configured):
     settings = configured(forecast={"gpus": 2}).settings
-    sys.path.insert(0, str(ROOT / "scripts"))
-    import forecast as step
-
     on_gpu = step.machine_of(settings, About(**ABOUT | {"device": "some GPU", "side_by_side": 3}), cores=8)
     assert on_gpu == report.Machine(6, 1 / 3, on_gpu=True)
     assert on_gpu.device_hours([3600, 7200]) == pytest.approx(1.0)
