@@ -19,14 +19,7 @@ from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 
 CPU = torch.device("cpu")
-LOSSES = [
-    3.0,
-    2.0,
-    2.5,
-    2.6,
-    1.5,
-    1.8,
-]  # with n = 1, averaging begins after the fourth: 2.6 > min(3.0, 2.0)
+LOSSES = [3.0, 2.0, 2.5, 2.6, 1.5, 1.8]  # with n = 1, averaging begins after the fourth: 2.6 > min(3.0, 2.0)
 
 
 class Line(nn.Module):

@@ -21,7 +21,7 @@ from scipy import stats
 from torch import nn
 
 from hidden_dynamics.data import adding, prepared, text
-from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.language_model import LanguageModel, LanguageOutput
 from hidden_dynamics.models.recurrent import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM
 from hidden_dynamics.results import generation
@@ -263,16 +263,13 @@ def trained(trained_once, workplace):
 
 
 @pytest.fixture
-def call(monkeypatch, capsys):
+def call(ended, capsys):
     """The script's exit code, and what it wrote to stdout and stderr."""
 
     def run(workplace, *arguments, directory=None, config=None):
         capsys.readouterr()
-        given = [str(directory or workplace.run), "--config", json.dumps(config or workplace.settings), *arguments]
-        monkeypatch.setattr(sys, "argv", ["generate.py", *given])
-        with pytest.raises(SystemExit) as end:
-            run_main(generate.main)
-        return end.value.code, *capsys.readouterr()
+        config = json.dumps(config or workplace.settings)
+        return ended(generate.main, directory or workplace.run, "--config", config, *arguments)
 
     return run
 

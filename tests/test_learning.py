@@ -122,41 +122,22 @@ def test_each_part_moves_in_its_turn_alone_and_the_second_sees_the_first_as_it_w
 
 
 @pytest.mark.parametrize("clip_norm", [None, 0.2])
-def test_in_turn_is_two_steps_of_sgd_as_written_plainly(clip_norm):
-    """Clipping is of the norm of the part's gradient."""
+@pytest.mark.parametrize("alternating", [True, False, None])
+def test_an_iteration_is_a_step_of_sgd_as_written_plainly_for_each_part_or_for_all(alternating, clip_norm):
+    """Clipping is of the norm of the part's gradient. What is given is the first loss."""
     task, network = Fitting(), Gated()
     steppers = optimisers.build(network, SGD)
     values, momenta = values_of(network), {}
+    turns = [(part, [part]) for part in PARTS] if alternating else [(None, PARTS)]
+    settings = {"alternating": alternating, "clip_norm": clip_norm} if alternating is not None else {}
     for _ in range(4):
-        expected = task.plain(network, (task.x, task.y), "hidden").item()
-        settings = {"alternating": True, "clip_norm": clip_norm}
+        expected = task.plain(network, (task.x, task.y), turns[0][0]).item()
         assert learn(task, network, steppers, (task.x, task.y), settings) == expected
-        for part in PARTS:
-            sgd(values, momenta, plain_gradients(task, values, [part], part, clip_norm))
+        for part, names in turns:
+            sgd(values, momenta, plain_gradients(task, values, names, part, settings.get("clip_norm")))
         for name, value in values_of(network).items():
             torch.testing.assert_close(value, values[name], rtol=1e-12, atol=1e-14)
-
-
-@pytest.mark.parametrize("settings", [{}, {"alternating": False, "clip_norm": None}, {"clip_norm": 0.2}])
-def test_otherwise_it_is_one_step_of_all(settings):
-    task, network = Fitting(), Gated()
-    steppers = optimisers.build(network, SGD)
-    values, momenta = values_of(network), {}
-    for _ in range(3):
-        learn(task, network, steppers, (task.x, task.y), settings)
-        sgd(values, momenta, plain_gradients(task, values, PARTS, None, settings.get("clip_norm")))
-        for name, value in values_of(network).items():
-            torch.testing.assert_close(value, values[name], rtol=1e-12, atol=1e-14)
-    assert [arguments for arguments, _ in task.calls] == [(), (), ()]
-
-
-def test_in_turn_differs_from_all_at_once():
-    found = []
-    for alternating in (True, False):
-        task, network = Fitting(), Gated()
-        learn(task, network, optimisers.build(network, SGD), (task.x, task.y), {"alternating": alternating})
-        found.append(values_of(network))
-    assert moved(*found) == ["attention"]  # which sees what the other has learnt
+    assert [arguments for arguments, _ in task.calls] == 4 * [(part,) if alternating else () for part, _ in turns]
 
 
 FAILURE = SolverFailure("state not finite", 0.5, 3, "forward")
@@ -174,18 +155,17 @@ def a_learning(broken, value, frozen=()):
     return task, network, outcome
 
 
-@pytest.mark.parametrize("value", [1.0, math.nan, FAILURE], ids=str)
-@pytest.mark.parametrize("broken", [1, 2])
-def test_afterwards_all_parameters_have_gradients_again(broken, value):
-    _, network, _ = a_learning(broken, value)
-    assert all(parameter.requires_grad for parameter in network.parameters())
-
-
-@pytest.mark.parametrize("value", [math.nan, FAILURE], ids=str)
-@pytest.mark.parametrize("frozen", PARTS)
-def test_afterwards_a_parameter_that_had_no_gradient_has_none(value, frozen):
-    _, network, _ = a_learning(1, value, [frozen])
-    assert [name for name, parameter in network.named_parameters() if not parameter.requires_grad] == [frozen]
+@pytest.mark.parametrize(
+    ("broken", "frozen", "value"),
+    [
+        *((broken, [], value) for broken in (1, 2) for value in (1.0, math.nan, FAILURE)),
+        *((1, [part], value) for part in PARTS for value in (math.nan, FAILURE)),
+    ],
+    ids=str,
+)
+def test_afterwards_the_parameters_have_gradients_that_had_them_before(broken, frozen, value):
+    _, network, _ = a_learning(broken, value, frozen)
+    assert [name for name, parameter in network.named_parameters() if not parameter.requires_grad] == frozen
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, FAILURE], ids=str)

@@ -5,7 +5,6 @@ import csv
 import json
 import math
 import signal
-import sys
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ import train as script
 
 from hidden_dynamics.configuration.runs import OUTPUTS, resolve
 from hidden_dynamics.data import prepared
-from hidden_dynamics.errors import run_main
 from hidden_dynamics.models.continuous import SolverFailure
 from hidden_dynamics.results import writing
 from hidden_dynamics.training import loop, optimisers
@@ -115,11 +113,15 @@ class Run:
 
 @either_reading
 def test_an_interrupted_training_ends_with_the_numbers_of_one_left_alone(configured, tmp_path, reading):
-    """Metrics with the function evaluations, and weights; stopped in both of its turns where it has them."""
+    """Metrics with the function evaluations, and weights; stopped in both of its turns where it has them.
+
+    Once it is finished it is not taken up again.
+    """
     whole = Run(configured, tmp_path / "whole", reading)
     expected = whole.train()
     assert expected.iteration == ITERATIONS[reading] and len(expected.metrics) == EPOCHS
     assert expected.diverged_at is None
+    assert_evaluations_are_means(expected, ITERATIONS[reading] // EPOCHS, adjoint=reading == "published")
     done = 0
     turns = [None, "hidden", "attention"] if reading == "published" else [None, None, None]
     for steps, part in zip((1, 2, 1), turns, strict=True):
@@ -128,29 +130,19 @@ def test_an_interrupted_training_ends_with_the_numbers_of_one_left_alone(configu
             stopped.train()
         done += steps
         assert stopped.batches == steps
-    rest = Run(configured, tmp_path / "parts", reading)
-    rest.assert_same(rest.train(), whole, expected)
-    assert rest.batches == ITERATIONS[reading] - done
+    for left in (ITERATIONS[reading] - done, 0):
+        rest = Run(configured, tmp_path / "parts", reading)
+        rest.assert_same(rest.train(), whole, expected)
+        assert rest.batches == left and rest.tests == (1 if left and reading == "published" else 0)
 
 
-@either_reading
-def test_a_finished_training_is_not_taken_up_again(configured, tmp_path, reading):
-    first = Run(configured, tmp_path, reading)
-    expected = first.train()
-    again = Run(configured, tmp_path, reading)
-    again.assert_same(again.train(), first, expected)
-    assert (again.batches, again.tests) == (0, 0)
-
-
-def test_the_evaluations_of_a_row_are_the_means_over_the_iterations_since_the_one_before(configured, tmp_path):
-    """Both turns of an iteration are counted: forwards, and backwards for the adjoint."""
-    history = Run(configured, tmp_path).train()
+def assert_evaluations_are_means(history, every, adjoint):
+    """Of the iterations since the row before. Both turns count: forwards, and backwards for the adjoint."""
     counts = np.array(history.function_evaluations)
-    assert counts.shape == (6, 2) and np.all(counts > 0)
+    assert counts.shape == (history.iteration, 2) and np.all(counts[:, 0] > 0) and np.all((counts[:, 1] > 0) == adjoint)
     for k, row in enumerate(history.metrics):
-        mean = counts[2 * k : 2 * k + 2].mean(0)
-        assert [row["nfe_forward"], row["nfe_backward"]] == mean.tolist()
-        assert row["iteration"] == 2 * k + 2
+        assert [row["nfe_forward"], row["nfe_backward"]] == counts[every * k : every * (k + 1)].mean(0).tolist()
+        assert row["iteration"] == every * (k + 1)
 
 
 # The test
@@ -285,7 +277,7 @@ def test_a_failure_in_the_second_turn_is_of_the_same_iteration(configured, tmp_p
     assert all(parameter.requires_grad for parameter in run.network.parameters())
 
 
-def test_the_script_ends_well_and_says_that_the_solver_failed(configured, tmp_path, monkeypatch, capsys):
+def test_the_script_ends_well_and_says_that_the_solver_failed(configured, tmp_path, ended):
     def call(max_steps):
         settings = settings_of(max_steps=max_steps) | {
             "results": str(tmp_path / "results"),
@@ -298,12 +290,9 @@ def test_the_script_ends_well_and_says_that_the_solver_failed(configured, tmp_pa
         about = {"dataset": run.spec["dataset"], "title": "Digits", "stand_in_for": None}
         prepared.save(tmp_path / path, arrays(), about)
         arguments = ["--task", TASK, "--model", run.variant, "--seed", "0", "--config", json.dumps(settings)]
-        monkeypatch.setattr(sys, "argv", ["train.py", *arguments, "--threads", "1"])
-        with pytest.raises(SystemExit) as end:
-            run_main(script.main)
-        directory = tmp_path / run.directory
+        end, directory = ended(script.main, *arguments, "--threads", "1"), tmp_path / run.directory
         assert all((directory / name).is_file() for name in OUTPUTS)
-        return end.value.code, *capsys.readouterr(), json.loads((directory / "run.json").read_text()), directory
+        return *end, json.loads((directory / "run.json").read_text()), directory
 
     code, out, err, about, directory = call(max_steps=1)
     assert (code, err) == (0, "")

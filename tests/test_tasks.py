@@ -17,7 +17,7 @@ from hidden_dynamics.tasks.copying import Copying
 from hidden_dynamics.tasks.pixels import PixelClassification, pixel_order
 
 CPU = torch.device("cpu")
-PIXELS, LEVELS = 12, 16
+PIXELS, LEVELS = 12, 255  # by which a division is not a multiplication by its inverse
 
 
 def pixel_arrays(train=30, test=1100):
@@ -81,14 +81,6 @@ def test_a_pixel_is_its_grey_level_over_the_number_of_levels():
     assert labels.tolist() == arrays["train_labels"][[4, 2]].tolist() and labels.dtype == torch.int64
 
 
-def test_white_is_exactly_one_and_black_exactly_zero():
-    arrays = pixel_arrays() | {"levels": np.array(255, np.float32)}
-    arrays["train_images"] = np.array([[0] * PIXELS, [255] * PIXELS], dtype=np.uint8)
-    arrays["train_labels"] = arrays["train_labels"][:2]
-    x, _ = PixelClassification(arrays, {"permutation": "none"}, 0, CPU).batch(0, np.array([0, 1]))
-    assert x[:, 0].unique().tolist() == [0.0] and x[:, 1].unique().tolist() == [1.0]
-
-
 def test_without_a_permutation_an_image_is_read_row_by_row():
     arrays = pixel_arrays()
     image = np.arange(PIXELS, dtype=np.uint8).reshape(3, 4)  # 0..3 is its first row
@@ -99,20 +91,9 @@ def test_without_a_permutation_an_image_is_read_row_by_row():
 
 
 @pytest.mark.parametrize("seed", [0, 1, 7])
-def test_the_fixed_permutation_is_that_of_random_state_92916_whatever_the_seed(seed):
-    expected = np.random.RandomState(92916).permutation(784)
-    assert np.array_equal(pixel_order("fixed", 784, seed), expected)
-
-
-@pytest.mark.parametrize("seed", [0, 1, 7])
-def test_the_permutation_by_seed_is_that_of_random_state_of_the_seed(seed):
-    assert np.array_equal(pixel_order("by_seed", 784, seed), np.random.RandomState(seed).permutation(784))
-
-
-def test_the_permutations_are_three_different_ones():
-    orders = [pixel_order(*what) for what in (("none", 784, 1), ("fixed", 784, 1), ("by_seed", 784, 1))]
-    assert len({tuple(order) for order in orders}) == 3
-    assert not np.array_equal(pixel_order("by_seed", 784, 1), pixel_order("by_seed", 784, 2))
+def test_permutations_are_those_of_random_state_92916_and_of_the_seed(seed):
+    for permutation, state in (("fixed", 92916), ("by_seed", seed)):
+        assert np.array_equal(pixel_order(permutation, 784, seed), np.random.RandomState(state).permutation(784))
 
 
 @pytest.mark.parametrize("permutation", ["none", "fixed", "by_seed"])
@@ -146,15 +127,6 @@ def test_the_evaluation_of_pixels_is_over_the_whole_test_set_at_once():
     measured = task.evaluate(network)
     assert measured["test_loss"] == pytest.approx(functional.cross_entropy(logits, labels).item(), rel=1e-6)
     assert measured["test_accuracy"] == (logits.argmax(1) == labels).sum().item() / 1100
-
-
-@pytest.mark.parametrize(("test", "label"), [(1100, 3), (7, 0)])
-def test_accuracy_is_a_fraction_of_the_test_set(test, label):
-    arrays, task = pixel_arrays(test=test), pixels(test=test)
-    answer = functional.one_hot(torch.tensor(label), 10).float()
-    accuracy = task.evaluate(Always(answer))["test_accuracy"]
-    assert accuracy == np.count_nonzero(arrays["test_labels"] == label) / test
-    assert 0 <= accuracy <= 1
 
 
 def test_the_loss_of_knowing_nothing_about_ten_classes_is_their_entropy():

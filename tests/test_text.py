@@ -1,14 +1,13 @@
 """Language modelling's data: words to numbers, Penn Treebank's files, and the prose of Python's help topics."""
 
 import json
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import prepare
 import pytest
-from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -331,44 +330,23 @@ def test_what_this_python_carries_reads_as_english():
     assert not any(word.isdecimal() for word in counts)
     assert ["assignments", "to", "__debug__", "are", "illegal"] in map(list, lines)
     # Only a sentence without any of the commonest words could be something else.
-    common = {
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "of",
-        "to",
-        "and",
-        "or",
-        "in",
-        "by",
-        "for",
-        "no",
-        "not",
-        "as",
-        "be",
-        "this",
-    }
+    common = set(python_topics.words("the a an is are of to and or in by for no not as be this"))
     assert sum(not common.intersection(line) for line in lines) < 0.05 * len(lines)
 
 
-def test_script_prepares_the_topics_and_records_their_digest(tmp_path: Path):
-    command = [sys.executable, ROOT / "scripts" / "prepare.py", "--dataset", "python_topics", "--raw", "nowhere"]
-    command += ["--settings", json.dumps({"vocabulary": 1000}), "--output", tmp_path / "topics.npz"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    loaded = prepared.load(tmp_path / "topics.npz")
+def test_script_prepares_the_topics_and_records_their_digest(tmp_path: Path, ended):
+    """Of a dataset with nothing embedded, it records its downloads alone."""
+
+    def prepare_by_script(dataset: str, options: dict) -> prepared.Prepared:
+        output, given = tmp_path / f"{dataset}.npz", ["--settings", json.dumps(options)]
+        assert ended(prepare.main, "--dataset", dataset, "--raw", "nowhere", *given, "--output", output).code == 0
+        return prepared.load(output)
+
+    loaded = prepare_by_script("python_topics", {"vocabulary": 1000})
     assert loaded.digest == prepared.digest(python_topics.prepare(Path("nowhere"), {"vocabulary": 1000}))
     assert loaded.provenance["files"] == python_topics.embedded()
     assert loaded.provenance["stand_in_for"] == ["ptb"] and loaded.provenance["settings"] == {"vocabulary": 1000}
-
-
-def test_a_dataset_with_nothing_embedded_records_its_downloads_alone(tmp_path: Path):
-    command = [sys.executable, ROOT / "scripts" / "prepare.py", "--dataset", "adding", "--raw", "nowhere"]
-    command += ["--settings", json.dumps({"length": 10, "test_size": 2, "seed": 0}), "--output", tmp_path / "a.npz"]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
-    assert prepared.load(tmp_path / "a.npz").provenance["files"] == {}
+    assert prepare_by_script("adding", {"length": 10, "test_size": 2, "seed": 0}).provenance["files"] == {}
 
 
 # --------------------------------------------------------------------------------------------------------- the registry

@@ -20,7 +20,7 @@ from torch import nn
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, find
 from hidden_dynamics.data import adding, prepared
-from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.errors import UserError
 from hidden_dynamics.results import writing
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.tasks.pixels import PixelClassification
@@ -631,16 +631,9 @@ def workplace(tmp_path):
 
 
 @pytest.fixture
-def call(monkeypatch, capsys):
+def call(ended):
     """The script's exit code, and what it wrote to stdout and stderr."""
-
-    def run(arguments):
-        monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
-        with pytest.raises(SystemExit) as end:
-            run_main(script.main)
-        return end.value.code, *capsys.readouterr()
-
-    return run
+    return lambda arguments: ended(script.main, *arguments)
 
 
 def test_a_run_leaves_its_outputs_which_agree_with_each_other_and_its_checkpoint(workplace, call):
