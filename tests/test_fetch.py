@@ -398,17 +398,17 @@ def test_an_archive_with_other_members_is_refused(server: Server, tmp_path: Path
 
 @pytest.mark.parametrize("content", [ARCHIVE, gzip.compress(ARCHIVE)], ids=["plain", "gzip"])
 def test_a_flipped_byte_of_an_archive_never_passes_unseen(tmp_path: Path, content: bytes):
-    path, refused = tmp_path / "parts.tar", 0
+    path, noticed = tmp_path / "parts.tar", 0
     for position in range(0, len(content), 61):
         path.write_bytes(content[:position] + bytes([content[position] ^ 0x41]) + content[position + 1 :])
         try:
             verify(path, packed_remote())
         except UserError:
-            refused += 1
+            noticed += 1
         else:  # a byte that carries nothing, such as those after a member's end
             with archives.decompressed(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
                 assert {member.name: archive.extractfile(member).read() for member in archive} == MEMBERS
-    assert refused > len(content) / 61 / 2
+    assert noticed > len(content) / 61 / 2
 
 
 # ------------------------------------------------------------------------------------------------------------- the disk

@@ -78,62 +78,60 @@ def test_a_flipped_byte_never_passes_unseen(tmp_path: Path):
     path = tmp_path / "toy.npz"
     prepared.save(path, {"a": np.arange(5), "b": np.ones(2, np.float32)}, PROVENANCE)
     good, whole = prepared.load(path), path.read_bytes()
-    refused = 0
+    noticed = 0
     for position in range(len(whole)):
         path.write_bytes(whole[:position] + bytes([whole[position] ^ 0x41]) + whole[position + 1 :])
         try:
             loaded = prepared.load(path)
         except UserError as error:
-            refused += 1
+            noticed += 1
             assert str(error).startswith(f"{path} cannot be used: ") and "un snakemake again" in str(error)
         else:  # a byte that carries nothing, such as the archive's date
             assert prepared.digest(loaded.arrays) == good.digest
-    assert refused > len(whole) / 2
+    assert noticed > len(whole) / 2
 
 
-@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.99])
-def test_a_truncated_file_is_refused(tmp_path: Path, share: float):
-    for suffix in (".npz", ".json"):
-        prepared.save(tmp_path / "toy.npz", ARRAYS, PROVENANCE)
-        damaged = tmp_path / f"toy{suffix}"
-        content = damaged.read_bytes()
-        damaged.write_bytes(content[: int(share * len(content))])
-        with refused(f"{damaged} .* truncated or altered"):
-            prepared.load(tmp_path / "toy.npz")
-
-
-def test_a_file_of_other_arrays_is_refused(tmp_path: Path):
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    """A prepared file."""
     prepared.save(tmp_path / "toy.npz", ARRAYS, PROVENANCE)
-    prepared.save(tmp_path / "other.npz", {"a": np.zeros(3)}, PROVENANCE)
-    (tmp_path / "other.npz").replace(tmp_path / "toy.npz")
-    with refused("toy.npz .* the digest of its arrays is .* set aside as .* run"):
-        prepared.load(tmp_path / "toy.npz")
+    return tmp_path / "toy.npz"
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".json"])
-def test_a_missing_file_is_named(tmp_path: Path, suffix: str):
-    prepared.save(tmp_path / "toy.npz", ARRAYS, PROVENANCE)
-    (tmp_path / f"toy{suffix}").unlink()
-    with refused(f"toy{suffix} .* missing. .*un snakemake again"):
-        prepared.load(tmp_path / "toy.npz")
-    assert not (tmp_path / "toy.npz").exists()  # so that Snakemake makes both again
+def test_a_truncated_or_missing_file_is_refused(toy: Path, suffix: str):
+    damaged = toy.with_suffix(suffix)
+    content = damaged.read_bytes()
+    for share in (0, 0.1, 0.5, 0.99):
+        damaged.write_bytes(content[: int(share * len(content))])
+        with refused(f"{damaged} .* truncated or altered"):
+            prepared.load(toy)
+        prepared.save(toy, ARRAYS, PROVENANCE)
+    damaged.unlink()
+    with refused(f"{damaged} .* missing. .*un snakemake again"):
+        prepared.load(toy)
+    assert not toy.exists()  # so that Snakemake makes both again
 
 
-def test_arrays_of_another_dataset_or_prepared_otherwise_are_refused(tmp_path: Path):
-    path = tmp_path / "toy.npz"
-    for wanted in (("other", {"length": 3}), ("toy", {"length": 4})):
-        prepared.save(path, ARRAYS, PROVENANCE)
-        assert prepared.load(path, "toy", {"length": 3}).provenance == PROVENANCE
-        with refused("was made for .*, and .* was expected"):
-            prepared.load(path, *wanted)
-        assert not path.exists() and path.with_name("toy.npz.unusable").exists()
+def test_a_file_of_other_arrays_is_refused(toy: Path):
+    prepared.save(toy.with_name("other.npz"), {"a": np.zeros(3)}, PROVENANCE)
+    toy.with_name("other.npz").replace(toy)
+    with refused("toy.npz .* the digest of its arrays is .* set aside as .* run"):
+        prepared.load(toy)
 
 
-def test_pickled_objects_are_never_loaded(tmp_path: Path):
-    prepared.save(tmp_path / "toy.npz", {"a": np.zeros(3)}, {})
-    np.savez(tmp_path / "toy.npz", a=np.array([{}], dtype=object))
+@pytest.mark.parametrize("wanted", [("other", {"length": 3}), ("toy", {"length": 4})])
+def test_arrays_of_another_dataset_or_prepared_otherwise_are_refused(toy: Path, wanted: tuple[str, dict]):
+    assert prepared.load(toy, "toy", {"length": 3}).provenance == PROVENANCE
+    with refused("was made for .*, and .* was expected"):
+        prepared.load(toy, *wanted)
+    assert not toy.exists() and toy.with_name("toy.npz.unusable").exists()
+
+
+def test_pickled_objects_are_never_loaded(toy: Path):
+    np.savez(toy, a=np.array([{}], dtype=object))
     with refused("truncated or altered"):
-        prepared.load(tmp_path / "toy.npz")
+        prepared.load(toy)
 
 
 def test_what_cannot_be_written_is_named(tmp_path: Path):
