@@ -184,7 +184,6 @@ def test_a_seed_that_finishes_before_the_others_did_not_diverge():
     [
         ("demo", "momentumrnn_figure3"),  # stand-ins and other sizes; each reading of speech has panels of its own
         ("paper", "momentumrnn_figure3"),  # smoothing by split and task
-        ("demo", "momentumrnn_figure4"),  # other settings of generated data
         ("paper", "momentumrnn_figure4"),  # published final values
         ("paper", "momentumrnn_figure5"),  # the losses of the language model say what they are
         ("paper", "momentumrnn_figure11"),  # one smoothing of a split names no task
@@ -192,6 +191,12 @@ def test_a_seed_that_finishes_before_the_others_did_not_diverge():
 )
 def test_what_a_figure_says_is_as_approved(scale, name):
     approved(f"{name}_{scale}.txt", face(drawn(scale, name)))
+
+
+def test_other_settings_of_generated_data_are_named():
+    shorter = {"copying_2k": {"data": {"blanks": 40, "letters": 5}}, "adding": {"sizes": {128: 32}}}
+    artifact = artifact_at("paper", "momentumrnn_figure4", overrides={"tasks": shorter})
+    approved("momentumrnn_figure4_shorter.txt", face(draw(artifact)))
 
 
 def test_a_train_loss_is_drawn_against_iterations_only():
