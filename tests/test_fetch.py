@@ -3,7 +3,6 @@
 import errno
 import gzip
 import hashlib
-import io
 import os
 import re
 import shutil
@@ -19,8 +18,8 @@ from pathlib import Path
 import fetch as script
 import numpy as np
 import pytest
-import yaml
 from conftest import file_size_limit, refused
+from raw import pack, write_registry
 
 from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.configuration.schema import RemoteFile
@@ -311,20 +310,8 @@ MEMBERS = {f"part_{index}.bin": np.random.default_rng(index).bytes(2000 + index)
 OTHERS = {"README": b"about", "notes.txt": b"more", "old/parts.txt": bytes(700)}
 
 
-def pack(
-    members: dict[str, bytes], folder: str = "", kind: int = tarfile.USTAR_FORMAT, links: tuple[str, ...] = ()
-) -> bytes:
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w", format=kind) as archive:
-        for name, data in members.items():
-            member = tarfile.TarInfo(f"{folder}{name}")
-            member.size = len(data)
-            archive.addfile(member, io.BytesIO(data))
-        for name in links:
-            member = tarfile.TarInfo(name)
-            member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
-            archive.addfile(member)
-    return content.getvalue()
+def in_folder(folder: str, members: dict[str, bytes]) -> dict[str, bytes]:
+    return {f"{folder}/{name}": content for name, content in members.items()}
 
 
 def packed_remote(*urls: str) -> RemoteFile:
@@ -340,8 +327,10 @@ SAME_MEMBERS = {
     "plain": ARCHIVE,
     "gzip": gzip.compress(ARCHIVE),
     "in another order": pack(dict(reversed(MEMBERS.items()))),
-    "in a folder, among other files": gzip.compress(pack(OTHERS | MEMBERS, "release-1.0/files/", tarfile.PAX_FORMAT)),
-    "with a link of a member's name": pack(MEMBERS, "a/", links=("b/part_0.bin",)),
+    "in a folder, among other files": gzip.compress(
+        pack(in_folder("release-1.0", OTHERS | MEMBERS), format=tarfile.GNU_FORMAT)
+    ),
+    "with a link of a member's name": pack(in_folder("a", MEMBERS), links=["b/part_0.bin"]),
 }
 
 
@@ -475,21 +464,13 @@ def test_a_limit_on_the_size_of_files_is_reported(tmp_path: Path, copies: Path, 
 # ---------------------------------------------------------------------------------------------- the registry and script
 
 
-def write_registry(directory: Path, file: RemoteFile | None = None, **changes) -> Path:
-    listed = {"data.bin": file.given()} if file else {}
-    entry = {"title": "Toy", "module": "toy", "stand_in_for": None, "licence": "none", "citation": "nobody"}
-    path = directory / "datasets.yaml"
-    path.write_text(yaml.safe_dump({"toy": entry | {"files": listed} | changes}))
-    return path
-
-
 def with_file(**changes) -> dict:
     return {"files": {"x": {"size": 1, "sha256": "0" * 64, "urls": ["http://x"]} | changes}}
 
 
 def registered(directory: Path, file: RemoteFile) -> tuple:
     """The script's arguments for a dataset with one file."""
-    return ("--dataset", "toy", "--registry", write_registry(directory, file))
+    return ("--dataset", "toy", "--registry", write_registry(directory, files={"data.bin": file.given()}))
 
 
 def test_the_projects_registry_is_whole():

@@ -1,12 +1,12 @@
 """CIFAR-10 and SVHN, read from small files in the original formats; the enlarged digits."""
 
 import io
-import tarfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import refused
+from raw import pack
 from scipy.io import savemat
 
 from hidden_dynamics.configuration import load_datasets
@@ -46,12 +46,9 @@ def batches() -> dict[str, bytes]:
 
 def write_archive(directory: Path, contents: dict[str, bytes], mode: str = "w") -> Path:
     """As the official archive has them: in a folder, with a description and a list of names of the classes."""
+    members = {"batches.meta.txt": b"airplane\n", **contents, "readme.html": b"<html>"}
     path = directory / "cifar-10-binary.tar"
-    with tarfile.open(path, mode) as archive:
-        for name, content in {"batches.meta.txt": b"airplane\n", **contents, "readme.html": b"<html>"}.items():
-            member = tarfile.TarInfo(f"cifar-10-batches-bin/{name}")
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
+    path.write_bytes(pack({f"cifar-10-batches-bin/{name}": content for name, content in members.items()}, mode))
     return path
 
 
@@ -115,8 +112,7 @@ def test_an_archive_of_cifar10_that_is_none_or_not_there(tmp_path: Path):
     path.write_bytes(b"<html>404</html>" * 100)
     with refused(f"{path}: the archive is broken off or damaged"):
         cifar10.prepare(tmp_path, {})
-    with tarfile.open(path, "w"):
-        pass
+    path.write_bytes(pack({}))
     with refused(f"{path}: expected the files .*, found none of them"):
         cifar10.prepare(tmp_path, {})
 

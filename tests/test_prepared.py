@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import prepare
 import pytest
-import yaml
 from conftest import file_size_limit, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
+from raw import write_registry
 
 from hidden_dynamics.data import copying, prepared
 from hidden_dynamics.errors import UserError
@@ -183,9 +183,7 @@ def test_script_says_what_is_wrong(tmp_path: Path, ended, arguments: tuple[str, 
 def test_script_refuses_raw_files_that_are_not_the_registered_ones(tmp_path: Path, ended):
     content = b"registered"
     file = {"size": len(content), "sha256": hashlib.sha256(content).hexdigest(), "urls": ["http://nowhere.invalid"]}
-    entry = {"title": "Toy", "module": "no_such_module", "stand_in_for": None, "licence": "none", "citation": "nobody"}
-    registry = tmp_path / "datasets.yaml"
-    registry.write_text(yaml.safe_dump({"toy": entry | {"files": {"data.bin": file}}}))
+    registry = write_registry(tmp_path, module="no_such_module", files={"data.bin": file})
     arguments = ("--dataset", "toy", "--raw", tmp_path, "--registry", registry, "--output", tmp_path / "toy.npz")
     for written, said in (
         (b"Registered", f"{tmp_path}/data.bin: the content has SHA-256"),

@@ -2,11 +2,9 @@
 
 import io
 import itertools
-import json
 import math
 import re
 import shutil
-import tarfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from approved import approved
 from conftest import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from raw import pack, write_registry
 
 from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import fsdd, prepared, speech, synthetic_speech, timit
@@ -402,9 +401,8 @@ def test_the_script_finds_the_copy_in_the_settings_and_names_what_is_wrong_with_
 def test_of_an_own_copy_the_counts_are_recorded(tmp_path: Path, ended, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "own.py").write_text("import numpy as np\ndef prepare(raw, settings): return {'a': np.zeros((3, 2))}\n")
-    entry = {"title": "Own", "module": "own", "stand_in_for": None, "licence": "none", "citation": "none", "files": {}}
-    (tmp_path / "datasets.yaml").write_text(json.dumps({"own": entry | {"own_copy": True}}))
-    command = ["--dataset", "own", "--registry", tmp_path / "datasets.yaml", "--raw", tmp_path]
+    registry = write_registry(tmp_path, "own", module="own", own_copy=True)
+    command = ["--dataset", "own", "--registry", registry, "--raw", tmp_path]
     assert ended(prepare.main, *command, "--output", tmp_path / "own.npz").code == 0
     assert prepared.load(tmp_path / "own.npz").provenance["own_copy"] == {"a": 3}
 
@@ -412,20 +410,16 @@ def test_of_an_own_copy_the_counts_are_recorded(tmp_path: Path, ended, monkeypat
 # ----------------------------------------------------------------------------------------------------------------- FSDD
 
 
-def write_archive(path: Path, speakers=("theo", "george"), digits=range(2), indices=range(12), change=None) -> dict:
+SPEAKERS = ("theo", "george")
+
+
+def write_archive(path: Path, indices=range(12), **changes: bytes) -> dict[str, np.ndarray]:
     """An archive of recordings with different lengths, not in order; the samples of each, by name."""
-    written = {}
-    with tarfile.open(path, "w") as archive:
-        for index in reversed(indices):
-            for digit in digits:
-                for speaker in speakers:
-                    name = f"{digit}_{speaker}_{index}.wav"
-                    written[name] = noise(len(written), 256 + 128 * (len(written) % 50), 3000)
-                    content = (change or {}).get(name, audio(written[name], 8000, "WAV"))
-                    member = tarfile.TarInfo(f"fsdd-1.0/recordings/{name}")
-                    member.size = len(content)
-                    archive.addfile(member, io.BytesIO(content))
-    return written
+    names = [f"{digit}_{speaker}_{i}.wav" for i in reversed(indices) for digit in (0, 1) for speaker in SPEAKERS]
+    samples = {name: noise(place, 256 + 128 * (place % 50), 3000) for place, name in enumerate(names)}
+    contents = {name: audio(written, 8000, "WAV") for name, written in samples.items()} | changes
+    path.write_bytes(pack({f"fsdd-1.0/recordings/{name}": content for name, content in contents.items()}))
+    return samples
 
 
 @pytest.fixture
@@ -453,7 +447,7 @@ def test_fsdd_is_split_by_number_and_in_order(tmp_path: Path, few_recordings):
     ],
 )
 def test_a_bad_recording_of_an_archive_is_named(tmp_path: Path, few_recordings, content: bytes, message: str):
-    write_archive(tmp_path / "recordings.tar", change={"1_theo_7.wav": content})
+    write_archive(tmp_path / "recordings.tar", **{"1_theo_7.wav": content})
     with refused(f"^{tmp_path}/recordings.tar: 1_theo_7.wav: .*{message}"):
         fsdd.prepare(tmp_path, {})
 
