@@ -30,6 +30,13 @@ def _configured(settings: str) -> Configuration:
     return load(read_yaml(ROOT / "config.yaml") | json.loads(settings))
 
 
+def cells(table, label, group="", size=""):
+    """A row's cells by their names: those in a group of columns, the first without another, and those in none."""
+    (row,) = [row for row in table.frame.to_dict("records") if row["", "Model"] == label and size in ("", row["", "N"])]
+    group = group or next((name for name, _ in row if name), "")
+    return {name: text for (of, name), text in row.items() if of in ("", group)}
+
+
 def panels_of(figure):
     return [ax for ax in figure.axes if ax.axison]
 

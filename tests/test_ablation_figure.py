@@ -122,28 +122,21 @@ def test_a_grid_that_diverged_everywhere_is_drawn():
     assert words(figure).count("diverged 2/2") == 27 and len(with_gid(figure, "hatch")) == 27
 
 
-def test_a_mean_that_is_not_finite_is_no_colour():
-    def overflow(row):
+def test_a_mean_that_is_not_finite_and_a_run_with_nothing_to_report_have_no_colour():
+    """The train loss of such a run stayed finite and no validation loss was, so nothing was chosen and tested."""
+
+    def change(row):
         if row["paper_size"] == "mu0.9-s1.0":
             row["measured"] = '{"test_accuracy": 0.5, "test_loss": 2e9, "test_perplexity": Infinity}'
-
-    figure = grid_figure(change=overflow)
-    accuracy, mse, perplexity = grids(figure, "ours")
-    assert text_at(perplexity, "ours 0.9 1") == ["not finite"] and perplexity.get_array().mask.sum() == 1
-    assert text_at(accuracy, "ours 0.9 1") == ["50.00"] and text_at(mse, "ours 0.9 1") == ["2.00e+09"]
-    assert "Hatched: no number" in words(figure) and "Hatched" not in words(drawn("demo"))
-
-
-def test_a_run_that_finished_without_anything_to_report_is_no_number():
-    """Its train loss stayed finite and no validation loss was, so nothing was chosen and nothing tested."""
-
-    def nothing(row):
         if (row["task"], row["paper_size"], row["seed"]) == ("ptb_ablation", "mu0.9-s0.1", "0"):
             row |= {"measured": "", "metric": "", "rule": ""}
 
-    figure = grid_figure(change=nothing)
-    perplexity = grids(figure, "ours")[2]
-    assert text_at(perplexity, "ours 0.9 0.1") == ["not finite"] and perplexity.get_array().mask.sum() == 1
+    figure = grid_figure(change=change)
+    accuracy, mse, perplexity = grids(figure, "ours")
+    assert text_at(perplexity, "ours 0.9 1") == text_at(perplexity, "ours 0.9 0.1") == ["not finite"]
+    assert perplexity.get_array().mask.sum() == 2
+    assert text_at(accuracy, "ours 0.9 1") == ["50.00"] and text_at(mse, "ours 0.9 1") == ["2.00e+09"]
+    assert "Hatched: no number" in words(figure) and "Hatched" not in words(drawn("demo"))
 
 
 @pytest.mark.parametrize("scale", ["demo", "paper"])

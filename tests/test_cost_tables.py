@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from approved import approved
 from conftest import refused
-from drawn import artifact_at
+from drawn import artifact_at, cells
 from made import costs_of, make_run, row_of, sources_of
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
@@ -38,12 +38,6 @@ def drawn(name: str, at: str = "paper", of: str = "", **changes: str) -> Table:
 
 def changed(rows: Rows, of: str = "", **changes: str) -> Rows:
     return [row | changes if of in ("", row["model"]) else row for row in rows]
-
-
-def only(table: Table, label: str, group: str = "Training") -> dict[str, str]:
-    """A model's cells in a group of columns and in the one without a name, by their names."""
-    (row,) = [row for row in table.frame.to_dict("records") if row["", "Model"] == label]
-    return {name: text for (of, name), text in row.items() if of in ("", group)}
 
 
 def not_held(table: Table) -> list[str]:
@@ -92,12 +86,12 @@ def test_what_is_not_as_in_the_paper_is_not_compared(name, model, changes, reaso
     compared = table.data.set_index("model")["comparison"]
     assert compared["adam_lstm"].isna().all()
     assert compared["sr_lstm"].isna().all() == (model == "lstm")
-    assert only(table, "AdamLSTM")["ours against published"] == "–"
+    assert cells(table, "AdamLSTM")["ours against published"] == "–"
     assert table.data["published_ratio"].notna().all()
 
 
 def test_a_memory_too_small_to_be_seen_has_no_ratio():
-    adam = only(drawn(MEMORY, value="0.0", ratio=""), "AdamLSTM")
+    adam = cells(drawn(MEMORY, value="0.0", ratio=""), "AdamLSTM")
     assert (adam["ours ÷ LSTM’s"], adam["ours against published"]) == ("–", "–")
 
 
@@ -196,7 +190,7 @@ def test_the_own_clocks_are_judged(runs, minutes, verdict, clocks):
     runs.add("lstm", 0, [0.95])
     runs.add("sr_lstm", 0, [0.1, 0.95], minutes=minutes)
     runs.others("lstm", "sr_lstm")
-    row = only(runs.table(), "SRLSTM")
+    row = cells(runs.table(), "SRLSTM")
     assert (row["÷ LSTM’s clocks"], row[COMPUTED_RATIO], row[VERDICT]) == (clocks, "2.60", verdict)
 
 
@@ -207,8 +201,8 @@ def test_there_is_no_verdict_where_a_seed_did_not_reach_the_target(runs, behind,
     runs.add(behind, 1, [0.92])
     runs.others(behind)
     table = runs.table()
-    assert only(table, "SRLSTM")[VERDICT] == "–"
-    assert only(table, "SRLSTM")["÷ LSTM’s clocks"] == {"sr_lstm": "0.50", "lstm": "2.00"}[behind]
+    assert cells(table, "SRLSTM")[VERDICT] == "–"
+    assert cells(table, "SRLSTM")["÷ LSTM’s clocks"] == {"sr_lstm": "0.50", "lstm": "2.00"}[behind]
     assert table.data["ordering"].notna().sum() == judged
 
 
@@ -231,8 +225,8 @@ def test_runs_that_are_not_as_in_the_paper_are_not_judged(runs, of, of_runs, of_
     runs.others()
     runs.rows = changed(runs.rows, of, **of_runs)
     table = runs.table(**of_costs)
-    assert only(table, "SRLSTM")[VERDICT] == "–" and table.data["ordering"].notna().sum() == (3 if of else 0)
-    assert only(table, "SRLSTM")["Published ÷ LSTM’s"] == "0.45"  # 348 / 767
+    assert cells(table, "SRLSTM")[VERDICT] == "–" and table.data["ordering"].notna().sum() == (3 if of else 0)
+    assert cells(table, "SRLSTM")["Published ÷ LSTM’s"] == "0.45"  # 348 / 767
     assert not_held(table) == [reason]
 
 
@@ -244,7 +238,7 @@ def test_times_to_another_target_are_not_judged(project, tmp_path, change):
     runs.others()
     table = runs.table()
     assert table.data["ordering"].isna().all() and set(table.frame["", VERDICT]) == {"–"}
-    assert only(table, "SRLSTM")["Published, min"] == "348"
+    assert cells(table, "SRLSTM")["Published, min"] == "348"
     (reason,) = not_held(table)
     assert reason.startswith("Ours, because the target is not the published one (92.29 %")
 
@@ -257,10 +251,10 @@ def test_times_per_sample_of_another_device_are_not_counted(runs, lstm):
     runs.add("adam_lstm", 1, [0.95], device="A GPU")
     runs.others("lstm", "adam_lstm")
     table = runs.table()
-    adam, sr = only(table, "AdamLSTM"), only(table, "SRLSTM")
+    adam, sr = cells(table, "AdamLSTM"), cells(table, "SRLSTM")
     assert (adam[COMPUTED], adam[COMPUTED_RATIO], adam["÷ LSTM’s clocks"]) == ("–", "–", "1.00")
     assert (sr[COMPUTED], sr[COMPUTED_RATIO]) == ("3.90", "1.30" if lstm == "cpu" else "–")
-    assert only(table, "LSTM")[COMPUTED] == ("3.00" if lstm == "cpu" else "–")
+    assert cells(table, "LSTM")[COMPUTED] == ("3.00" if lstm == "cpu" else "–")
     (note,) = [note for note in table.notes if note.startswith("No epochs × time per sample")]
     models = {"cpu": "AdamLSTM", "A GPU": "LSTM, AdamLSTM"}[lstm]
     assert f"for {models}: trained on A GPU, and the time per sample was measured on cpu." in note
@@ -302,8 +296,8 @@ def test_published_costs_by_hand():
 @pytest.mark.parametrize("number", PUBLISHED)
 def test_artifacts_show_the_published_rows(number):
     artifact = artifact_at("paper", f"momentumrnn_table{number}")
-    cells = [(cell.model, cell.size) for cell in artifact.shown()]
-    assert cells == [(row.model, row.size) for row in artifact.published.rows]
+    shown = [(cell.model, cell.size) for cell in artifact.shown()]
+    assert shown == [(row.model, row.size) for row in artifact.published.rows]
 
 
 def test_the_published_target_is_the_artifacts_at_the_papers_scale():
@@ -325,7 +319,7 @@ def test_every_cost_is_as_printed(number):
     for heading, quantity in zip(header[1:], content.quantities.values(), strict=True):
         assert quantity.unit.lower() in re.sub(r"<.*?>|\s", "", heading).lower()
     ours = [[row.model.replace("_", ""), *row.values.values()] for row in content.rows]
-    assert ours == [[model.lower(), *map(float, cells)] for model, *cells in printed]
+    assert ours == [[model.lower(), *map(float, numbers)] for model, *numbers in printed]
     assert all(list(row.values) == list(content.quantities) for row in content.rows)
 
 

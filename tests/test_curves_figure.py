@@ -137,14 +137,11 @@ def test_a_model_of_the_users_own_is_drawn(project):
 
 def test_diverged_runs_are_marked():
     artifact = artifact_at("demo", "momentumrnn_figure4")
-    curves = curves_of(artifact)
-    for row in curves:
-        if row["model"] == "lstm" and row["panel"] == "1" and int(row["x"]) > 90:
-            row["n"] = "1"
+    curves = with_n(curves_of(artifact), {("1", "lstm"): {90: 1}})
     figure = draw(artifact, curves, diverged=[("adding", "lstm", 1)])
     assert "LSTM (1 of 2 seeds diverged on adding)" in legend(figure)
     assert "Diverged: Adding, LSTM, seed 1: the loss was not finite at iteration 91." in words(figure)
-    assert [mark.get_xdata().tolist() for mark in with_gid(figure, "diverged")] == [[90.0]]
+    assert marks_of(figure) == [([90.0], "Iteration")]
 
 
 def with_n(curves, counts):

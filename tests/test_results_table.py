@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from approved import approved
 from conftest import refused
-from drawn import artifact_at
+from drawn import artifact_at, cells
 from made import row_of, sources_of
 
 from hidden_dynamics.artifacts.tables import Table, markdown
@@ -45,13 +45,6 @@ def row(
 def drawn(rows: list[dict[str, str]], artifact: Any = None) -> Table:
     artifact = artifact or artifact_at("paper", MNIST)
     return artifact.draw(sources_of(artifact, summary=rows))
-
-
-def cells(table: Table, label: str, group: str = "MNIST", size: str = "") -> dict[str, str]:
-    """A row's cells in a group of columns and in the one without a name, by their names."""
-    rows = [r for r in table.frame.to_dict("records") if r["", "Model"] == label and size in ("", r["", "N"])]
-    assert len(rows) == 1
-    return {name: text for (of, name), text in rows[0].items() if of in ("", group)}
 
 
 def record(table: Table, model: str, task: str = "mnist") -> dict[str, Any]:
