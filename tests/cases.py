@@ -58,6 +58,14 @@ def own_tensors(state):
     return list(state) if isinstance(state, tuple) else [state.h]
 
 
+def norms_of(module):
+    return [part for part in module.modules() if isinstance(part, nn.GroupNorm)]
+
+
+def convolutions_of(module):
+    return [part for part in module.modules() if isinstance(part, nn.Conv2d)]
+
+
 class HalvingFilter(nn.Module):
     """A filter of a user's own that does not commute with the linear map: u_t = u_{t-1} / 2 + tanh(g_t)."""
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from cases import assert_all_close, noise
-from torch import nn
+from cases import assert_all_close, convolutions_of, noise, norms_of
 from torch.nn import functional
 from torchdiffeq import odeint
 
@@ -118,14 +117,6 @@ def test_maps_have_the_sizes_of_the_papers_tables_or_of_the_released_scripts(con
 
 
 # Plain forms
-
-
-def norms_of(module):
-    return [part for part in module.modules() if isinstance(part, nn.GroupNorm)]
-
-
-def convolutions_of(module):
-    return [part for part in module.modules() if isinstance(part, nn.Conv2d)]
 
 
 def normed(x, norm):

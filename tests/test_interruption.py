@@ -14,18 +14,19 @@ import pytest
 import torch
 
 from hidden_dynamics.configuration.runs import OUTPUTS
+from hidden_dynamics.data import copying, digits, prepared, python_topics
 
 ROOT = Path(__file__).resolve().parents[1]
 TRAIN = [sys.executable, str(ROOT / "scripts" / "train.py")]
 
 DATA = {
-    "mnist": ("digits", "digits", {}),
+    "mnist": (digits, "digits", {}),
     "copying_1k": (
-        "copying",
+        copying,
         "copying-alphabet8-blanks20-letters5-seed0-test_size256",
         {"blanks": 20, "letters": 5, "alphabet": 8, "seed": 0, "test_size": 256},
     ),
-    "ptb": ("python_topics", "python_topics-vocabulary1000", {"vocabulary": 1000}),
+    "ptb": (python_topics, "python_topics-vocabulary1000", {"vocabulary": 1000}),
 }
 RUNS = {
     "mnist": ("momentum_lstm-n32", {"epochs": 8}),
@@ -35,7 +36,7 @@ RUNS = {
 }  # the model and its training
 
 # Trains by scripts/train.py's own main, with a checkpoint after every step and evaluation, in one child process after
-# another. The plan, in JSON, gives the deaths by SIGKILL: after some seconds, or at a place, passed so many times.
+# another. The plan, in JSON, gives the deaths: [signal, seconds after the start], or by SIGKILL at [place, passes].
 # The last child lives. Each child's exit code, and the iteration that the checkpoint has reached by then, is printed.
 DRIVER = r"""
 import json, os, pathlib, signal, sys, time
@@ -85,7 +86,7 @@ def arm(place, passes):
         die_in(files.os, "replace", passes, when=lambda source, target: pathlib.Path(target).name == place)
 
 def live(death):
-    if isinstance(death, list):
+    if death and isinstance(death[0], str):
         arm(*death)
     try:
         run_main(train.main)
@@ -104,9 +105,9 @@ for death in [*plan, None]:
     child = os.fork()
     if child == 0:
         live(death)
-    if isinstance(death, float):
-        time.sleep(death)
-        os.kill(child, signal.SIGKILL)
+    if death and isinstance(death[0], int):
+        time.sleep(death[1])
+        os.kill(child, death[0])
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     there = sorted(path.name for path in run.glob("[!.]*"))
     print("child", json.dumps({"death": death, "code": code, "reached": reached(run), "there": there}), flush=True)
@@ -127,10 +128,9 @@ class Workplace:
     def __init__(self, task, root):
         self.task, self.root = task, root
         self.model, self.training = RUNS[task]
-        dataset, name, options = DATA[task]
-        prepare = [sys.executable, str(ROOT / "scripts/prepare.py"), "--dataset", dataset, "--raw", str(root / "raw")]
-        output = root / "data" / "prepared" / f"{name}.npz"
-        subprocess.run([*prepare, "--settings", json.dumps(options), "--output", str(output)], check=True)
+        module, name, options = DATA[task]
+        about = {"dataset": name.split("-")[0], "title": name, "stand_in_for": None}
+        prepared.save(root / "data" / "prepared" / f"{name}.npz", module.prepare(None, options), about)
         ended = subprocess.run([*TRAIN, *self.arguments("alone")], cwd=root, check=True, capture_output=True, text=True)
         assert "finished" in ended.stdout and ended.stderr == ""
         record = json.loads((self.run("alone") / "run.json").read_text())
@@ -185,7 +185,10 @@ def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(work
     ]
     deaths = [[place, dice.randint(1, 2 if place == "in an evaluation" else 7)] for place in places]
     dice.shuffle(deaths)
-    deaths += [dice.uniform(0.1, 0.5) for _ in range(4)]  # on a fast machine, the last may come after the training
+    # On a fast machine, the last of these may come after the training.
+    deaths += [
+        [signum, dice.uniform(0.1, 0.5)] for signum in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL, signal.SIGINT)
+    ]
     if workplace.task == "ptb":
         deaths.append(["in the test", 1])
     deaths += [[name, 1] for name in ("before dropping the previous checkpoint", "metrics.csv", "model.pt", "run.json")]
@@ -199,14 +202,15 @@ def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(work
         text=True,
     )
     assert ended.returncode == 0, ended.stderr
-    assert ended.stderr == ""  # no checkpoint was found damaged
     children = [json.loads(line.split(" ", 1)[1]) for line in ended.stdout.splitlines() if line.startswith("child ")]
     assert len(children) == len(deaths) + 1 and children[-1]["code"] == 0
+    assert "damaged" not in ended.stderr
     for child in children[:-1]:
-        if isinstance(child["death"], list):
+        how, _ = child["death"]
+        if isinstance(how, str):
             assert child["code"] == -signal.SIGKILL and "run.json" not in child["there"], child
-        else:
-            assert child["code"] in (-signal.SIGKILL, 0), child
+        else:  # before it listens, a signal kills
+            assert child["code"] in (-how, 128 + how, 0), child
     reached = [child["reached"] or 0 for child in children]
     assert reached == sorted(reached)  # nothing that was kept is lost again
     assert reached[len(places)] > 0
@@ -214,6 +218,7 @@ def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(work
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("workplace", ["ptb"], indirect=True)
 def test_a_training_asked_to_stop_says_so_and_continues_where_it_was(workplace, dice):
     """First terminated, then killed, then interrupted from the keyboard, then left alone."""
     for signum, code in ((signal.SIGTERM, 143), (signal.SIGKILL, -9), (signal.SIGINT, 130)):
