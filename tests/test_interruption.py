@@ -1,5 +1,6 @@
 """Trainings in real processes, killed or asked to stop, and continued to the numbers of one that was left alone."""
 
+import importlib
 import json
 import os
 import random
@@ -13,21 +14,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from hidden_dynamics.configuration.runs import OUTPUTS
-from hidden_dynamics.data import copying, digits, prepared, python_topics
+from hidden_dynamics.configuration import load, parse_settings
+from hidden_dynamics.configuration.runs import OUTPUTS, find
+from hidden_dynamics.data import prepared
 
 ROOT = Path(__file__).resolve().parents[1]
 TRAIN = [sys.executable, str(ROOT / "scripts" / "train.py")]
 
-DATA = {
-    "mnist": (digits, "digits", {}),
-    "copying_1k": (
-        copying,
-        "copying-alphabet8-blanks20-letters5-seed0-test_size256",
-        {"blanks": 20, "letters": 5, "alphabet": 8, "seed": 0, "test_size": 256},
-    ),
-    "ptb": (python_topics, "python_topics-vocabulary1000", {"vocabulary": 1000}),
-}
 RUNS = {
     "mnist": ("momentum_lstm-n32", {"epochs": 8}),
     "copying_1k": ("adam_lstm-n32", {"epochs": 120, "evaluate_every": 20}),
@@ -128,21 +121,26 @@ class Workplace:
     def __init__(self, task, root):
         self.task, self.root = task, root
         self.model, self.training = RUNS[task]
-        module, name, options = DATA[task]
-        about = {"dataset": name.split("-")[0], "title": name, "stand_in_for": None}
-        prepared.save(root / "data" / "prepared" / f"{name}.npz", module.prepare(None, options), about)
+        configuration = load(parse_settings(json.dumps(self.config("alone"))))
+        spec = find(configuration, task, self.model, 1).spec
+        module = importlib.import_module(configuration.datasets[spec["dataset"]].module)
+        about = {"dataset": spec["dataset"], "title": "Data", "stand_in_for": None}
+        path = root / configuration.paths.prepared(spec["dataset"], spec["data"])
+        prepared.save(path, module.prepare(None, spec["data"]), about)
         ended = subprocess.run([*TRAIN, *self.arguments("alone")], cwd=root, check=True, capture_output=True, text=True)
         assert "finished" in ended.stdout and ended.stderr == ""
         record = json.loads((self.run("alone") / "run.json").read_text())
         assert (record["averaged_since"] is not None) == (task == "ptb")
 
-    def arguments(self, results):
-        config = {
+    def config(self, results):
+        return {
             "results": str(self.root / results),
             "data": {"directory": str(self.root / "data")},
             "overrides": {"tasks": {self.task: {"training": self.training}}},
         }
-        run = ["--task", self.task, "--model", self.model, "--seed", "1", "--config", json.dumps(config)]
+
+    def arguments(self, results):
+        run = ["--task", self.task, "--model", self.model, "--seed", "1", "--config", json.dumps(self.config(results))]
         return [*run, "--device", "cpu", "--threads", "1"]
 
     def run(self, results):
