@@ -40,8 +40,8 @@ class OneProcess:
     def __exit__(self, *_: Any) -> None:
         self.process.communicate()
 
-    def run(self, *arguments: str, **settings: Any) -> str:
-        """What snakemake prints; it must end with exit code 0."""
+    def run(self, *arguments: str, code: int = 0, **settings: Any) -> str:
+        """What snakemake prints; it must end with this exit code."""
         _python, _m, _snakemake, *command = self.workflow.command(*arguments, **(SETTINGS | settings))
         self.process.stdin.write(json.dumps(command) + "\n")
         self.process.stdin.flush()
@@ -50,5 +50,5 @@ class OneProcess:
             said.append(line)
             if line.startswith(END):
                 break
-        assert said[-1:] == [f"{END}0\n"], "".join(said)[-6000:]
+        assert said[-1:] == [f"{END}{code}\n"], "".join(said)[-6000:]
         return "".join(said)

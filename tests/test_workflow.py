@@ -18,7 +18,9 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import ROOT
+from one_process import OneProcess
 from repository import MOMENTUM, PARITY, SETTINGS, TARGETS, Workflow, add_what_a_user_adds, copy_repository
+from rules_read import rules_with
 
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration import load
@@ -296,56 +298,31 @@ MISTAKES = [
 
 
 def test_a_mistake_on_the_command_line_is_explained_without_a_traceback(repository):
-    with ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(lambda mistake: repository.run("--dry-run", code=1, **mistake[0]), MISTAKES))
-    for said, (_, expected) in zip(results, MISTAKES, strict=True):
-        for part in expected:
-            assert part in said
-        assert "Traceback" not in said
-        assert "hidden_dynamics/" not in said
-
-
-INSPECT = """
-import json
-from pathlib import Path
-from snakemake.api import ConfigSettings, OutputSettings, ResourceSettings, SnakemakeApi
-from snakemake.settings.enums import Quietness
-
-found = {}
-with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
-    for device in ("cuda", "cpu"):
-        settings = ConfigSettings(config={"device": device})
-        made = api.workflow(ResourceSettings(cores=1), settings, snakefile=Path("Snakefile"))
-        for rule in made._workflow.rules:
-            resources = {key: getattr(value, "_value", value) for key, value in rule.resources.items()}
-            found[f"{device} {rule.name}"] = {
-                "acts": bool(rule.shellcmd),
-                "log": bool(rule.log),
-                "benchmark": bool(rule.benchmark),
-                "message": bool(rule.message),
-                "conda": Path(str(rule.conda_env)).name,
-                "resources": {key: value for key, value in resources.items() if isinstance(value, int)},
-            }
-print(json.dumps(found))
-"""
+    with OneProcess(repository) as process:
+        for settings, expected in MISTAKES:
+            said = process.run("--dry-run", code=1, **settings)
+            for part in expected:
+                assert part in said
+            assert "Traceback" not in said
+            assert "hidden_dynamics/" not in said
 
 
 def test_every_rule_says_what_it_needs_and_where_it_writes_its_log(repository):
-    done = subprocess.run([sys.executable, "-c", INSPECT], cwd=repository.root, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    rules = json.loads(done.stdout.splitlines()[-1])
-    acting = {name: rule for name, rule in rules.items() if rule["acts"]}
-    targets = {name.split()[1] for name, rule in rules.items() if not rule["acts"]}
+    answers = rules_with(repository.root, ({"device": "cuda"}, []), ({"device": "cpu"}, []))
+    on = dict(zip(("cuda", "cpu"), answers, strict=True))
+    targets = {name for name, rule in on["cpu"].items() if not rule["command"]}
     assert targets == {"all", "claims", "index", "mine_table1", *ARTIFACTS}
-    assert {"cpu fetch", "cpu prepare", "cpu summarise", "cpu render_table", "cpu train_parity"} <= set(acting)
-    for name, rule in acting.items():
-        assert rule["log"] and rule["benchmark"] and rule["message"], name
-        assert (repository.root / "envs" / rule["conda"]).is_file(), name
-        assert {"_cores", "mem_mb", "runtime"} <= set(rule["resources"]), name
-        assert rule["resources"]["mem_mb"] >= 500, name  # a cluster's job runs a Snakemake of its own
-        expected = int(name.startswith(("cuda train_", "cuda measure_", "cuda calibrate")))
-        assert rule["resources"].get("gpu", 0) == expected, name
-    assert acting["cpu train_mnist"]["resources"]["gpu"] == 0
+    assert {"fetch", "prepare", "summarise", "render_table", "train_parity"} <= set(on["cpu"]) - targets
+    for device, rules in on.items():
+        for name in set(rules) - targets:
+            rule = rules[name]
+            assert rule["log"] and rule["benchmark"] and rule["message"], name
+            assert (repository.root / "envs" / f"{rule['environment']}.yaml").is_file(), name
+            assert {"_cores", "mem_mb", "runtime"} <= set(rule["resources"]), name
+            assert rule["resources"]["mem_mb"] >= 500, name  # a cluster's job runs a Snakemake of its own
+            expected = int(device == "cuda" and name.startswith(("train_", "measure_", "calibrate")))
+            assert rule["resources"].get("gpu", 0) == expected, name
+    assert on["cpu"]["train_mnist"]["resources"]["gpu"] == 0
 
 
 def test_rules_are_clean_under_lint_and_snakefmt(repository):
