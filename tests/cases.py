@@ -2,6 +2,7 @@
 
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from hidden_dynamics.models.recurrent import (
     DTRIV,
@@ -56,6 +57,19 @@ def tensors(state):
 def own_tensors(state):
     """h of a core's state, and c where there is one."""
     return list(state) if isinstance(state, tuple) else [state.h]
+
+
+class Watching(TorchDispatchMode):
+    """Within it, `note(name, result)` is called after every operation on tensors."""
+
+    def __init__(self, note):
+        super().__init__()
+        self.note = note
+
+    def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+        result = function(*arguments, **(keywords or {}))
+        self.note(str(function), result)
+        return result
 
 
 def norms_of(module):

@@ -7,6 +7,7 @@ import torch
 from cases import (
     LSTMS,
     HalvingFilter,
+    Watching,
     assert_all_close,
     assert_close,
     assert_same,
@@ -20,7 +21,6 @@ from cases import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from hidden_dynamics.models.momentum.filters import Adam
 from hidden_dynamics.models.recurrent import (
@@ -251,21 +251,17 @@ def test_single_precision_follows_double(name):
 
 def allocated_elements(steps, d):
     """Elements of the uninitialised tensors that a training step of Adam allocates."""
-    count = 0
+    sizes = []
 
-    class Counting(TorchDispatchMode):
-        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-            nonlocal count
-            result = function(*args, **(kwargs or {}))
-            if "empty" in str(function) and isinstance(result, torch.Tensor):
-                count += result.numel()
-            return result
+    def note(name, result):
+        if "empty" in name and isinstance(result, torch.Tensor):
+            sizes.append(result.numel())
 
     model = make_core("Adam", d, N)
     x = noise(steps, BATCH, d)
-    with Counting():
+    with Watching(note):
         model(x)[0].sum().backward()
-    return count
+    return sum(sizes)
 
 
 @pytest.mark.parametrize(("d", "sequences"), [(D, 1), (adam_input.WIDE, 2)])

@@ -237,10 +237,13 @@ def test_two_groups_of_parameters_have_an_optimiser_each_and_both_step(tmp_path)
     assert torch.allclose(network.bias, plain.bias, rtol=1e-5) and network.bias.abs().min() > 0
 
 
+OTHER_GROUPS = [RMSPROP, {"slow": RMSPROP["main"]}, {}, dict.fromkeys(("slow", "fast", "main"), RMSPROP["main"])]
+
+
 @pytest.mark.parametrize(
     ("groups", "settings", "complaint"),
     [
-        *((("slow", "fast"), given, "Linear has slow, fast") for given in (RMSPROP, {"slow": RMSPROP["main"]}, {})),
+        *((("slow", "fast"), given, "Linear has slow, fast") for given in OTHER_GROUPS),
         (("main",), {"main": {"name": "RMSprop", "lr": 0.1, "betas": [0.9, 0.99]}}, "main: RMSprop .*betas"),
         (("main",), {"main": {"name": "Adam", "lr": 0.1, "betas": [0.9, 1.5]}}, "main: Adam .*1.5"),
         (("main",), {"main": {"name": "RMSprop", "lr": 0.1, "alpha": -1.0}}, "main: RMSprop .*-1.0"),
