@@ -93,6 +93,9 @@ def reached(run):
         if state is not None:
             return state["history"]["iteration"]
 
+# What takes a second the first time, once for all children: torch's optimisers load its compiler.
+torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1).step()
+
 plan, run, sys.argv = json.loads(sys.argv[1]), pathlib.Path(sys.argv[2]), ["train.py", *sys.argv[3:]]
 for death in [*plan, None]:
     child = os.fork()
