@@ -128,7 +128,8 @@ def test_a_schedule_made_again_without_the_data_counts_as_the_training_loop_does
 
 
 def test_cost_of_a_run_by_hand(configured):
-    run = find(configured(), "pmnist", "lstm-n32", 0)  # 12 epochs of two batches: 64 and 36 examples
+    twelve = {"tasks": {"pmnist": {"training": {"epochs": 12}}}}
+    run = find(configured(overrides=twelve), "pmnist", "lstm-n32", 0)  # epochs of two batches: 64 and 36 examples
     cost = cost_of(run, Group(**GROUP))
     assert cost.seconds == 0.5 + 24 * 2.0 + 12 * 3.0
     assert cost.disk == 40 + 60 + 24 * 16 + 12 * 300 + 4000

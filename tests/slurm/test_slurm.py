@@ -343,7 +343,7 @@ def test_a_failing_training_is_retried_and_reported_with_its_cause_and_mended_al
     assert len(jobs) == len(interrupted.trace("failing")) == 2
     message = f"Error in rule train_failing:\n    message: SLURM-job '{jobs[1]}' failed, SLURM status is: 'FAILED'."
     error = said[said.index(message) :]
-    log = re.search(r"log: (\S+train-failing-0\.log), (\S+\.log) ", error)
+    log = re.search(r"log: (\S+train-failing\.log), (\S+\.log) ", error)
     assert "error: the sensor is not plugged in" in (interrupted.root / log[1]).read_text()
     assert jobs[1] in log[2] and Path(log[2]).exists()
     assert "error: the sensor is not plugged in" in error
