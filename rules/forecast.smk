@@ -30,14 +30,13 @@ rule calibrate:
         " --output {output:q} 2> {log:q}"
 
 
-# It declares no outputs, so that it is made and shown whenever it is asked for: runs that have finished since then count.
+# It declares no outputs, and no benchmark, which counts as one, so that it is made and shown whenever it is asked for: runs that have
+# finished since then count.
 rule forecast:
     input:
         [] if SETTINGS.forecast.calibration else PATHS.calibration,
     log:
         f"{PATHS.logs}/forecast.log",
-    benchmark:
-        f"{PATHS.logs}/forecast.tsv"
     localrule: True
     conda:
         "../envs/summarise.yaml"
