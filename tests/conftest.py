@@ -1,4 +1,4 @@
-"""What several test files share: a configuration of one's own to change, and the repository's root."""
+"""Shared by many test files: refusals, scripts run in the test's process, a configuration to change, the mirror."""
 
 import copy
 import json
