@@ -30,11 +30,19 @@ Better = Literal["higher", "lower"]
 
 @dataclass(frozen=True)
 class Number:
-    """A published number; `quoted` where the paper took it from another one and did not run the model."""
+    """A published number.
+
+    Attributes:
+        quoted: taken from another paper, where this one prints no number of its own.
+        runs: how many runs its ± is over, where these are not the paper's number of runs.
+        maximum: the best of several runs, not their mean.
+    """
 
     value: float
     std: float | None = None
     quoted: bool = False
+    runs: int | None = None
+    maximum: bool = False
 
 
 class Source(Entry):
@@ -72,10 +80,23 @@ class Published(Entry):
 
 
 class Value(Entry):
-    """A mean and, where the paper prints one, its ±."""
+    """A mean and, where the paper prints one, its ±.
+
+    Attributes:
+        runs: how many runs the ± is over, where these are not the paper's five.
+        maximum: `mean` is none: it is the best of several runs.
+    """
 
     mean: Numeric
     std: Deviation | None = None
+    runs: Whole | None = None
+    maximum: Literal[True] | None = None
+
+    @model_validator(mode="after")
+    def _runs_are_those_of_a_deviation(self) -> "Value":
+        if self.std is None and self.runs is not None:
+            raise PydanticCustomError("runs", "expected runs only beside a std, which is over them")
+        return self
 
 
 class Quoted(Entry):
@@ -92,7 +113,7 @@ class ResultsRow(Entry):
         parameters: as printed, by task where they differ.
         values: by task and metric.
         literature: by task and metric, what the paper quotes from other papers.
-        literature_only: the paper did not run that model itself.
+        literature_only: the paper prints no number of its own for that model, which it trained all the same.
         only_in: the section that gives a row which the table does not have.
     """
 
@@ -150,7 +171,7 @@ class Results(Published):
         own = row.values.get(task, {}).get(metric)
         quoted = [item.value for item in row.literature.get(task, {}).get(metric, [])]
         if own is not None:
-            return Number(own.mean, own.std)
+            return Number(own.mean, own.std, runs=own.runs, maximum=bool(own.maximum))
         best = max if better == "higher" else min
         return Number(best(quoted), quoted=True) if quoted else None
 
