@@ -22,15 +22,16 @@ def falling(k=30, length=16, high=0.05):
 
 
 class Recordings:
-    """The figure's runs; `norms` are those of each model's first seed, `diverged_at` where they ended."""
+    """The figure's runs; `norms` are those of each model's first seed, `diverged_at` where these ended."""
 
-    def __init__(self, root, norms, scale="demo", diverged_at=(None, None)):
-        self.root, self.artifact = root, artifact_at(scale, FIGURE, seeds=[0])
-        about = [{"gradients": values, "diverged_at": at} for values, at in zip(norms, diverged_at, strict=True)]
+    def __init__(self, root, norms, scale="demo", diverged_at=(None, None), seeds=(0,)):
+        self.root, self.artifact = root, artifact_at(scale, FIGURE, seeds=list(seeds))
         configuration, runs = self.artifact.configuration, self.artifact.runs
-        self.files = [make_run(root, configuration, run, **own) for run, own in zip(runs, about, strict=True)]
-        ends = {run.id: {"diverged_at": at} for run, at in zip(runs, diverged_at, strict=True)}
-        self.summary = summary_of(self.artifact, lambda run: ends[run.id])
+        first = [run for run in runs if run.seed == seeds[0]]
+        ends = {run.id: {"diverged_at": at} for run, at in zip(first, diverged_at, strict=True)}
+        recorded = {run.id: {"gradients": values} for run, values in zip(first, norms, strict=True)}
+        self.files = [make_run(root, configuration, run, **recorded[run.id], **ends[run.id]) for run in first]
+        self.summary = summary_of(self.artifact, lambda run: ends.get(run.id, {}))
 
     def draw(self):
         return self.artifact.draw(sources_of(self.artifact, self.root, summary=self.summary))
@@ -68,6 +69,12 @@ def test_one_recorded_iteration_is_drawn(tmp_path):
 @pytest.mark.parametrize("scale", ["demo", "paper"])
 def test_what_the_maps_say_is_as_approved(tmp_path, scale):
     approved(f"{FIGURE}_{scale}.txt", face(norms_figure(tmp_path, [falling(), falling()], scale=scale)))
+
+
+def test_the_maps_are_of_the_first_seed_of_those_trained(tmp_path):
+    figure = norms_figure(tmp_path, [falling(), falling()], seeds=(5, 0, 2))
+    assert "Drawn: seed 5, the first of 3 trained" in words(figure)
+    assert words(figure).count(", seed 5") == 2
 
 
 def test_other_limits_are_stated_with_what_is_clipped(tmp_path):

@@ -7,7 +7,8 @@ from conftest import refused
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.configuration import merge
-from hidden_dynamics.configuration.runs import GRADIENTS, all_runs, find, outputs_of, resolve, seeds_of
+from hidden_dynamics.configuration.runs import GRADIENTS, all_runs, find, outputs_of, resolve, seeds_are_blocks
+from hidden_dynamics.configuration.schema import FOR_ALL
 
 TASKS, MODELS, READINGS = "config/tasks.yaml", "config/models.yaml", "config/readings.yaml"
 PAPER_ROWS = [
@@ -34,7 +35,6 @@ RELEASED = {
     "sr_cell": ("mnist", "sr_lstm", {"hyperparameters": {"cell": "look_ahead"}}),
     "restart_phase": ("adding", "sr_lstm", {"hyperparameters": {"phase": 0}}),
     "adam_epsilon": ("mnist", "rmsprop_lstm", {"hyperparameters": {"eps": 1e-16}}),
-    "forget_fill": ("mnist", "lstm", {"hyperparameters": {"forget_fill": "both"}}),
     "permutation": ("pmnist", "lstm", {"task_settings": {"permutation": "by_seed"}}),
     "orthogonal_speech_clipping": ("timit_dtriv", "dtriv", {"training": {"clip_norm": 1.0}}),
     "gradient_momentum": ("pmnist_gradients", "momentum_dtriv", {"hyperparameters": {"mu": 0.999, "s": 0.6}}),
@@ -70,6 +70,11 @@ RELEASED = {
         {"hyperparameters": {"solver": {"rtol": 1e-3, "atol": 1e-3, "adjoint": False}}},
     ),
 }
+OTHERS = {
+    # (reading, its value): as above
+    ("forget_fill", "once"): ("mnist", "lstm", {"hyperparameters": {"forget_fill": "once"}}),
+}
+CHOICES = {(reading, "released"): sets for reading, sets in RELEASED.items()} | OTHERS
 PLACES = {
     "hyperparameters": "hyperparameters",
     "settings": "task_settings",
@@ -96,7 +101,7 @@ def test_hyperparameters_come_from_the_model_then_the_task_then_the_size_then_th
     project.set(READINGS, "mine", for_nag | {"published": {"text": "", "hyperparameters": {"d": "reading"}}})
     configuration = project.load(scale="paper")
     of_size = [resolve(configuration, "mnist", "nag_lstm", size, 0).spec["hyperparameters"] for size in (8, 9)]
-    expected = {"a": "model", "b": "task", "c": "size", "d": "reading", "forget_fill": "once"}
+    expected = {"a": "model", "b": "task", "c": "size", "d": "reading", "forget_fill": "both"}
     assert of_size[0] == expected | {"hidden_size": 8}
     assert of_size[1] == expected | {"hidden_size": 9, "c": "task"}
 
@@ -142,7 +147,7 @@ def test_orthogonal_networks_are_trained_as_table_6_says_size_by_size(configured
         assert (optimisers["main"]["lr"], optimisers["orthogonal"]["lr"]) == expected
 
 
-@pytest.mark.parametrize(("scale", "count"), [("demo", 254), ("pilot", 350), ("paper", 872)])
+@pytest.mark.parametrize(("scale", "count"), [("demo", 256), ("pilot", 352), ("paper", 880)])
 def test_every_run_has_a_directory_and_a_name_of_its_own(configured, scale, count):
     runs = all_runs(configured(scale=scale))
     assert len(runs) == count
@@ -218,26 +223,44 @@ def test_published_is_the_default_reading(configured, published_runs):
     assert all_runs(configured(readings={}, scale="paper")) == published_runs
 
 
-@pytest.mark.parametrize("reading", RELEASED)
-def test_a_reading_taken_by_name_sets_exactly_what_it_lists(configured, published, published_runs, reading):
-    task, model, released = RELEASED[reading]
+@pytest.mark.parametrize(("reading", "value"), CHOICES)
+def test_a_reading_taken_by_name_sets_exactly_what_it_lists(configured, published, published_runs, reading, value):
+    task, model, sets = CHOICES[reading, value]
     taken, entry = spec_of(published, task, model), published.readings[reading]
-    listed = {name: value for key, name in PLACES.items() if (value := entry.published.given().get(key)) is not None}
+    effect = entry.published.given()
+    listed = {name: effect[key] for key, name in PLACES.items() if key in effect}
     assert taken["readings"][reading] == "published"
-    assert merge(taken, listed) == taken != merge(taken, released)
-    after, concerned = configured(scale="paper", readings={"default": "published", reading: "released"}), 0
+    assert merge(taken, listed) == taken != merge(taken, sets)
+    after, concerned = configured(scale="paper", readings={"default": "published", reading: value}), 0
     for old, new in zip(published_runs, all_runs(after), strict=True):
         if new.model in (entry.models or [new.model]) and new.task in (entry.tasks or [new.task]):
             concerned += 1
-            assert new.spec == merge(old.spec, released, {"readings": {reading: "released"}}) != old.spec
+            assert new.spec == merge(old.spec, sets, {"readings": {reading: value}}) != old.spec
         else:
             assert new.spec == old.spec
             assert reading not in new.spec["readings"]
     assert concerned > 0
 
 
-def test_every_difference_between_paper_and_code_is_tried_here(configured):
-    assert set(RELEASED) | FIXED == set(configured().readings)
+def test_every_value_of_every_reading_is_tried_here(configured):
+    values = {(name, value) for name, reading in configured().readings.items() for value in reading.values}
+    assert set(CHOICES) == {(name, value) for name, value in values if value != "published" and name not in FIXED}
+
+
+def test_released_for_all_leaves_a_reading_without_such_a_value_as_published(configured):
+    published, released = (spec_of(configured(readings={"default": all_}), "mnist", "lstm") for all_ in FOR_ALL)
+    assert published == released
+    assert released["readings"]["forget_fill"] == "published"
+
+
+def test_seeds_are_blocks_where_the_data_differ_from_seed_to_seed(configured):
+    fixed = configured(readings={"default": "released", "permutation": "published"})
+    assert not any(seeds_are_blocks(fixed, task, model) for task, model in CELLS)
+    by_seed = configured(readings={"permutation": "released"})
+    cells = [(task, model) for task, entry in by_seed.tasks.items() for model in entry.models]
+    blocked = {task for task, model in cells if seeds_are_blocks(by_seed, task, model)}
+    assert blocked == {"pmnist", "pmnist_dtriv", "pmnist_gradients"}
+    assert resolve(by_seed, "pmnist", "lstm", 128, 0).spec["task_settings"] == {"permutation": "by_seed"}
 
 
 @pytest.mark.parametrize("default", ["published", "released"])
@@ -253,7 +276,8 @@ def test_released_by_default_sets_what_every_reading_lists(configured):
     configuration = configured(readings={"default": "released"})
     for task, model, released in RELEASED.values():
         taken = spec_of(configuration, task, model)
-        assert {value for name, value in taken["readings"].items() if name not in FIXED} == {"released"}
+        chosen = {value for name, value in taken["readings"].items() if name in RELEASED}
+        assert chosen == {"released"}
         assert merge(taken, released) == taken
 
 
@@ -272,7 +296,9 @@ def test_the_most_particular_choice_of_a_reading_wins(project):
     assert taken(reading="sr_cell") == "released"
     project.set(TASKS, "mnist.models.sr_lstm.readings", {"default": "released"})
     assert taken() == "released"
-    assert taken("lstm", "forget_fill") == "released"
+    assert taken("lstm", "forget_fill") == "published"
+    project.set(TASKS, "mnist.models.lstm.readings", {"forget_fill": "once"})
+    assert taken("lstm", "forget_fill", readings={"default": "released", "forget_fill": "published"}) == "once"
     project.set(TASKS, "mnist.models.sr_lstm.readings", {"default": "released", "restart_phase": "published"})
     assert taken() == "published"
 
@@ -301,7 +327,7 @@ def test_a_grid_makes_a_run_of_every_combination(configured):
     assert [size for *_, size in of_mnist] == [f"mu{mu}-s{s}" for mu in (0.5, 0.0) for s in (1.0, 0.25, 2)]
     run = resolve(configuration, *of_mnist[1], 4)
     assert run.id == "mnist_ablation/momentum_lstm-mu0.5-s0.25/seed4"
-    assert run.spec["hyperparameters"] == {"hidden_size": 32, "mu": 0.5, "s": 0.25, "forget_fill": "once"}
+    assert run.spec["hyperparameters"] == {"hidden_size": 32, "mu": 0.5, "s": 0.25, "forget_fill": "both"}
     assert find(configuration, "mnist_ablation", run.variant, 4) == run
 
 
@@ -309,13 +335,6 @@ def test_an_ablation_without_a_grid_is_refused(project):
     project.set(TASKS, "mnist_ablation.models.momentum_lstm", {"sizes": [8]})
     with refused("needs a grid", file="config/artifacts.yaml", key="momentumrnn_figure7"):
         artifact_named(project.load(scale="paper"), "momentumrnn_figure7")
-
-
-def test_one_seed_is_enough_where_the_task_says_so(configured):
-    configuration = configured(seeds=[5, 2])
-    assert {run.seed for run in all_runs(configuration) if run.task == "pmnist_gradients"} == {5}
-    assert [run.seed for run in artifact_named(configuration, "momentumrnn_figure2").runs] == [5, 5]
-    assert seeds_of(configuration, "pmnist") == [5, 2]
 
 
 def test_only_a_task_that_records_gradients_has_a_file_of_them(configured):

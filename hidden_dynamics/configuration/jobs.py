@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from hidden_dynamics.configuration.loading import Configuration
-from hidden_dynamics.configuration.runs import Run, find, identity, runs_on, seeds_of
+from hidden_dynamics.configuration.runs import Run, find, identity, runs_on
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class TrainingJobs:
     @cached_property
     def _all(self) -> dict[str, list[Any]]:
         variants = dict.fromkeys(variant for variant, _ in self._runs)
-        return {"model": list(variants), "seed": seeds_of(self.configuration, self.task)}
+        return {"model": list(variants), "seed": self.configuration.seeds}
 
     @cached_property
     def shared(self) -> dict[str, list[Any]]:

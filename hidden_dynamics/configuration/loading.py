@@ -16,6 +16,7 @@ from typing import Any
 from hidden_dynamics.configuration.paths import Paths
 from hidden_dynamics.configuration.reading import known, merge, mistake, read_yaml, scalar, typed, with_number_keys
 from hidden_dynamics.configuration.schema import (
+    FOR_ALL,
     ArtifactName,
     Dataset,
     Metric,
@@ -229,15 +230,18 @@ def _check_tasks(parts: Mapping, tasks: Mapping[str, Task], origin: str) -> None
     within = f"{origin}." if ": " in origin else f"{origin}: "
     for name, task in tasks.items():
         known(task.dataset, parts["datasets"], "dataset", f"{within}{name}.dataset")
-        for reading in task.readings:
-            known(reading, ["default", *parts["readings"]], "reading", f"{within}{name}.readings")
+        _check_readings(parts["readings"], task.readings, f"{within}{name}.readings")
         _check_metrics(parts, name, task, within)
         for model, entry in task.models.items():
             known(model, parts["models"], "model", f"{within}{name}.models")
-            for reading in entry.readings:
-                place = f"{within}{name}.models.{model}.readings"
-                known(reading, ["default", *parts["readings"]], "reading", place)
+            _check_readings(parts["readings"], entry.readings, f"{within}{name}.models.{model}.readings")
             _check_sizes(name, task, model, entry, within)
+
+
+def _check_readings(readings: Mapping[str, Reading], chosen: Mapping[str, str], place: str) -> None:
+    for name, value in chosen.items():
+        known(name, ["default", *readings], "reading", place)
+        known(value, FOR_ALL if name == "default" else readings[name].values, "value", f"{place}.{name}")
 
 
 def _check_metrics(parts: Mapping, name: str, task: Task, within: str) -> None:
@@ -270,8 +274,7 @@ def _check_names(c: Configuration) -> None:
     _check_originals(c.datasets, "config/datasets.yaml")
     for name in c.settings.data.copies:
         known(name, c.datasets, "dataset", "config.yaml: data.copies")
-    for name in c.settings.readings:
-        known(name, ["default", *c.readings], "reading", "config.yaml: readings")
+    _check_readings(c.readings, c.settings.readings, "config.yaml: readings")
     for name, reading in c.readings.items():
         for model in reading.models or ():
             known(model, c.models, "model", f"config/readings.yaml: {name}.models")

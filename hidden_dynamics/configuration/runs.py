@@ -66,19 +66,14 @@ def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -
 
 
 def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = None) -> list[Run]:
-    """Every run of a task, with its own seeds or given ones."""
-    seeds = seeds_of(configuration, task) if seeds is None else seeds
+    """Every run of a task, with the configured seeds or given ones."""
+    seeds = configuration.seeds if seeds is None else seeds
     return [
         resolve(configuration, task, model, size, seed)
         for model, entry in configuration.tasks[task].models.items()
         for size in entry.run_sizes
         for seed in seeds
     ]
-
-
-def seeds_of(configuration: Configuration, task: str) -> list[int]:
-    """The seeds that a task is trained with: all of them, or the first where one is enough (`single_seed`)."""
-    return configuration.seeds[:1] if configuration.tasks[task].single_seed else configuration.seeds
 
 
 def outputs_of(configuration: Configuration, task: str) -> tuple[str, ...]:
@@ -101,7 +96,8 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
         raise UserError(f"task {task}, model {model}: no size {paper_size}. Configured: {sizes}.", key=f"{task}.models")
     by_size = settings.by_size[paper_size].given() if paper_size in settings.by_size else {}
     size = entry.sizes.get(paper_size, paper_size)
-    readings, consequences = _readings(configuration, task, model)
+    readings = readings_taken(configuration, task, model)
+    consequences = _consequences(configuration, readings)
     places = {
         "network": about.network or entry.network or RECURRENT_NETWORK,
         "core": about.core,
@@ -156,24 +152,35 @@ def extra_cells(configuration: Configuration) -> list[Cell]:
     ]
 
 
-def _readings(configuration: Configuration, task: str, model: str) -> tuple[dict[str, str], dict[str, dict]]:
-    """The readings taken for this model on this task, and the hyperparameters, settings and training they set.
+def seeds_are_blocks(configuration: Configuration, task: str, model: str) -> bool:
+    """Whether the model's data on the task differ from seed to seed, so that runs are comparable within a seed only."""
+    taken = readings_taken(configuration, task, model)
+    return any(configuration.readings[name].values[value].blocks for name, value in taken.items())
 
-    The most particular choice wins: the model's on this task, the task's, then config.yaml's by name, then its default.
+
+def readings_taken(configuration: Configuration, task: str, model: str) -> dict[str, str]:
+    """The value of each reading that concerns this model on this task.
+
+    The most particular choice wins: the model's on this task, the task's, then config.yaml's; by name, then by default.
     """
     entry = configuration.tasks[task]
     choices = [entry.models[model].readings, entry.readings, configuration.settings.readings]
-    taken, consequences = {}, {"hyperparameters": {}, "settings": {}, "training": {}}
+    taken = {}
     for name, reading in configuration.readings.items():
-        if not reading.concerns(task, model):
-            continue
-        taken[name] = next(
-            (choice[key] for choice in choices for key in (name, "default") if key in choice), "published"
-        )
-        effect = reading.effect(taken[name]).given()
+        if reading.concerns(task, model):
+            value = next((choice[key] for choice in choices for key in (name, "default") if key in choice), "published")
+            taken[name] = value if value in reading.values else "published"  # `released` of one that has no such value
+    return taken
+
+
+def _consequences(configuration: Configuration, readings: dict[str, str]) -> dict[str, dict]:
+    """The hyperparameters, settings and training that readings set."""
+    consequences = {"hyperparameters": {}, "settings": {}, "training": {}}
+    for name, value in readings.items():
+        effect = configuration.readings[name].values[value].given()
         for key in consequences:
             consequences[key] = merge(consequences[key], effect.get(key, {}))
-    return taken, consequences
+    return consequences
 
 
 def identity(run: Run) -> str:

@@ -42,11 +42,9 @@ ClassName = Annotated[
     Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$"),
     expecting("a dotted Python name, such as hidden_dynamics.models.recurrent.LSTM"),
 ]
-Choice = Annotated[
-    Literal["published", "released"],
-    expecting("'published' (the paper's text) or 'released' (the authors' code)"),
-]
+Choice = Annotated[str, expecting("the name of a reading's value, such as published or released")]
 Readings = dict[str, Choice]
+FOR_ALL = ("published", "released")  # what may be chosen for all readings at once
 Free = dict[Any, Any]
 
 
@@ -238,7 +236,6 @@ class Task(TaskChange):
     dataset: str
     network: ClassName | None = None
     published_as: str | None = None
-    single_seed: bool = False
     training: Training
     models: dict[str, TaskModel]
 
@@ -266,28 +263,49 @@ class Model(Entry):
 
 
 class Effect(Entry):
-    """The effect of a reading on a run's specification."""
+    """The effect of a reading's value on a run's specification.
+
+    Attributes:
+        blocks: data differ from seed to seed, so that runs are comparable within a seed only; in no specification.
+    """
 
     text: str
+    blocks: bool = False
     hyperparameters: Free = {}
     settings: Free = {}
     training: Free = {}
 
 
 class Reading(Entry):
-    """A difference between a paper and its released code, with both values."""
+    """A place where a paper's text can be read in more than one way, with what each way sets.
+
+    Attributes:
+        published: the paper's text, taken unless another is chosen.
+        released: the authors' code, where it differs from that. Where it does not, or there is none, this one is
+            `published` when `released` is chosen for all.
+        others: what can reasonably be run beside these, by name.
+    """
 
     about: str
     models: Annotated[list[str], Field(min_length=1)] | None = None
     tasks: Annotated[list[str], Field(min_length=1)] | None = None
     published: Effect
-    released: Effect
+    released: Effect | None = None
+    others: dict[Name, Effect] = {}
+
+    @model_validator(mode="after")
+    def _has_two_values(self) -> "Reading":
+        if len(self.values) < 2:
+            raise PydanticCustomError("one_value", "expected another value beside published: released, or in others")
+        return self
+
+    @property
+    def values(self) -> dict[str, Effect]:
+        """What each value sets, by the name that chooses it."""
+        return {"published": self.published, **({"released": self.released} if self.released else {}), **self.others}
 
     def concerns(self, task: str, model: str) -> bool:
         return (self.models is None or model in self.models) and (self.tasks is None or task in self.tasks)
-
-    def effect(self, choice: str) -> Effect:
-        return self.published if choice == "published" else self.released
 
 
 class RemoteFile(Entry):

@@ -59,7 +59,8 @@ class LSTM(nn.Module):
         backend: "fused" runs torch's own LSTM (cuDNN, oneDNN) or, for a filter that does not commute with the linear
             map on the CPU, a hand-derived one; "reference" is the loop over time that reads as the equations do.
         forget_bias: initial fill of the forget gate's bias.
-        forget_fill: "both" fills both bias vectors (Appendix F, the released code), "once" only bias_hh (Appendix A).
+        forget_fill: "both" fills both bias vectors (Appendix F and the released code), "once" bias_hh alone (Appendix A
+            taken literally).
 
     Parameters: weight_ih (4N, d), bias_ih (4N), weight_hh (4N, N), bias_hh (4N), gates in the order i, f, g, o.
     """

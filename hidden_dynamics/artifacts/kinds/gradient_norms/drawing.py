@@ -53,7 +53,7 @@ def draw(artifact: GradientNorms, sources: Sources) -> Figure:
             subtitle=subtitle_of(configuration, [recording.run for recording in recordings]),
             width=max(6.8, 4.8 * len(recordings)),
             height=4.0,
-            notes=notes_of(configuration, recordings, papers, limits),
+            notes=notes_of(configuration, recordings, sources.summary, papers, limits),
         )
         axes = body.subplots(1, len(recordings), sharex=True, sharey=True, squeeze=False)[0]
         for ax, recording in zip(axes, recordings, strict=True):
@@ -140,7 +140,11 @@ def describe_panel(ax: Axes, configuration: Configuration, recording: Recording)
 
 
 def notes_of(
-    configuration: Configuration, recordings: Sequence[Recording], papers: Sequence[float], limits: tuple[float, float]
+    configuration: Configuration,
+    recordings: Sequence[Recording],
+    summary: Sequence[Row],
+    papers: Sequence[float],
+    limits: tuple[float, float],
 ) -> list[str]:
     """The caption, by paragraph."""
     intervals = sorted({recording.interval for recording in recordings if recording.iterations.size > 1})
@@ -151,9 +155,16 @@ def notes_of(
     )
     return [
         " ".join(scale_notes(configuration)),
-        f"{norm} {colour_note(recordings, papers, limits)}",
+        f"{seeds_note(recordings, summary)} {norm} {colour_note(recordings, papers, limits)}",
         made_note([recording.run for recording in recordings]),
     ]
+
+
+def seeds_note(recordings: Sequence[Recording], summary: Sequence[Row]) -> str:
+    """Which seed the maps are of, and of how many."""
+    drawn = " and ".join(dict.fromkeys(recording.run["seed"] for recording in recordings))
+    trained = len({run["seed"] for run in summary})
+    return f"Drawn: seed {drawn}, the {f'first of {trained}' if trained > 1 else 'only one'} trained."
 
 
 def colour_note(recordings: Sequence[Recording], papers: Sequence[float], limits: tuple[float, float]) -> str:

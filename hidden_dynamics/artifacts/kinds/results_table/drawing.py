@@ -51,8 +51,8 @@ def _choosing(artifact: ResultsTable, summary: Rows) -> list[str]:
     own = [artifact.published.chosen_by] if artifact.published.chosen_by else artifact.metrics()
     readings = artifact.configuration.readings
     taken = {reading for text in {row["readings"] for row in summary} for reading in json.loads(text).items()}
-    effects = [readings[name].effect(choice) for name, choice in sorted(taken) if name in readings]
-    chosen = [effect.training.get("report", {}).get("metric") for effect in effects]
+    effects = [readings[name].values.get(value) for name, value in sorted(taken) if name in readings]
+    chosen = [effect.training.get("report", {}).get("metric") for effect in effects if effect]
     return list(dict.fromkeys([*own, *filter(None, chosen)]))
 
 
