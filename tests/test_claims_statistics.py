@@ -1,6 +1,7 @@
 """The statistics of verdicts: against SciPy and statsmodels, as properties, and on simulated seeds of known truth."""
 
 import math
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -13,9 +14,18 @@ from statsmodels.stats.weightstats import CompareMeans, DescrStatsW, ttost_ind
 from hidden_dynamics.claims import bootstrap
 from hidden_dynamics.claims.bootstrap import block_bootstrap, bootstrap_t
 from hidden_dynamics.claims.holm import holm
-from hidden_dynamics.claims.kendall import inversions, kendall
-from hidden_dynamics.claims.means import Difference, Sample, correction, equivalence, hedges_g, welch
-from hidden_dynamics.claims.variances import variance_ratio
+from hidden_dynamics.claims.kendall import critical_tau, inversions, kendall, smallest_p
+from hidden_dynamics.claims.means import (
+    Difference,
+    Sample,
+    combination,
+    correction,
+    equivalence,
+    hedges_g,
+    paired,
+    welch,
+)
+from hidden_dynamics.claims.spread import FEWEST, brown_forsythe, deviations
 
 ALPHA = 0.05
 numbers = st.floats(-100, 100).map(lambda x: round(x, 3))
@@ -104,14 +114,41 @@ def test_holm_keeps_order_and_never_lowers(p, random):
     assert max(holm([*p, 1.0])) >= max(adjusted)
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.8, 3.0])
+def test_paired_is_scipy_s():
+    one, other = draw(21, 6, 1.0)
+    ours, theirs = paired(one, other), scipy.stats.ttest_rel(one, other)
+    assert (ours.p, ours.degrees) == (pytest.approx(theirs.pvalue, rel=1e-10), 5)
+    interval = theirs.confidence_interval(0.95)
+    assert ours.interval(0.95) == pytest.approx((interval.low, interval.high), rel=1e-10)
+    assert paired(other, one).estimate == -ours.estimate
+    assert paired([1.1, 2.3, 3.7], [0.1, 1.3, 2.7]) is None  # equal but for rounding
+    for wrong in ([1.0], [1.0, 2.0, 3.0]):
+        with pytest.raises(ValueError, match="pairs"):
+            paired(wrong, [1.0, 2.0] if len(wrong) > 1 else [2.0])
+
+
+def test_a_combination_by_hand():
+    """Cochran and Cox's formula, and one sample alone: its own t."""
+    parts = [(1, Sample(3.0, 1.0, 5)), (-1, Sample(2.0, 2.0, 4)), (-1, Sample(1.0, 0.5, 3)), (1, Sample(0.5, 0.0, 9))]
+    found, shares = combination(parts), [1 / 5, 4 / 4, 0.25 / 3]
+    assert found.estimate == pytest.approx(0.5)
+    assert found.error == pytest.approx(math.sqrt(sum(shares)))
+    weights = [share**2 / degrees for share, degrees in zip(shares, (4, 3, 2), strict=True)]
+    assert found.degrees == pytest.approx(sum(shares) ** 2 / sum(weights))
+    one = [1.0, 2.0, 4.0]
+    alone, theirs = combination([(2, Sample.of(one))]), scipy.stats.ttest_1samp(one, 0.0)
+    assert (alone.p, alone.degrees) == (pytest.approx(theirs.pvalue), pytest.approx(2))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.8, 3.0, -3.0])
 def test_equivalence_is_two_one_sided_tests(shift):
     one, other = draw(3, 5, shift)
-    found = equivalence(difference(one, other), 1.0)
-    inside = ttost_ind(one, other, -1.0, 1.0, usevar="unequal")[0]
-    assert found.within == (inside <= min(1 - inside, 0.5) or inside < 0.5)
-    if found.within:
-        assert found.p == pytest.approx(min(1.0, 2 * inside), rel=1e-8)
+    measured = difference(one, other)
+    found = equivalence(measured, 1.0)
+    p, above, below = ttost_ind(one, other, -1.0, 1.0, usevar="unequal")
+    assert found.within == (abs(measured.estimate) < 1.0)
+    outside = 2 * min(1 - above[1], 1 - below[1])
+    assert found.p == pytest.approx(p if found.within else outside, rel=1e-8)
 
 
 def test_equivalence_says_outside_as_well():
@@ -119,6 +156,14 @@ def test_equivalence_says_outside_as_well():
     far = equivalence(Difference(2.0, 0.1, 8.0), 1.0)
     assert not far.within and far.p == pytest.approx(2 * scipy.stats.t.sf(10, 8), rel=1e-8)
     assert equivalence(Difference(1.0, 0.1, 8.0), 1.0).p == 1.0
+    inside = equivalence(Difference(1.0 - 1e-9, 0.1, 8.0), 1.0)
+    assert inside.within and inside.p == pytest.approx(0.5)
+
+
+def test_equivalence_without_a_margin_is_the_t_test():
+    measured = difference(*draw(5, 5, 1.0))
+    found = equivalence(measured, 1e-12)
+    assert not found.within and found.p == pytest.approx(measured.p, rel=1e-8)
 
 
 def test_hedges_g_by_hand():
@@ -128,30 +173,80 @@ def test_hedges_g_by_hand():
     assert math.isnan(hedges_g([1, 1], [1, 1]))
 
 
-def test_variances_are_scipy_s():
-    one, other = draw(5, 5, spread=3.0)
-    ratio, low, high, p = variance_ratio(one, other, 0.95)
-    f = scipy.stats.f(4, 4)
-    assert ratio == pytest.approx(np.var(one, ddof=1) / np.var(other, ddof=1))
-    assert p == pytest.approx(2 * min(f.cdf(ratio), f.sf(ratio)))
-    assert (low, high) == (pytest.approx(ratio / f.ppf(0.975)), pytest.approx(ratio / f.ppf(0.025)))
-    inverse = variance_ratio(other, one, 0.95)
-    assert inverse == pytest.approx((1 / ratio, 1 / high, 1 / low, p))
-    assert variance_ratio([1.0, 1.0], [1.0, 2.0], 0.95) is None
+def test_spreads_are_welch_s_of_the_deviations():
+    one, other = draw(5, 7, spread=3.0)
+    found = brown_forsythe(one, other)
+    moved = [np.abs(values - np.median(values)) for values in (one, other)]
+    moved = [np.delete(values, values.argmin()) for values in moved]
+    theirs = scipy.stats.ttest_ind(*moved, equal_var=False)
+    assert found.ratio == pytest.approx(moved[0].mean() / moved[1].mean())
+    assert found.difference.degrees == math.floor(theirs.df)
+    assert found.difference.p == pytest.approx(2 * scipy.stats.t.sf(abs(theirs.statistic), math.floor(theirs.df)))
+    inverse = brown_forsythe(other, one)
+    assert (inverse.ratio, inverse.difference.p) == (pytest.approx(1 / found.ratio), pytest.approx(found.difference.p))
+
+
+def test_deviations_leave_out_what_is_no_observation():
+    assert list(deviations([3.0, 1.0, 7.0])) == [2.0, 4.0]
+    assert list(deviations([3.0, 1.0, 7.0, 4.0])) == [0.5, 2.5, 3.5]
+
+
+def test_spreads_need_values_and_spread():
+    assert brown_forsythe([1.0] * 5, [1.0, 2.0, 3.0, 4.0, 5.0]) is None
+    assert brown_forsythe([1.0, 2.0, 3.0, 5.0], [1.0, 2.0, 3.0, 4.0, 6.0]) is None and FEWEST == 5
 
 
 @settings(deadline=None)
 @given(st.permutations(range(6)))
 def test_kendall_is_scipy_s(order):
-    tau, p = kendall(range(6), order)
+    tau, p = kendall([(range(6), order)])
     theirs = scipy.stats.kendalltau(range(6), order, method="exact")
     assert (tau, p) == (pytest.approx(theirs.statistic), pytest.approx(theirs.pvalue))
 
 
 def test_kendall_by_hand():
-    assert list(inversions(3)) == [1, 2, 2, 1]
-    assert [kendall(range(n), range(n))[1] for n in (4, 5)] == pytest.approx([2 / 24, 2 / 120])
-    assert kendall([1, 2, 3], [1, 1, 2])[0] == pytest.approx(2 / 3)  # a tie is no agreement
+    assert list(6 * inversions((1, 1, 1))) == pytest.approx([1, 2, 2, 1])
+    assert list(3 * inversions((2, 1))) == pytest.approx([1, 1, 1])  # xxy, xyx, yxx
+    assert [kendall([(range(n), range(n))])[1] for n in (4, 5)] == pytest.approx([2 / 24, 2 / 120])
+    assert kendall([([1, 2, 3], [1, 1, 2])])[0] == pytest.approx(2 / 3)  # a tie is no agreement
+    tau, p = kendall([([1.0], [2.0])])
+    assert math.isnan(tau) and p == 1.0
+
+
+tied_numbers = st.lists(st.integers(0, 2), min_size=4, max_size=4)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.permutations(range(3)), st.one_of(st.permutations(range(4)), tied_numbers), tied_numbers)
+def test_kendall_within_strata_counts_every_order(three, four, printed):
+    """Against all 6 x 24 orders; where ours tie, p is at most too large."""
+
+    def score(one, other):
+        return sum(np.sign(a - b) * np.sign(c - d) for (a, c), (b, d) in combinations(zip(one, other, strict=True), 2))
+
+    tau, p = kendall([(three, range(3)), (four, printed)])
+    seen = score(three, range(3)) + score(four, printed)
+    assert tau == pytest.approx(seen / 9)
+    every = [score(a, range(3)) + score(b, printed) for a in permutations(range(3)) for b in permutations(four)]
+    exact = np.mean(np.abs(every) >= abs(seen))
+    assert p >= exact - 1e-12 and (len(set(four)) < 4 or p == pytest.approx(exact))
+
+
+def test_what_rankings_can_show():
+    assert smallest_p([5]) == pytest.approx(2 / math.factorial(5))
+    assert smallest_p([5, 4]) == pytest.approx(2 / math.factorial(5) / math.factorial(4))
+    assert (smallest_p([1, 1]), smallest_p([2])) == (1.0, 1.0)
+    assert critical_tau([5], ALPHA) == 1.0 and critical_tau([5], ALPHA / 4) is None and critical_tau([1], 0.9) is None
+    for sizes in ([8], [5, 4], [3, 3, 3]):
+        least, pairs = critical_tau(sizes, ALPHA), sum(n * (n - 1) // 2 for n in sizes)
+        swapped = [list(range(n)) for n in sizes]
+        discordant = round(pairs * (1 - least) / 2)
+        for values in swapped:  # neighbours change places until tau is the critical one
+            for place in [i for _ in values for i in range(len(values) - 1)]:
+                if discordant and values[place] < values[place + 1]:
+                    values[place : place + 2], discordant = values[place : place + 2][::-1], discordant - 1
+        tau, p = kendall([(values, range(len(values))) for values in swapped])
+        assert tau == pytest.approx(least) and p < ALPHA
 
 
 def test_bootstrap_is_the_same_again_and_changes_sides():
@@ -257,13 +352,14 @@ def test_blocks_find_a_mean_and_change_sign():
     assert block_bootstrap(-series, 0.95)[1:3] == pytest.approx((-high, -low))
 
 
-@pytest.mark.parametrize("true, may", [(1.0, "within"), (-1.0, "within"), (0.99, "outside")])
-def test_errors_of_equivalence_at_the_margin(true, may):
-    """At the margin itself, "within" is false; just inside of it, "outside" is."""
+@pytest.mark.parametrize("true, margin", [(1.0, 1.0), (-1.0, 1.0), (0.999, 1.0), (0.0, 1e-9), (0.2, 0.2)])
+@pytest.mark.parametrize("std", [0.1, 2.0])
+def test_errors_of_equivalence_at_the_margin(true, margin, std):
+    """At the margin "within" is false; inside of it, and without a margin, "outside" is."""
     trials = 2000
     generator = np.random.default_rng(37)
     false = 0
     for _ in range(trials):
-        found = equivalence(difference(generator.normal(true, 0.5, 5), generator.normal(0, 0.5, 5)).cautious(), 1.0)
-        false += found.p < ALPHA and found.within == (may == "within")
-    assert false / trials <= most(ALPHA / 2, trials)
+        found = equivalence(difference(generator.normal(true, std, 5), generator.normal(0, std, 5)).cautious(), margin)
+        false += found.p < ALPHA and found.within == (abs(true) >= margin)
+    assert false / trials <= most(ALPHA, trials)

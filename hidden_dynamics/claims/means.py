@@ -1,12 +1,13 @@
-"""Two means: Welch's t of their difference, whether it is within a margin, and Hedges' g.
+"""Means: the t of their difference, paired or not, whether it is within a margin, and Hedges' g.
 
 Welch (1947) lets the variances differ; the degrees of freedom are Satterthwaite's. Equivalence is two one-sided tests
-(Schuirmann 1987), both ways. Hedges' g (1981) is the difference in standard deviations, without the bias of few values.
+(Schuirmann 1987). Hedges' g (1981) is the difference in standard deviations, without the bias of few values.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
@@ -14,7 +15,7 @@ from scipy.special import gammaln, stdtr, stdtrit
 
 @dataclass(frozen=True)
 class Difference:
-    """Mean of the subject less that of the reference, its standard error and its degrees of freedom."""
+    """Mean of the subject less that of the reference, or a sum of means; its standard error, its degrees of freedom."""
 
     estimate: float
     error: float
@@ -65,40 +66,81 @@ def welch(subject: Sample, reference: Sample) -> Difference | None:
     Raises:
         ValueError: a side has fewer than two values.
     """
-    if min(subject.n, reference.n) < 2:
-        raise ValueError(f"two values on each side are needed, found {subject.n} and {reference.n}")
-    parts = [side.std**2 / side.n for side in (subject, reference)]
-    variance = sum(parts)
-    if not variance > np.finfo(float).eps ** 2 * max(abs(subject.mean), abs(reference.mean), 1e-300) ** 2:
+    return combination([(1, subject), (-1, reference)])
+
+
+def combination(parts: Sequence[tuple[float, Sample]]) -> Difference | None:
+    """The sum of weight x mean over independent samples, or None where there is no spread to hold it to.
+
+    The degrees of freedom are Satterthwaite's (1946). With the weights (1, -1) it is Welch's t; with (1, -1, -1, 1) it
+    says whether one gain is larger than another.
+
+    Raises:
+        ValueError: a sample has fewer than two values.
+    """
+    sizes = [sample.n for _, sample in parts]
+    if min(sizes) < 2:
+        raise ValueError(f"two values on each side are needed, found {' and '.join(map(str, sizes))}")
+    variances = [weight**2 * sample.std**2 / sample.n for weight, sample in parts]
+    largest = max(abs(weight * sample.mean) for weight, sample in parts)
+    if not sum(variances) > np.finfo(float).eps ** 2 * max(largest, 1e-300) ** 2:
         return None
-    weights = [(part / variance) ** 2 / (side.n - 1) for part, side in zip(parts, (subject, reference), strict=True)]
-    error, degrees = math.sqrt(variance), 1 / sum(weights)
-    return Difference(subject.mean - reference.mean, error, degrees)
+    estimate = sum(weight * sample.mean for weight, sample in parts)
+    degrees = satterthwaite(variances, [size - 1 for size in sizes])
+    return Difference(float(estimate), math.sqrt(sum(variances)), float(degrees))
+
+
+def satterthwaite(variances: Sequence[Any], degrees: Sequence[float]) -> Any:
+    """The degrees of freedom of a sum of variances, each with its own; numbers, or arrays of them."""
+    return sum(variances) ** 2 / sum(one**2 / own for one, own in zip(variances, degrees, strict=True))
+
+
+def paired(subject: Sequence[float], reference: Sequence[float]) -> Difference | None:
+    """The mean of the differences seed by seed, n - 1 degrees of freedom; None where all are one number.
+
+    Args:
+        subject, reference: of the same seeds, in the same order.
+
+    Raises:
+        ValueError: the numbers of seeds differ, or are fewer than two.
+    """
+    if len(subject) != len(reference) or len(subject) < 2:
+        raise ValueError(f"two pairs or more are needed, found {len(subject)} and {len(reference)} values")
+    differences = Sample.of(np.subtract(subject, reference))
+    scale = float(np.abs([subject, reference]).max())  # what rounding leaves of equal differences is no spread
+    if not differences.std > 4 * np.finfo(float).eps * max(scale, 1e-300):
+        return None
+    return Difference(differences.mean, differences.std / math.sqrt(differences.n), differences.n - 1)
 
 
 @dataclass(frozen=True)
 class Equivalence:
-    """`within` says which of the two is the better supported; `p` is twice the smaller p of the two, at most 1.
-
-    So each of the two errors (calling within what is outside, and outside what is within) has at most the level of p.
-    """
+    """`within` says on which side of the margin the estimate is; `p` is that of the test for this side."""
 
     within: bool
     p: float
 
 
 def equivalence(difference: Difference, margin: float) -> Equivalence:
-    """Test |difference| < margin against |difference| > margin.
+    """Test |difference| < margin where the estimate is within the margin, |difference| > margin where it is not.
+
+    Within: two one-sided tests, p is the larger of theirs, not doubled. The test rejects where estimate +- t(1 - a)
+    errors are both within the margin, t(q) being the quantile. For a true difference of +margin or more that needs
+    (estimate - true) / error < -t(1 - a), which has a chance of a; likewise for -margin or less. So "within" is false
+    with a chance of a at most, and it is a where the truth is the margin and the error is small.
+
+    Outside: the smaller p of the two tests, doubled. The test rejects where the estimate is t(1 - a/2) errors beyond
+    one of the margin's two ends. For a true difference within the margin either end is that far off with a chance of
+    a/2 at most, so "outside" is false with a chance of a at most: a/2 at the margin where the error is small, a where
+    the margin goes to 0, where this is the two-sided t test of 0. Not doubled, it would be 2a there.
 
     Args:
         margin: in the units of the difference, above 0.
     """
-    above = stdtr(
-        difference.degrees, (difference.estimate - margin) / difference.error
-    )  # against: it is +margin or more
-    below = stdtr(difference.degrees, (-margin - difference.estimate) / difference.error)  # against: -margin or less
-    inside, outside = max(above, below), min(1 - above, 1 - below)
-    return Equivalence(bool(inside <= outside), min(1.0, 2 * float(min(inside, outside))))
+    inner = (abs(difference.estimate) - margin) / difference.error
+    if inner < 0:  # the nearer end of the margin has the larger p
+        return Equivalence(True, float(stdtr(difference.degrees, inner)))
+    return Equivalence(False, float(2 * stdtr(difference.degrees, -inner)))
 
 
 def hedges_g(subject: Sequence[float], reference: Sequence[float]) -> float:

@@ -7,7 +7,7 @@ from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.expansion import Claim
 from hidden_dynamics.claims.means import Sample, equivalence, hedges_g, welch
-from hidden_dynamics.claims.variances import variance_ratio
+from hidden_dynamics.claims.spread import FEWEST, brown_forsythe
 from hidden_dynamics.claims.verdict import Outcome
 from hidden_dynamics.claims.wording import (
     bars_of_a_direction,
@@ -16,7 +16,6 @@ from hidden_dynamics.claims.wording import (
     means,
     n_of,
     no_spread,
-    ratio_of,
     too_few,
 )
 
@@ -35,18 +34,23 @@ def overfitting(bench: Bench, claim: Claim) -> Outcome:
 
 
 def steadier(bench: Bench, claim: Claim) -> Outcome:
-    """The F test of the variances over seeds."""
+    """The test of Brown and Forsythe, over seeds."""
     sides = bench.sides(claim)
-    few = too_few(*sides)
-    found = None if few else variance_ratio(sides[0].values, sides[1].values, bench.level)
+    if min(len(side.values) for side in sides) < FEWEST:
+        return Outcome(reason=f"fewer than {FEWEST} seeds: no test of spreads", **n_of(*sides))
+    found = brown_forsythe(*(side.values for side in sides))
     if found is None:
-        return few or Outcome(reason="a model's seeds have no spread at all", **n_of(*sides))
-    ratio, low, high, p = found
+        return Outcome(reason="a model's seeds have no spread at all", **n_of(*sides))
+    low, high = found.difference.interval(bench.level)
     return Outcome(
-        test="F test of variances",
-        supports=ratio < 1,
-        **ratio_of(ratio, low, high, "ratio of variances"),
-        p=p,
+        test="Brown and Forsythe's",
+        supports=found.ratio < 1,
+        estimate=found.difference.estimate,
+        low=low,
+        high=high,
+        p=found.difference.p,
+        effect=found.ratio,
+        effect_name="ratio of mean deviations",
         found=means(*sides),
         bars=bars_of_a_direction(*sides),
         **n_of(*sides),

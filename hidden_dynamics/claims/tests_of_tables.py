@@ -16,7 +16,7 @@ def ranking(bench: Bench, claim: Claim) -> Outcome:
     ours = {cell: float(np.mean(side.values)) for cell, side in sides.items() if side.values}
     if len(ours) < 3:
         return Outcome(not_run=True, reason="fewer than three of its rows were run")
-    tau, p = kendall([claim.ranked[cell] for cell in ours], list(ours.values()))
+    tau, p = kendall([(list(ours.values()), [claim.ranked[cell] for cell in ours])])
     failed = sum(side.failed for side in sides.values())
     return Outcome(
         test="Kendall's tau of means, exact",
