@@ -1,7 +1,9 @@
 """Ours beside the published, as data and as text: shared by the tables of numbers.
 
-A record is a row of a table's data, by column: what ran (task, model, size, paper_size, stand_in_for), ours over seeds
-(runs, n, mean, std), and how it stands to the published number and to the baseline.
+A record is a row of a table's data, by column: what ran (task, model, size, paper_size, stand_in_for), its departures
+from the paper, ours over seeds (runs, n, mean, std), and how it stands to the published number and to the baseline.
+What departs from the paper is held to no number of it: it has no difference from the published number, no published
+gap, no ordering, no rank.
 """
 
 import math
@@ -9,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.artifacts.tables import ABSENT, number, signed
+from hidden_dynamics.artifacts.tables import ABSENT, Column, RowKey, number, signed
+from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.papers.published import ordering
 
@@ -32,32 +35,25 @@ def standing(artifact: Artifact, record: Mapping[str, Any]) -> float:
 
 
 def gaps(artifact: Artifact, record: Mapping[str, Any], baseline: Mapping[str, Any] | None) -> Record:
-    """The distances of a record from the published number, where data and size are the paper's, and from its baseline.
+    """The distances of a record from the published number and from its baseline.
 
     Returns:
         `difference`, ours less the published; `gap`, our mean less the baseline's, and `published_gap`; `ordering`,
-        whether both gaps have one sign. NaN or None where there is nothing to compare.
+        whether both gaps have one sign. NaN or None where there is nothing to compare, and but for `gap` where the
+        record or its baseline departs from the paper.
     """
     theirs = standing(artifact, record)
-    papers = not record["stand_in_for"] and record["size"] == record["paper_size"]
     gap = published_gap = math.nan
     if baseline is not None and baseline["model"] != record["model"]:
         gap = record["mean"] - baseline["mean"]
-        published_gap = theirs - standing(artifact, baseline)
+        if not (math.isnan(gap) or record["departures"] or baseline["departures"]):
+            published_gap = theirs - standing(artifact, baseline)
     return {
-        "difference": record["mean"] - theirs if papers else math.nan,
+        "difference": math.nan if record["departures"] else record["mean"] - theirs,
         "gap": gap,
         "published_gap": published_gap,
         "ordering": ordering(gap, published_gap),
     }
-
-
-def departures_in_title(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A title's words on data and sizes: ", stand-in data, other network sizes than the paper's"."""
-    parts = ["stand-in data"] if any(row["stand_in_for"] for row in rows) else []
-    if any(str(row["size"]) != str(row["paper_size"]) for row in rows):
-        parts.append("other network sizes than the paper's")
-    return "".join(f", {part}" for part in parts)
 
 
 def size_text(size: object, paper_size: object) -> str:
@@ -84,6 +80,12 @@ def ours_text(record: Mapping[str, Any], failed: Mapping[str, int], decimals: in
     return f"{number(record['mean'], decimals)} ± {number(record['std'], decimals)} ({about})"
 
 
+def gap_heading(artifact: Artifact, records: Sequence[Mapping[str, Any]]) -> str:
+    """The heading of the gaps to the baseline: ours alone, where nothing of the paper stands beside them."""
+    label = baseline_label(artifact)
+    return f"against {label}" if _held(records) else f"ours less our {label}’s"
+
+
 def gap_text(record: Mapping[str, Any], decimals: int) -> str:
     """The gap to the baseline and whether it has the published sign, such as "holds +1.00 (+0.34)"."""
     gap = signed(record["gap"], decimals)
@@ -92,18 +94,47 @@ def gap_text(record: Mapping[str, Any], decimals: int) -> str:
     return f"{record['ordering']} {gap} ({signed(record['published_gap'], decimals)})"
 
 
-def gap_note(baseline: str, ranks: str = "", among: str = "") -> str:
+def gap_note(artifact: Artifact, records: Sequence[Mapping[str, Any]], ranks: str = "", among: str = "") -> str:
     """A sentence on the column of gaps to the baseline.
 
     Args:
         ranks: a sentence on the table's ranks, if it shows any.
         among: which rows are compared, such as " of the same size".
     """
+    label = baseline_label(artifact)
+    little = "with few seeds, a gap within the standard deviations says little."
+    if not _held(records):
+        return (
+            f"Ours less our {label}’s{among}: the difference of two means of ours; the paper is not in it, and {little}"
+        )
     return (
-        f"Against {baseline}: our mean less our {baseline}'s{among}, in brackets the published gap; “holds” says that "
-        f"both have the same sign. {ranks}{'Both compare' if ranks else 'It compares'} means only: with few seeds, a "
-        "gap within the standard deviations says little."
+        f"Against {label}: our mean less our {label}'s{among}, in brackets the published gap; “holds” says that "
+        f"both have the same sign. {ranks}{'Both compare' if ranks else 'It compares'} means only: {little}"
     )
+
+
+def _held(records: Sequence[Mapping[str, Any]]) -> bool:
+    """True where a record is held to the published numbers, or none has run."""
+    ran = [record for record in records if record["runs"]]
+    return not ran or any(not record["departures"] for record in ran)
+
+
+def without_idle(rows: Sequence[tuple[RowKey, Record]], names: tuple[str, ...]) -> list[tuple[RowKey, Record]]:
+    """Rows of texts, as `Table.of` takes them, without the columns that say nothing in any row.
+
+    Args:
+        names: beginnings of the names of columns, in lower case, that may be left out.
+    """
+
+    def name_of(column: Column) -> str:
+        return (column if isinstance(column, str) else column[1]).lower()
+
+    said = {column for _, texts in rows for column, text in texts.items() if text not in (ABSENT, NOT_RUN)}
+
+    def is_kept(column: Column) -> bool:
+        return column in said or not name_of(column).startswith(names)
+
+    return [(key, {column: text for column, text in texts.items() if is_kept(column)}) for key, texts in rows]
 
 
 def extras_note(records: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -8,8 +8,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hidden_dynamics.artifacts.notes import RULES, readings_note
+from hidden_dynamics.artifacts.notes import RULES, readings_note, scale_notes
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.results.departures import WORDS, changed_words, departures, listed
 from hidden_dynamics.results.rows import Row
 
 NOT_IN_PAPERS = ("test_size", "seed")  # data settings that no paper states
@@ -19,14 +20,24 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Row]) -> str:
     """The scale, and what is not as in the paper."""
     tasks = [[run for run in runs if run["task"] == task] for task in dict.fromkeys(run["task"] for run in runs)]
     replaced = [any(run["stand_in_for"] for run in shown) for shown in tasks]
-    changed = []
+    changed, other = [], []
     if any(replaced):
         changed.append("stand-in data" if all(replaced) else "stand-in data in some panels")
     elif not is_papers(configuration, runs):
-        changed.append("other data settings than the paper's")
+        other.append("data settings")
     if any(run["size"] != papers_size(configuration, run) for run in runs):
-        changed.append("other network sizes than the paper's")
+        other.append("network sizes")
+    if set(changed_words(configuration, [run["task"] for run in runs])) - {WORDS["data"]}:
+        other.append("settings")
+    if other:
+        changed.append(f"other {listed(other)} than the paper's")
     return ", ".join([f"scale: {configuration.scale_name}", *changed])
+
+
+def scale_note(configuration: Configuration, runs: Sequence[Row]) -> str:
+    """For a caption: the scale, and all in which the runs depart from the paper."""
+    texts = departures(configuration, runs)
+    return " ".join([*scale_notes(configuration), *([f"Departs from the paper: {'; '.join(texts)}."] if texts else [])])
 
 
 def sizes_of(configuration: Configuration, runs: Sequence[Row]) -> str:

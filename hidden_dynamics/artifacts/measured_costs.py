@@ -3,14 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts
 from hidden_dynamics.artifacts.notes import data_text
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
-from hidden_dynamics.papers.published import load_tasks
 
 Rows = Sequence[Mapping[str, str]]
 
@@ -52,34 +50,12 @@ def published_ratio(artifact: MeasuredCosts, cell: Cell, quantity: str) -> tuple
     return value, value / baseline
 
 
-def departures(artifact: MeasuredCosts, rows: Rows) -> list[str]:
-    """The reasons that rows cannot be held to the published numbers; none where they can."""
-    task = load_tasks(artifact.settings.published).get(artifact.published.task)
-    reasons = []
-    if any(row["stand_in_for"] or (task and row["dataset"] != task.dataset) for row in rows):
-        reasons.append("the data are not the paper's")
-    if any(row["size"] != row["paper_size"] for row in rows):
-        reasons.append("the networks' sizes are not the paper's")
-    return reasons
-
-
 def significant(value: float, digits: int = 3) -> str:
     """A number of 0 or more with so many significant digits and no exponent, or a dash where there is none."""
     if math.isnan(value):
         return ABSENT
     magnitude = math.floor(math.log10(value)) if value > 0 else 0
     return f"{value:.{max(digits - 1 - magnitude, 0)}f}"
-
-
-def not_compared_notes(records: Sequence[Record]) -> list[str]:
-    """The rows that are not held to the published numbers (`not_compared`), and the reasons."""
-    beside = [record for record in records if not math.isnan(record["published_ratio"])]
-    notes = []
-    for reasons in dict.fromkeys(record["not_compared"] for record in beside if record["not_compared"]):
-        rows = [record for record in beside if record["not_compared"] == reasons]
-        models = "Ours" if len(rows) == len(beside) else ", ".join(dict.fromkeys(record["label"] for record in rows))
-        notes.append(f"Not held to the published numbers beside: {models}, because {reasons}.")
-    return notes
 
 
 def machine_notes(artifact: MeasuredCosts, costs: Rows) -> list[str]:

@@ -49,7 +49,7 @@ def _data(configuration: Configuration, task: str) -> str:
 
 def data_text(configuration: Configuration, title: str, stand_in_for: str | None) -> str:
     """A dataset's title and, of a stand-in, the title of the dataset that it replaces."""
-    return f"{title}, standing in for {configuration.title_of(stand_in_for)}" if stand_in_for else title
+    return f"{title} in place of {configuration.title_of(stand_in_for)}" if stand_in_for else title
 
 
 def readings_note(runs: Iterable[tuple[str, Mapping[str, str]]]) -> str:

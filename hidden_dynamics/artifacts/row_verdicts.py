@@ -8,12 +8,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hidden_dynamics.artifacts.tables import ABSENT
+from hidden_dynamics.claims.verdict import NOT_RUN
 
 NOTE = (
     "Verdict: of a test over seeds, on the claim that the row stands to {baseline} as published (claims.md says by "
-    "which test); “holds” and “fails” compare the signs of two means alone, so a gap that holds can be inconclusive."
+    "which test); “holds” and “fails” compare the signs of two means alone, so a gap that holds can be inconclusive. A "
+    "comparison that several tables show is judged once, with the first of them."
 )
-COSTS_NOTE = "Verdict: on the claim that the row costs more, less or as much as {baseline}, as published (claims.md)."
+COSTS_NOTE = (
+    "Verdict: on the claim that the row costs more, less or as much as {baseline}, as published (claims.md says how it "
+    "is judged)."
+)
 VALUE_NOTE = "Verdict on the value: whether ours is the published number, to the margin that claims.md names."
 HEADINGS = {"verdict": "verdict", "value_verdict": "verdict on the value"}
 
@@ -41,8 +46,9 @@ def verdict_texts(record: Record) -> dict[str, str]:
 
 
 def verdict_notes(records: Sequence[Record], baseline: str, note: str = NOTE) -> list[str]:
-    """The meaning of the verdicts; nothing where there are none."""
-    notes = [note.format(baseline=baseline)] if any(record.get("verdict") for record in records) else []
+    """The meaning of the verdicts; nothing where nothing was judged (`departures_note` says why)."""
+    judged = any(record.get("verdict") not in (None, NOT_RUN) for record in records)
+    notes = [note.format(baseline=baseline)] if judged else []
     return [*notes, *([VALUE_NOTE] if any("value_verdict" in record for record in records) else [])]
 
 

@@ -19,12 +19,12 @@ from hidden_dynamics.artifacts.figure_notes import (
     chosen_note,
     data_of,
     made_note,
+    scale_note,
     sizes_of,
     subtitle_of,
     task_title,
 )
 from hidden_dynamics.artifacts.kinds.ablation import Ablation, PanelSettings
-from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.artifacts.sheet import STYLE, luminance, page, plain_numbers
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import number
@@ -254,7 +254,7 @@ def notes_of(configuration: Configuration, panels: Sequence[Panel], published: S
         text += " Hatched: no number, because every seed diverged or the number of one that finished is not finite."
     grids = [f"{panel.published.title}: {' '.join(panel.published.notes)}" for panel in panels]
     return [
-        " ".join(scale_notes(configuration)),
+        scale_note(configuration, runs),
         text,
         " ".join(["Published:", *published, *grids]),
         made_note(runs),

@@ -11,18 +11,17 @@ from collections.abc import Sequence
 from hidden_dynamics.artifacts.comparison import (
     Record,
     baseline_label,
-    departures_in_title,
     extras_note,
     size_text,
+    without_idle,
 )
+from hidden_dynamics.artifacts.departure_notes import departures_in_title, departures_note, departures_of
 from hidden_dynamics.artifacts.kinds.cost_table import CostTable
 from hidden_dynamics.artifacts.measured_costs import (
     as_number,
     cost_of,
-    departures,
     machine_notes,
     measured_costs,
-    not_compared_notes,
     published_ratio,
     significant,
 )
@@ -44,29 +43,30 @@ def draw(artifact: CostTable, sources: Sources) -> Table:
     records = [_record(artifact, costs, cell, quantity) for cell in cells for quantity in quantities]
     records = with_verdicts(records, sources.verdicts, artifact.published.baseline)
     by_model = {cell: [record for record in records if record["model"] == cell.model] for cell in cells}
+    texts = [(RowKey(cell.model, cell.size), _row(artifact, group)) for cell, group in by_model.items()]
     return Table.of(
-        title_of(artifact) + departures_in_title(costs),
+        title_of(artifact) + departures_in_title(artifact, costs, records, trained=False),
         _notes(artifact, costs, records),
-        [(RowKey(cell.model, cell.size), _row(artifact, group)) for cell, group in by_model.items()],
+        without_idle(texts, ("published ÷", "ours against published", "verdict")),
         records,
     )
 
 
 def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Record:
-    """Our number, the published one, and the comparison of their ratios."""
+    """Our number, the published one, and the comparison of their ratios; none of what departs from the paper."""
     baseline = artifact.published.baseline
     ours = cost_of(costs, cell.model, quantity)
     value, ratio = published_ratio(artifact, cell, quantity)
-    reasons = departures(artifact, [row for row in costs if row["model"] in (cell.model, baseline)])
+    departs = departures_of(artifact, [row for row in costs if row["model"] in (cell.model, baseline)], trained=False)
     return {
         "artifact": artifact.name,
         **ours,
         "extra": cell.model not in artifact.settings.models,
         "published": value,
         "published_unit": artifact.published.quantities[quantity].unit,
-        "published_ratio": ratio,
-        "comparison": None if reasons or cell.model == baseline else _comparison(ours, ratio),
-        "not_compared": " and ".join(reasons) or None,
+        "published_ratio": math.nan if departs else ratio,
+        "comparison": None if departs or cell.model == baseline else _comparison(ours, ratio),
+        "departures": departs,
     }
 
 
@@ -109,13 +109,16 @@ def _ratio_text(record: Record) -> str:
 
 def _notes(artifact: CostTable, costs: Rows, records: Sequence[Record]) -> list[str]:
     baseline = baseline_label(artifact)
+    held = (
+        f"Compared are the ratios to {baseline} alone: time and memory are those of this machine and of this program."
+    )
     return [
         *scale_notes(artifact.configuration),
         *machine_notes(artifact, costs),
         readings_note((row["task"], json.loads(row["readings"])) for row in costs),
-        f"Compared are the ratios to {baseline} alone: time and memory are those of this machine and of this program.",
+        *([held] if any(not record["departures"] for record in records) else []),
+        *departures_note(artifact.configuration, records),
         *verdict_notes(records, baseline, COSTS_NOTE),
-        *not_compared_notes(records),
         _about_time(records[0]) if artifact.settings.quantity == "time" else _about_memory(records[0]),
         *artifact.published.notes,
         *extras_note(records),

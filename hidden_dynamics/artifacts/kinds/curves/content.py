@@ -14,6 +14,7 @@ from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.results.departures import departures
 from hidden_dynamics.results.rows import Row
 
 TITLE = 66  # characters in a line of a panel's title
@@ -47,7 +48,7 @@ class CurvesPanel:
 
     Attributes:
         runs: rows of the summary, as text by column.
-        published: the paper's final values by model; none on other data or at other sizes.
+        published: the paper's final values by model; none where the runs depart from the paper.
         baselines: the loss of the best answer without memory, where it is shown: one value, unless the runs disagree.
         title: task, size and split; then the data that were really used; then what else to know.
         x_limits, y_limits: the configured ones where the data are the paper's; else ones that fit, or None.
@@ -76,7 +77,8 @@ def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], 
     size = "" if settings.size is None else str(settings.size)
     runs = [run for run in summary if (run["task"], run["paper_size"]) == (settings.task, size)]
     papers = is_papers(artifact.configuration, runs)
-    published = published_values(artifact, settings, runs) if papers else {}
+    comparable = papers and not departures(artifact.configuration, runs)
+    published = published_values(artifact, settings, runs) if comparable else {}
     shown = {curve.baseline for curve in curves if settings.baseline and math.isfinite(curve.baseline)}
     y_limits = settings.y_limits if papers else None
     if y_limits is None:
@@ -129,9 +131,7 @@ def title_of(configuration: Configuration, settings: PanelSettings, runs: Sequen
 
 
 def published_values(artifact: Curves, settings: PanelSettings, runs: Sequence[Row]) -> dict[str, float]:
-    """The paper's final losses by model; none at other sizes than the paper's."""
-    if any(run["size"] != run["paper_size"] for run in runs):
-        return {}
+    """The paper's final losses by model."""
     models = dict.fromkeys(run["model"] for run in runs)
     metric = f"{settings.split}_loss"
     printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}

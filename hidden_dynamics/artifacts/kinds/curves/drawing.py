@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
 
-from hidden_dynamics.artifacts.figure_notes import legend_label, made_note, subtitle_of
+from hidden_dynamics.artifacts.figure_notes import legend_label, made_note, scale_note, subtitle_of
 from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
 from hidden_dynamics.artifacts.kinds.curves.content import Curve, CurvesPanel, divergences, falls, panels_of
-from hidden_dynamics.artifacts.notes import divergence_notes, scale_notes
+from hidden_dynamics.artifacts.notes import divergence_notes
 from hidden_dynamics.artifacts.panels import Key, Panel, Panels
 from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, luminance, page, plain_numbers, write_instead
 from hidden_dynamics.artifacts.sources import Sources
@@ -162,7 +162,7 @@ def curve_notes(configuration: Configuration, panels: Sequence[CurvesPanel]) -> 
         lines += "; a seed with fewer iterations than the others ends before them, and they go on"
     cut = any(panel.y_limits and (curve.mean > panel.y_limits[1]).any() for panel in panels for curve in panel.curves)
     return [
-        " ".join(scale_notes(configuration)),
+        scale_note(configuration, runs),
         f"{lines}. Smoothing: {smoothing_note(panels)}.{' Lines are cut where they leave an axis.' if cut else ''}",
         *divergence_notes(runs),
         made_note(runs),

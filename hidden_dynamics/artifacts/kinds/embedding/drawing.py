@@ -19,9 +19,8 @@ from hidden_dynamics.artifacts.feature_notes import (
     missing_notes,
     weights_note,
 )
-from hidden_dynamics.artifacts.figure_notes import data_of, made_note, sizes_of, subtitle_of, task_title
+from hidden_dynamics.artifacts.figure_notes import data_of, made_note, scale_note, sizes_of, subtitle_of, task_title
 from hidden_dynamics.artifacts.kinds.embedding import Embedding
-from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.artifacts.sheet import STYLE, page, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import number
@@ -120,7 +119,7 @@ def notes_of(artifact: Embedding, rows: Sequence[Row], mapped: int) -> list[str]
     title, data = task_title(configuration, rows), data_of(configuration, rows)
     many = f"the first {mapped:,} of these images" if mapped else "no images"
     return [
-        f"{' '.join(scale_notes(configuration))} Task: {title}; {data}.",
+        f"{scale_note(configuration, rows)} Task: {title}; {data}.",
         f"{features_note(settings, rows)} Map: t-SNE of {many}, of each model's first seed (perplexity "
         f"{settings.perplexity:g}, {settings.iterations:,} iterations, started from two principal components, "
         f"seed {settings.seed}); its coordinates mean nothing. The paper states none of this.",

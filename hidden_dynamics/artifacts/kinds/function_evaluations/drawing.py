@@ -19,12 +19,13 @@ from hidden_dynamics.artifacts.figure_notes import (
     data_of,
     legend_label,
     made_note,
+    scale_note,
     sizes_of,
     subtitle_of,
     task_title,
 )
 from hidden_dynamics.artifacts.kinds.function_evaluations import FunctionEvaluations
-from hidden_dynamics.artifacts.notes import divergence_notes, scale_notes
+from hidden_dynamics.artifacts.notes import divergence_notes
 from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, page, plain_numbers, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -190,7 +191,7 @@ def notes_of(configuration: Configuration, summary: Sequence[Row], counted: Sequ
         "deviation (large); without diverged seeds."
     )
     return [
-        " ".join(scale_notes(configuration)),
+        scale_note(configuration, summary),
         drawn,
         " ".join(filter(None, (turn_note(counted), solver_note(counted)))),
         *divergence_notes(summary),

@@ -13,9 +13,8 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.figure_notes import data_of, made_note, sizes_of, subtitle_of, task_title
+from hidden_dynamics.artifacts.figure_notes import data_of, made_note, scale_note, sizes_of, subtitle_of, task_title
 from hidden_dynamics.artifacts.kinds.gradient_norms import GradientNorms
-from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.artifacts.sheet import STYLE, page, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -154,7 +153,7 @@ def notes_of(
         f"with respect to h_t, through all later steps{every}; the paper does not say how it treats the minibatch."
     )
     return [
-        " ".join(scale_notes(configuration)),
+        scale_note(configuration, [recording.run for recording in recordings]),
         f"{seeds_note(recordings, summary)} {norm} {colour_note(recordings, papers, limits)}",
         made_note([recording.run for recording in recordings]),
     ]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hidden_dynamics.artifacts.comparison import Record, gaps, size_of, standing
+from hidden_dynamics.artifacts.departure_notes import departures_of, with_originals
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.kinds.results_table.layout import layout
 from hidden_dynamics.artifacts.kinds.results_table.notes import notes, title
@@ -13,7 +14,7 @@ from hidden_dynamics.artifacts.row_verdicts import with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import RowKey, Table
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.published import NOTHING, load_tasks, published_task
+from hidden_dynamics.papers.published import NOTHING, published_task
 from hidden_dynamics.results.statistics import mean_and_std
 from hidden_dynamics.results.summary import measured_of
 
@@ -31,7 +32,8 @@ def draw(artifact: ResultsTable, sources: Sources) -> Table:
     records = _compared(artifact, _collected(artifact, sources.summary))
     records = with_verdicts(records, sources.verdicts, artifact.published.baseline)
     rows, ours = layout(artifact, records)
-    return Table.of(title(artifact, records), notes(artifact, sources.summary, records), rows, records, ours)
+    said = title(artifact, sources.summary, records)
+    return Table.of(said, notes(artifact, sources.summary, records), rows, records, ours)
 
 
 def _check(artifact: ResultsTable, sources: Sources) -> None:
@@ -88,7 +90,7 @@ def _record(artifact: ResultsTable, about: Record, task: str, metric: str, runs:
         "metric": metric,
         **_ours(runs, metric, configuration.metrics[metric].factor),
         **_theirs(artifact, key, theirs, metric),
-        **_data(artifact, theirs, runs),
+        **_data(artifact, runs),
     }
 
 
@@ -126,15 +128,14 @@ def _theirs(artifact: ResultsTable, key: RowKey, task: str, metric: str) -> Reco
     }
 
 
-def _data(artifact: ResultsTable, theirs: str, runs: Rows) -> Record:
-    """The runs' data, and what they stand in for: as the runs say, or else what the paper used instead."""
-    dataset = _shared(runs, "dataset")
-    papers = load_tasks(artifact.settings.published).get(theirs)
-    other = papers.dataset if papers and dataset not in (None, papers.dataset) else None
+def _data(artifact: ResultsTable, runs: Rows) -> Record:
+    """The runs' data, what they stand in for, and all in which the runs depart from the paper."""
+    originals = with_originals(artifact, runs)
     return {
-        "dataset": dataset,
+        "dataset": _shared(runs, "dataset"),
         "dataset_title": _shared(runs, "dataset_title"),
-        "stand_in_for": _shared(runs, "stand_in_for") or other,
+        "stand_in_for": _shared(originals, "stand_in_for") or None,
+        "departures": departures_of(artifact, runs),
     }
 
 
@@ -159,16 +160,41 @@ def _compared(artifact: ResultsTable, records: Sequence[Record]) -> list[Record]
 
 
 def _ranks(artifact: ResultsTable, record: Record, peers: Sequence[Record]) -> Record:
-    """Its rank and the published one among the paper's rows that have both numbers."""
-    pairs = [(peer["mean"], standing(artifact, peer)) for peer in peers if not peer["extra"]]
-    ranked = [pair for pair in pairs if not any(map(math.isnan, pair))]
-    own = record["mean"], standing(artifact, record)
-    if record["extra"] or any(map(math.isnan, own)):
+    """Its rank and the published one among the paper's rows that ran and have a published number.
+
+    Ours are ranked by their means, behind those of which fewer runs failed (worst-rank scores: Lachin, Controlled
+    Clinical Trials 20, 1999); a model of which no run has a number is last. There is none where one departs from the
+    paper.
+    """
+    ranked = [peer for peer in peers if _is_ranked(artifact, peer)]
+    if not _is_ranked(artifact, record) or any(peer["departures"] for peer in ranked):
         return {"rank": None, "published_rank": None, "ranked": None}
     sign = artifact.configuration.metrics[record["metric"]].sign
-    ours, theirs = (_rank(value, [pair[side] for pair in ranked], sign) for side, value in enumerate(own))
-    return {"rank": ours, "published_rank": theirs, "ranked": len(ranked)}
+    return {
+        "rank": _rank(_score(record, sign), [_score(peer, sign) for peer in ranked]),
+        "published_rank": _rank(
+            (sign * standing(artifact, record),), [(sign * standing(artifact, peer),) for peer in ranked]
+        ),
+        "ranked": len(ranked),
+    }
 
 
-def _rank(value: float, values: Iterable[float], sign: int) -> int:
-    return 1 + sum(sign * (other - value) > NOTHING for other in values)
+def _is_ranked(artifact: ResultsTable, record: Record) -> bool:
+    return bool(record["runs"]) and not record["extra"] and not math.isnan(standing(artifact, record))
+
+
+def _score(record: Record, sign: int) -> tuple[float, float]:
+    """The larger, the better: fewer runs without a number first, then the mean."""
+    if not record["n"]:
+        return -math.inf, 0.0
+    return -(record["diverged"] + record["not_finite"]), sign * record["mean"]
+
+
+def _rank(score: tuple[float, ...], scores: Iterable[tuple[float, ...]]) -> int:
+    """1 for the best; differences that are rounding are none."""
+    return 1 + sum(_is_ahead(other, score) for other in scores)
+
+
+def _is_ahead(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    differing = (a > b for a, b in zip(one, other, strict=True) if a != b and not abs(a - b) <= NOTHING)
+    return next(differing, False)

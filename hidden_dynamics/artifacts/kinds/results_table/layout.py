@@ -7,7 +7,15 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hidden_dynamics.artifacts.comparison import Record, baseline_label, gap_text, ours_text, size_text, value_text
+from hidden_dynamics.artifacts.comparison import (
+    Record,
+    gap_heading,
+    gap_text,
+    ours_text,
+    size_text,
+    value_text,
+    without_idle,
+)
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.notes import data_text
 from hidden_dynamics.artifacts.row_verdicts import verdict_texts
@@ -29,16 +37,13 @@ def layout(artifact: ResultsTable, records: Sequence[Record]) -> tuple[list[tupl
     groups: dict[RowKey, list[Record]] = {}
     for record in records:
         groups.setdefault(RowKey(record["model"], record["paper_size"]), []).append(record)
-    rows = {key: _row(artifact, group, headings) for key, group in groups.items()}
-    # Verdicts are left out where there are none, and differences, too, where there are many columns.
-    optional = ("verdict",) if ranked(records) else ("verdict", "difference")
-    filled = {column for texts in rows.values() for column, text in texts.items() if text != ABSENT}
-    kept = {
-        key: {column: text for column, text in texts.items() if column in filled or not column[1].startswith(optional)}
-        for key, texts in rows.items()
+    against = {
+        task: gap_heading(artifact, [record for record in records if record["task"] == task])
+        for task in artifact.settings.tasks
     }
+    rows = [(key, _row(artifact, group, headings, against)) for key, group in groups.items()]
     ours = {(heading, _name("ours", name)): task for (task, _), (heading, name) in headings.items()}
-    return list(kept.items()), ours
+    return without_idle(rows, ("difference", "verdict", "rank")), ours
 
 
 def ranked(records: Sequence[Record]) -> bool:
@@ -52,7 +57,7 @@ def best_of_all(artifact: ResultsTable, record: Mapping[str, Any]) -> bool:
     return artifact.published.chosen_by is not None and record["metric"] in record["chosen_by"].split()
 
 
-def _row(artifact: ResultsTable, records: Sequence[Record], headings: Mapping) -> Texts:
+def _row(artifact: ResultsTable, records: Sequence[Record], headings: Mapping, against: Mapping[str, str]) -> Texts:
     first = records[0]
     run_as = " / ".join(dict.fromkeys(str(r["size"]) for r in records if r["size"] is not None)) or ABSENT
     parameters = _by_task(records, "published_parameters", str)
@@ -69,12 +74,19 @@ def _row(artifact: ResultsTable, records: Sequence[Record], headings: Mapping) -
         heading, name = headings[record["task"], record["metric"]]
         groups.setdefault(heading, {})[name] = record
     for heading, group in groups.items():
-        cells |= {(heading, name): text for name, text in _cells(artifact, group, ranked(records)).items()}
+        cells |= {(heading, name): text for name, text in _cells(artifact, group, ranked(records), against).items()}
     return cells
 
 
-def _cells(artifact: ResultsTable, records: Mapping[str, Record], with_ranks: bool) -> dict[str, str]:
-    """A row's cells in one group of columns; `records` by task, or under "" where the group has one task."""
+def _cells(
+    artifact: ResultsTable, records: Mapping[str, Record], with_ranks: bool, against: Mapping[str, str]
+) -> dict[str, str]:
+    """A row's cells in one group of columns.
+
+    Args:
+        records: by what names their task within the group; "" where the group has one task.
+        against: the headings of the gaps to the baseline, by task.
+    """
     first = next(iter(records.values()))
     decimals = artifact.configuration.metrics[first["metric"]].decimals
 
@@ -84,7 +96,8 @@ def _cells(artifact: ResultsTable, records: Mapping[str, Record], with_ranks: bo
     cells = by_task("ours", lambda record: _ours_text(artifact, record, decimals))
     cells["published"] = _published_text(first, decimals)
     cells |= by_task("difference", lambda record: signed(record["difference"], decimals))
-    cells |= by_task(f"against {baseline_label(artifact)}", lambda record: gap_text(record, decimals))
+    for task, record in records.items():
+        cells[_name(against[record["task"]], task)] = gap_text(record, decimals)
     for task, record in records.items():
         cells |= {_name(name, task): text for name, text in verdict_texts(record).items()}
     return cells | ({"rank (published)": _rank_text(first)} if with_ranks else {})

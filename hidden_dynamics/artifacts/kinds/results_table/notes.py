@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from hidden_dynamics.artifacts.comparison import Record, baseline_label, extras_note, gap_note
+from hidden_dynamics.artifacts.departure_notes import departures_in_title, departures_note
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.kinds.results_table.layout import BEST_OF_ALL, best_of_all, ranked
 from hidden_dynamics.artifacts.notes import RULES, divergence_notes, runs_notes, scale_notes, title_of
@@ -12,17 +13,12 @@ from hidden_dynamics.papers.published import load_tasks
 Rows = Sequence[dict[str, str]]
 
 
-def title(artifact: ResultsTable, records: Sequence[Record]) -> str:
-    """The table's title with its scale, and with marks of choice on the test set and of stand-in data."""
+def title(artifact: ResultsTable, summary: Rows, records: Sequence[Record]) -> str:
+    """The table's title with its scale, with what ran in place of the paper's, and a mark of choice on the test set."""
     text = title_of(artifact)
     if any(best_of_all(artifact, record) for record in records):
         text += f", {BEST_OF_ALL} where marked"
-    stand_ins = {bool(record["stand_in_for"]) for record in records if record["runs"]}
-    if stand_ins == {True}:
-        text += ", stand-in data: not comparable with the published numbers"
-    elif True in stand_ins:
-        text += ", stand-in data in some columns: those are not comparable with the published numbers"
-    return text
+    return text + departures_in_title(artifact, summary, records)
 
 
 def notes(artifact: ResultsTable, summary: Rows, records: Sequence[Record]) -> list[str]:
@@ -81,16 +77,19 @@ def _about_choice_and_failures(artifact: ResultsTable, summary: Rows, records: S
 
 
 def _about_comparison(artifact: ResultsTable, records: Sequence[Record]) -> list[str]:
-    baseline = baseline_label(artifact)
     among = "" if artifact.published.across_sizes else " of the same size"
-    ranks = f"Rank: among this table's rows{among} that have both numbers, in brackets the published rank. "
-    lines = [gap_note(baseline, ranks if ranked(records) else "", among), *verdict_notes(records, baseline)]
-    if any(record["stand_in_for"] for record in records):
-        lines.append("No difference is shown for stand-in data: a difference between two datasets means nothing.")
+    ranks = (
+        f"Rank: among this table's rows{among} that ran and have a published number, in brackets the published rank; a "
+        "row of which runs failed is behind those of which fewer did. "
+    )
+    is_ranked = ranked(records) and any(record["rank"] for record in records)
+    lines = [
+        *departures_note(artifact.configuration, records),
+        gap_note(artifact, records, ranks if is_ranked else "", among),
+        *verdict_notes(records, baseline_label(artifact)),
+    ]
     if any(None not in (r["size"], r["paper_size"]) and r["size"] != r["paper_size"] for r in records):
-        lines.append(
-            "No difference is shown where N is not the paper's. Published parameters are those at the paper's N."
-        )
+        lines.append("Published parameters are those at the paper's N.")
     if any(_several(records, column) for column in ("parameters", "published_parameters")):
         lines.append("Parameters with a stroke between them are those of the tasks, in the order of their columns.")
     return lines
@@ -114,6 +113,8 @@ def _literature(artifact: ResultsTable, records: Sequence[Record]) -> list[str]:
         "Published numbers marked [..] are not the paper's own runs: it quotes them from the literature "
         f"({references})."
     )
+    if all(record["departures"] for record in records if record["runs"]):
+        return [text]
     if any(record["published_mean"] is not None for record, _ in quoted):
         text += " Where the paper has a number of its own, that one is compared."
     if any(len(items) > 1 for _, items in quoted):

@@ -1,13 +1,12 @@
 """A table of silhouette scores of image features: ours over seeds beside the published ones."""
 
-import math
 from collections.abc import Sequence
 
 from hidden_dynamics.artifacts.comparison import (
     Record,
     baseline_label,
-    departures_in_title,
     extras_note,
+    gap_heading,
     gap_note,
     gap_text,
     gaps,
@@ -15,7 +14,9 @@ from hidden_dynamics.artifacts.comparison import (
     size_of,
     size_text,
     value_text,
+    without_idle,
 )
+from hidden_dynamics.artifacts.departure_notes import departures_in_title, departures_note, departures_of
 from hidden_dynamics.artifacts.feature_notes import (
     WITHOUT,
     clusters_note,
@@ -42,11 +43,12 @@ def draw(artifact: SilhouetteTable, sources: Sources) -> Table:
     held_to = next(record for record in records if record["model"] == baseline)
     records = [record | gaps(artifact, record, held_to) for record in records]
     records = with_verdicts(records, sources.verdicts, baseline)
-    departs = departures_in_title(records)
+    against = gap_heading(artifact, records)
+    texts = [(RowKey(record["model"], record["paper_size"]), _row(artifact, record, against)) for record in records]
     return Table.of(
-        f"{title_of(artifact)}{departs}{': not comparable with the published numbers' if departs else ''}",
+        title_of(artifact) + departures_in_title(artifact, rows, records),
         _notes(artifact, rows, records),
-        [(RowKey(record["model"], record["paper_size"]), _row(artifact, record)) for record in records],
+        without_idle(texts, ("difference", "verdict")),
         records,
         {"ours": artifact.settings.task},
     )
@@ -68,6 +70,7 @@ def _record(artifact: SilhouetteTable, cell: Cell, rows: Rows) -> Record:
         "size": size_of(rows[0]["size"]),
         "paper_size": cell.size,
         **{column: " | ".join(dict.fromkeys(row[column] for row in rows)) for column in same},
+        "departures": departures_of(artifact, rows),
         **{column: _largest(rows, column) for column in ("images", "dimensions")},
         "seeds": " ".join(row["seed"] for row in rows),
         "runs": len(rows),
@@ -88,7 +91,7 @@ def _column(status: str) -> str:
     return status.replace(" ", "_")
 
 
-def _row(artifact: SilhouetteTable, record: Record) -> dict[str, str]:
+def _row(artifact: SilhouetteTable, record: Record, against: str) -> dict[str, str]:
     decimals = artifact.configuration.metrics["silhouette"].decimals
     return {
         "Model": record["label"],
@@ -96,7 +99,7 @@ def _row(artifact: SilhouetteTable, record: Record) -> dict[str, str]:
         "ours": ours_text(record, {status: record[_column(status)] for status in WITHOUT}, decimals),
         "published": value_text(record["published_mean"], record["published_std"], decimals),
         "difference": signed(record["difference"], decimals),
-        f"against {baseline_label(artifact)}": gap_text(record, decimals),
+        against: gap_text(record, decimals),
         **verdict_texts(record),
     }
 
@@ -112,9 +115,8 @@ def _notes(artifact: SilhouetteTable, rows: Rows, records: Sequence[Record]) -> 
         weights_note(rows),
         "Ours: mean ± sample standard deviation (n − 1) over n seeds.",
         *missing_notes(rows),
-        gap_note(baseline_label(artifact)),
+        *departures_note(configuration, records),
+        gap_note(artifact, records),
         *verdict_notes(records, baseline_label(artifact)),
     ]
-    if any(math.isnan(record["difference"]) for record in records):
-        lines.append("No difference is shown where the data are a stand-in or N is not the paper's.")
     return [*dict.fromkeys([*lines, *artifact.published.notes]), *extras_note(records)]

@@ -11,17 +11,16 @@ from statistics import fmean
 from hidden_dynamics.artifacts.comparison import (
     Record,
     baseline_label,
-    departures_in_title,
     extras_note,
     size_text,
+    without_idle,
 )
+from hidden_dynamics.artifacts.departure_notes import departures_in_title, departures_note, departures_of
 from hidden_dynamics.artifacts.kinds.time_to_accuracy_table import TimeToAccuracyTable
 from hidden_dynamics.artifacts.measured_costs import (
     cost_of,
-    departures,
     machine_notes,
     measured_costs,
-    not_compared_notes,
     published_ratio,
     significant,
 )
@@ -41,14 +40,19 @@ Rows = Sequence[dict[str, str]]
 
 def draw(artifact: TimeToAccuracyTable, sources: Sources) -> Table:
     """One row per model, the paper's first, then the user's own."""
-    costs, cells, settings = measured_costs(sources), artifact.cells(), artifact.settings
+    measured_costs(sources)
+    cells, settings = artifact.cells(), artifact.settings
     sources.check("summary", artifact=[artifact.name], scale=[artifact.configuration.scale_name], task=[settings.task])
     records = _with_ratios(artifact, [_record(artifact, sources, cell) for cell in cells])
     records = with_verdicts(records, sources.verdicts, artifact.published.baseline)
+    texts = [
+        (RowKey(cell.model, cell.size), _row(artifact, record)) for cell, record in zip(cells, records, strict=True)
+    ]
+    title = title_of(artifact, f": {percent(settings.target)} {_metric(artifact)}")
     return Table.of(
-        title_of(artifact, f": {percent(settings.target)} {_metric(artifact)}") + departures_in_title(costs),
+        title + departures_in_title(artifact, sources.summary, records),
         _notes(artifact, sources, records),
-        [(RowKey(cell.model, cell.size), _row(artifact, record)) for cell, record in zip(cells, records, strict=True)],
+        without_idle(texts, ("published ÷", "own clocks: faster", "verdict")),
         records,
         dict.fromkeys(OF_RUNS, settings.task),
     )
@@ -62,6 +66,7 @@ def _record(artifact: TimeToAccuracyTable, sources: Sources, cell: Cell) -> Reco
         raise sources.wrong("summary", f"it has no runs of {cell.model}")
     cost = cost_of(sources.costs, cell.model, "training_time")
     minutes, ratio = published_ratio(artifact, cell, QUANTITY)
+    departs = _departures(artifact, sources, (cell.model, published.baseline))
     ways = [RunFiles(sources.root / run["directory"]).progress(settings.metric, settings.target) for run in runs]
     return {
         "artifact": artifact.name,
@@ -78,19 +83,21 @@ def _record(artifact: TimeToAccuracyTable, sources: Sources, cell: Cell) -> Reco
         **_ours(ways, _minutes_per_epoch(cost, runs)),
         "diverged": sum(run["status"] == "diverged" for run in runs),
         "published_minutes": minutes,
-        "published_ratio": ratio,
-        "not_compared": " and ".join(_departures(artifact, sources, (cell.model, published.baseline))) or None,
+        "published_ratio": math.nan if departs else ratio,
+        "departures": departs,
     }
 
 
-def _departures(artifact: TimeToAccuracyTable, sources: Sources, models: Sequence[str]) -> list[str]:
-    """The reasons that times of models cannot be held to the published ones; none where they can."""
-    reasons = departures(artifact, [row for row in (*sources.costs, *sources.summary) if row["model"] in models])
+def _departures(artifact: TimeToAccuracyTable, sources: Sources, models: Sequence[str]) -> str | None:
+    """The departures of models from the paper, the target's among them; None without any."""
     settings, published = artifact.settings, artifact.published
-    if (settings.metric, settings.target) != (published.metric, published.target):
-        theirs = "" if published.target is None else f" ({percent(published.target)})"
-        reasons.append(f"the target is not the published one{theirs}")
-    return reasons
+    texts = [departures_of(artifact, [row for row in (*sources.costs, *sources.summary) if row["model"] in models])]
+    if settings.metric != published.metric:
+        texts.append(f"{_words(settings.metric)}, not {_words(published.metric)}")
+    if settings.target != published.target:
+        theirs = "" if published.target is None else f", not {percent(published.target)}"
+        texts.append(f"a target of {percent(settings.target)}{theirs}")
+    return "; ".join(filter(None, texts)) or None
 
 
 def _minutes_per_epoch(cost: dict[str, str], runs: Rows) -> float:
@@ -122,7 +129,7 @@ def _with_ratios(artifact: TimeToAccuracyTable, records: Sequence[Record]) -> li
         ratios = {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED}
         clocks, theirs = ratios["clock_minutes_ratio"], record["published_ratio"]
         all_reached = all(side["reached"] == side["runs"] for side in (record, baseline))
-        held = record is not baseline and not record["not_compared"] and all_reached
+        held = record is not baseline and not record["departures"] and all_reached
         with_ratios.append(record | ratios | {"ordering": ordering(clocks - 1, theirs - 1) if held else None})
     return with_ratios
 
@@ -161,11 +168,19 @@ def percent(fraction: float) -> str:
 
 
 def _metric(artifact: TimeToAccuracyTable) -> str:
-    return artifact.settings.metric.replace("_", " ")
+    return _words(artifact.settings.metric)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _notes(artifact: TimeToAccuracyTable, sources: Sources, records: Sequence[Record]) -> list[str]:
     baseline, summary = baseline_label(artifact), sources.summary
+    held = (
+        f"Held to the published times are the ratios of the own clocks to {baseline}’s alone, because the minutes are "
+        f"those of this machine, and only where every seed of the model and of {baseline} reached the target."
+    )
     machine, batch = machine_notes(artifact, sources.costs)
     return [
         *scale_notes(artifact.configuration),
@@ -178,10 +193,9 @@ def _notes(artifact: TimeToAccuracyTable, sources: Sources, records: Sequence[Re
         "Two ways of counting: own clocks are those of the runs, which other runs on the machine slow down; so beside "
         "them stands the number of epochs times the samples of an epoch times the training time per sample, measured "
         "with all models interleaved.",
-        f"Held to the published times are the ratios of the own clocks to {baseline}’s alone, because the minutes are "
-        f"those of this machine, and only where every seed of the model and of {baseline} reached the target.",
+        *([held] if any(not record["departures"] for record in records) else []),
+        *departures_note(artifact.configuration, records),
         *verdict_notes(records, baseline),
-        *not_compared_notes(records),
         *_device_notes(sources),
         *_no_ratio_notes(artifact, records),
         *artifact.published.notes,

@@ -1,0 +1,111 @@
+"""What departs from the paper in a table: in its records, its title and a note.
+
+Records are those of a table's data (hidden_dynamics.artifacts.comparison): task, label, paper_size, departures and,
+where they are of runs, how many.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hidden_dynamics.artifacts.base import Artifact
+from hidden_dynamics.claims.verdict import NOT_RUN
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.papers.published import load_tasks, published_task
+from hidden_dynamics.results.departures import changed_words, departures, is_resized, listed
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def with_originals(artifact: Artifact, rows: Rows) -> list[dict[str, Any]]:
+    """Rows whose `stand_in_for` is as the runs say, or else the paper's dataset where theirs is another."""
+    papers = load_tasks(artifact.settings.published)
+
+    def original(row: Mapping[str, Any]) -> str | None:
+        task = papers.get(published_task(artifact.configuration, row["task"]))
+        return task.dataset if task and row["dataset"] not in (None, task.dataset) else None
+
+    return [{**row, "stand_in_for": row["stand_in_for"] or original(row)} for row in rows]
+
+
+def departures_of(artifact: Artifact, rows: Rows, trained: bool = True) -> str | None:
+    """The departures of rows from the paper, as a record has them: joined by semicolons; None without any.
+
+    Args:
+        trained: as for `departures`.
+    """
+    return "; ".join(departures(artifact.configuration, with_originals(artifact, rows), trained)) or None
+
+
+def departures_in_title(artifact: Artifact, rows: Rows, records: Rows, trained: bool = True) -> str:
+    """The end of a title: what ran in place of what, ", Digits in place of MNIST, 10 epochs, N = 32: not comparable …".
+
+    Args:
+        rows: of what ran.
+        records: those of the table, with their departures.
+        trained: as for `departures`.
+    """
+    configuration, rows = artifact.configuration, with_originals(artifact, rows)
+    parts = _stand_ins(configuration, rows) + (_schedules(configuration, rows) if trained else [])
+    sizes = dict.fromkeys(str(row["size"]) for row in rows if is_resized(row))
+    parts += [f"N = {listed(list(sizes))}"] if sizes else []
+    ran = _ran(records)
+    if not any(record["departures"] for record in ran):
+        return ""
+    if not all(record["departures"] for record in ran):
+        return f", {', '.join(parts)} in some cells: those are not comparable with the published numbers"
+    return f", {', '.join(parts)}: not comparable with the published numbers"
+
+
+def _stand_ins(configuration: Configuration, rows: Rows) -> list[str]:
+    """ "Digits in place of MNIST and SVHN", for each stand-in."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row["stand_in_for"]:
+            found.setdefault(row["dataset_title"], []).append(configuration.title_of(row["stand_in_for"]))
+    return [f"{title} in place of {listed(list(dict.fromkeys(originals)))}" for title, originals in found.items()]
+
+
+def _schedules(configuration: Configuration, rows: Rows) -> list[str]:
+    """ "10 and 12 epochs", where the paper's runs have others; else whether other settings differ."""
+    tasks = list(dict.fromkeys(row["task"] for row in rows))
+    epochs = {task: configuration.tasks[task].training.epochs for task in tasks}
+    other = [epochs[task] for task in tasks if epochs[task] != configuration.papers_tasks[task].training.epochs]
+    if other:
+        return [f"{listed([str(number) for number in dict.fromkeys(other)])} epochs"]
+    return ["other settings than the paper’s"] if changed_words(configuration, tasks) else []
+
+
+def departures_note(configuration: Configuration, records: Rows) -> list[str]:
+    """A sentence on what departs from the paper, and what that forbids; none where nothing does.
+
+    A departure of some tasks or models alone names them.
+    """
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        for part in (record["departures"] or "").split("; "):
+            found.setdefault(part, []).append(record)
+    parts = [f"{_whose(configuration, own, records)}{part}" for part, own in found.items() if part]
+    if not parts:
+        return []
+    return [
+        f"Departs from the paper: {'; '.join(parts)}. What departs is not held to the published numbers: it has no "
+        f"difference from them, no published gap, no rank, and no verdict on a claim (“{NOT_RUN}”)."
+    ]
+
+
+def _whose(configuration: Configuration, own: Rows, records: Rows) -> str:
+    """The tasks of records where others are there, too, and the models where others of their task and size are."""
+    ran = _ran(records)
+    tasks, sizes = ({record[column] for record in own} for column in ("task", "paper_size"))
+    alike = [record for record in ran if record["task"] in tasks and record["paper_size"] in sizes]
+    names = []
+    if tasks != {record["task"] for record in ran}:
+        names += [configuration.tasks[task].title for task in configuration.tasks if task in tasks]
+    if {record["label"] for record in own} != {record["label"] for record in alike}:
+        names += dict.fromkeys(record["label"] for record in own)
+    return f"{', '.join(names)}: " if names else ""
+
+
+def _ran(records: Rows) -> list[Mapping[str, Any]]:
+    """The records of which there are runs, or measurements."""
+    return [record for record in records if record.get("runs") != 0]

@@ -1,0 +1,54 @@
+"""Departures of runs from the paper, in words: other data, other sizes, other settings.
+
+Rows are those of a summary, of measured features or costs: they have task, size, paper_size, dataset_title and
+stand_in_for. What departs is not held to what the paper prints or claims.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hidden_dynamics.configuration import Configuration
+
+# How the keys of a task are called that scale or user changed; "" where a change is no departure, or is said otherwise.
+WORDS = {
+    "dataset": "",
+    "title": "",
+    "sizes": "",
+    "data": "preparation of the data",
+    "settings": "the task",
+    "models": "the models’ hyperparameters",
+}
+
+
+def departures(configuration: Configuration, rows: Sequence[Mapping[str, Any]], trained: bool = True) -> list[str]:
+    """The departures of rows, each once: "Digits in place of MNIST", "N = 32, not 128", "changed from ...: training".
+
+    Args:
+        trained: whether the rows' numbers are those of trainings; a cost depends on data and size alone.
+    """
+    texts = [stand_in(configuration, row) for row in rows if row["stand_in_for"]]
+    texts += [f"N = {row['size']}, not {row['paper_size']}" for row in rows if is_resized(row)]
+    if trained:
+        changes = changed_words(configuration, [row["task"] for row in rows])
+        texts += [f"changed from the paper’s: {', '.join(changes)}"] if changes else []
+    return list(dict.fromkeys(texts))
+
+
+def stand_in(configuration: Configuration, row: Mapping[str, Any]) -> str:
+    return f"{row['dataset_title']} in place of {configuration.title_of(row['stand_in_for'])}"
+
+
+def is_resized(row: Mapping[str, Any]) -> bool:
+    """True of another number of hidden units than the paper's; a size that is a name is a place in a grid."""
+    return str(row["paper_size"]).isdecimal() and str(row["size"]) != str(row["paper_size"])
+
+
+def changed_words(configuration: Configuration, tasks: Iterable[str]) -> list[str]:
+    """The settings of tasks that differ from config/tasks.yaml, in words."""
+    keys = [key for task in dict.fromkeys(tasks) for key in configuration.changed(task)]
+    return list(filter(None, dict.fromkeys(WORDS.get(key, key) for key in keys)))
+
+
+def listed(texts: Sequence[str]) -> str:
+    """One or more texts in a sentence: "A", "A and B", "A, B and C"."""
+    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
