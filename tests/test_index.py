@@ -182,22 +182,21 @@ def test_every_number_leads_to_its_runs(page, configuration, runs):
     """From a cell of ours over its link to the runs of its row: all of their values average to the cell's number."""
     text = section(page, TABLE)
     artifact = artifact_named(configuration, TABLE)
-    tables = re.findall(r"<table>(.*?)</table>", text, flags=re.DOTALL)
-    assert len(tables) == 2  # MNIST and PMNIST: both side by side are wider than a screen
-    for table, task in zip(tables, artifact.tasks(), strict=True):
-        rows = re.findall(r"<tr>\s*<th scope=\"row\">.*?</tr>", table, flags=re.DOTALL)
-        for row, entry in zip(rows, artifact.settings.rows, strict=True):
-            anchors = set(re.findall(r'<a href="#([^"]+)">', row))
-            (ours,) = re.findall(r'<a href="#[^"]+">([\d.]+)\s±\s[\d.]+ \(n\s=\s2', row)
-            shown = [run for run in artifact.runs if run.model == entry.model]
-            (body,) = re.findall(rf'<tbody id="{anchors.pop()}">(.*?)</tbody>', text, flags=re.DOTALL)
-            assert anchors == set()
-            assert re.findall(r"test_accuracy\s([\d.]+)", body) == [f"{accuracy_of(run):.4g}" for run in shown]
-            directories = [run.directory.removeprefix("results/demo/") for run in shown]
-            assert re.findall(r'<a href="(runs/[^"]+)/">', body) == directories
+    (table,) = re.findall(r"<table>(.*?)</table>", text, flags=re.DOTALL)
+    rows = re.findall(r"<tr>\s*<th scope=\"row\">.*?</tr>", table, flags=re.DOTALL)
+    for row, entry in zip(rows, artifact.settings.rows, strict=True):
+        anchors = set(re.findall(r'<a href="#([^"]+)">', row))
+        ours = re.findall(r'<a href="#[^"]+">([\d.]+)\s±\s[\d.]+ \(n\s=\s2', row)
+        shown = [run for run in artifact.runs if run.model == entry.model]
+        (body,) = re.findall(rf'<tbody id="{anchors.pop()}">(.*?)</tbody>', text, flags=re.DOTALL)
+        assert anchors == set()
+        assert re.findall(r"test_accuracy\s([\d.]+)", body) == [f"{accuracy_of(run):.4g}" for run in shown]
+        directories = [run.directory.removeprefix("results/demo/") for run in shown]
+        assert re.findall(r'<a href="(runs/[^"]+)/">', body) == directories
+        for number, task in zip(ours, artifact.tasks(), strict=True):  # MNIST and PMNIST, side by side
             values = [100 * accuracy_of(run) for run in shown if run.task == task]
-            assert float(ours) == pytest.approx(sum(values) / 2, abs=0.006)
-            assert 'title="digest of digits"' in body and f'title="code of {entry.model}"' in body
+            assert float(number) == pytest.approx(sum(values) / 2, abs=0.006)
+        assert 'title="digest of digits"' in body and f'title="code of {entry.model}"' in body
 
 
 def test_links_to_files_lead_to_what_the_workflow_makes(read, configuration, runs):
