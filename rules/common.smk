@@ -14,7 +14,7 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.meaning import meaning_of, meaning_of_all
 from hidden_dynamics.artifacts.notes import caption
 from hidden_dynamics.configuration import load
-from hidden_dynamics.configuration.jobs import TrainingJobs
+from hidden_dynamics.configuration.jobs import training_jobs
 from hidden_dynamics.configuration.runs import all_runs, identity, outputs_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import artifacts_with_claims, stated

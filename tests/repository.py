@@ -148,7 +148,9 @@ def add_what_a_user_adds(root):
     append("tasks", {"parity": task | {"training": training, "models": {"lstm": {"sizes": [3]}}}})
     scales = yaml.safe_load((root / "config/scales.yaml").read_text(encoding="utf-8"))
     scales["demo"]["together"] = ["model"]  # not the seeds: tests add one, and it alone is to be trained
-    (root / "config/scales.yaml").write_text(yaml.safe_dump(scales | {"separate": scales["demo"] | {"together": []}}))
+    for name, together in (("separate", []), ("grouped", ["model", "seed"])):
+        scales[name] = scales["demo"] | {"together": together}
+    (root / "config/scales.yaml").write_text(yaml.safe_dump(scales))
     artifacts = yaml.safe_load((root / "config/artifacts.yaml").read_text(encoding="utf-8"))
     panels = artifacts["momentumrnn_figure9"]["panels"]
     artifacts["momentumrnn_figure9"]["panels"] = [panel for panel in panels if panel["task"] == "mnist"]

@@ -106,6 +106,7 @@ BAD = [
     (DATASETS, "digits.modul", "a.b", "digits", "Did you mean 'module'"),
     (DATASETS, "digits.stand_in_for", "mnst", "digits.stand_in_for", "Did you mean 'mnist'"),
     (METRICS, "test_loss.better", "less", "test_loss.better", "higher or lower"),
+    (METRICS, "test_loss.better", None, "test_loss.better", "higher or lower"),
     (METRICS, "test_loss.unit", 3, "test_loss.unit", "text"),
     (METRICS, "test_loss.decimal", 2, "test_loss", "Did you mean 'decimals'"),
     (READINGS, "sr_cell.models", ["sr_lst"], "sr_cell.models", "Did you mean 'sr_lstm'"),

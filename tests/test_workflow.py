@@ -160,33 +160,67 @@ def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
 
 
 TRAINS_NOTHING = """
-import argparse
+import argparse, itertools, json, os
 from pathlib import Path
 
 
 def main():
     parser = argparse.ArgumentParser()
     for name in ("task", "model", "seed", "threads"):
-        parser.add_argument(f"--{name}")
-    given = parser.parse_args()
-    for name in ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", "model.pt"):
-        Path(f"out/separate/runs/{given.task}/{given.model}/seed{given.seed}/{name}").write_text("{}")
+        parser.add_argument(f"--{name}", nargs="+")
+    given, scale = parser.parse_args(), json.loads(os.environ["HIDDEN_DYNAMICS_CONFIG"])["scale"]
+    for model, seed in itertools.product(given.model, given.seed):
+        with open("trained", "a") as trained:
+            print(seed, file=trained)
+        for name in ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", "model.pt"):
+            Path(f"out/{scale}/runs/{given.task[0]}/{model}/seed{seed}/{name}").write_text("{}")
 
 
 main()
 """
 
 
-def test_where_every_run_is_a_job_a_changed_equation_lists_exactly_its_models(repository, tmp_path):
-    shutil.copytree(repository.root, tmp_path / "repository")
-    workflow = Workflow(tmp_path / "repository")
+def training_nothing(repository, root, tasks, **settings):
+    """A copy in which a training takes no time, and the runs of some tasks."""
+    shutil.copytree(repository.root, root)
+    workflow = Workflow(root)
     (workflow.root / "scripts/train.py").write_text(TRAINS_NOTHING)
     shipped = yaml.safe_load((workflow.root / "config.yaml").read_text(encoding="utf-8"))
-    configuration = load(shipped | SETTINGS | {"scale": "separate"}, workflow.root)
-    runs = [run for run in all_runs(configuration) if run.task in ("mnist", "adding")]
+    configuration = load(shipped | SETTINGS | settings, workflow.root)
+    runs = [run for run in all_runs(configuration) if run.task in tasks]
     (workflow.root / "data/prepared").mkdir(parents=True)
     for run in runs:
         (workflow.root / configuration.paths.prepared(run.spec["dataset"], run.spec["data"])).touch()
+    return workflow, runs
+
+
+@pytest.mark.parametrize(("scale", "task"), [("grouped", "adding"), ("separate", "parity")])
+def test_a_seed_that_is_added_is_trained_alone_and_leaves_finished_runs_as_they_are(repository, tmp_path, scale, task):
+    """Of a scale that trains its own two seeds in one job, and of one that trains each run in a job of its own."""
+    workflow, runs = training_nothing(repository, tmp_path / "repository", [task], scale=scale, seeds=[0, 1, 2, 3])
+    trained, models = workflow.root / "trained", len(runs) // 4
+
+    def records(*seeds):
+        return [f"{run.directory}/run.json" for run in runs if run.seed in seeds]
+
+    def files():
+        return {path: path.stat().st_mtime_ns for path in workflow.root.glob("out/*/runs/*/*/seed[01]/*.*")}
+
+    with OneProcess(workflow) as process:
+        process.run(*records(0, 1), scale=scale, seeds=[0, 1])
+        assert sorted(trained.read_text().split()) == ["0"] * models + ["1"] * models
+        before = files()
+        assert len(before) == 5 * 2 * models
+        process.run(*records(0, 1, 2), scale=scale, seeds=[0, 1, 2])
+        assert trained.read_text().split()[2 * models :] == ["2"] * models
+        assert files() == before
+        said = process.run("--dry-run", "claims", *records(3), scale=scale, seeds=[2, 1, 0, 3])
+        again = re.findall(rf"^Job \d+: Training .* on {task}, (seed.*)$", said, flags=re.MULTILINE)
+        assert again == ["seed 3"]
+
+
+def test_where_every_run_is_a_job_a_changed_equation_lists_exactly_its_models(repository, tmp_path):
+    workflow, runs = training_nothing(repository, tmp_path / "repository", ["mnist", "adding"], scale="separate")
     records = [f"{run.directory}/run.json" for run in runs]
     workflow.run(*records, scale="separate")
     workflow.edit(FILTERS, *MOMENTUM)
@@ -278,7 +312,7 @@ def test_at_the_papers_scale_every_artifact_is_a_target_and_downloads_try_the_mi
     assert set(ARTIFACTS) <= set(listed)
     trainings = {"mnist": 55, "pmnist": 50, "copying_1k": 25, "copying_2k": 25, "adding": 25, "parity": 5}
     trainings |= {"timit": 60, "timit_recall": 60, "pmnist_dtriv": 45, "timit_dtriv": 20, "timit_dtriv_recall": 20}
-    trainings |= {"pmnist_gradients": 2, "mnist_ablation": 125, "timit_ablation": 125}
+    trainings |= {"pmnist_gradients": 10, "mnist_ablation": 125, "timit_ablation": 125}
     trainings |= {"ptb": 25, "ptb_ablation": 125}
     trainings |= {"mnist_images": 30, "svhn_images": 30, "cifar10_images": 30}
     assert {rule: int(count) for rule, count in listed.items() if rule.startswith("train_")} == {

@@ -1,6 +1,7 @@
 """The grouping of a task's runs into jobs: one run each, or those that differ in the model or the seed alone."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,12 +10,37 @@ from hidden_dynamics.configuration.loading import Configuration
 from hidden_dynamics.configuration.runs import Run, find, identity, runs_on
 
 
+def training_jobs(configuration: Configuration, task: str) -> dict[str, "TrainingJobs"]:
+    """The jobs of a task, by the name of their rule.
+
+    Where a scale lets seeds share a job, these are its own. Every other seed has a job of its own: one that is added
+    leaves the finished runs of the others alone, which their job would make anew. Where the user lets seeds share a
+    job, these are all.
+    """
+    rule, together = f"train_{task}", configuration.together
+    if "seed" not in together or configuration.settings.together is not None:
+        return {rule: TrainingJobs(configuration, task, together, configuration.seeds)}
+    usual = [seed for seed in configuration.scale.seeds if seed in configuration.seeds]
+    alone = [key for key in together if key != "seed"]
+    added = TrainingJobs(configuration, task, alone, configuration.seeds, besides=usual)
+    return ({rule: TrainingJobs(configuration, task, together, usual)} if usual else {}) | {f"{rule}_added": added}
+
+
 @dataclass(frozen=True)
 class TrainingJobs:
-    """The jobs of a task. Methods take Snakemake's wildcards: `model` and `seed`, where these are not shared."""
+    """Jobs of a task. Methods take Snakemake's wildcards: `model` and `seed`, where these are not shared.
+
+    Attributes:
+        together: the coordinates (model, seed) whose runs share a job.
+        configured: the seeds that share one; where none do, any seed has a job.
+        besides: the seeds of other jobs of the task.
+    """
 
     configuration: Configuration
     task: str
+    together: Sequence[str]
+    configured: Sequence[int]
+    besides: Sequence[int] = ()
 
     @cached_property
     def _runs(self) -> dict[tuple[str, int], Run]:
@@ -23,12 +49,17 @@ class TrainingJobs:
     @cached_property
     def _all(self) -> dict[str, list[Any]]:
         variants = dict.fromkeys(variant for variant, _ in self._runs)
-        return {"model": list(variants), "seed": self.configuration.seeds}
+        return {"model": list(variants), "seed": list(self.configured)}
 
     @cached_property
     def shared(self) -> dict[str, list[Any]]:
         """The models, the seeds, or both, that one job trains together, by the wildcard that it does not have."""
-        return {key: values for key, values in self._all.items() if key in self.configuration.together}
+        return {key: values for key, values in self._all.items() if key in self.together}
+
+    @property
+    def seed_pattern(self) -> str:
+        """A regular expression of the wildcard `seed`."""
+        return rf"(?!(?:{'|'.join(map(str, self.besides))})\b)\d+" if self.besides else r"\d+"
 
     @property
     def name(self) -> str:
