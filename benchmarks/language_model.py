@@ -42,10 +42,11 @@ from hidden_dynamics.configuration.runs import Run, resolve  # noqa: E402
 from hidden_dynamics.measurements.interleaved import (  # noqa: E402
     Subject,
     allocated_beyond,
-    ratio_within_rounds,
+    ratios_within_rounds,
     resident_beyond,
     training_step,
 )
+from hidden_dynamics.measurements.rounds import median_with_range  # noqa: E402
 from hidden_dynamics.models.language_model import LanguageModel, LayerState  # noqa: E402
 from hidden_dynamics.models.recurrent import LSTMState  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
@@ -182,7 +183,8 @@ def measure(
     rounds = times({name: functools.partial(action, subject_of(name, options)) for name in VARIANTS}, options)
     rows = []
     for name in VARIANTS:
-        seconds, ratio = median(taken[name] for taken in rounds), ratio_within_rounds(rounds, name, BASELINE)
+        seconds = median(taken[name] for taken in rounds)
+        ratio = median_with_range(ratios_within_rounds(rounds, name, BASELINE))
         row = {
             "variant": name,
             "quantity": quantity,

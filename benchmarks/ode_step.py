@@ -42,15 +42,15 @@ from train_step import CLOCKS, add_clock, machine, parse, write  # noqa: E402
 from hidden_dynamics.configuration import load, merge, parse_settings  # noqa: E402
 from hidden_dynamics.configuration.runs import Run, resolve  # noqa: E402
 from hidden_dynamics.measurements.interleaved import (  # noqa: E402
-    Ratio,
     Subject,
     allocated_beyond,
     interleaved,
-    ratio_within_rounds,
+    ratios_within_rounds,
     resident_beyond,
     subject_of,
     training_step,
 )
+from hidden_dynamics.measurements.rounds import Ratio, median_with_range  # noqa: E402
 from hidden_dynamics.models.continuous import Integral, Solver  # noqa: E402
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics  # noqa: E402
 from hidden_dynamics.models.image_networks import ACEODENet, ODENet  # noqa: E402
@@ -241,7 +241,7 @@ def _steps(adjoint: bool, options: argparse.Namespace) -> list[dict]:
         baselines = {"to the plain form": name.removesuffix(PLAIN) + PLAIN, f"to {BASELINE}": BASELINE}
         for measure, baseline in baselines.items():
             if name != baseline:
-                ratio = ratio_within_rounds(rounds, name, baseline)
+                ratio = median_with_range(ratios_within_rounds(rounds, name, baseline))
                 rows.append(row_of(measure, ratio, seconds, options, **what))
     return rows
 
@@ -326,7 +326,7 @@ def _loading(task: str, options: argparse.Namespace) -> list[dict]:
     rows = []
     for name in subjects:
         shares = [taken["batches"] / (taken["batches"] + schedule.per_epoch * taken[name]) for taken in rounds]
-        share = Ratio(median(shares), min(shares), max(shares))
+        share = median_with_range(shares)
         what = {"variant": name, "task": task, "tolerance": options.tolerance if name == BASELINE else ""}
         rows.append(row_of("share of loading", share, seconds, options, **what))
     return rows

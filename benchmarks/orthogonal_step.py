@@ -23,7 +23,8 @@ import torch  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 from train_step import circumstances, parse, prepare, times, write  # noqa: E402
 
-from hidden_dynamics.measurements.interleaved import ratio_within_rounds  # noqa: E402
+from hidden_dynamics.measurements.interleaved import ratios_within_rounds  # noqa: E402
+from hidden_dynamics.measurements.rounds import median_with_range  # noqa: E402
 from hidden_dynamics.models.recurrent import DTRIV, MomentumDTRIV  # noqa: E402
 
 
@@ -123,8 +124,8 @@ def measure(size: int, options: argparse.Namespace) -> list[dict]:
     rounds = times({name: functools.partial(t.step, x, labels) for name, t in trainings.items()}, options)
     rows = []
     for name in VARIANTS:
-        faster = ratio_within_rounds(rounds, name.removesuffix(PLAIN) + PLAIN, name)
-        to_dtriv = ratio_within_rounds(rounds, name, "DTRIV")
+        faster = median_with_range(ratios_within_rounds(rounds, name.removesuffix(PLAIN) + PLAIN, name))
+        to_dtriv = median_with_range(ratios_within_rounds(rounds, name, "DTRIV"))
         row = {
             "size": size,
             "variant": name,

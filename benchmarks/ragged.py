@@ -32,7 +32,8 @@ from torch import Tensor  # noqa: E402
 from train_step import CLOCKS, add_clock, parse, write  # noqa: E402
 
 from hidden_dynamics.data.speech import BINS  # noqa: E402
-from hidden_dynamics.measurements.interleaved import WARM_UP, interleaved, processor, ratio_within_rounds  # noqa: E402
+from hidden_dynamics.measurements.interleaved import WARM_UP, interleaved, processor, ratios_within_rounds  # noqa: E402
+from hidden_dynamics.measurements.rounds import median_with_range  # noqa: E402
 from hidden_dynamics.models.ragged import CPU_SEGMENT, GPU_SEGMENT, segments, valid_steps  # noqa: E402
 from hidden_dynamics.models.recurrent import DTRIV, LSTM, MomentumDTRIV, MomentumLSTM  # noqa: E402
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork  # noqa: E402
@@ -141,7 +142,7 @@ def training_step(network: RecurrentNetwork, task: SpeechPrediction, drawn: Iter
 
 
 def figures(way: str, times: list[dict[str, float]]) -> dict:
-    ratio = ratio_within_rounds(times, way, "ragged")
+    ratio = median_with_range(ratios_within_rounds(times, way, "ragged"))
     return {
         "seconds": round(median(seconds[way] for seconds in times), 4),
         "ragged_is_faster": round(ratio.median, 2),

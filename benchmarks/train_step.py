@@ -29,9 +29,10 @@ from hidden_dynamics.measurements.interleaved import (  # noqa: E402
     allocated_beyond,
     interleaved,
     processor,
-    ratio_within_rounds,
+    ratios_within_rounds,
     resident_beyond,
 )
+from hidden_dynamics.measurements.rounds import median_with_range  # noqa: E402
 from hidden_dynamics.models.recurrent import (  # noqa: E402
     LSTM,
     NAGLSTM,
@@ -124,7 +125,7 @@ def measure(size: int, options: argparse.Namespace) -> list[dict]:
     memory = {name: memory_in_mib(name, size, models[name], x, options) for name in models}
     rows = []
     for name in models:
-        ratio = ratio_within_rounds(rounds, name, STOCK)
+        ratio = median_with_range(ratios_within_rounds(rounds, name, STOCK))
         row = {
             "size": size,
             "variant": name,

@@ -22,6 +22,7 @@ from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.measurements.cost_measurement import Circumstances, measure
 from hidden_dynamics.measurements.costs import COLUMNS
+from hidden_dynamics.measurements.rounds import FEWEST_ROUNDS
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.arguments import parser, positive
 from hidden_dynamics.training import devices
@@ -61,7 +62,7 @@ def runs_of(artifact: Artifact) -> list[Run]:
 def parse_arguments() -> argparse.Namespace:
     options = parser(__doc__, "--artifact", "--config", "--device", "--threads")
     options.add_argument("--output", type=Path, help="CSV to write, of a measurement that no table is to show")
-    options.add_argument("--rounds", type=positive, default=20, help="timed rounds (default: 20)")
+    options.add_argument("--rounds", type=positive, default=FEWEST_ROUNDS, help="timed rounds (default: %(default)s)")
     options.add_argument("--batch", type=positive, help="samples in a batch; default: the task's")
     return options.parse_args()
 

@@ -29,10 +29,11 @@ from hidden_dynamics.measurements.interleaved import (
     Subject,
     evaluation_step,
     interleaved,
-    ratio_within_rounds,
+    ratios_within_rounds,
     subject_of,
     training_step,
 )
+from hidden_dynamics.measurements.rounds import median_with_interval, median_with_range
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.system.arguments import positive, seed
 from hidden_dynamics.tasks.schedule import schedule_of
@@ -75,8 +76,17 @@ def test_every_round_times_everything_once_in_an_order_that_rotates():
 def test_a_ratio_is_taken_within_rounds():
     """A machine that is ten times slower in one round changes no ratio; the ratio of the medians would be 1."""
     times = [{"x": 2.0, "lstm": 1.0}, {"x": 30.0, "lstm": 10.0}, {"x": 4.0, "lstm": 2.0}]
-    ratio = ratio_within_rounds(times, "x", "lstm")
+    ratio = median_with_range(ratios_within_rounds(times, "x", "lstm"))
     assert (ratio.median, ratio.low, ratio.high) == (2.0, 2.0, 3.0)
+
+
+def test_one_disturbed_round_does_not_set_the_interval():
+    calm = [1.0, 1.1, 1.2, 1.3, 1.4]
+    assert median_with_interval([*calm, 40.0]).high == 1.4 and median_with_interval([*calm, 0.01]).low == 1.0
+    undisturbed = median_with_interval(calm)
+    assert (undisturbed.low, undisturbed.median, undisturbed.high) == (1.1, 1.2, 1.3)
+    few = median_with_interval([2.0, 1.0, 4.0])
+    assert (few.low, few.median, few.high) == (1.0, 2.0, 4.0)
 
 
 @given(
@@ -85,8 +95,9 @@ def test_a_ratio_is_taken_within_rounds():
 )
 def test_what_slows_a_whole_round_leaves_ratios_as_they_are(slowness, seconds):
     times = [{"x": seconds[0] * factor, "lstm": seconds[1] * factor} for factor in slowness]
-    ratio = ratio_within_rounds(times, "x", "lstm")
-    assert [ratio.median, ratio.low, ratio.high] == pytest.approx([seconds[0] / seconds[1]] * 3)
+    ratios = ratios_within_rounds(times, "x", "lstm")
+    for ratio in (median_with_range(ratios), median_with_interval(ratios)):
+        assert [ratio.median, ratio.low, ratio.high] == pytest.approx([seconds[0] / seconds[1]] * 3)
 
 
 def test_resident_memory_is_that_of_the_peak_beyond_what_was_held_before():

@@ -23,18 +23,18 @@ from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.measurements.interleaved import (
-    Ratio,
     Subject,
     allocated_beyond,
     evaluation_step,
     first_batch,
     interleaved,
     processor,
-    ratio_within_rounds,
+    ratios_within_rounds,
     resident_beyond,
     subject_of,
     training_step,
 )
+from hidden_dynamics.measurements.rounds import Ratio, median_with_interval
 from hidden_dynamics.training import devices
 
 ACTIONS = {"training": training_step, "evaluation": evaluation_step}
@@ -80,7 +80,8 @@ def values_of(
     model = subject.run.model
     for quantity in TIMES:
         milliseconds = median(seconds[model, quantity] for seconds in times) * 1e3 / subject.samples
-        yield quantity, milliseconds, ratio_within_rounds(times, (model, quantity), (baseline, quantity)), len(times)
+        ratios = ratios_within_rounds(times, (model, quantity), (baseline, quantity))
+        yield quantity, milliseconds, median_with_interval(ratios), len(times)
     for quantity in MEMORIES:
         held, compared = memory[model][quantity], memory[baseline][quantity]
         ratio = Ratio(held / compared, None, None) if compared else Ratio(None, None, None)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,15 +26,6 @@ from hidden_dynamics.training.learning import learn
 
 WARM_UP = 2  # calls of each before any is timed: libraries load, kernels are chosen, optimisers make their state
 Name = TypeVar("Name", bound=Hashable)
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """Median, lowest and highest of the ratios within rounds."""
-
-    median: float
-    low: float
-    high: float
 
 
 @dataclass
@@ -123,9 +113,9 @@ def _seconds(action: Callable[[], Any], clock: Callable[[], float], wait: Callab
     return clock() - start
 
 
-def ratio_within_rounds(times: Sequence[Mapping[Name, float]], name: Name, baseline: Name) -> Ratio:
-    ratios = [seconds[name] / seconds[baseline] for seconds in times]
-    return Ratio(median(ratios), min(ratios), max(ratios))
+def ratios_within_rounds(times: Sequence[Mapping[Name, float]], name: Name, baseline: Name) -> list[float]:
+    """Of each round, how many times as long as the baseline something took (hidden_dynamics.measurements.rounds)."""
+    return [seconds[name] / seconds[baseline] for seconds in times]
 
 
 def allocated_beyond(action: Callable[[], Any], device: torch.device) -> int:

@@ -102,7 +102,7 @@ def _row(artifact: CostTable, records: Sequence[Record]) -> dict[str | tuple[str
 
 
 def _ratio_text(record: Record) -> str:
-    """The ratio and, where it was measured in rounds, the lowest and highest."""
+    """The ratio and, where it was measured in rounds, its interval."""
     ratio, low, high = (number(as_number(record[column]), 2) for column in ("ratio", "ratio_low", "ratio_high"))
     return ratio if low == ABSENT else f"{ratio} ({low} – {high})"
 
@@ -129,7 +129,7 @@ def _about_time(record: Record) -> str:
     return (
         "Training: forward, loss, backward, clipping and optimiser step. Evaluation: forward and loss. Ours: the "
         f"median of {record['rounds']} rounds, each of which times every model once, in an order that rotates; a "
-        "ratio is the median of the ratios within a round, in brackets the lowest and the highest."
+        "ratio is the median of the ratios within a round, in brackets the second-lowest and the second-highest."
     )
 
 
