@@ -50,6 +50,7 @@ rule render_claims:
     resources:
         **LIGHT,
     params:
+        claims=json.dumps([entry.given() for entry in load_claims().of_others]),
         meaning=meaning_of_all(CONFIGURATION, ["scripts.render_claims.main"]),
     message:
         "Gathering the verdicts on all claims"

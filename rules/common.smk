@@ -13,11 +13,12 @@ sys.path.insert(0, str(workflow.basedir))
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.meaning import meaning_of, meaning_of_all
 from hidden_dynamics.artifacts.notes import caption
+from hidden_dynamics.claims.comparisons import all_claims
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.jobs import training_jobs
 from hidden_dynamics.configuration.runs import all_runs, identity, outputs_of
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.claims import artifacts_with_claims, stated
+from hidden_dynamics.papers.claims import artifacts_with_claims, load_claims
 from hidden_dynamics.system.digest import code_digest
 from hidden_dynamics.system.hardware import has_nvidia_gpu
 from hidden_dynamics.system.shell import environment_of_jobs, in_a_command
@@ -30,6 +31,7 @@ try:
     RUNS = {run.id: run for run in all_runs(CONFIGURATION)}
     IDENTITIES = {run.id: identity(run) for run in RUNS.values()}
     CLAIMED = artifacts_with_claims(CONFIGURATION)
+    CLAIMS = all_claims({name: ARTIFACTS[name] for name in CLAIMED})
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
@@ -70,6 +72,13 @@ def sources_of(wildcards):
 
 def verdicts_of(wildcards):
     return [PATHS.verdicts(wildcards.artifact)] if wildcards.artifact in CLAIMED else []
+
+
+def stated(artifact):
+    """All that published/claims.yaml says of an artifact, each comparison where it is judged."""
+    claims = CLAIMS[artifact]
+    elsewhere = [[claim.stated(), other] for claim, other in claims.elsewhere]
+    return [load_claims().definitions.given(), [claim.stated() for claim in claims.here], elsewhere]
 
 
 def data_of(runs):

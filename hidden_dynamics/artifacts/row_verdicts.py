@@ -4,6 +4,7 @@ Verdicts are rows of text by column (hidden_dynamics.claims.verdict.COLUMNS), re
 they have task, model, size as run, and metric or quantity.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -60,14 +61,21 @@ def _on_pair(verdicts: Rows, record: Record, baseline: str) -> str | None:
         if variant in sides and row["against_table"] != "true":
             sides.remove(variant)
             if baseline in (sides[0], sides[0].rpartition("-")[0]):
-                return row["verdict"]
+                return _verdict(row)
     return None
 
 
 def _on_value(verdicts: Rows, record: Record) -> str | None:
     """The verdict on the published number; None where none was judged."""
     rows = _about(verdicts, record, ("value",))
-    return next((row["verdict"] for row in rows if row["subject"] == _variant(record) and row["p_adjusted"]), None)
+    own = [row for row in rows if row["subject"] == _variant(record)]
+    return next((_verdict(row) for row in own if row["p_adjusted"] or row["judged_with"]), None)
+
+
+def _verdict(row: Mapping[str, str]) -> str:
+    """The verdict, or with which artifact it is found: "judged with Table 4"."""
+    form, number = re.fullmatch(r"\w+_([a-z]+)(\d*)", row["judged_with"]).groups() if row["judged_with"] else ("", "")
+    return f"judged with {form.capitalize()} {number}" if form else row["verdict"]
 
 
 def _about(verdicts: Rows, record: Record, kinds: Sequence[str]) -> list[Mapping[str, str]]:

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.evidence import Evidence, Side
-from hidden_dynamics.claims.expansion import Claim
 from hidden_dynamics.claims.shown import Shown
 from hidden_dynamics.configuration import Configuration, known
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
 from hidden_dynamics.papers.claims import ORIGIN, Definitions, Margin, load_claims
 from hidden_dynamics.results.rows import Row
 
@@ -48,7 +48,7 @@ class Bench:
         return margins[known(metric, margins, "margin", f"{ORIGIN}: definitions.margins")]
 
     def sides(self, claim: Claim) -> list[Side]:
-        """Subject and, where there is one, reference: the metric over seeds, in the unit that it is shown in."""
+        """The metric over seeds of each of a claim's cells, in the unit that it is shown in."""
         factor = self.configuration.metrics[claim.metric].factor
         return [self.evidence.numbers(cell, claim.metric, factor) for cell in claim.cells]
 
@@ -60,6 +60,17 @@ class Bench:
     def label(self, cell: Cell) -> str:
         return self.configuration.models[cell.model].label
 
+    def blocked(self, claim: Claim) -> bool:
+        """Whether a seed is a block (its data are its own), so that runs are compared seed by seed."""
+        return all(seeds_are_blocks(self.configuration, cell.task, cell.model) for cell in claim.cells)
+
+    def absent(self, claim: Claim) -> str:
+        """The cells of a claim that have no runs, as the reason why it was not run; "" where all have some."""
+        absent = [cell for cell in claim.cells if not self.rows(claim, cell)]
+        cells = ", ".join(f"{self.label(cell)}{f' of size {cell.size}' if cell.size else ''}" for cell in absent)
+        tasks = " and ".join(dict.fromkeys(cell.task for cell in absent))
+        return f"no runs of {cells} on {tasks}" if absent else ""
+
     def departures(self, claim: Claim) -> str:
         """The departures from the paper in data, size and settings; a cost depends on data and size alone."""
         texts = []
@@ -69,7 +80,8 @@ class Bench:
             if isinstance(cell.size, int):
                 texts += [f"N = {row['size']}, not {cell.size}" for row in rows if row["size"] != str(cell.size)]
         cost = self.evidence.cost(claim.subject, claim.metric) if claim.subject else None
-        changes = [] if cost else self.changes(claim.task)
+        tasks = [] if cost else dict.fromkeys(cell.task for cell in claim.cells)
+        changes = dict.fromkeys(change for task in tasks for change in self.changes(task))
         texts += [f"changed from the paper’s: {', '.join(changes)}"] if changes else []
         return "; ".join(dict.fromkeys(texts))
 

@@ -1,10 +1,11 @@
 """Evidence on a claim's models: numbers over seeds, curves and recordings, read from an artifact's files."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,11 @@ from hidden_dynamics.results.summary import measured_of
 
 LEAST_SHARE = 1e-12  # a gradient that is nothing is this share of another
 OF_EVERY_ROW = ("scale", "task", "model", "label", "size", "paper_size", "dataset_title", "stand_in_for")
+OF_EVERY_RUN = ("seed", "status", "readings", "directory")
 COLUMNS = {  # what is read of each of an artifact's files
-    "summary": (*OF_EVERY_ROW, "parameters", "status", "measured", "training_seconds", "directory"),
-    "features": (*OF_EVERY_ROW, "silhouette", "status", "directory"),
-    "costs": (*OF_EVERY_ROW, "quantity", "ratio", "ratio_low", "ratio_high", "rounds", "device"),
+    "summary": (*OF_EVERY_ROW, *OF_EVERY_RUN, "parameters", "measured", "training_seconds"),
+    "features": (*OF_EVERY_ROW, *OF_EVERY_RUN, "silhouette"),
+    "costs": (*OF_EVERY_ROW, "quantity", "value", "unit", "ratio", "ratio_low", "ratio_high", "rounds", "device"),
 }
 HAVE_NUMBERS = ("finished", "measured")  # the status of a run in a summary, and of its features
 
@@ -33,14 +35,18 @@ class Side:
 
     Attributes:
         rows: of the summary, one per run.
-        values: of the runs that finished with a finite number.
-        bounded: of values that are only a lower bound (a level not reached), how many.
+        by_seed: of the runs that finished with a finite number, that number.
+        bounded: of the numbers that are only a lower bound (a level not reached), how many.
     """
 
     label: str
     rows: Sequence[Row]
-    values: Sequence[float]
+    by_seed: Mapping[str, Any]
     bounded: int = 0
+
+    @property
+    def values(self) -> list[float]:
+        return list(self.by_seed.values())
 
     @property
     def failed(self) -> int:
@@ -53,7 +59,13 @@ class Side:
 
     def mapped(self, function: Callable[[float], float]) -> "Side":
         """The same runs with another number each."""
-        return Side(self.label, self.rows, [function(value) for value in self.values], self.bounded)
+        return replace(self, by_seed={seed: function(value) for seed, value in self.by_seed.items()})
+
+
+def of_shared_seeds(subject: Side, reference: Side) -> tuple[list[float], list[float]]:
+    """The numbers of the seeds that both have, in one order."""
+    seeds = [seed for seed in subject.by_seed if seed in reference.by_seed]
+    return [subject.by_seed[seed] for seed in seeds], [reference.by_seed[seed] for seed in seeds]
 
 
 @dataclass(frozen=True)
@@ -81,48 +93,43 @@ class Evidence:
     def numbers(self, cell: Cell, metric: str, factor: float) -> Side:
         """A metric of the reported evaluation, times `factor`."""
         rows = self.rows(cell)
-        values = [_measured(row, metric) * factor for row in rows]
-        return Side(_label(rows), rows, [value for value in values if math.isfinite(value)])
+        values = {row["seed"]: _measured(row, metric) * factor for row in rows}
+        return Side(_label(rows), rows, {seed: value for seed, value in values.items() if math.isfinite(value)})
 
     def iterations(self, one: Cell, other: Cell, smoothing: float) -> tuple[Side, Side, float]:
         """Iterations of both models to the lowest smoothed train loss that all their finished runs reach; and that
         loss."""
-        found = [self._finished(cell) for cell in (one, other)]
-        curves = [[_smoothed(self._files(row), smoothing) for row in finished] for _, finished in found]
-        level = max((curve.min() for side in curves for curve in side), default=math.nan)
-        sides = (
-            Side(_label(rows), rows, [float(1 + np.argmax(curve <= level)) for curve in side])
-            for (rows, _), side in zip(found, curves, strict=True)
-        )
-        return *sides, level
+        sides = [self._of_finished(cell, lambda row: _smoothed(self._files(row), smoothing)) for cell in (one, other)]
+        level = max((float(curve.min()) for side in sides for curve in side.values), default=math.nan)
+        return *(side.mapped(lambda curve: float(1 + np.argmax(curve <= level))) for side in sides), level
 
-    def rise(self, cell: Cell, metric: str) -> Side:
-        """The rise of a loss from its lowest value to its last."""
-        rows, finished = self._finished(cell)
-        curves = [self._evaluations(row, metric) for row in finished]
-        return Side(_label(rows), rows, [float(curve[-1] - curve.min()) for curve in curves])
+    def rise(self, cell: Cell, metric: str) -> tuple[Side, float]:
+        """The rise of a loss from its lowest value to its last; and its mean as a share of the lowest values' mean."""
+        curves = self._of_finished(cell, lambda row: self._evaluations(row, metric))
+        rises = curves.mapped(lambda curve: float(curve[-1] - curve.min()))
+        lowest = sum(float(curve.min()) for curve in curves.values)
+        return rises, sum(rises.values) / lowest if lowest else math.nan
 
-    def reach(self, cell: Cell, early: float) -> tuple[Side, list[NDArray]]:
-        """log10 of the gradients' mean norm in the first steps as a share of that in the last, and its runs' series.
+    def reach(self, cell: Cell, early: float) -> Side:
+        """The logarithm of the gradients' mean norm in the first steps as a share of that in the last, over iterations.
 
         Args:
             early: the share of the steps that counts as first, and as last.
         """
-        rows, finished = self._finished(cell)
-        series = [_shares(self._files(row), early) for row in finished]
-        return Side(_label(rows), rows, [float(share.mean()) for share in series]), series
+        return self._of_finished(cell, lambda row: float(_shares(self._files(row), early).mean()))
 
     def minutes(self, cell: Cell, metric: str, target: float) -> Side:
         """log of the minutes of training to a target by the runs' clocks; of those that miss it, to their end."""
-        rows, finished = self._finished(cell)
-        reached = [self._files(row).progress(metric, target).minutes for row in finished]
-        times = [minutes or float(row["training_seconds"]) / 60 for minutes, row in zip(reached, finished, strict=True)]
-        return Side(_label(rows), rows, [math.log(time) for time in times], reached.count(None))
+        reached = self._of_finished(cell, lambda row: self._files(row).progress(metric, target).minutes)
+        whole = {row["seed"]: float(row["training_seconds"]) / 60 for row in reached.rows if row["training_seconds"]}
+        times = {seed: math.log(minutes or whole[seed]) for seed, minutes in reached.by_seed.items()}
+        return replace(reached, by_seed=times, bounded=reached.values.count(None))
 
-    def _finished(self, cell: Cell) -> tuple[list[Row], list[Row]]:
-        """(all of a cell's rows, those of the runs that finished)."""
+    def _of_finished(self, cell: Cell, number: Callable[[Row], Any]) -> Side:
+        """A cell's runs, and what is read of those that finished."""
         rows = self.rows(cell)
-        return rows, [row for row in rows if row["status"] == "finished"]
+        found = {row["seed"]: number(row) for row in rows if row["status"] == "finished"}
+        return Side(_label(rows), rows, found)
 
     def _files(self, row: Row) -> RunFiles:
         return RunFiles(self.root / row["directory"])
@@ -139,7 +146,7 @@ def gather(artifact: Shown, root: Path) -> Evidence:
     """The evidence in an artifact's files.
 
     Raises:
-        UserError: one is missing, damaged or of another scale.
+        UserError: one is missing, damaged or of another scale, or has not all of the artifact's runs.
     """
     files, scale = artifact.inputs(), artifact.configuration.scale_name
     found = {name: read_rows(root / files[name], columns) for name, columns in COLUMNS.items() if name in files}
@@ -148,7 +155,19 @@ def gather(artifact: Shown, root: Path) -> Evidence:
         if others:
             path = root / files[name]
             raise UserError(f"{path} is of scale {', '.join(others)}, not of {scale}: remove it.", file=path)
+        if name != "costs":
+            _check_complete(artifact, root / files[name], rows)
     return Evidence([*found.get("summary", ()), *found.get("features", ())], found.get("costs", ()), root)
+
+
+def _check_complete(artifact: Shown, path: Path, rows: Sequence[Row]) -> None:
+    """Without one of its runs, a verdict would be of a choice among them."""
+    there = {row["directory"] for row in rows}
+    lacking = [run.id for run in artifact.runs if run.directory not in there]
+    if lacking:
+        more = f" and {len(lacking) - 1} more runs" if len(lacking) > 1 else ""
+        text = f"{path} lacks {lacking[0]}{more}: remove it and run snakemake again, which makes it anew."
+        raise UserError(text, file=path, key=lacking[0])
 
 
 def _cell_of(row: Row) -> tuple[str, str, str]:
@@ -173,14 +192,14 @@ def _smoothed(files: RunFiles, smoothing: float) -> NDArray:
 
 
 def _shares(files: RunFiles, early: float) -> NDArray:
-    """(recorded iterations,) log10 of the mean norm over the first steps as a share of that over the last."""
+    """(recorded iterations,) the logarithm of the mean norm over the first steps as a share of that over the last."""
     _, norms = files.gradients()
     norms = norms.astype(np.float64)
     steps = max(1, round(early * norms.shape[1]))
     first, last = norms[:, :steps].mean(axis=1), norms[:, -steps:].mean(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(last > 0, first / last, 1.0)  # where nothing arrives anywhere, nothing is lost on the way
-    return np.log10(np.clip(share, LEAST_SHARE, 1 / LEAST_SHARE))
+    return np.log(np.clip(share, LEAST_SHARE, 1 / LEAST_SHARE))
 
 
 def _label(rows: Sequence[Row]) -> str:

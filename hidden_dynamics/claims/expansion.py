@@ -1,92 +1,48 @@
 """From an entry of published/claims.yaml to single claims: one comparison or one number each."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.shown import Shown
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
-from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.claims import ORIGIN, ClaimEntry, load_claims
-from hidden_dynamics.papers.published import NOTHING, Number
+from hidden_dynamics.papers.claims import OF_ONE, ORIGIN, ClaimEntry, load_claims
+from hidden_dynamics.papers.published import NOTHING, Number, published_task
 
-FIXED = {"faster": "train_loss", "overfitting": "test_loss", "gradients": "gradient_norm", "smaller": "parameters"}
-FEWEST_RANKED = 5  # with four, even the same order has p = 2 / 24
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One thing that the paper says and runs can contradict.
-
-    Attributes:
-        kind: names its test (hidden_dynamics.claims.judge).
-        says: the paper's sentence or table, in other words; `statement` is this claim's share of it.
-        printed: the published numbers of subject and reference, None where there is none.
-        ranked: of a ranking, the cells and their published numbers.
-        against_table: whether the paper's own table contradicts it.
-    """
-
-    id: str
-    artifact: str
-    source: str
-    says: str
-    kind: str
-    statement: str
-    task: str
-    metric: str
-    subject: Cell | None = None
-    reference: Cell | None = None
-    printed: tuple[Number | None, Number | None] = (None, None)
-    ranked: Mapping[Cell, float] = field(default_factory=dict)
-    against_table: bool = False
-
-    @property
-    def paper(self) -> str:
-        return self.artifact.split("_")[0]
-
-    @property
-    def cells(self) -> list[Cell]:
-        """The cells whose runs the claim needs."""
-        return [*filter(None, (self.subject, self.reference)), *self.ranked]
+FIXED = {
+    "faster": "train_loss",
+    "overfitting": "test_loss",
+    "gradients": "gradient_norm",
+    "reaches": "gradient_norm",
+    "smaller": "parameters",
+}
 
 
-def claims_of(artifact: Shown) -> list[Claim]:
-    """All claims that rest on an artifact, in the order of the file; a pair that a sentence has is not repeated.
+def expanded(artifact: Shown) -> Iterator[tuple[ClaimEntry, Claim]]:
+    """Every claim that an entry makes of an artifact, in the order of the file.
 
     Raises:
-        UserError: an entry does not fit the artifact, or two claims are one.
+        UserError: an entry does not fit the artifact.
     """
-    claims: list[Claim] = []
     for entry in load_claims().about(artifact.name):
-        known_pairs = {_pair(claim) for claim in claims if claim.kind == "better" and not claim.against_table}
-        new = list(_expanded(_Maker(artifact, entry)))
-        claims += [claim for claim in new if entry.kind != "ordering" or _pair(claim) not in known_pairs]
-    _refuse_repetitions(claims)
-    return claims
+        for claim in _claims_of(_Maker(artifact, entry)):
+            yield entry, claim
 
 
-def _pair(claim: Claim) -> tuple:
-    return claim.kind == "better", claim.task, claim.metric, frozenset((claim.subject, claim.reference))
-
-
-def _refuse_repetitions(claims: Sequence[Claim]) -> None:
-    names = [claim.id for claim in claims]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UserError(f"{ORIGIN} says twice: {', '.join(twice)}.", file=ORIGIN, key=twice[0])
-
-
-def _expanded(make: "_Maker") -> Iterator[Claim]:
+def _claims_of(make: "_Maker") -> Iterator[Claim]:
     if make.entry.kind == "ordering":
         return itertools.chain(make.table_pairs(), make.rankings(), make.values())
     if make.entry.kind == "value":
         return make.values()
     if make.entry.kind == "ratio":
         return make.ratios()
-    return make.comparisons()
+    if make.entry.kind == "gain":
+        return make.gains()
+    return make.of_one() if make.entry.kind in OF_ONE else make.comparisons()
 
 
 @dataclass(frozen=True)
@@ -108,6 +64,8 @@ class _Maker:
             artifact=entry.artifact,
             source=entry.source,
             says=entry.says,
+            entries=(entry.id,),
+            reading=self.reading(task),
             against_table=bool(entry.against_table),
             **dict(zip(("subject", "reference"), cells, strict=False)),
             **more,
@@ -116,14 +74,41 @@ class _Maker:
     def comparisons(self) -> Iterator[Claim]:
         """Every combination of the entry's tasks, metrics, sizes, subjects and references."""
         entry, kind = self.entry, self.entry.kind
-        metrics = [FIXED[kind]] if kind in FIXED else entry.metrics or self.artifact.metrics()
         combinations = itertools.product(
-            entry.tasks or self.artifact.tasks(), metrics, entry.size_pairs, entry.subjects, entry.references
+            entry.tasks or self.artifact.tasks(), self.metrics(), entry.size_pairs, entry.subjects, entry.references
         )
         for task, metric, sizes, subject, reference in combinations:
             pair = Cell(task, subject, sizes[0]), Cell(task, reference, sizes[1])
             statement = self.compared(kind, metric, *pair)
-            yield self.claim(kind, statement, task, metric, *pair, printed=self.both(metric, *pair))
+            yield self.claim(kind, statement, task, metric, *pair, printed=self.both(metric, *pair), times=entry.times)
+
+    def gains(self) -> Iterator[Claim]:
+        """The subject's lead over the reference is larger on the first task than on the second."""
+        entry, (task, other) = self.entry, self.entry.tasks
+        for metric, (size, _), subject, reference in itertools.product(
+            self.metrics(), entry.size_pairs, entry.subjects, entry.references
+        ):
+            pair, than = ([Cell(at, model, size) for model in (subject, reference)] for at in (task, other))
+            one, theirs = self.model(pair[0]), self.model(pair[1])
+            statement = (
+                f"{one}’s lead over {theirs} in {self.title(metric)} is larger on {self.task(task)} than on "
+                f"{self.task(other)}{_size(pair[0])}."
+            )
+            yield self.claim("gain", statement, task, metric, *pair, printed=self.both(metric, *pair), than=tuple(than))
+
+    def of_one(self) -> Iterator[Claim]:
+        """What is said of a model alone."""
+        entry = self.entry
+        for task, metric, (size, _), subject in itertools.product(
+            entry.tasks or self.artifact.tasks(), self.metrics(), entry.size_pairs, entry.subjects
+        ):
+            cell = Cell(task, subject, size)
+            statement = f"{self.model(cell)}’s gradients reach the early steps on {self.task(task)}{_size(cell)}."
+            yield self.claim(entry.kind, statement, task, metric, cell)
+
+    def metrics(self) -> list[str]:
+        kind = self.entry.kind
+        return [FIXED[kind]] if kind in FIXED else self.entry.metrics or self.artifact.metrics()
 
     def table_pairs(self) -> Iterator[Claim]:
         """Every row of a table of results against its baseline, in the printed direction."""
@@ -137,22 +122,33 @@ class _Maker:
             yield self.claim("better", statement, cell.task, metric, *pair, printed=numbers)
 
     def rankings(self) -> Iterator[Claim]:
-        """Of every task and metric with enough rows, their order."""
+        """Of every task and metric, the order of its rows within each size."""
         for task, metric, ranked in self.artifact.rankings():
-            if len(ranked) >= FEWEST_RANKED:
-                about = f"{len(ranked)} {self.artifact.ranked_as} by {self.title(metric)} on {self.task(task)}"
-                statement = f"Our order of the {about} agrees with the printed one, more than by chance."
-                yield self.claim("ranking", statement, task, metric, ranked=ranked)
+            among = self.artifact.ranked_as
+            within = " within each size" if len({cell.size for cell in ranked}) > 1 and among.startswith("rows") else ""
+            about = f"{len(ranked)} {among} by {self.title(metric)} on {self.task(task)}"
+            statement = f"Our order of the {about}{within} agrees with the printed one, more than by chance."
+            yield self.claim("ranking", statement, task, metric, ranked=ranked)
 
     def values(self) -> Iterator[Claim]:
-        """Every number that the paper measured itself; those that it quotes are no claims of its own."""
+        """Every mean that the paper measured itself; those that it quotes are no claims of its own."""
         for cell, metric in self.artifact.printed():
             number = self.artifact.number(cell, metric)
-            if number is not None and not number.quoted:
+            if number is not None and not number.quoted and not number.maximum:
                 spread = "" if number.std is None else f" ± {number.std:g}"
                 place = f"on {self.task(cell.task)}{_size(cell)}"
                 statement = f"{self.model(cell)} has a {self.title(metric)} of {number.value:g}{spread} {place}."
-                yield self.claim("value", statement, cell.task, metric, cell, printed=(number, None))
+                more = {"printed": (number, None), "hidden_gap": self.hidden_gap(cell, metric)}
+                yield self.claim("value", statement, cell.task, metric, cell, **more)
+
+    def hidden_gap(self, cell: Cell, metric: str) -> float | None:
+        """The smallest published gap between a row and one that it is held to: its margin must not hide it."""
+        found = []
+        for one, other, of in self.artifact.pairs():
+            numbers = self.both(metric, one, other)
+            if of == metric and cell in (one, other) and None not in numbers:
+                found.append(abs(numbers[0].value - numbers[1].value))
+        return min((gap for gap in found if gap > NOTHING), default=None)
 
     def ratios(self) -> Iterator[Claim]:
         """Every cost against the baseline's: its side of it, and the printed ratio."""
@@ -169,6 +165,13 @@ class _Maker:
     def both(self, metric: str, subject: Cell, reference: Cell) -> tuple[Number | None, Number | None]:
         return self.artifact.number(subject, metric), self.artifact.number(reference, metric)
 
+    def reading(self, task: str) -> str:
+        """The task itself where the artifact shows the paper's task in more than one reading, else ""."""
+        configuration = self.artifact.configuration
+        known(task, configuration.tasks, "task", self.origin)
+        theirs = [published_task(configuration, other) for other in self.artifact.tasks()]
+        return task if theirs.count(published_task(configuration, task)) > 1 else ""
+
     def compared(self, kind: str, metric: str, subject: Cell, reference: Cell) -> str:
         """The comparison in words."""
         where = f"on {self.task(subject.task)}"
@@ -178,14 +181,16 @@ class _Maker:
         else:
             one, other = f"{one} (N = {subject.size})", f"{other} (N = {reference.size})"
         title, more = self.title(metric), self.about(metric).better
+        times = f"at most 1/{self.entry.times:g} of the" if self.entry.times else "fewer"
         return {
             "better": f"{one} has a {more} {title} than {other} {where}.",
+            "not_better": f"{one} does not have a {more} {title} than {other} {where}.",
             "similar": f"{one} has about the {title} of {other} {where}.",
             "steadier": f"{one}’s {title} varies less between seeds than {other}’s {where}.",
             "faster": f"{one} reaches a train loss in fewer iterations than {other} {where}.",
             "overfitting": f"{one}’s test loss rises less above its lowest than {other}’s {where}.",
             "gradients": f"{one}’s gradients reach the early steps better than {other}’s {where}.",
-            "smaller": f"{one} has fewer parameters than {other} {where}.",
+            "smaller": f"{one} has {times} parameters {'of' if self.entry.times else 'than'} {other} {where}.",
         }[kind]
 
     def about(self, metric: str) -> Metric:
@@ -194,6 +199,7 @@ class _Maker:
 
     def title(self, metric: str) -> str:
         """A metric within a sentence: the paper's heading, or else its name."""
+        self.about(metric)
         published = self.artifact.published
         title = (published.heading(metric) if published else None) or _words(metric)
         return title if title[1:2].isupper() else title[0].lower() + title[1:]

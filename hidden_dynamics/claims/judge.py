@@ -1,88 +1,155 @@
-"""The verdicts on all claims of an artifact: a test for each kind of claim, adjusted over families.
+"""The verdicts on the claims that are judged with an artifact: a test for each kind of claim, adjusted over families.
 
 docs/claims.md gives the rules.
 """
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from hidden_dynamics.claims.bench import Bench
+from hidden_dynamics.claims.claim import Claim
+from hidden_dynamics.claims.comparisons import Claimed
 from hidden_dynamics.claims.evidence import Evidence
-from hidden_dynamics.claims.expansion import Claim
 from hidden_dynamics.claims.holm import holm
 from hidden_dynamics.claims.shown import Shown
 from hidden_dynamics.claims.tests_of_costs import printed_ratio, ratio
-from hidden_dynamics.claims.tests_of_courses import faster, gradients
-from hidden_dynamics.claims.tests_of_numbers import better, overfitting, printed_mean, similar, steadier
+from hidden_dynamics.claims.tests_of_courses import faster, gradients, reaches
+from hidden_dynamics.claims.tests_of_numbers import (
+    better,
+    gain,
+    not_better,
+    overfitting,
+    printed_mean,
+    similar,
+    steadier,
+)
 from hidden_dynamics.claims.tests_of_tables import ranking, smaller
-from hidden_dynamics.claims.verdict import COLUMNS, Outcome, decide
+from hidden_dynamics.claims.verdict import COLUMNS, INCONCLUSIVE, NOT_RUN, Family, Outcome, decide
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
 
 
 def value(bench: Bench, claim: Claim) -> Outcome:
-    """Our number against the printed one; on the paper's own data, sizes and schedule only."""
-    departures = bench.departures(claim)
-    if departures:
-        return Outcome(not_run=True, reason=departures)
+    """Our number against the printed one."""
     return printed_mean(bench, claim) if claim.reference is None else printed_ratio(bench, claim)
 
 
 TESTS: dict[str, Callable[[Bench, Claim], Outcome]] = {
     test.__name__: test
-    for test in (better, similar, steadier, faster, overfitting, gradients, smaller, ranking, value, ratio)
+    for test in (
+        *(better, not_better, similar, steadier, gain, overfitting),
+        *(faster, gradients, reaches, smaller, ranking, value, ratio),
+    )
 }
 
 
-def verdicts(artifact: Shown, claims: Sequence[Claim], evidence: Evidence) -> list[dict[str, Any]]:
-    """A row for each claim (hidden_dynamics.claims.verdict.COLUMNS).
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its test's outcome, the family of this test, and the verdict.
 
-    A family, over which p is adjusted, is the claims of one kind that rest on one artifact.
+    Attributes:
+        departures: of its runs from the paper; where there are any, it is no verdict on the paper's claim.
+        members: of the family, each claim's id and p.
+        level: of intervals.
+    """
+
+    claim: Claim
+    outcome: Outcome
+    family: Family
+    verdict: str
+    reason: str
+    departures: str
+    members: Sequence[tuple[str, float]]
+    level: float
+
+    @property
+    def alpha(self) -> float:
+        """What the smallest p of the family is held to: Holm's first step."""
+        return (1 - self.level) / max(1, self.family.tests)
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest difference or ratio that would have been found, among all tests of the family."""
+        return self.outcome.detectable(self.alpha) if self.outcome.detectable else None
+
+    @property
+    def seeds_needed(self) -> int | None:
+        """The seeds a model that would decide the printed difference, where these did not."""
+        decided = self.verdict != INCONCLUSIVE or not self.outcome.seeds_needed
+        return None if decided else self.outcome.seeds_needed(self.alpha)
+
+
+def judge(artifact: Shown, claims: Sequence[Claim], evidence: Evidence) -> list[Judged]:
+    """A verdict on each claim."""
+    bench = Bench(artifact, evidence)
+    outcomes = [(claim, _outcome(bench, claim)) for claim in claims]
+    families: dict[str, dict[tuple, tuple[str, float]]] = {}  # {family: {test: (id of its first claim, p)}}
+    for claim, outcome in outcomes:
+        if outcome is not None and outcome.p is not None:
+            families.setdefault(claim.family, {}).setdefault(claim.test, (claim.id, outcome.p))
+    return [_judged(bench, claim, outcome, families.get(claim.family, {})) for claim, outcome in outcomes]
+
+
+def verdicts(artifact: Shown, claimed: Claimed, evidence: Evidence) -> list[dict[str, Any]]:
+    """A row for each claim on the artifact (hidden_dynamics.claims.verdict.COLUMNS).
+
+    Those that are judged with another artifact have no verdict, but its name.
     """
     bench = Bench(artifact, evidence)
-    outcomes = [_outcome(bench, claim) for claim in claims]
-    adjusted: dict[int, float] = {}
-    families: dict[str, list[int]] = {}
-    for index, (claim, outcome) in enumerate(zip(claims, outcomes, strict=True)):
-        if outcome.p is not None:
-            families.setdefault(claim.kind, []).append(index)
-    for members in families.values():
-        adjusted |= dict(zip(members, holm([outcomes[index].p for index in members]), strict=True))
-    return [
-        _row(bench, claim, outcome, adjusted.get(index), len(families.get(claim.kind, ())))
-        for index, (claim, outcome) in enumerate(zip(claims, outcomes, strict=True))
-    ]
+    rows = [_row(bench, judged) for judged in judge(artifact, claimed.here, evidence)]
+    return rows + [_about(bench, claim) | {"judged_with": other} for claim, other in claimed.elsewhere]
 
 
-def _outcome(bench: Bench, claim: Claim) -> Outcome:
-    absent = [cell for cell in claim.cells if not bench.rows(claim, cell)]
-    if absent and claim.kind != "ranking":
-        cells = ", ".join(f"{bench.label(cell)}{f' of size {cell.size}' if cell.size else ''}" for cell in absent)
-        return Outcome(not_run=True, reason=f"no runs of {cells} on {claim.task}")
-    return TESTS[claim.kind](bench, claim)
+def _outcome(bench: Bench, claim: Claim) -> Outcome | None:
+    """None without runs."""
+    return None if bench.absent(claim) else TESTS[claim.kind](bench, claim)
 
 
-def _row(bench: Bench, claim: Claim, outcome: Outcome, p_adjusted: float | None, family: int) -> dict[str, Any]:
-    verdict, reason = decide(outcome, p_adjusted, bench.level, family)
+def _judged(
+    bench: Bench, claim: Claim, outcome: Outcome | None, tests: dict[tuple, tuple[str, float]]
+) -> Judged:
+    members, level = list(tests.values()), bench.level
+    adjusted = dict(zip(tests, holm([p for _, p in members]), strict=True))
+    has_p = outcome is not None and outcome.p is not None
+    family = Family(claim.family, len(members), adjusted[claim.test] if has_p else None)
+    departures = bench.departures(claim)
+    if outcome is None or departures:
+        verdict, reason = NOT_RUN, departures or bench.absent(claim)
+    else:
+        verdict, reason = decide(outcome, family, level)
+    return Judged(claim, outcome or Outcome(), family, verdict, reason, departures, members, level)
+
+
+def _about(bench: Bench, claim: Claim) -> dict[str, Any]:
+    """What a row says of the claim itself."""
+    own = {key: getattr(claim, key) for key in COLUMNS if hasattr(claim, key)}
+    sides = {"subject": _variant(bench, claim.subject), "reference": _variant(bench, claim.reference)}
+    return {**dict.fromkeys(COLUMNS, ""), **own, **sides, "entries": " ".join(claim.entries), "family": ""}
+
+
+def _row(bench: Bench, judged: Judged) -> dict[str, Any]:
+    claim, outcome, family = judged.claim, judged.outcome, judged.family
     rows = [row for cell in claim.cells for row in bench.rows(claim, cell)]
     data = [bench.stand_in(row) if row["stand_in_for"] else row["dataset_title"] for row in rows]
-    own = {key: getattr(claim, key) for key in COLUMNS if hasattr(claim, key)}
-    found = {key: getattr(outcome, key) for key in COLUMNS if hasattr(outcome, key)}
+    found = {key: _cell(getattr(outcome, key)) for key in COLUMNS if hasattr(outcome, key)}
+    tested = outcome.p is not None
     return {
-        **own,
-        **{key: _cell(value) for key, value in found.items()},
-        "subject": _variant(bench, claim.subject),
-        "reference": _variant(bench, claim.reference),
-        "verdict": verdict,
-        "reason": reason,
-        "level": bench.level if not math.isnan(outcome.low) and outcome.p is not None else "",
-        "p_adjusted": _cell(p_adjusted),
-        "family": f"{claim.artifact}, {claim.kind}: {family}" if outcome.p is not None else "",
+        **_about(bench, claim),
+        **found,
+        "verdict": judged.verdict,
+        "reason": judged.reason,
+        "level": judged.level if tested and not math.isnan(outcome.low) else "",
+        "p_adjusted": _cell(family.p_adjusted),
+        "family": family.name if tested else "",
+        "tests": family.tests if tested else "",
+        "detectable": _cell(judged.detectable),
+        "seeds_needed": _cell(judged.seeds_needed),
         "published": _published(claim),
         "stand_in": any(row["stand_in_for"] for row in rows),
         "data": "; ".join(dict.fromkeys(data)),
-        "departures": bench.departures(claim),
+        "departures": judged.departures,
         "runs": " ".join(dict.fromkeys(row["directory"] for row in rows if "directory" in row)),
     }
 
@@ -102,7 +169,8 @@ def _published(claim: Claim) -> str:
     for number in claim.printed:
         if number is not None:
             spread = f" ± {number.std:g}" if number.std is not None else ""
-            texts.append(f"{number.value:g}{spread}{' (quoted)' if number.quoted else ''}")
+            mark = " (quoted)" if number.quoted else " (the best run)" if number.maximum else ""
+            texts.append(f"{number.value:g}{spread}{mark}")
     return " against ".join(texts)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Cell, Run
 from hidden_dynamics.papers.published import Number, Published
 
 
@@ -15,6 +15,7 @@ class Shown(Protocol):
     settings: Any
     configuration: Configuration
     ranked_as: str
+    runs: list[Run]
 
     @property
     def published(self) -> Published | None: ...

@@ -3,12 +3,16 @@
 import math
 
 from hidden_dynamics.claims.bench import Bench
+from hidden_dynamics.claims.differences import steps_of
 from hidden_dynamics.claims.evidence import Side
-from hidden_dynamics.claims.expansion import Claim, region_of
+from hidden_dynamics.claims.expansion import region_of
+from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.means import Sample, equivalence, welch
+from hidden_dynamics.claims.power import detectable_within
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome
 from hidden_dynamics.claims.wording import bars_of_equality, listed, n_of, no_spread, ratio_of, too_few
+from hidden_dynamics.measurements.costs import FEWEST_ROUNDS
 from hidden_dynamics.results.rows import Row
 
 BY_CLOCKS = "time_to_accuracy"  # the cost that is not measured apart: the clocks of the trained runs tell it
@@ -22,8 +26,12 @@ def ratio(bench: Bench, claim: Claim) -> Outcome:
 
 
 def printed_ratio(bench: Bench, claim: Claim) -> Outcome:
-    """Test: the ratio to the baseline's cost is the printed one, within a margin."""
-    margin = bench.margin("cost_ratio").relative
+    """Test: the ratio to the baseline's cost is the printed one, within a margin.
+
+    Of the printed ratio's distance from 1, the margin is at most half (of the logarithm).
+    """
+    margin, hidden = bench.margin("cost_ratio").relative, math.expm1(abs(math.log(_printed(claim))) / 2)
+    margin = min(margin, hidden) if hidden > 0 else margin
     if claim.metric == BY_CLOCKS:
         return _as_much_sooner(bench, claim, math.log(_printed(claim)), math.log1p(margin))
     return _within_region(bench, claim, 0, margin, _printed(claim))
@@ -50,7 +58,7 @@ def _sooner(bench: Bench, claim: Claim, printed: float) -> Outcome:
         for side in sides
     )
     sooner = printed < 1
-    return of_logarithms(bench, *sides, found, sign=-1 if sooner else 1, bars=bars if sooner else bars[::-1])
+    return of_logarithms(bench, claim, *sides, found, sign=-1 if sooner else 1, bars=bars if sooner else bars[::-1])
 
 
 def _as_much_sooner(bench: Bench, claim: Claim, printed: float, margin: float) -> Outcome:
@@ -59,10 +67,10 @@ def _as_much_sooner(bench: Bench, claim: Claim, printed: float, margin: float) -
     if any(side.bounded for side in sides):
         return Outcome(reason="not every run reached the accuracy", **n_of(*sides))
     few = too_few(*sides)
-    difference = None if few else welch(*(Sample.of(side.values) for side in sides))
-    if difference is None:
+    raw = None if few else welch(*(Sample.of(side.values) for side in sides))
+    if raw is None:
         return few or no_spread(sides)
-    difference = difference.cautious()
+    difference = raw.cautious()
     found = equivalence(difference.less(printed), margin)
     interval = difference.estimate, *difference.interval(bench.level)
     return Outcome(
@@ -70,41 +78,46 @@ def _as_much_sooner(bench: Bench, claim: Claim, printed: float, margin: float) -
         supports=found.within,
         **ratio_of(*(math.exp(value) for value in interval)),
         p=found.p,
+        detectable=lambda alpha: math.exp(detectable_within(difference, alpha, bench.definitions.power)),
         bars=bars_of_equality(*sides),
+        sides=sides,
+        working=[*steps_of(raw, difference), ("logarithm of the printed ratio", printed), ("margin", margin)],
         **n_of(*sides),
     )
 
 
 def _within_region(bench: Bench, claim: Claim, region: int, margin: float, centre: float = 1.0) -> Outcome:
     """Test: the whole interval of a measured cost is in a region (above, below or about `centre`), or none of it is."""
-    row = bench.evidence.cost(claim.subject, claim.metric)
+    row, reference = (bench.evidence.cost(cell, claim.metric) for cell in claim.cells)
     if not row["ratio"]:
         return Outcome(reason="the baseline's cost was not measurable")
-    ratio, low, high = _measured(row)
+    ratio = float(row["ratio"])
+    low, high = (float(row[key]) if row[key] else ratio for key in ("ratio_low", "ratio_high"))
     regions = region_of(low / centre, margin), region_of(high / centre, margin)
     inside, outside = set(regions) == {region}, not regions[0] <= region <= regions[1]
-    decided, test, reason = _decision(row, inside or outside)
+    undecidable = _undecidable(row)
+    decided = not undecidable and (inside or outside)
+    reached = centre / (1 + margin) * ratio / high if region < 0 else centre * (1 + margin) * ratio / low
     return Outcome(
-        test=test,
+        test=f"the rounds' ratios but the lowest and highest of {row['rounds']}" if row["ratio_low"] else "measured once",
         supports=inside if decided else None,
-        reason="" if decided else reason,
+        reason="" if decided else undecidable or "the rounds’ range is partly in the claimed region",
         **ratio_of(ratio, low, high),
+        detectable=None if undecidable else lambda alpha: reached,
         n_subject=int(row["rounds"]),
         n_reference=int(row["rounds"]),
+        working=[
+            (f"the subject's cost, {row['unit']}", float(row["value"])),
+            (f"the reference's cost, {row['unit']}", float(reference["value"])),
+            ("as much is at least", centre / (1 + margin)),
+            ("as much is at most", centre * (1 + margin)),
+        ],
     )
 
 
-def _measured(row: Row) -> tuple[float, float, float]:
-    """(ratio, its lowest round, its highest)."""
-    ratio = float(row["ratio"])
-    return ratio, *(float(row[key]) if row[key] else ratio for key in ("ratio_low", "ratio_high"))
-
-
-def _decision(row: Row, decided: bool) -> tuple[bool, str, str]:
-    """(whether it is decided, by which test, why it is not)."""
+def _undecidable(row: Row) -> str:
+    """Why a measurement cannot decide; "" where it can: what torch allocated on a GPU is exact."""
     if row["ratio_low"]:
-        test = f"lowest and highest of {row['rounds']} interleaved rounds"
-        return decided, test, "the rounds’ range is partly in the claimed region"
-    if row["device"] == "cpu":  # what torch allocated on a GPU is exact, resident memory is not
-        return False, "measured once", "resident memory, measured once: its error is not known"
-    return decided, "measured once", "the rounds’ range is partly in the claimed region"
+        few = int(row["rounds"]) < FEWEST_ROUNDS
+        return f"{row['rounds']} rounds are fewer than {FEWEST_ROUNDS}" if few else ""
+    return "resident memory, measured once: its error is not known" if row["device"] == "cpu" else ""

@@ -1,68 +1,77 @@
 """Tests of the course of training: fewer iterations to a loss, gradients that reach the early steps."""
 
 import math
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
 from hidden_dynamics.claims.bench import Bench
-from hidden_dynamics.claims.bootstrap import FEWEST, block_bootstrap
+from hidden_dynamics.claims.claim import Claim
+from hidden_dynamics.claims.differences import steps_of
 from hidden_dynamics.claims.evidence import Side
-from hidden_dynamics.claims.expansion import Claim
+from hidden_dynamics.claims.means import Sample, welch
+from hidden_dynamics.claims.power import detectable
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome, plain
-from hidden_dynamics.claims.wording import bars_of_a_direction, listed, n_of, ratio_of
-
-FEWEST_RECORDED = 20  # iterations of one run, for blocks of them to be drawn
+from hidden_dynamics.claims.wording import listed, n_of, no_spread, ratio_of, too_few
 
 
 def faster(bench: Bench, claim: Claim) -> Outcome:
     """Iterations until the smoothed train loss first reaches the lowest level that every run of both reaches."""
     *sides, level = bench.evidence.iterations(claim.subject, claim.reference, bench.definitions.smoothing)
     found = f"{listed(sides[0])} against {listed(sides[1])} iterations to a loss of {plain(level, 4)}"
-    logs = [side.mapped(math.log) for side in sides]
-    return of_logarithms(bench, *logs, found, resampled=min(len(side.values) for side in sides) >= FEWEST)
+    return of_logarithms(bench, claim, *(side.mapped(math.log) for side in sides), found)
 
 
 def gradients(bench: Bench, claim: Claim) -> Outcome:
-    """The share of the gradient that reaches the early steps: over iterations of one run each, else over seeds."""
-    early = bench.definitions.early
-    found = [bench.evidence.reach(cell, early) for cell in claim.cells]
-    sides, series = [side for side, _ in found], [runs for _, runs in found]
-    shares = " against ".join(", ".join(f"{10**value:.3g}" for value in side.values) for side in sides)
-    text = f"first over last {early:.0%} of the steps: {shares}"
-    vanished = _not_vanished(bench, sides[1])
-    if [len(runs) for runs in series] == [1, 1]:
-        return _of_one_run_each(bench, sides, series[0][0], series[1][0], text, vanished)
-    logs = [side.mapped(lambda value: value * math.log(10)) for side in sides]
-    return of_logarithms(bench, *logs, text, sign=1, bars=(vanished, ""))
+    """The share of the gradient that reaches the early steps is larger; the reference's vanishes, the subject's not."""
+    sides = [bench.evidence.reach(cell, bench.definitions.early) for cell in claim.cells]
+    bars = ("; ".join(filter(None, (_vanishing(bench, sides[0]), _not_vanishing(bench, sides[1])))), "")
+    return of_logarithms(bench, claim, *sides, _shares(bench, sides), sign=1, bars=bars)
 
 
-def _of_one_run_each(
-    bench: Bench, sides: list[Side], one: NDArray, other: NDArray, found: str, vanished: str
-) -> Outcome:
-    """A bootstrap over blocks of iterations, of the difference of both series of shares."""
-    together = min(len(one), len(other))
-    if together < FEWEST_RECORDED:
-        return Outcome(reason=f"{together} recorded iterations are too few", found=found, **n_of(*sides))
-    estimate, low, high, p = block_bootstrap(one[:together] - other[:together], bench.level)
-    failed = bars_of_a_direction(*sides)
+def reaches(bench: Bench, claim: Claim) -> Outcome:
+    """The share of the gradient that reaches the early steps is above the one below which gradients vanish."""
+    side, vanished = bench.evidence.reach(claim.subject, bench.definitions.early), bench.definitions.vanished
+    few, found = too_few(side), _shares(bench, [side])
+    if few:
+        return few
+    raw = welch(Sample.of(side.values), Sample(math.log(vanished), 0.0, math.inf))
+    if raw is None:
+        return no_spread([side], found)
+    difference = raw.cautious()
+    share = (math.exp(math.log(vanished) + value) for value in (raw.estimate, *difference.interval(bench.level)))
     return Outcome(
-        test="bootstrap over blocks of iterations",
-        supports=estimate > 0,
-        **ratio_of(10**estimate, 10**low, 10**high),
-        p=p,
-        reason="one run each: it speaks of their course, and not of other seeds",
-        doubt="the course of the training allows both",
+        test=f"t of logarithms, of one sample, against {vanished:g}",
+        supports=difference.estimate > 0,
+        **ratio_of(*share, "ratio of the first steps’ norm to the last’s"),
+        p=difference.p,
+        detectable=lambda alpha: vanished * math.exp(detectable(difference, alpha, bench.definitions.power)),
         found=found,
-        bars=(failed[0] or vanished, failed[1]),
-        **n_of(*sides),
+        bars=(side.without if side.failed else "", ""),
+        sides=(side,),
+        working=steps_of(raw, difference),
+        **n_of(side),
     )
 
 
-def _not_vanished(bench: Bench, reference: Side) -> str:
+def _shares(bench: Bench, sides: Sequence[Side]) -> str:
+    shares = " against ".join(", ".join(f"{math.exp(value):.3g}" for value in side.values) or "none" for side in sides)
+    return f"first over last {bench.definitions.early:.0%} of the steps: {shares}"
+
+
+def _share(side: Side) -> float:
+    """The geometric mean over seeds; 0 without any."""
+    return math.exp(Sample.of(side.values).mean) if side.values else 0.0
+
+
+def _vanishing(bench: Bench, subject: Side) -> str:
+    """Why the subject's gradients do not reach the first steps either; "" where they do."""
+    share = _share(subject)
+    text = f"{subject.label}’s own gradients vanish here ({plain(share)} of the last reach the first steps)"
+    return text if share < bench.definitions.vanished else ""
+
+
+def _not_vanishing(bench: Bench, reference: Side) -> str:
     """Why nothing can be alleviated; "" where the reference's gradients vanish."""
-    share = 10 ** float(np.mean(reference.values)) if reference.values else 0.0
-    if share < bench.definitions.vanished:
-        return ""
-    return f"{reference.label}’s gradients do not vanish here ({plain(share)} of the last reach the first steps)"
+    share = _share(reference)
+    text = f"{reference.label}’s gradients do not vanish here ({plain(share)} of the last reach the first steps)"
+    return text if share >= bench.definitions.vanished else ""

@@ -1,17 +1,20 @@
-"""Tests of numbers over seeds: better, steadier, similar, a printed mean, overfitting."""
+"""Tests of numbers over seeds: better or not, steadier, similar, a printed mean, a larger lead, overfitting."""
 
 import math
 from collections.abc import Sequence
 
 from hidden_dynamics.claims.bench import Bench
+from hidden_dynamics.claims.claim import Claim
+from hidden_dynamics.claims.differences import of_two, steps_of
 from hidden_dynamics.claims.evidence import Side
-from hidden_dynamics.claims.expansion import Claim
-from hidden_dynamics.claims.means import Sample, equivalence, hedges_g, welch
-from hidden_dynamics.claims.spread import FEWEST, brown_forsythe
-from hidden_dynamics.claims.verdict import Outcome
+from hidden_dynamics.claims.means import Sample, combination, equivalence, hedges_g, welch
+from hidden_dynamics.claims.power import detectable, detectable_ratio, detectable_within, seeds_needed_within
+from hidden_dynamics.claims.spread import FEWEST, brown_forsythe, deviations
+from hidden_dynamics.claims.verdict import Outcome, plain
 from hidden_dynamics.claims.wording import (
     bars_of_a_direction,
     bars_of_equality,
+    joined,
     mean,
     means,
     n_of,
@@ -24,88 +27,128 @@ PAPER_RUNS = 5  # "averaged over 5 runs" (MomentumRNN, 3), "five different rando
 
 def better(bench: Bench, claim: Claim) -> Outcome:
     """In the metric's own direction (config/metrics.yaml)."""
-    return _difference(bench, *bench.sides(claim), sign=bench.configuration.metrics[claim.metric].sign)
+    return of_two(bench, claim, *bench.sides(claim), sign=bench.configuration.metrics[claim.metric].sign)
 
 
-def overfitting(bench: Bench, claim: Claim) -> Outcome:
-    """The subject's loss ends less far above its lowest."""
-    subject, reference = (bench.evidence.rise(cell, claim.metric) for cell in claim.cells)
-    return _difference(bench, subject, reference, sign=-1)
-
-
-def steadier(bench: Bench, claim: Claim) -> Outcome:
-    """The test of Brown and Forsythe, over seeds."""
-    sides = bench.sides(claim)
-    if min(len(side.values) for side in sides) < FEWEST:
-        return Outcome(reason=f"fewer than {FEWEST} seeds: no test of spreads", **n_of(*sides))
-    found = brown_forsythe(*(side.values for side in sides))
-    if found is None:
-        return Outcome(reason="a model's seeds have no spread at all", **n_of(*sides))
-    low, high = found.difference.interval(bench.level)
-    return Outcome(
-        test="Brown and Forsythe's",
-        supports=found.ratio < 1,
-        estimate=found.difference.estimate,
-        low=low,
-        high=high,
-        p=found.difference.p,
-        effect=found.ratio,
-        effect_name="ratio of mean deviations",
-        found=means(*sides),
-        bars=bars_of_a_direction(*sides),
-        **n_of(*sides),
-    )
-
-
-def similar(bench: Bench, claim: Claim) -> Outcome:
-    sides = bench.sides(claim)
+def not_better(bench: Bench, claim: Claim) -> Outcome:
+    """The subject is ahead by less than the metric's margin, or behind."""
+    sides, sign = bench.sides(claim), bench.configuration.metrics[claim.metric].sign
     few = too_few(*sides)
-    return few or _equal(bench, claim.metric, *(Sample.of(side.values) for side in sides), sides)
-
-
-def printed_mean(bench: Bench, claim: Claim) -> Outcome:
-    """Our mean against the printed one, which enters with its ± over the paper's runs, or as a constant."""
-    (side,), number = bench.sides(claim), claim.printed[0]
-    few = too_few(side)
     if few:
         return few
-    printed = Sample(number.value, number.std or 0.0, math.inf if number.std is None else PAPER_RUNS)
-    return _equal(bench, claim.metric, Sample.of(side.values), printed, [side])
+    margin = bench.margin(claim.metric).around(Sample.of(sides[1].values).mean)
+    return of_two(bench, claim, *sides, sign=-sign, shift=sign * margin)
 
 
-def _difference(bench: Bench, subject: Side, reference: Side, sign: int) -> Outcome:
-    """Welch's t of the seeds' numbers; the claim is that the difference has this sign."""
-    few = too_few(subject, reference)
+def gain(bench: Bench, claim: Claim) -> Outcome:
+    """The subject's lead over the reference is larger on the claim's task than on the other one.
+
+    A run that failed bars the verdict that its number would have lessened, on either task.
+    """
+    sides, sign = bench.sides(claim), bench.configuration.metrics[claim.metric].sign
+    few = too_few(*sides)
     if few:
         return few
-    difference = welch(Sample.of(subject.values), Sample.of(reference.values))
-    if difference is None:
-        return no_spread([subject, reference])
-    difference = difference.cautious()
+    found = combination(list(zip((1, -1, -1, 1), (Sample.of(side.values) for side in sides), strict=True)))
+    if found is None:
+        return no_spread(sides)
+    difference = found.cautious()
     low, high = difference.interval(bench.level)
+    leads = [plain(Sample.of(one.values).mean - Sample.of(other.values).mean) for one, other in (sides[:2], sides[2:])]
     return Outcome(
-        test="Welch's t",
+        test="Welch's t of the difference of two leads",
         supports=difference.estimate * sign > 0,
         estimate=difference.estimate,
         low=low,
         high=high,
         p=difference.p,
-        effect=hedges_g(subject.values, reference.values),
-        effect_name="g",
-        found=means(subject, reference),
-        bars=bars_of_a_direction(subject, reference),
-        **n_of(subject, reference),
+        detectable=lambda alpha: detectable(difference, alpha, bench.definitions.power),
+        found=" against ".join(leads),
+        bars=joined(bars_of_a_direction(*sides[:2]), bars_of_a_direction(*sides[:1:-1])),
+        sides=sides,
+        working=steps_of(found, difference),
+        **n_of(*sides[:2]),
     )
 
 
-def _equal(bench: Bench, metric: str, subject: Sample, reference: Sample, sides: Sequence[Side]) -> Outcome:
-    """Test: two means differ by less than the metric's margin."""
-    margin = bench.margin(metric).around(reference.mean)
-    difference = welch(subject, reference)
-    if difference is None:
+def overfitting(bench: Bench, claim: Claim) -> Outcome:
+    """The reference overfits, and the subject's loss ends less far above its lowest."""
+    (subject, _), (reference, share) = (bench.evidence.rise(cell, claim.metric) for cell in claim.cells)
+    overfits = share > bench.definitions.overfits
+    bar = "" if overfits else f"{reference.label} does not overfit here (its loss ends {share:.1%} above its lowest)"
+    return of_two(bench, claim, subject, reference, sign=-1, bars=(bar, ""))
+
+
+def steadier(bench: Bench, claim: Claim) -> Outcome:
+    """The Brown-Forsythe test of the spread over seeds."""
+    sides = bench.sides(claim)
+    few = too_few(*sides)
+    found = None if few else brown_forsythe(*(side.values for side in sides))
+    if found is None:
+        return few or Outcome(reason=f"fewer than {FEWEST} seeds, or a model without spread", **n_of(*sides))
+    low, high = found.difference.interval(bench.level)
+    return Outcome(
+        test="Brown and Forsythe's t of deviations from the median",
+        supports=found.difference.estimate < 0,
+        estimate=found.difference.estimate,
+        low=low,
+        high=high,
+        p=found.difference.p,
+        detectable=lambda alpha: _detectable_spread(*sides, alpha),
+        effect=found.ratio,
+        effect_name="ratio of mean absolute deviations",
+        found=means(*sides),
+        bars=bars_of_a_direction(*sides),
+        sides=sides,
+        working=[*_deviations(sides), *steps_of(found.difference, found.difference)],
+        **n_of(*sides),
+    )
+
+
+def _deviations(sides: Sequence[Side]) -> list[tuple[str, float]]:
+    """Of each side, the mean absolute deviation from the median."""
+    means = [float(deviations(side.values).mean()) for side in sides]
+    return [(f"mean absolute deviation, {side.label}", mean) for side, mean in zip(sides, means, strict=True)]
+
+
+def _detectable_spread(subject: Side, reference: Side, alpha: float) -> float | None:
+    """The smallest difference of mean absolute deviations that is found, at the reference's."""
+    ratio = detectable_ratio(len(reference.values), len(subject.values), alpha)
+    return None if ratio is None else float(deviations(reference.values).mean()) * (1 - 1 / ratio)
+
+
+def similar(bench: Bench, claim: Claim) -> Outcome:
+    sides = bench.sides(claim)
+    few = too_few(*sides)
+    if few:
+        return few
+    subject, reference = (Sample.of(side.values) for side in sides)
+    return _equal(bench, subject, reference, sides, bench.margin(claim.metric).around(reference.mean))
+
+
+def printed_mean(bench: Bench, claim: Claim) -> Outcome:
+    """Our mean against the printed one, which enters with its ± over the paper's runs, or as a constant.
+
+    The margin is at most half of the published gap that it could hide: where two values are reproduced, their order is.
+    """
+    (side,), number = bench.sides(claim), claim.printed[0]
+    few = too_few(side)
+    if few:
+        return few
+    runs = math.inf if number.std is None else number.runs or PAPER_RUNS
+    margin = bench.margin(claim.metric).around(number.value)
+    margin = margin if claim.hidden_gap is None else min(margin, claim.hidden_gap / 2)
+    return _equal(bench, Sample.of(side.values), Sample(number.value, number.std or 0.0, runs), [side], margin)
+
+
+def _equal(bench: Bench, subject: Sample, reference: Sample, sides: Sequence[Side], margin: float) -> Outcome:
+    """Test: two means differ by less than the margin."""
+    raw = welch(subject, reference)
+    if raw is None:
         return no_spread(sides)
-    difference = difference.cautious()
+    difference = raw.cautious()
     found, (low, high) = equivalence(difference, margin), difference.interval(bench.level)
+    printed = None if len(sides) == 2 else reference
     return Outcome(
         test=f"equivalence within {margin:.3g}",
         supports=found.within,
@@ -113,9 +156,19 @@ def _equal(bench: Bench, metric: str, subject: Sample, reference: Sample, sides:
         low=low,
         high=high,
         p=found.p,
+        detectable=lambda alpha: detectable_within(difference, alpha, bench.definitions.power),
+        seeds_needed=lambda alpha: seeds_needed_within(margin, subject.std, printed or reference.std, alpha),
         effect=hedges_g(*(side.values for side in sides)) if len(sides) == 2 else math.nan,
         effect_name="g" if len(sides) == 2 else "",
         found=f"{mean(subject)} against {mean(reference)}",
         bars=bars_of_equality(*sides),
+        sides=sides,
+        working=[*_printed_steps(printed), *steps_of(raw, difference), ("margin", margin)],
         **n_of(*sides),
     )
+
+
+def _printed_steps(printed: Sample | None) -> list[tuple[str, float]]:
+    if printed is None:
+        return []
+    return [("printed mean", printed.mean), ("printed standard deviation", printed.std), ("printed n", printed.n)]

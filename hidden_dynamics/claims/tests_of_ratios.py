@@ -1,60 +1,42 @@
-"""The test of a ratio of two models' numbers over seeds, by their logarithms."""
+"""The test of a ratio of two models' numbers over seeds: that of a difference, of their logarithms."""
 
 import math
-from collections.abc import Sequence
+from dataclasses import replace
 
 from hidden_dynamics.claims.bench import Bench
-from hidden_dynamics.claims.bootstrap import bootstrap_t
+from hidden_dynamics.claims.claim import Claim
+from hidden_dynamics.claims.differences import NO_BARS, of_two
 from hidden_dynamics.claims.evidence import Side
-from hidden_dynamics.claims.means import Sample, welch
 from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.claims.wording import bars_of_a_direction, n_of, no_spread, ratio_of, too_few
-
-NO_BARS = ("", "")
 
 
 def of_logarithms(
     bench: Bench,
+    claim: Claim,
     subject: Side,
     reference: Side,
     found: str,
     sign: int = -1,
     bars: tuple[str, str] = NO_BARS,
-    resampled: bool = False,
 ) -> Outcome:
     """Test: the ratio subject / reference is below 1 (`sign` -1) or above 1 (`sign` 1); the sides hold logarithms.
 
     Args:
         found: the numbers that are compared, as text.
         bars: what forbids a verdict for the claim, and one against it, beside failed runs.
-        resampled: by a bootstrap-t over seeds; else by Welch's t.
     """
-    few = too_few(subject, reference)
-    if few:
-        return few
-    test = bootstrap_t if resampled else _by_welch
-    result = test(subject.values, reference.values, bench.level)
-    if result is None:
-        return no_spread([subject, reference], found)
-    *interval, p = result
-    own = bars_of_a_direction(subject, reference)
-    return Outcome(
-        test="bootstrap-t over seeds, of logarithms" if resampled else "Welch's t of logarithms",
-        supports=interval[0] * sign > 0,
-        **ratio_of(*(math.exp(value) for value in interval)),
-        p=p,
+    outcome = of_two(bench, claim, subject, reference, sign, bars=bars)
+    if outcome.supports is None:
+        return replace(outcome, found=found)
+    of_a_difference = outcome.detectable
+    ratios = {key: math.exp(getattr(outcome, key)) for key in ("estimate", "low", "high", "paired_low", "paired_high")}
+    return replace(
+        outcome,
+        **ratios,
+        test=f"{outcome.test} of logarithms",
+        detectable=lambda alpha: math.exp(sign * of_a_difference(alpha)),
+        seeds_needed=None,  # the paper prints no such ratio
+        effect=ratios["estimate"],
+        effect_name="ratio",
         found=found,
-        bars=tuple("; ".join(filter(None, pair)) for pair in zip(own, bars, strict=True)),
-        **n_of(subject, reference),
     )
-
-
-def _by_welch(
-    subject: Sequence[float], reference: Sequence[float], level: float
-) -> tuple[float, float, float, float] | None:
-    """(estimate, low, high, p); the interval and p with whole degrees of freedom."""
-    difference = welch(Sample.of(subject), Sample.of(reference))
-    if difference is None:
-        return None
-    cautious = difference.cautious()
-    return difference.estimate, *cautious.interval(level), cautious.p

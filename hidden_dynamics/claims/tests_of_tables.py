@@ -1,34 +1,56 @@
 """Tests without seeds: the order of a table's rows, and the numbers of parameters."""
 
-import numpy as np
+import math
+from collections.abc import Mapping
 
 from hidden_dynamics.claims.bench import Bench
-from hidden_dynamics.claims.expansion import Claim
-from hidden_dynamics.claims.kendall import kendall
+from hidden_dynamics.claims.claim import Claim
+from hidden_dynamics.claims.comparisons import strata
+from hidden_dynamics.claims.evidence import Side
+from hidden_dynamics.claims.kendall import critical_tau, kendall
+from hidden_dynamics.claims.means import Sample
 from hidden_dynamics.claims.verdict import Outcome
 from hidden_dynamics.claims.wording import ratio_of
+from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.errors import UserError
 
 
 def ranking(bench: Bench, claim: Claim) -> Outcome:
-    """Kendall's tau between our means and the printed numbers."""
-    sides = dict(zip(claim.cells, bench.sides(claim), strict=True))
-    ours = {cell: float(np.mean(side.values)) for cell, side in sides.items() if side.values}
-    if len(ours) < 3:
-        return Outcome(not_run=True, reason="fewer than three of its rows were run")
-    tau, p = kendall([(list(ours.values()), [claim.ranked[cell] for cell in ours])])
+    """Kendall's tau between our means and the printed numbers, within each size; worst ranks for what failed."""
+    sides, sign = dict(zip(claim.cells, bench.sides(claim), strict=True)), bench.configuration.metrics[claim.metric].sign
+    within = list(strata(claim).values())
+    ranks = ranks_of(sides, sign)
+    tau, p = kendall([([ranks[cell] for cell in cells], [sign * claim.ranked[cell] for cell in cells]) for cells in within])
+    pairs = sum(math.comb(len(cells), 2) for cells in within)
     failed = sum(side.failed for side in sides.values())
     return Outcome(
-        test="Kendall's tau of means, exact",
+        test="Kendall's tau of means within sizes, exact",
         supports=tau > 0,
         estimate=tau,
         p=p,
+        detectable=lambda alpha: critical_tau([len(cells) for cells in within], alpha),
         effect=tau,
         effect_name="tau",
-        n_subject=len(ours),
+        n_subject=len(sides),
+        found=f"{round(pairs * (1 + tau) / 2)} of {pairs} pairs as printed",
         doubt="chance agrees with the printed order as well as this",
-        reason=f"{failed} runs have no number and are left out" if failed else "",
+        reason=f"{failed} runs have no number: their models rank last" if failed else "",
+        sides=list(sides.values()),
+        working=[("pairs within sizes", pairs), ("concordant less discordant pairs", tau * pairs)],
     )
+
+
+def ranks_of(sides: Mapping[Cell, Side], sign: int) -> dict[Cell, int]:
+    """How many others each model is ahead of, the best with the most.
+
+    Models of which more runs failed come after those of which fewer did (worst ranks: Lachin 1999), those of which
+    none has a number last; among as many, the mean decides.
+    """
+    keys = {
+        cell: (bool(side.values), -side.failed, sign * Sample.of(side.values).mean if side.values else 0.0)
+        for cell, side in sides.items()
+    }
+    return {cell: sum(other < key for other in keys.values()) for cell, key in keys.items()}
 
 
 def smaller(bench: Bench, claim: Claim) -> Outcome:
@@ -40,11 +62,12 @@ def smaller(bench: Bench, claim: Claim) -> Outcome:
     if any(len(found) != 1 for found in numbers):
         raise UserError(f"{claim.artifact}: runs of one model have different numbers of parameters.")
     subject, reference = (found.pop() for found in numbers)
-    ratio = subject / reference
+    times = claim.times or 1.0
     return Outcome(
         test="count",
-        supports=ratio < 1 if ratio != 1 else None,
-        reason="" if ratio != 1 else "they have as many",
-        **ratio_of(ratio),
+        supports=subject * times <= reference if subject != reference else None,
+        reason="" if subject != reference else "they have as many",
+        **ratio_of(subject / reference),
         found=f"{subject:,} against {reference:,} parameters",
+        working=[("parameters of the subject", subject), ("parameters of the reference", reference)],
     )

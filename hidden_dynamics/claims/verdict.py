@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hidden_dynamics.results.rows import Row
 
@@ -14,8 +15,10 @@ REPRODUCED, CONTRADICTED, INCONCLUSIVE, NOT_RUN = VERDICTS = (
     "not run at this scale",
 )
 COLUMNS = (  # of claims.csv, and of each artifact's file
-    *("id", "paper", "artifact", "source", "kind", "statement", "says", "task", "metric", "subject", "reference"),
-    *("verdict", "reason", "test", "estimate", "low", "high", "level", "p", "p_adjusted", "family"),
+    *("id", "paper", "artifact", "source", "kind", "statement", "says", "entries", "also"),
+    *("task", "metric", "subject", "reference", "verdict", "reason", "judged_with", "test"),
+    *("estimate", "low", "high", "level", "p", "p_adjusted", "family", "tests"),
+    *("paired_low", "paired_high", "detectable", "seeds_needed"),
     *("effect", "effect_name", "n_subject", "n_reference", "found", "published", "against_table"),
     *("stand_in", "data", "departures", "runs"),
 )
@@ -28,9 +31,15 @@ class Outcome:
     Attributes:
         supports: whether it points the claim's way; None where nothing can be said, and `reason` says why.
         p: two-sided; None where the verdict is taken from the interval or the numbers alone.
+        paired_low, paired_high: the interval of the mean difference seed by seed, in the unit of `estimate`.
+        detectable: of a p that is small enough, the smallest true difference or ratio that is found with the power of
+            published/claims.yaml, in the unit of `estimate`.
+        seeds_needed: of such a p, how many seeds a model would decide the printed difference; None if none would.
         bars: whether a verdict for the claim (0) and one against it (1) is barred, as the reason; "" where it is not.
         found: the numbers that were compared, as text.
         doubt: why it is inconclusive where p is not small.
+        sides: the numbers that enter the test, by model (hidden_dynamics.claims.evidence.Side).
+        working: the test's steps, by name, in their order.
     """
 
     test: str = ""
@@ -39,6 +48,10 @@ class Outcome:
     low: float = math.nan
     high: float = math.nan
     p: float | None = None
+    paired_low: float = math.nan
+    paired_high: float = math.nan
+    detectable: Callable[[float], float | None] | None = None
+    seeds_needed: Callable[[float], int | None] | None = None
     effect: float = math.nan
     effect_name: str = ""
     n_subject: int | None = None
@@ -47,26 +60,40 @@ class Outcome:
     found: str = ""
     doubt: str = "the seeds’ spread allows both"
     bars: tuple[str, str] = ("", "")
-    not_run: bool = False
+    sides: Sequence[Any] = ()
+    working: Sequence[tuple[str, float]] = ()
 
 
-def decide(outcome: Outcome, p_adjusted: float | None, level: float, family: int) -> tuple[str, str]:
+@dataclass(frozen=True)
+class Family:
+    """The tests among which an outcome's p is adjusted.
+
+    Attributes:
+        name: of the family (hidden_dynamics.claims.claim.Claim.family).
+        tests: how many there are.
+        p_adjusted: of this outcome; None where it has no p.
+    """
+
+    name: str
+    tests: int
+    p_adjusted: float | None = None
+
+
+def decide(outcome: Outcome, family: Family, level: float) -> tuple[str, str]:
     """(verdict, reason): a supported claim is reproduced, one against which the test speaks contradicted."""
-    if outcome.not_run:
-        return NOT_RUN, outcome.reason
     if outcome.supports is None:
         return INCONCLUSIVE, outcome.reason
-    if p_adjusted is not None and p_adjusted >= 1 - level:
-        return INCONCLUSIVE, _undecided(outcome, level, family)
+    if family.p_adjusted is not None and family.p_adjusted >= 1 - level:
+        return INCONCLUSIVE, _undecided(outcome, level, family.tests)
     bar = outcome.bars[not outcome.supports]
     if bar:
         return INCONCLUSIVE, bar
     return (REPRODUCED if outcome.supports else CONTRADICTED), outcome.reason
 
 
-def _undecided(outcome: Outcome, level: float, family: int) -> str:
+def _undecided(outcome: Outcome, level: float, tests: int) -> str:
     alone = outcome.p is not None and outcome.p < 1 - level
-    text = f"p < {1 - level:.2g} alone, but not among the {family} tests of its family" if alone else ""
+    text = f"p < {1 - level:.2g} alone, but not among the {tests} tests of its family" if alone else ""
     return "; ".join(filter(None, (text or outcome.doubt, outcome.reason)))
 
 

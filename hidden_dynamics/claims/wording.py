@@ -52,6 +52,11 @@ def bars_of_a_direction(subject: Side, reference: Side) -> tuple[str, str]:
     return (subject.without if subject.failed else "", reference.without if reference.failed else "")
 
 
+def joined(*bars: tuple[str, str]) -> tuple[str, str]:
+    """What forbids a verdict for a claim, and one against it, for several reasons."""
+    return tuple("; ".join(filter(None, reasons)) for reasons in zip(*bars, strict=True))
+
+
 def bars_of_equality(*sides: Side) -> tuple[str, str]:
     """Any failed run forbids that two numbers are called the same."""
     return "; ".join(side.without for side in sides if side.failed), ""

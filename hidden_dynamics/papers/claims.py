@@ -2,7 +2,7 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -23,9 +23,13 @@ Pair = Annotated[list[Whole], Field(min_length=2, max_length=2)]
 PaperSize = Annotated[
     Whole | Pair, expecting("one of the paper's sizes, or a pair: the subject's and the reference's", within=True)
 ]
-Compared = Literal["better", "similar", "steadier", "faster", "overfitting", "gradients", "smaller"]
+Compared = Literal[
+    "better", "not_better", "similar", "steadier", "gain", "faster", "overfitting", "gradients", "smaller"
+]
+OfOne = Literal["reaches"]
 OfATable = Literal["ordering", "value", "ratio"]
-COMPARED, OF_A_TABLE = get_args(Compared), get_args(OfATable)
+OfOthers = Literal["all"]
+COMPARED, OF_ONE, OF_A_TABLE, OF_OTHERS = map(get_args, (Compared, OfOne, OfATable, OfOthers))
 
 
 class Margin(Entry):
@@ -55,6 +59,8 @@ class Definitions(Entry):
         costs: costs whose ratio is within 1 / (1 + costs) and 1 + costs are the same.
         margins: by metric, and of the ratios of costs, `cost_ratio`.
         vanished: gradients vanish where the first steps have less than this share of the last ones.
+        overfits: a model overfits where its test loss ends more than this share above its lowest.
+        power: the chance with which a detectable difference is found.
     """
 
     level: Share
@@ -63,16 +69,24 @@ class Definitions(Entry):
     costs: Share
     margins: dict[str, Margin]
     vanished: Share
+    overfits: Share
+    power: Share
 
 
 class ClaimEntry(Entry):
     """A claim of the paper in one place, for every combination of tasks, metrics, subjects, references and sizes.
 
     Attributes:
+        artifact: whose runs it rests on; of a claim of kind `all`, under which it is listed.
         says: what the paper says, in other words.
-        kind: one of `COMPARED`, of models; or of `OF_A_TABLE`, of a whole table, and then no model is named.
-        tasks, metrics: all that the artifact shows, where they are not given.
+        kind: one of `COMPARED`, of two models; of `OF_ONE`, of one; of `OF_A_TABLE`, of a whole table; or of
+            `OF_OTHERS`, of what other entries say.
+        tasks, metrics: all that the artifact shows, where they are not given. A `gain` is larger on the first of two
+            tasks than on the second.
         sizes: one of the paper's sizes each, or a pair: the subject's and the reference's.
+        times: of `smaller`, how many times as many parameters the reference has at least.
+        of: of `all`, the entries that have to hold, but for so many (`but`).
+        lacking: of `all`, what it is said of that no entry checks, in words.
         against_table: the paper's own table contradicts the sentence.
     """
 
@@ -80,26 +94,33 @@ class ClaimEntry(Entry):
     artifact: str
     source: Text
     says: Text
-    kind: Annotated[Literal[Compared, OfATable], expecting(f"one of {', '.join((*COMPARED, *OF_A_TABLE))}")]
+    kind: Annotated[
+        Literal[Compared, OfOne, OfATable, OfOthers],
+        expecting(f"one of {', '.join((*COMPARED, *OF_ONE, *OF_A_TABLE, *OF_OTHERS))}"),
+    ]
     tasks: Names | None = None
     metrics: Names | None = None
     subject: ModelNames | None = None
     reference: ModelNames | None = None
     sizes: Annotated[list[PaperSize], Field(min_length=1), expecting("a list of sizes")] | None = None
+    times: Annotated[float, Field(gt=1), expecting("a number above 1")] | None = None
+    of: Names | None = None
+    but: Whole | None = None
+    lacking: Text | None = None
     against_table: Annotated[Literal[True], expecting("true, or no such key")] | None = None
-
-    OF_MODELS: ClassVar[tuple[str, ...]] = ("tasks", "metrics", "subject", "reference", "sizes", "against_table")
 
     @model_validator(mode="after")
     def _has_the_keys_of_its_kind(self) -> "ClaimEntry":
-        given = self.model_fields_set & set(self.OF_MODELS)
-        lacking = {"subject", "reference", "sizes"} - given
-        if self.kind in COMPARED and lacking:
-            text = f"a claim of kind {self.kind} needs {', '.join(sorted(lacking))}"
+        needed, possible = _keys_of(self.kind)
+        given = self.model_fields_set - {"id", "artifact", "source", "says", "kind", "against_table"}
+        if needed - given:
+            text = f"a claim of kind {self.kind} needs {', '.join(sorted(needed - given))}"
             raise PydanticCustomError("lacking", "{text}", {"text": text})
-        if self.kind in OF_A_TABLE and given:
-            text = f"a claim of kind {self.kind} stands for the whole table: leave out {', '.join(sorted(given))}"
+        if given - needed - possible:
+            text = f"a claim of kind {self.kind} has no {', '.join(sorted(given - needed - possible))}: leave it out"
             raise PydanticCustomError("superfluous", "{text}", {"text": text})
+        if self.kind == "gain" and len(self.tasks) != 2:
+            raise PydanticCustomError("tasks", "a claim of kind gain needs two tasks")
         return self
 
     @property
@@ -116,19 +137,38 @@ class ClaimEntry(Entry):
         return [tuple(size) if isinstance(size, list) else (size, size) for size in self.sizes or ()]
 
 
+def _keys_of(kind: str) -> tuple[set[str], set[str]]:
+    """(the keys that an entry of this kind needs, those that it may have beside them)."""
+    if kind in OF_A_TABLE:
+        return set(), set()
+    if kind in OF_OTHERS:
+        return {"of"}, {"but", "lacking"}
+    needed = {"subject", "sizes"} | ({"reference"} if kind in COMPARED else set())
+    if kind == "gain":
+        needed |= {"tasks"}
+    return needed, {"tasks", "metrics"} | ({"times"} if kind == "smaller" else set())
+
+
 class Claims(Entry):
     definitions: Definitions
     claims: Annotated[list[ClaimEntry], Field(min_length=1)]
 
     def about(self, artifact: str) -> list[ClaimEntry]:
-        return [entry for entry in self.claims if entry.artifact == artifact]
+        """The entries that rest on an artifact's runs."""
+        return [entry for entry in self.claims if entry.artifact == artifact and entry.kind not in OF_OTHERS]
+
+    @property
+    def of_others(self) -> list[ClaimEntry]:
+        """The entries that rest on other entries."""
+        return [entry for entry in self.claims if entry.kind in OF_OTHERS]
 
 
 @cache
 def load_claims(path: Path = FILE) -> Claims:
     """
     Raises:
-        UserError: the file is missing, is not as it should be, or names two entries alike.
+        UserError: the file is missing, is not as it should be, names two entries alike, or one names a part that is
+            none.
     """
     content = typed(Claims, read_yaml(path), ORIGIN)
     names = [entry.id for entry in content.claims]
@@ -136,6 +176,10 @@ def load_claims(path: Path = FILE) -> Claims:
     if twice:
         text = f"{ORIGIN}: the id {', '.join(twice)} stands twice: give each entry its own."
         raise UserError(text, file=ORIGIN, key=twice[0])
+    parts = [entry.id for entry in content.claims if entry.kind not in OF_OTHERS]
+    for entry in content.of_others:
+        for part in entry.of:
+            known(part, parts, "claim", f"{ORIGIN}: {entry.id}")
     return content
 
 
@@ -145,13 +189,7 @@ def artifacts_with_claims(configuration: Configuration) -> list[str]:
     Raises:
         UserError: an entry names an artifact that is not configured.
     """
-    named = {entry.artifact: entry.id for entry in load_claims().claims}
-    for artifact, name in named.items():
-        known(artifact, configuration.artifacts, "artifact", f"{ORIGIN}: {name}")
-    return [artifact for artifact in configuration.artifacts if artifact in named]
-
-
-def stated(artifact: str) -> list[Any]:
-    """All that the file says of claims about an artifact: where it changes, they are judged again."""
     content = load_claims()
-    return [content.definitions.given(), [entry.given() for entry in content.about(artifact)]]
+    for entry in content.claims:
+        known(entry.artifact, configuration.artifacts, "artifact", f"{ORIGIN}: {entry.id}")
+    return [artifact for artifact in configuration.artifacts if content.about(artifact)]

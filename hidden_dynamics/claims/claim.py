@@ -1,0 +1,83 @@
+"""A claim: one comparison or one number. Each comparison is judged once, with the first artifact that has it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.papers.published import Number
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing that the paper says and runs can contradict.
+
+    Attributes:
+        kind: names its test (hidden_dynamics.claims.judge).
+        says: the paper's sentence or table, in other words; `statement` is this claim's share of it.
+        entries: the ids of the entries of published/claims.yaml that say it.
+        also: what the other entries say, with their places.
+        reading: the task, where the artifact shows the paper's in two readings; else "".
+        printed: the published numbers of subject and reference, None where there is none.
+        hidden_gap: of a value, the smallest published gap that a margin could hide, in the unit shown.
+        times: of `smaller`, how many times as many parameters the reference has at least.
+        than: of `gain`, subject and reference on the other task.
+        ranked: of a ranking, the cells and their published numbers.
+        against_table: whether the paper's own table contradicts it.
+    """
+
+    id: str
+    artifact: str
+    source: str
+    says: str
+    kind: str
+    statement: str
+    task: str
+    metric: str
+    entries: tuple[str, ...] = ()
+    also: str = ""
+    reading: str = ""
+    subject: Cell | None = None
+    reference: Cell | None = None
+    printed: tuple[Number | None, Number | None] = (None, None)
+    hidden_gap: float | None = None
+    times: float | None = None
+    than: tuple[Cell, ...] = ()
+    ranked: Mapping[Cell, float] = field(default_factory=dict)
+    against_table: bool = False
+
+    @property
+    def paper(self) -> str:
+        return self.artifact.split("_")[0]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells whose runs the claim needs."""
+        return [*filter(None, (self.subject, self.reference)), *self.than, *self.ranked]
+
+    @property
+    def same(self) -> tuple:
+        """Equal for two claims that say the same of the same cells."""
+        number = self.printed[0].value if self.kind == "value" else None
+        cells = self.subject, self.reference, self.than, frozenset(self.ranked)
+        return self.kind, self.task, self.metric, *cells, number, self.times
+
+    @property
+    def test(self) -> tuple:
+        """Equal for two claims that one test decides, one way or the other."""
+        kind, task, metric, subject, reference, *rest = self.same
+        return kind, task, metric, frozenset((subject, reference)), *rest
+
+    @property
+    def family(self) -> str:
+        """The tests over which p is adjusted: of one kind, on one metric of one table or figure, in one reading."""
+        return ", ".join(filter(None, (self.artifact, self.kind, self.metric, self.reading)))
+
+    def stated(self) -> dict[str, Any]:
+        """All that is said of it, as JSON has it."""
+        return asdict(self) | {"ranked": [[*cell, number] for cell, number in self.ranked.items()]}
+
+
+def tests_in(claims: Iterable[Claim]) -> int:
+    """How many different tests there are."""
+    return len({claim.test for claim in claims})

@@ -1,0 +1,79 @@
+"""All claims of the papers, each comparison once, with the first artifact that has it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hidden_dynamics.claims.claim import Claim
+from hidden_dynamics.claims.expansion import expanded
+from hidden_dynamics.claims.shown import Shown
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.papers.claims import ORIGIN, load_claims
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """The claims on an artifact.
+
+    Attributes:
+        here: those that are judged from its files.
+        elsewhere: those that an artifact before it has, too, each with the name of that one.
+    """
+
+    here: list[Claim]
+    elsewhere: list[tuple[Claim, str]]
+
+
+def all_claims(artifacts: Mapping[str, Shown]) -> dict[str, Claimed]:
+    """The claims on each artifact; the order of the artifacts decides with which a comparison is judged.
+
+    Raises:
+        UserError: an entry does not fit its artifact, or two claims have one id.
+    """
+    first: dict[tuple, Claim] = {}
+    claimed = {name: Claimed([], []) for name in artifacts}
+    for name, artifact in artifacts.items():
+        for entry, claim in expanded(artifact):
+            before = first.setdefault(claim.same, claim)
+            if before is claim:
+                continue
+            text = f"{claim.says} ({claim.source})"
+            own_table = before.artifact == name and entry.kind == "ordering"  # the table’s own sentence says nothing new
+            also = before.also if own_table else "; ".join(filter(None, (before.also, text)))
+            first[claim.same] = replace(before, also=also, entries=(*before.entries, entry.id))
+            if before.artifact != name:
+                claimed[name].elsewhere.append((claim, before.artifact))
+    for claim in _decidable(list(first.values())):
+        claimed[claim.artifact].here.append(claim)
+    _refuse_repetitions([claim for claims in claimed.values() for claim in claims.here])
+    return claimed
+
+
+def _decidable(claims: Sequence[Claim]) -> list[Claim]:
+    """Without the rankings of so few rows that not even full agreement has a small p in its family."""
+    alpha, kept = 1 - load_claims().definitions.level, list(claims)
+    for claim in sorted((claim for claim in claims if claim.kind == "ranking"), key=_p_of_agreement, reverse=True):
+        family = [other for other in kept if other.family == claim.family]
+        if _p_of_agreement(claim) * len(family) >= alpha:
+            kept.remove(claim)
+    return kept
+
+
+def _p_of_agreement(claim: Claim) -> float:
+    """The two-sided p of a ranking that agrees in full: one of all orders within the sizes, and its reverse."""
+    return min(1.0, 2 / math.prod(math.factorial(len(cells)) for cells in strata(claim).values()))
+
+
+def strata(claim: Claim) -> dict[object, list]:
+    """The cells of a ranking by size, within which they are ranked; all in one where a size is a setting's name."""
+    found: dict[object, list] = {}
+    for cell in claim.ranked:
+        found.setdefault(None if isinstance(cell.size, str) else cell.size, []).append(cell)
+    return found
+
+
+def _refuse_repetitions(claims: Sequence[Claim]) -> None:
+    names = [claim.id for claim in claims]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UserError(f"{ORIGIN} says twice: {', '.join(twice)}.", file=ORIGIN, key=twice[0])

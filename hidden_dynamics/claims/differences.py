@@ -1,0 +1,93 @@
+"""The test of a difference of two models' means over seeds, and what stands beside it.
+
+Welch's t carries the verdict, and the interval of the differences seed by seed stands beside it; where a seed is a
+block, the paired t carries it (docs/claims.md, Pairing).
+"""
+
+import math
+from collections.abc import Callable
+
+from hidden_dynamics.claims.bench import Bench
+from hidden_dynamics.claims.claim import Claim
+from hidden_dynamics.claims.evidence import Side, of_shared_seeds
+from hidden_dynamics.claims.means import Difference, Sample, hedges_g, paired, welch
+from hidden_dynamics.claims.power import detectable, seeds_needed, seeds_needed_paired
+from hidden_dynamics.claims.verdict import Outcome
+from hidden_dynamics.claims.wording import bars_of_a_direction, joined, means, n_of, no_spread, too_few
+
+NO_BARS = ("", "")
+Needed = Callable[[float], int | None]
+
+
+def of_two(
+    bench: Bench,
+    claim: Claim,
+    subject: Side,
+    reference: Side,
+    sign: int,
+    shift: float = 0.0,
+    bars: tuple[str, str] = NO_BARS,
+) -> Outcome:
+    """Test: the subject's mean less the reference's lies above `shift` (`sign` 1) or below it (`sign` -1).
+
+    Args:
+        bars: what forbids a verdict for the claim, and one against it, beside failed runs.
+    """
+    few = too_few(subject, reference)
+    if few:
+        return few
+    blocked, by_seed = bench.blocked(claim), paired(*of_shared_seeds(subject, reference))
+    raw = by_seed if blocked else welch(Sample.of(subject.values), Sample.of(reference.values))
+    if raw is None:
+        return no_spread([subject, reference])
+    difference = raw.cautious()
+    low, high = difference.interval(bench.level)
+    paired_low, paired_high = by_seed.interval(bench.level) if by_seed else (math.nan, math.nan)
+    return Outcome(
+        test="paired t" if blocked else "Welch's t",
+        supports=(difference.estimate - shift) * sign > 0,
+        estimate=difference.estimate,
+        low=low,
+        high=high,
+        p=difference.less(shift).p,
+        paired_low=paired_low,
+        paired_high=paired_high,
+        detectable=lambda alpha: detectable(difference, alpha, bench.definitions.power),
+        seeds_needed=None if shift else _needed(claim, subject, reference, by_seed if blocked else None),
+        effect=hedges_g(subject.values, reference.values),
+        effect_name="g",
+        found=means(subject, reference),
+        bars=joined(bars_of_a_direction(subject, reference), bars),
+        sides=(subject, reference),
+        working=steps_of(raw, difference, shift),
+        **n_of(subject, reference),
+    )
+
+
+def _needed(claim: Claim, subject: Side, reference: Side, by_seed: Difference | None) -> Needed | None:
+    """The seeds that would decide the printed gap at the spread seen; None where the paper prints no two numbers."""
+    if None in claim.printed:
+        return None
+    gap = abs(claim.printed[0].value - claim.printed[1].value)
+    if by_seed is not None:
+        return lambda alpha: seeds_needed_paired(gap, by_seed.error * math.sqrt(by_seed.degrees + 1), alpha)
+    return lambda alpha: seeds_needed(gap, Sample.of(subject.values).std, Sample.of(reference.values).std, alpha)
+
+
+def steps_of(raw: Difference, used: Difference, shift: float = 0.0) -> list[tuple[str, float]]:
+    """The steps of a t test, for readers who follow it.
+
+    Args:
+        raw: the difference with its own degrees of freedom.
+        used: with those that the test takes.
+        shift: the difference that it is held to.
+    """
+    about = [("held to a difference of", shift)] if shift else []
+    return [
+        ("difference of the means", raw.estimate),
+        ("standard error", raw.error),
+        ("degrees of freedom", raw.degrees),
+        ("degrees of freedom, rounded down", used.degrees),
+        *about,
+        ("t", (raw.estimate - shift) / raw.error),
+    ]

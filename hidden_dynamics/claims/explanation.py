@@ -1,0 +1,72 @@
+"""All that enters one verdict, as text, so that it can be checked by hand."""
+
+from collections.abc import Iterable, Sequence
+
+from hidden_dynamics.claims.evidence import Side
+from hidden_dynamics.claims.judge import Judged
+from hidden_dynamics.claims.verdict import NOT_RUN, Outcome
+
+
+def explain(judged: Judged) -> str:
+    """Every number that enters the verdict, the test with its steps, the adjustment, the power, the verdict."""
+    claim, outcome = judged.claim, judged.outcome
+    lines = [claim.id, f"  {claim.statement}", f"  The paper: {claim.says} ({claim.source})"]
+    lines += [f"  Also: {claim.also}"] if claim.also else []
+    lines += _numbers(outcome.sides)
+    lines += _listed("Test", [("by", outcome.test), *outcome.working, *_result(outcome, judged.level)])
+    lines += _family(judged)
+    lines += _listed("Power", _power(judged))
+    verdict = f"{judged.verdict}: {judged.reason}" if judged.reason else judged.verdict
+    lines += ["Verdict", f"  {verdict}"]
+    if judged.verdict == NOT_RUN and outcome.test:
+        lines.append("  What stands above compares these runs, and says nothing of the paper.")
+    return "\n".join(lines) + "\n"
+
+
+def _numbers(sides: Sequence[Side]) -> list[str]:
+    """Of each model, every run: its number, or that it has none."""
+    lines = []
+    for side in sides:
+        lines.append(f"{side.label}: {len(side.values)} of {len(side.rows)} runs have a number")
+        for row in side.rows:
+            number = _text(side.by_seed[row["seed"]]) if row["seed"] in side.by_seed else f"none ({row['status']})"
+            lines.append(f"  seed {row['seed']}: {number}  {row['directory']}")
+    return lines
+
+
+def _result(outcome: Outcome, level: float) -> Iterable[tuple[str, object]]:
+    yield "p, two-sided", outcome.p
+    yield "estimate", outcome.estimate
+    for name, low, high in (
+        (f"interval of level {level:g}", outcome.low, outcome.high),
+        (f"interval of level {level:g}, seed by seed", outcome.paired_low, outcome.paired_high),
+    ):
+        if low == low:  # not a NaN
+            yield name, f"{_text(low)} to {_text(high)}"
+
+
+def _family(judged: Judged) -> list[str]:
+    """Holm's steps: the family's p from the smallest on, each with the number it is multiplied by."""
+    family = judged.family
+    if family.p_adjusted is None:
+        return []
+    lines, ordered = [f"Family: {family.name}, {family.tests} tests"], sorted(judged.members, key=lambda of: of[1])
+    for rank, (name, p) in enumerate(ordered):
+        lines.append(f"  {_text(p)} x {family.tests - rank}  {name}")
+    return [*lines, f"  adjusted p: {_text(family.p_adjusted)}, held to {1 - judged.level:.2g}"]
+
+
+def _power(judged: Judged) -> Iterable[tuple[str, object]]:
+    yield "p is held to, in Holm's first step", judged.alpha if judged.outcome.detectable else None
+    yield "smallest detectable", judged.detectable
+    yield "seeds a model that would decide the printed difference", judged.seeds_needed
+
+
+def _listed(heading: str, named: Iterable[tuple[str, object]]) -> list[str]:
+    """Lines of names and values, without those that have none."""
+    lines = [f"  {name}: {_text(value)}" for name, value in named if value not in (None, "") and value == value]
+    return [heading, *lines] if lines else []
+
+
+def _text(value: object) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

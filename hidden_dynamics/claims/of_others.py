@@ -1,0 +1,69 @@
+"""Claims of kind `all`: what a paper says of several tables at once, decided by the verdicts on its parts."""
+
+from collections.abc import Sequence
+
+from hidden_dynamics.claims.verdict import (
+    COLUMNS,
+    CONTRADICTED,
+    INCONCLUSIVE,
+    NOT_RUN,
+    REPRODUCED,
+)
+from hidden_dynamics.papers.claims import ClaimEntry
+from hidden_dynamics.results.rows import Row
+
+
+def verdicts_of_others(entries: Sequence[ClaimEntry], rows: Sequence[Row]) -> list[dict[str, str]]:
+    """A row of text (hidden_dynamics.claims.verdict.COLUMNS) for each entry of kind `all`.
+
+    Every part has to hold, but for so many as the entry allows; each has to hold in every comparison. p is adjusted
+    within each part's families alone: that all hold is said only where each is reproduced on its own.
+
+    Args:
+        rows: the verdicts on all other claims.
+    """
+    return [_row(entry, {part: _of_entry(part, rows) for part in entry.of}) for entry in entries]
+
+
+def _of_entry(name: str, rows: Sequence[Row]) -> str:
+    """The verdict on what an entry says, of those on its comparisons."""
+    found = {row["verdict"] for row in rows if name in row["entries"].split()}
+    for verdict in (CONTRADICTED, NOT_RUN, INCONCLUSIVE):
+        if verdict in found:
+            return verdict
+    return REPRODUCED if found else NOT_RUN
+
+
+def _row(entry: ClaimEntry, parts: dict[str, str]) -> dict[str, str]:
+    verdict, reason = _decided(entry, parts)
+    return {
+        **dict.fromkeys(COLUMNS, ""),
+        "id": entry.id,
+        "paper": entry.artifact.split("_")[0],
+        "artifact": entry.artifact,
+        "source": entry.source,
+        "kind": entry.kind,
+        "statement": entry.says,
+        "says": entry.says,
+        "entries": entry.id,
+        "verdict": verdict,
+        "reason": reason,
+        "test": f"the verdicts on {len(parts)} others",
+        "found": "; ".join(f"{part}: {found}" for part, found in parts.items()),
+        "against_table": str(bool(entry.against_table)).lower(),
+        "stand_in": "false",
+    }
+
+
+def _decided(entry: ClaimEntry, parts: dict[str, str]) -> tuple[str, str]:
+    """(verdict, reason)."""
+    may_fail = entry.but or 0
+    by_verdict = {verdict: [part for part, found in parts.items() if found == verdict] for verdict in parts.values()}
+    failed, absent = by_verdict.get(CONTRADICTED, []), by_verdict.get(NOT_RUN, [])
+    if len(failed) > may_fail:
+        return CONTRADICTED, f"contradicted: {', '.join(failed)}"
+    if absent:
+        return NOT_RUN, f"not run at this scale: {', '.join(absent)}"
+    if len(by_verdict.get(REPRODUCED, [])) < len(parts) - may_fail:
+        return INCONCLUSIVE, f"inconclusive: {', '.join(by_verdict[INCONCLUSIVE])}"
+    return (INCONCLUSIVE, f"nothing here checks {entry.lacking}") if entry.lacking else (REPRODUCED, "")
