@@ -78,6 +78,6 @@ class Claim:
         return asdict(self) | {"ranked": [[*cell, number] for cell, number in self.ranked.items()]}
 
 
-def tests_in(claims: Iterable[Claim]) -> int:
+def different_tests(claims: Iterable[Claim]) -> int:
     """How many different tests there are."""
     return len({claim.test for claim in claims})

@@ -37,16 +37,19 @@ def all_claims(artifacts: Mapping[str, Shown]) -> dict[str, Claimed]:
             before = first.setdefault(claim.same, claim)
             if before is claim:
                 continue
-            text = f"{claim.says} ({claim.source})"
-            own_table = before.artifact == name and entry.kind == "ordering"  # the table’s own sentence says nothing new
-            also = before.also if own_table else "; ".join(filter(None, (before.also, text)))
-            first[claim.same] = replace(before, also=also, entries=(*before.entries, entry.id))
+            first[claim.same] = _said_again(before, claim, by_table=entry.kind == "ordering")
             if before.artifact != name:
                 claimed[name].elsewhere.append((claim, before.artifact))
     for claim in _decidable(list(first.values())):
         claimed[claim.artifact].here.append(claim)
     _refuse_repetitions([claim for claims in claimed.values() for claim in claims.here])
     return claimed
+
+
+def _said_again(claim: Claim, other: Claim, by_table: bool) -> Claim:
+    """A claim that another entry has, too; what its own table's entry says of it is nothing more."""
+    text = "" if by_table and claim.artifact == other.artifact else f"{other.says} ({other.source})"
+    return replace(claim, also="; ".join(filter(None, (claim.also, text))), entries=claim.entries + other.entries)
 
 
 def _decidable(claims: Sequence[Claim]) -> list[Claim]:

@@ -80,7 +80,8 @@ class _Maker:
         for task, metric, sizes, subject, reference in combinations:
             pair = Cell(task, subject, sizes[0]), Cell(task, reference, sizes[1])
             statement = self.compared(kind, metric, *pair)
-            yield self.claim(kind, statement, task, metric, *pair, printed=self.both(metric, *pair), times=entry.times)
+            printed = (None, None) if kind in FIXED else self.both(metric, *pair)
+            yield self.claim(kind, statement, task, metric, *pair, printed=printed, times=entry.times)
 
     def gains(self) -> Iterator[Claim]:
         """The subject's lead over the reference is larger on the first task than on the second."""
@@ -126,8 +127,8 @@ class _Maker:
         for task, metric, ranked in self.artifact.rankings():
             among = self.artifact.ranked_as
             within = " within each size" if len({cell.size for cell in ranked}) > 1 and among.startswith("rows") else ""
-            about = f"{len(ranked)} {among} by {self.title(metric)} on {self.task(task)}"
-            statement = f"Our order of the {about}{within} agrees with the printed one, more than by chance."
+            about = f"{len(ranked)} {among} on {self.task(task)} by {self.title(metric)}{within}"
+            statement = f"Our order of the {about} agrees with the printed one, more than by chance."
             yield self.claim("ranking", statement, task, metric, ranked=ranked)
 
     def values(self) -> Iterator[Claim]:
@@ -142,13 +143,21 @@ class _Maker:
                 yield self.claim("value", statement, cell.task, metric, cell, **more)
 
     def hidden_gap(self, cell: Cell, metric: str) -> float | None:
-        """The smallest published gap between a row and one that it is held to: its margin must not hide it."""
-        found = []
-        for one, other, of in self.artifact.pairs():
-            numbers = self.both(metric, one, other)
-            if of == metric and cell in (one, other) and None not in numbers:
-                found.append(abs(numbers[0].value - numbers[1].value))
-        return min((gap for gap in found if gap > NOTHING), default=None)
+        """The smallest published gap between a row and one that it is held to: its margin must not hide it.
+
+        Where the artifact has no baseline, every row is held to every other one.
+        """
+        pairs = [(one, other) for one, other, of in self.artifact.pairs() if of == metric and cell in (one, other)]
+        gaps = self.gaps(metric, pairs)
+        if not gaps:
+            others = [one for one, of in self.artifact.printed() if (one.task, of) == (cell.task, metric)]
+            gaps = self.gaps(metric, [(cell, other) for other in others])
+        return min(gaps, default=None)
+
+    def gaps(self, metric: str, pairs: list[tuple[Cell, Cell]]) -> list[float]:
+        """The published gaps that there are, but for those that are nothing."""
+        numbers = [both for both in (self.both(metric, *pair) for pair in pairs) if None not in both]
+        return [gap for gap in (abs(one.value - other.value) for one, other in numbers) if gap > NOTHING]
 
     def ratios(self) -> Iterator[Claim]:
         """Every cost against the baseline's: its side of it, and the printed ratio."""

@@ -107,9 +107,7 @@ def _outcome(bench: Bench, claim: Claim) -> Outcome | None:
     return None if bench.absent(claim) else TESTS[claim.kind](bench, claim)
 
 
-def _judged(
-    bench: Bench, claim: Claim, outcome: Outcome | None, tests: dict[tuple, tuple[str, float]]
-) -> Judged:
+def _judged(bench: Bench, claim: Claim, outcome: Outcome | None, tests: dict[tuple, tuple[str, float]]) -> Judged:
     members, level = list(tests.values()), bench.level
     adjusted = dict(zip(tests, holm([p for _, p in members]), strict=True))
     has_p = outcome is not None and outcome.p is not None

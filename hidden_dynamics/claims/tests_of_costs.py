@@ -3,10 +3,10 @@
 import math
 
 from hidden_dynamics.claims.bench import Bench
+from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.differences import steps_of
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.expansion import region_of
-from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.means import Sample, equivalence, welch
 from hidden_dynamics.claims.power import detectable_within
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
@@ -99,7 +99,7 @@ def _within_region(bench: Bench, claim: Claim, region: int, margin: float, centr
     decided = not undecidable and (inside or outside)
     reached = centre / (1 + margin) * ratio / high if region < 0 else centre * (1 + margin) * ratio / low
     return Outcome(
-        test=f"the rounds' ratios but the lowest and highest of {row['rounds']}" if row["ratio_low"] else "measured once",
+        test=f"{row['rounds']} rounds, but the lowest and the highest" if row["ratio_low"] else "measured once",
         supports=inside if decided else None,
         reason="" if decided else undecidable or "the rounds’ range is partly in the claimed region",
         **ratio_of(ratio, low, high),

@@ -17,10 +17,10 @@ from hidden_dynamics.errors import UserError
 
 def ranking(bench: Bench, claim: Claim) -> Outcome:
     """Kendall's tau between our means and the printed numbers, within each size; worst ranks for what failed."""
-    sides, sign = dict(zip(claim.cells, bench.sides(claim), strict=True)), bench.configuration.metrics[claim.metric].sign
-    within = list(strata(claim).values())
-    ranks = ranks_of(sides, sign)
-    tau, p = kendall([([ranks[cell] for cell in cells], [sign * claim.ranked[cell] for cell in cells]) for cells in within])
+    sides = dict(zip(claim.cells, bench.sides(claim), strict=True))
+    within, sign = list(strata(claim).values()), bench.configuration.metrics[claim.metric].sign
+    ours, theirs = ranks_of(sides, sign), {cell: sign * number for cell, number in claim.ranked.items()}
+    tau, p = kendall([([ours[cell] for cell in cells], [theirs[cell] for cell in cells]) for cells in within])
     pairs = sum(math.comb(len(cells), 2) for cells in within)
     failed = sum(side.failed for side in sides.values())
     return Outcome(
