@@ -6,13 +6,17 @@ block, the paired t carries it (docs/claims.md, Pairing).
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.evidence import Side, of_shared_seeds
 from hidden_dynamics.claims.means import Difference, Sample, hedges_g, paired, welch
 from hidden_dynamics.claims.power import detectable, seeds_needed, seeds_needed_paired
-from hidden_dynamics.claims.verdict import Outcome
+from hidden_dynamics.claims.verdict import Outcome, plain
 from hidden_dynamics.claims.wording import bars_of_a_direction, joined, means, n_of, no_spread, too_few
 
 NO_BARS = ("", "")
@@ -35,7 +39,7 @@ def of_two(
     """
     few = too_few(subject, reference)
     if few:
-        return few
+        return replace(few, **_without_a_test(subject, reference))
     blocked, by_seed = bench.blocked(claim), paired(*of_shared_seeds(subject, reference))
     raw = by_seed if blocked else welch(Sample.of(subject.values), Sample.of(reference.values))
     if raw is None:
@@ -62,6 +66,18 @@ def of_two(
         working=steps_of(raw, difference, shift),
         **n_of(subject, reference),
     )
+
+
+def _without_a_test(subject: Side, reference: Side) -> dict[str, Any]:
+    """What one run of each says: a difference, without a verdict."""
+    if not (subject.values and reference.values):
+        return {}
+    one, other = (float(np.mean(side.values)) for side in (subject, reference))
+    return {
+        "estimate": one - other,
+        "found": f"{plain(one, 4)} against {plain(other, 4)}",
+        "sides": (subject, reference),
+    }
 
 
 def _needed(claim: Claim, subject: Side, reference: Side, by_seed: Difference | None) -> Needed | None:

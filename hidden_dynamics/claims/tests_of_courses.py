@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
@@ -33,7 +34,7 @@ def reaches(bench: Bench, claim: Claim) -> Outcome:
     side, vanished = bench.evidence.reach(claim.subject, bench.definitions.early), bench.definitions.vanished
     few, found = too_few(side), _shares(bench, [side])
     if few:
-        return few
+        return replace(few, found=found)
     raw = welch(Sample.of(side.values), Sample(math.log(vanished), 0.0, math.inf))
     if raw is None:
         return no_spread([side], found)
@@ -60,7 +61,7 @@ def _shares(bench: Bench, sides: Sequence[Side]) -> str:
 
 def _share(side: Side) -> float:
     """The geometric mean over seeds; 0 without any."""
-    return math.exp(Sample.of(side.values).mean) if side.values else 0.0
+    return math.exp(sum(side.values) / len(side.values)) if side.values else 0.0
 
 
 def _vanishing(bench: Bench, subject: Side) -> str:

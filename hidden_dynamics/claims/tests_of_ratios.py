@@ -26,15 +26,15 @@ def of_logarithms(
         bars: what forbids a verdict for the claim, and one against it, beside failed runs.
     """
     outcome = of_two(bench, claim, subject, reference, sign, bars=bars)
-    if outcome.supports is None:
+    if math.isnan(outcome.estimate):
         return replace(outcome, found=found)
     of_a_difference = outcome.detectable
     ratios = {key: math.exp(getattr(outcome, key)) for key in ("estimate", "low", "high", "paired_low", "paired_high")}
     return replace(
         outcome,
         **ratios,
-        test=f"{outcome.test} of logarithms",
-        detectable=lambda alpha: math.exp(sign * of_a_difference(alpha)),
+        test=f"{outcome.test} of logarithms" if outcome.test else "",
+        detectable=of_a_difference and (lambda alpha: math.exp(sign * of_a_difference(alpha))),
         seeds_needed=None,  # the paper prints no such ratio
         effect=ratios["estimate"],
         effect_name="ratio",
