@@ -69,13 +69,15 @@ def _on_value(verdicts: Rows, record: Record) -> str | None:
     """The verdict on the published number; None where none was judged."""
     rows = _about(verdicts, record, ("value",))
     own = [row for row in rows if row["subject"] == _variant(record)]
-    return next((_verdict(row) for row in own if row["p_adjusted"] or row["judged_with"]), None)
+    return next((_verdict(row) for row in own if row["p_adjusted"] or not row["verdict"]), None)
 
 
 def _verdict(row: Mapping[str, str]) -> str:
     """The verdict, or with which artifact it is found: "judged with Table 4"."""
-    form, number = re.fullmatch(r"\w+_([a-z]+)(\d*)", row["judged_with"]).groups() if row["judged_with"] else ("", "")
-    return f"judged with {form.capitalize()} {number}" if form else row["verdict"]
+    if row["verdict"]:
+        return row["verdict"]
+    form, number = re.fullmatch(r"\w+_([a-z]+)(\d*)", row["judged_with"]).groups()
+    return f"judged with {form.capitalize()} {number}"
 
 
 def _about(verdicts: Rows, record: Record, kinds: Sequence[str]) -> list[Mapping[str, str]]:

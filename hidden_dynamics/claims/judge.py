@@ -95,11 +95,14 @@ def judge(artifact: Shown, claims: Sequence[Claim], evidence: Evidence) -> list[
 def verdicts(artifact: Shown, claimed: Claimed, evidence: Evidence) -> list[dict[str, Any]]:
     """A row for each claim on the artifact (hidden_dynamics.claims.verdict.COLUMNS).
 
-    Those that are judged with another artifact have no verdict, but its name.
+    Those that are judged with another artifact have its name, and no verdict unless it could not be judged here either.
     """
     bench = Bench(artifact, evidence)
     rows = [_row(bench, judged) for judged in judge(artifact, claimed.here, evidence)]
-    return rows + [_about(bench, claim) | {"judged_with": other} for claim, other in claimed.elsewhere]
+    for claim, other in claimed.elsewhere:
+        not_run = bool(bench.absent(claim) or bench.departures(claim))
+        rows.append(_about(bench, claim) | {"judged_with": other, "verdict": NOT_RUN if not_run else ""})
+    return rows
 
 
 def _outcome(bench: Bench, claim: Claim) -> Outcome | None:
