@@ -13,6 +13,7 @@ from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.comparisons import Claimed
 from hidden_dynamics.claims.evidence import Evidence
 from hidden_dynamics.claims.holm import holm
+from hidden_dynamics.claims.power import MOST
 from hidden_dynamics.claims.shown import Shown
 from hidden_dynamics.claims.tests_of_costs import printed_ratio, ratio
 from hidden_dynamics.claims.tests_of_courses import faster, gradients, reaches
@@ -75,10 +76,11 @@ class Judged:
         return self.outcome.detectable(self.alpha) if self.outcome.detectable else None
 
     @property
-    def seeds_needed(self) -> int | None:
-        """The seeds a model that would decide the printed difference, where these did not."""
-        decided = self.verdict != INCONCLUSIVE or not self.outcome.seeds_needed
-        return None if decided else self.outcome.seeds_needed(self.alpha)
+    def seeds_needed(self) -> str:
+        """The seeds a model that would decide the printed difference, where these did not; "" where they did."""
+        if self.verdict != INCONCLUSIVE or self.outcome.seeds_needed is None:
+            return ""
+        return str(self.outcome.seeds_needed(self.alpha) or f"more than {MOST}")
 
 
 def judge(artifact: Shown, claims: Sequence[Claim], evidence: Evidence) -> list[Judged]:
@@ -146,7 +148,7 @@ def _row(bench: Bench, judged: Judged) -> dict[str, Any]:
         "family": family.name if tested else "",
         "tests": family.tests if tested else "",
         "detectable": _cell(judged.detectable),
-        "seeds_needed": _cell(judged.seeds_needed),
+        "seeds_needed": judged.seeds_needed,
         "published": _published(claim),
         "stand_in": any(row["stand_in_for"] for row in rows),
         "data": "; ".join(dict.fromkeys(data)),

@@ -1,40 +1,61 @@
 """The rules for verdicts, as sentences for readers of the page; docs/claims.md says more."""
 
-from hidden_dynamics.papers.claims import Margin, load_claims
+from hidden_dynamics.papers.claims import Definitions, Margin, load_claims
 
 
 def rules() -> list[str]:
     """A paragraph for each kind of test, with the numbers of published/claims.yaml's definitions."""
     definitions = load_claims().definitions
-    level, costs = definitions.level, definitions.costs
+    level = definitions.level
+    return [
+        "Not run at this scale: there are no such runs, or they are not of the paper’s data, sizes and training. Such "
+        "runs can say nothing of the paper, whatever is claimed.",
+        f"Reproduced: the test speaks for the claim, with p < {1 - level:.2g} after Holm’s adjustment over its family, "
+        "the tests of one kind on one metric of one table or figure, in one reading. Contradicted: it speaks as "
+        "clearly against it. Inconclusive: neither. A comparison that several places of a paper make is judged once.",
+        *_of_seeds(definitions),
+        *_of_courses(definitions),
+        "Ranking: Kendall’s tau between our means and the published ones within each size, exact; a model of which runs "
+        "failed ranks below those of which fewer did. Smaller: parameters, counted. All: the verdicts on other claims.",
+        f"Ratio: costs measured in interleaved rounds; all rounds but the lowest and the highest must lie on the "
+        f"printed side, which is above 1 + {definitions.costs:g}, below 1 / (1 + {definitions.costs:g}) or between. "
+        "Memory on a CPU, measured once, is inconclusive. Times to an accuracy are those of the runs’ clocks, by Welch’s "
+        "t of logarithms; a run that misses it enters with its whole time, and forbids a verdict in its model’s favour.",
+        "A run that diverged has no number: it is counted, and forbids a verdict in its model’s favour. With fewer "
+        "than two numbers a model, or seeds without spread, a claim is inconclusive.",
+        f"Detectable: the smallest true difference or ratio that the test would have found with a chance of "
+        f"{definitions.power:.0%}, among all tests of its family, at the spread seen; of a ranking, the smallest tau "
+        "with a small p. Seeds: how many of each model would find the printed difference as often.",
+        f"Intervals have level {level:.0%}, unadjusted. “Quoted” is a number that the paper took from another one.",
+    ]
+
+
+def _of_seeds(definitions: Definitions) -> list[str]:
     margins = ", ".join(
         f"{metric.replace('_', ' ')}: {_share(margin)}" for metric, margin in definitions.margins.items()
     )
     return [
-        f"Reproduced: the test speaks for the claim, with p < {1 - level:.2g} after Holm’s adjustment over its family, "
-        "the claims of one kind that rest on one table or figure. Contradicted: it speaks as clearly against it. "
-        "Inconclusive: neither. A verdict is of the runs at hand, and of no others.",
-        "Better: Welch’s t over seeds, two-sided, degrees of freedom rounded down; the effect g is Hedges’.",
+        "Better: Welch’s t over seeds, two-sided, degrees of freedom rounded down; the effect g is Hedges’. Runs of one "
+        "seed share initial weights, batches and noise: the interval of the differences seed by seed stands beside it, "
+        "and where a seed has data of its own the t of these differences decides. Gain: Welch’s t of the difference "
+        "of two leads. Not better: ahead by less than the margin.",
+        f"Value and similar: whether the difference is within a margin ({margins}), by two one-sided t tests, or outside "
+        "of it. The margin of a value is at most half of the published gap that it could hide.",
+        "Steadier: the test of Brown and Forsythe, which compares deviations from the median. Overfitting: how far the "
+        "test loss ends above its lowest, by Welch’s t; the reference has to overfit, by more than "
+        f"{definitions.overfits:.0%}.",
+    ]
+
+
+def _of_courses(definitions: Definitions) -> list[str]:
+    return [
         "Faster: iterations until the train loss, smoothed by a triangle over "
         f"{definitions.smoothing:.0%} of the run, first reaches the lowest level that every finished run of both "
-        "models reaches. Their logarithms are compared: by a studentised bootstrap over seeds where there are five or "
-        "more a model, by Welch’s t where there are fewer, because so few cannot be resampled.",
+        "models reaches; Welch’s t of their logarithms.",
         f"Gradients: the mean norm of ∂L/∂h over the first {definitions.early:.0%} of the steps as a share of that "
-        "over the last, iteration by iteration; the ratio of both models’, by a bootstrap over blocks of iterations "
-        f"where there is one run of each. Where the reference’s share is {definitions.vanished:g} or more, there is "
-        "nothing to alleviate.",
-        f"Value and similar: whether the difference is within a margin ({margins}) or outside of it, by two one-sided "
-        "t tests each way. A value is judged only on the paper’s own data, sizes and training.",
-        "Steadier: the F test of the variances over seeds. Overfitting: how far the test loss ends above its lowest, "
-        "by Welch’s t. Ranking: Kendall’s tau between our means and the published ones. Smaller: parameters, counted.",
-        "Ratio: costs measured in interleaved rounds; all rounds must lie on the printed side, which is above "
-        f"1 + {costs:g}, below 1 / (1 + {costs:g}) or between. Memory on a CPU, "
-        "measured once, is inconclusive. Times to an accuracy are those of the runs’ clocks, by "
-        "Welch’s t of logarithms; a run that misses it enters with its whole time, and forbids a verdict in its "
-        "model’s favour.",
-        "A run that diverged has no number: it is counted, and forbids a verdict in its model’s favour. With fewer "
-        "than two numbers a model, or seeds without spread, a claim is inconclusive.",
-        f"Intervals have level {level:.0%}, unadjusted. “Quoted” is a number that the paper took from another one.",
+        "over the last; the ratio of both models’ shares, by Welch’s t of logarithms over seeds. The reference’s share "
+        f"has to be below {definitions.vanished:g}, and the subject’s not. Reaches: that a model’s own share is above "
+        f"{definitions.vanished:g}.",
     ]
 
 
