@@ -15,12 +15,13 @@ def rules() -> list[str]:
         "clearly against it. Inconclusive: neither. A comparison that several places of a paper make is judged once.",
         *_of_seeds(definitions),
         *_of_courses(definitions),
-        "Ranking: Kendall’s tau between our means and the published ones within each size, exact; a model of which runs "
-        "failed ranks below those of which fewer did. Smaller: parameters, counted. All: the verdicts on other claims.",
+        "Ranking: Kendall’s tau between our means and the published ones within each size, exact; a model of which "
+        "runs failed ranks below those of which fewer did. Smaller: parameters, counted. All: the verdicts on others.",
         f"Ratio: costs measured in interleaved rounds; all rounds but the lowest and the highest must lie on the "
         f"printed side, which is above 1 + {definitions.costs:g}, below 1 / (1 + {definitions.costs:g}) or between. "
-        "Memory on a CPU, measured once, is inconclusive. Times to an accuracy are those of the runs’ clocks, by Welch’s "
-        "t of logarithms; a run that misses it enters with its whole time, and forbids a verdict in its model’s favour.",
+        "Memory on a CPU, measured once, is inconclusive. Times to an accuracy are those of the runs’ clocks, by "
+        "Welch’s t of logarithms; a run that misses it enters with its whole time, and forbids a verdict in its "
+        "model’s favour.",
         "A run that diverged has no number: it is counted, and forbids a verdict in its model’s favour. With fewer "
         "than two numbers a model, or seeds without spread, a claim is inconclusive.",
         f"Detectable: the smallest true difference or ratio that the test would have found with a chance of "
@@ -35,14 +36,14 @@ def _of_seeds(definitions: Definitions) -> list[str]:
         f"{metric.replace('_', ' ')}: {_share(margin)}" for metric, margin in definitions.margins.items()
     )
     return [
-        "Better: Welch’s t over seeds, two-sided, degrees of freedom rounded down; the effect g is Hedges’. Runs of one "
-        "seed share initial weights, batches and noise: the interval of the differences seed by seed stands beside it, "
-        "and where a seed has data of its own the t of these differences decides. Gain: Welch’s t of the difference "
-        "of two leads. Not better: ahead by less than the margin.",
-        f"Value and similar: whether the difference is within a margin ({margins}), by two one-sided t tests, or outside "
-        "of it. The margin of a value is at most half of the published gap that it could hide.",
-        "Steadier: the test of Brown and Forsythe, which compares deviations from the median. Overfitting: how far the "
-        "test loss ends above its lowest, by Welch’s t; the reference has to overfit, by more than "
+        "Better: Welch’s t over seeds, two-sided, degrees of freedom rounded down; the effect g is Hedges’. Runs of "
+        "one seed share initial weights, batches and noise: the interval of the differences seed by seed stands beside "
+        "it, and where a seed has data of its own the t of these differences decides. Gain: Welch’s t of the "
+        "difference of two leads. Not better: ahead by less than the margin.",
+        f"Value and similar: whether the difference is within a margin ({margins}), by two one-sided t tests, or "
+        "outside of it. The margin of a value is at most half of the published gap that it could hide.",
+        "Steadier: the test of Brown and Forsythe, which compares deviations from the median. Overfitting: how far "
+        "the test loss ends above its lowest, by Welch’s t; the reference has to overfit, by more than "
         f"{definitions.overfits:.0%}.",
     ]
 
