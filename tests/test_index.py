@@ -55,10 +55,12 @@ def accuracy_of(run):
 def claim(name, artifact, verdict, statement):
     runs = "results/demo/runs/mnist/lstm-n32/seed0 results/demo/runs/mnist/lstm-n32/seed1"
     found = {"test": "Welch's t", "estimate": "0.012345", "low": "-0.01", "high": "0.03", "p": "0.04"}
-    said = {"source": "Table 1", "says": SAYS, "reason": f"reason {name}", "stand_in": "true", "departures": DEPARTURES}
+    said = {"source": "Table 1", "says": SAYS, "reason": f"reason {name}", "stand_in": "false", "departures": ""}
+    if verdict == "not run at this scale":
+        said |= {"reason": f"Digits in place of MNIST; {DEPARTURES}", "stand_in": "true", "departures": DEPARTURES}
     of = {"id": name, "paper": artifact.partition("_")[0], "artifact": artifact, "kind": "better", "runs": runs}
     found |= {"p_adjusted": "0.12", "verdict": verdict, "statement": statement}
-    return dict.fromkeys(COLUMNS, "") | found | said | of
+    return dict.fromkeys(COLUMNS, "") | found | said | of | {"data": "Digits"}
 
 
 @pytest.fixture(scope="module")
@@ -247,10 +249,47 @@ def test_curves_are_drawn_for_every_model_of_every_panel(page, configuration):
             assert sorted(found) == sorted(of_a_model * settings.models)
 
 
+POWER = {"paired_low": "-0.5", "paired_high": "1.25", "detectable": "0.75", "seeds_needed": "12", "also": ""}
+
+
 def test_a_finding_that_does_not_apply_is_left_out():
     row = dict.fromkeys(COLUMNS, "") | {"p": "0.5", "p_adjusted": "1", "effect": "-1.5", "effect_name": "g"}
     found = {name: text for name, text in findings(row).items() if text}
     assert found == {"Effect": "g = −1.5", "p": "0.5; Holm 1"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "effect", "found"),
+    [
+        (
+            "better",
+            "g",
+            {"Difference or ratio": "+0.5 [−1, +2]", "Paired by seed": "[−0.5, +1.25]", "Smallest detectable": "0.75"},
+        ),
+        ("ratio", "ratio", {"Difference or ratio": "× 0.5 [−1, 2]", "Smallest detectable": "× 0.75"}),
+    ],
+)
+def test_a_claim_says_what_it_could_have_found_and_an_inconclusive_one_how_many_seeds_would_decide(kind, effect, found):
+    row = dict.fromkeys(COLUMNS, "") | POWER | {"kind": kind, "effect_name": effect, "effect": "0.5"}
+    row |= {"estimate": "0.5", "low": "-1", "high": "2"}
+    for verdict, seeds in (("inconclusive", "12"), ("reproduced", "")):
+        shown = findings(row | {"verdict": verdict})
+        assert {name: shown[name] for name in found} == found and shown["Seeds that would decide"] == seeds
+    assert findings(row | {"verdict": "not run at this scale"}) == {}
+
+
+def test_where_nothing_is_judged_the_page_says_so_and_shows_neither_verdict_nor_number(configuration, root, tmp_path):
+    """Of a claim that is not run: its statement, and the reason, which the group gives where all have it."""
+    shutil.copytree(root, tmp_path / "none")
+    rows = [claim(name, artifact, "not run at this scale", said) for name, artifact, _, said in CLAIMS]
+    rows[2] |= {"reason": f"{rows[2]['reason']}; changed from the paper’s: training", "stand_in": "false"}
+    write_rows(tmp_path / "none" / configuration.paths.all_verdicts("csv"), COLUMNS, rows)
+    text = index_page(configuration, tmp_path / "none")
+    read = Reader(text)
+    lines = [words(line) for part in ("overview", "claims") for line in read.texts[part].splitlines()]
+    approved("index_none_judged.txt", "\n".join(filter(None, lines)))
+    assert {a["data-verdict"] for _, a in read.tags if "data-verdict" in a} == {"not run at this scale"}
+    assert words(read.texts["claim-c"]).startswith("SRLSTM beats LSTM changed from the paper’s")
 
 
 def test_a_number_stays_on_one_line():

@@ -1,9 +1,13 @@
-"""The verdicts on the papers' claims as readers see them: findings, grouped by the paper's sentences."""
+"""The verdicts on the papers' claims as readers see them: in a sentence, as findings, grouped by the paper's sentences.
+
+A claim that is not run at this scale shows its statement and the reason, and no number: claims.csv has those.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hidden_dynamics.claims.verdict import counts, plain
+from hidden_dynamics.claims.verdict import INCONCLUSIVE, NOT_RUN, VERDICTS, counts, plain
+from hidden_dynamics.results.departures import listed
 from hidden_dynamics.results.rows import Row
 
 
@@ -14,14 +18,20 @@ class Group:
     Attributes:
         source: where the paper says it.
         counts: the number of each verdict that there is.
-        departures: how the runs differ from the paper's, where this is the same for all claims.
+        judged: how many of them runs of this scale can decide.
+        reasons: why they are not run, as far as it is the same for all; nothing where one of them is judged.
     """
 
     says: str
     source: str
     claims: list[Row]
     counts: dict[str, int]
-    departures: str
+    judged: int
+    reasons: Sequence[str]
+
+    def reason(self, claim: Row) -> str:
+        """The reason for a claim's verdict, but for what holds for the whole group."""
+        return "; ".join(part for part in parts(claim["reason"]) if part not in self.reasons)
 
 
 def groups(claims: Sequence[Row]) -> list[Group]:
@@ -34,18 +44,71 @@ def groups(claims: Sequence[Row]) -> list[Group]:
 
 def _group(says: str, claims: list[Row]) -> Group:
     there = {verdict: count for verdict, count in counts(claims).items() if count}
-    departures = {claim["departures"] for claim in claims}
-    return Group(says, claims[0]["source"], claims, there, departures.pop() if len(departures) == 1 else "")
+    own = [parts(claim["reason"]) for claim in claims]
+    shared = [part for part in own[0] if all(part in others for others in own)]
+    return Group(says, claims[0]["source"], claims, there, len(judged(claims)), () if judged(claims) else shared)
+
+
+def parts(text: str) -> list[str]:
+    """The parts of a text that are joined by semicolons, each once."""
+    return list(dict.fromkeys(filter(None, text.split("; "))))
+
+
+def judged(claims: Sequence[Row]) -> list[Row]:
+    """The claims that runs of this scale can decide."""
+    return [claim for claim in claims if claim["verdict"] != NOT_RUN]
+
+
+def verdicts_shown(claims: Sequence[Row]) -> Sequence[str]:
+    """The verdicts that have a place on the page: where nothing is judged, only that."""
+    return VERDICTS if judged(claims) else (NOT_RUN,)
+
+
+def in_a_sentence(claims: Sequence[Row]) -> str:
+    """The number of claims, how many have which verdict, and why the others have none."""
+    if not claims:
+        return "No claim of the papers rests on what is configured."
+    waiting = [claim for claim in claims if claim["verdict"] == NOT_RUN]
+    start = f"{len(claims)} claims of the papers"
+    if len(waiting) == len(claims):
+        return f"{start}; none is judged at this scale: {_reasons(waiting)}."
+    there = [f"{count} {verdict}" for verdict, count in counts(judged(claims)).items() if count]
+    text = f"{start}: {listed(there)}"
+    return f"{text}; {len(waiting)} not run at this scale: {_reasons(waiting)}." if waiting else f"{text}."
+
+
+def _reasons(waiting: Sequence[Row]) -> str:
+    """How many claims are not run for which reason: "9 rest on stand-in data and 3 on runs that are not there"."""
+    absent = sum(claim["data"] == "" for claim in waiting)
+    replaced = sum(claim["stand_in"] == "true" for claim in waiting)
+    reasons = {
+        "stand-in data": replaced,
+        "other sizes or settings than the papers’": len(waiting) - replaced - absent,
+        "runs that are not there": absent,
+    }
+    first, *others = [(count, reason) for reason, count in reasons.items() if count]
+    return listed(
+        [
+            f"{first[0]} {'rests' if first[0] == 1 else 'rest'} on {first[1]}",
+            *(f"{count} on {reason}" for count, reason in others),
+        ]
+    )
 
 
 def findings(claim: Row) -> dict[str, str]:
-    """The findings of a claim's test, by heading; "" where one does not apply."""
+    """The findings of a claim's test, by heading; "" where one does not apply; none of a claim that is not run."""
+    if claim["verdict"] == NOT_RUN:
+        return {}
+    needed = claim.get("seeds_needed", "") if claim["verdict"] == INCONCLUSIVE else ""
     return {
         "Found": claim["found"],
         "Difference or ratio": _interval(claim),
+        "Paired by seed": _range(claim, "paired_low", "paired_high"),
         "Effect": f"{claim['effect_name']} = {_number(claim['effect'])}" if claim["effect_name"] == "g" else "",
         "p": _probability(claim),
         "n": " and ".join(filter(None, (claim["n_subject"], claim["n_reference"]))),
+        "Smallest detectable": _detectable(claim),
+        "Seeds that would decide": needed,
         "Published": claim["published"],
     }
 
@@ -54,11 +117,27 @@ def _interval(claim: Row) -> str:
     """The estimate and its interval; a ratio is marked as one."""
     if claim["estimate"] == "":
         return ""
-    ratio = "ratio" in claim["effect_name"]
-    number = _number if ratio or claim["kind"] == "ranking" else _signed
-    mark = "× " if ratio else "tau = " if claim["kind"] == "ranking" else ""
-    text = mark + number(claim["estimate"])
-    return text if claim["low"] == "" else f"{text} [{number(claim['low'])}, {number(claim['high'])}]"
+    return " ".join(filter(None, (_mark(claim) + _written(claim, "estimate"), _range(claim, "low", "high"))))
+
+
+def _mark(claim: Row) -> str:
+    if "ratio" in claim["effect_name"]:
+        return "× "
+    return "tau = " if claim["kind"] == "ranking" else ""
+
+
+def _range(claim: Row, low: str, high: str) -> str:
+    return f"[{_written(claim, low)}, {_written(claim, high)}]" if claim.get(low) else ""
+
+
+def _written(claim: Row, column: str) -> str:
+    """A difference has a sign; a ratio and tau have a mark instead."""
+    return _number(claim[column]) if _mark(claim) else _signed(claim[column])
+
+
+def _detectable(claim: Row) -> str:
+    detectable = claim.get("detectable", "")
+    return _mark(claim) + _number(detectable) if detectable else ""
 
 
 def _probability(claim: Row) -> str:

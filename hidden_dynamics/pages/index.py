@@ -4,10 +4,10 @@ from pathlib import Path
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.claims.rules import rules
-from hidden_dynamics.claims.verdict import COLUMNS, VERDICTS
+from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages import times
-from hidden_dynamics.pages.claims_list import findings
+from hidden_dynamics.pages.claims_list import findings, in_a_sentence, verdicts_shown
 from hidden_dynamics.pages.curve_drawings import colours
 from hidden_dynamics.pages.provenance import data_of, provenance_of
 from hidden_dynamics.pages.sections import papers_of, section_of
@@ -37,7 +37,9 @@ def index_page(configuration: Configuration, root: Path) -> str:
         papers=papers_of(sections),
         colours=colours(configuration),
         claims=claims,
-        verdicts=VERDICTS,
+        verdicts=verdicts_shown(claims),
+        not_run=NOT_RUN,
+        in_a_sentence=in_a_sentence(claims),
         rules=rules(),
         findings=findings,
         data=data_of(runs, configuration.title_of),
