@@ -73,14 +73,14 @@ def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Reco
 def _comparison(ours: dict[str, str], theirs: float) -> str | None:
     """Cheaper or dearer: our ratio below the published one or above, as the table prints them.
 
-    Where the published ratio is within the range of ours, that is said too.
+    Where the published ratio is within the interval of ours, that is said too.
     """
     ratio, low, high = (as_number(ours[column]) for column in ("ratio", "ratio_low", "ratio_high"))
     if math.isnan(theirs) or math.isnan(ratio):
         return None
     difference = round(ratio, 2) - round(theirs, 2)
     word = "the same" if abs(difference) < 0.005 else "cheaper" if difference < 0 else "dearer"
-    return f"{word} (within the range)" if word != "the same" and low <= theirs <= high else word
+    return f"{word} (within the interval)" if word != "the same" and low <= theirs <= high else word
 
 
 def _row(artifact: CostTable, records: Sequence[Record]) -> dict[str | tuple[str, str], str]:
