@@ -6,6 +6,7 @@ rule render_index:
         made_of=[file for artifact in ARTIFACTS.values() for file in [*artifact.inputs().values(), *artifact.details()]],
         rendered=[file for artifact in ARTIFACTS.values() for file in artifact.files()],
         claims=PATHS.all_verdicts("csv"),
+        marks=[PATHS.verdicts(name) for name in CLAIMED],
         runs=PATHS.summary("all"),
         templates=sorted(map(str, Path("hidden_dynamics/pages/templates").iterdir())),
     output:

@@ -1,15 +1,12 @@
 """Draw one table (csv, md, tex, html) or figure (pdf, png) of a paper from the files that it is made of."""
 
 import _bootstrap  # noqa: F401, I001
-from pathlib import Path
 
-from hidden_dynamics.artifacts import Artifact, artifact_named
+from hidden_dynamics.artifacts import artifact_named
+from hidden_dynamics.artifacts.row_verdicts import verdicts_on
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.papers.claims import artifacts_with_claims
-from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.system.arguments import parser
 
 
@@ -26,14 +23,6 @@ def main() -> None:
         from hidden_dynamics.artifacts.sheet import save  # matplotlib
 
         save(drawn, files[0].with_suffix(""))
-
-
-def verdicts_on(artifact: Artifact, root: Path) -> tuple[dict[str, str], ...]:
-    """The verdicts on the claims that rest on a table, which mark its rows."""
-    configuration = artifact.configuration
-    if artifact.form != "table" or artifact.name not in artifacts_with_claims(configuration):
-        return ()
-    return tuple(read_rows(root / configuration.paths.verdicts(artifact.name), COLUMNS))
 
 
 if __name__ == "__main__":

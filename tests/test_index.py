@@ -93,6 +93,8 @@ def root(configuration, runs, tmp_path_factory):
     picture.parent.mkdir()
     Image.new("RGB", (1200, 300), "navy").save(picture)
     write_rows(root / paths.all_verdicts("csv"), COLUMNS, [claim(*given) for given in CLAIMS])
+    for name in (TABLE, IMAGES):
+        write_rows(root / paths.verdicts(name), COLUMNS, [claim(*given) for given in CLAIMS if given[1] == name])
     return root
 
 

@@ -6,10 +6,14 @@ they have task, model, size as run, and metric or quantity.
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.tables import ABSENT
-from hidden_dynamics.claims.verdict import NOT_RUN
+from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN
+from hidden_dynamics.papers.claims import load_claims
+from hidden_dynamics.results.rows import read_rows
 
 NOTE = (
     "Verdict: of a test over seeds, on the claim that the row stands to {baseline} as published (claims.md says by "
@@ -25,6 +29,20 @@ HEADINGS = {"verdict": "verdict", "value_verdict": "verdict on the value"}
 
 Record = dict[str, Any]
 Rows = Sequence[Mapping[str, str]]
+
+
+def verdicts_on(artifact: Artifact, root: Path) -> tuple[dict[str, str], ...]:
+    """The verdicts that mark a table's rows, also on comparisons that are judged with another artifact.
+
+    Args:
+        root: where the results directory is.
+
+    Raises:
+        UserError: the file is missing or damaged.
+    """
+    if artifact.form != "table" or not load_claims().about(artifact.name):
+        return ()
+    return tuple(read_rows(root / artifact.configuration.paths.verdicts(artifact.name), COLUMNS))
 
 
 def with_verdicts(records: Sequence[Record], verdicts: Rows, baseline: str) -> list[Record]:

@@ -3,10 +3,12 @@
 A claim that is not run at this scale shows its statement and the reason, and no number: claims.csv has those.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hidden_dynamics.claims.verdict import INCONCLUSIVE, NOT_RUN, VERDICTS, counts, plain
+from hidden_dynamics.papers.claims import OF_OTHERS
 from hidden_dynamics.results.departures import listed
 from hidden_dynamics.results.rows import Row
 
@@ -31,7 +33,7 @@ class Group:
 
     def reason(self, claim: Row) -> str:
         """The reason for a claim's verdict, but for what holds for the whole group."""
-        return "; ".join(part for part in parts(claim["reason"]) if part not in self.reasons)
+        return "; ".join(part for part in reasons_of(claim) if part not in self.reasons)
 
 
 def groups(claims: Sequence[Row]) -> list[Group]:
@@ -44,9 +46,14 @@ def groups(claims: Sequence[Row]) -> list[Group]:
 
 def _group(says: str, claims: list[Row]) -> Group:
     there = {verdict: count for verdict, count in counts(claims).items() if count}
-    own = [parts(claim["reason"]) for claim in claims]
+    own = [reasons_of(claim) for claim in claims]
     shared = [part for part in own[0] if all(part in others for others in own)]
     return Group(says, claims[0]["source"], claims, there, len(judged(claims)), () if judged(claims) else shared)
+
+
+def reasons_of(claim: Row) -> list[str]:
+    """The reasons for a claim's verdict, without the verdict itself."""
+    return parts(claim["reason"].removeprefix(f"{NOT_RUN}: "))
 
 
 def parts(text: str) -> list[str]:
@@ -56,7 +63,11 @@ def parts(text: str) -> list[str]:
 
 def judged(claims: Sequence[Row]) -> list[Row]:
     """The claims that runs of this scale can decide."""
-    return [claim for claim in claims if claim["verdict"] != NOT_RUN]
+    return [claim for claim in claims if claim["verdict"] not in ("", NOT_RUN)]
+
+
+def not_run(claims: Sequence[Row]) -> list[Row]:
+    return [claim for claim in claims if claim["verdict"] == NOT_RUN]
 
 
 def verdicts_shown(claims: Sequence[Row]) -> Sequence[str]:
@@ -68,9 +79,8 @@ def in_a_sentence(claims: Sequence[Row]) -> str:
     """The number of claims, how many have which verdict, and why the others have none."""
     if not claims:
         return "No claim of the papers rests on what is configured."
-    waiting = [claim for claim in claims if claim["verdict"] == NOT_RUN]
-    start = f"{len(claims)} claims of the papers"
-    if len(waiting) == len(claims):
+    start, waiting = f"{len(claims)} claims of the papers", not_run(claims)
+    if not judged(claims):
         return f"{start}; none is judged at this scale: {_reasons(waiting)}."
     there = [f"{count} {verdict}" for verdict, count in counts(judged(claims)).items() if count]
     text = f"{start}: {listed(there)}"
@@ -79,27 +89,24 @@ def in_a_sentence(claims: Sequence[Row]) -> str:
 
 def _reasons(waiting: Sequence[Row]) -> str:
     """How many claims are not run for which reason: "9 rest on stand-in data and 3 on runs that are not there"."""
-    absent = sum(claim["data"] == "" for claim in waiting)
-    replaced = sum(claim["stand_in"] == "true" for claim in waiting)
-    reasons = {
-        "stand-in data": replaced,
-        "other sizes or settings than the papers’": len(waiting) - replaced - absent,
-        "runs that are not there": absent,
-    }
-    first, *others = [(count, reason) for reason, count in reasons.items() if count]
-    return listed(
-        [
-            f"{first[0]} {'rests' if first[0] == 1 else 'rest'} on {first[1]}",
-            *(f"{count} on {reason}" for count, reason in others),
-        ]
-    )
+    (first, number), *others = Counter(_rests_on(claim) for claim in waiting).most_common()
+    rests = f"{number} {'rests' if number == 1 else 'rest'} on {first}"
+    return listed([rests, *(f"{number} on {reason}" for reason, number in others)])
+
+
+def _rests_on(claim: Row) -> str:
+    if claim["kind"] in OF_OTHERS:
+        return "claims that are not run"
+    if not claim["data"]:
+        return "runs that are not there"
+    return "stand-in data" if claim["stand_in"] == "true" else "other sizes or settings than the papers’"
 
 
 def findings(claim: Row) -> dict[str, str]:
     """The findings of a claim's test, by heading; "" where one does not apply; none of a claim that is not run."""
     if claim["verdict"] == NOT_RUN:
         return {}
-    needed = claim.get("seeds_needed", "") if claim["verdict"] == INCONCLUSIVE else ""
+    needed = claim["seeds_needed"] if claim["verdict"] == INCONCLUSIVE else ""
     return {
         "Found": claim["found"],
         "Difference or ratio": _interval(claim),
@@ -127,7 +134,7 @@ def _mark(claim: Row) -> str:
 
 
 def _range(claim: Row, low: str, high: str) -> str:
-    return f"[{_written(claim, low)}, {_written(claim, high)}]" if claim.get(low) else ""
+    return f"[{_written(claim, low)}, {_written(claim, high)}]" if claim[low] else ""
 
 
 def _written(claim: Row, column: str) -> str:
@@ -136,8 +143,7 @@ def _written(claim: Row, column: str) -> str:
 
 
 def _detectable(claim: Row) -> str:
-    detectable = claim.get("detectable", "")
-    return _mark(claim) + _number(detectable) if detectable else ""
+    return _mark(claim) + _number(claim["detectable"]) if claim["detectable"] else ""
 
 
 def _probability(claim: Row) -> str:

@@ -1,12 +1,11 @@
 """All verdicts as Markdown (claims.md); the first line says what data they are of, or that there are none."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.claims.rules import rules
 from hidden_dynamics.claims.verdict import NOT_RUN, counts
-from hidden_dynamics.pages.claims_list import findings, in_a_sentence, judged, parts
+from hidden_dynamics.pages.claims_list import findings, in_a_sentence, judged, not_run, parts, reasons_of
 from hidden_dynamics.results.rows import Row
 
 
@@ -21,8 +20,8 @@ def markdown(scale: str, artifacts: Mapping[str, Artifact], rows: Sequence[Row])
         lines += [in_a_sentence(rows), ""]
     lines += [*_table(_papers(artifacts, rows)), ""]
     lines += ["How the verdicts come about (more in docs/claims.md):", "", *(f"- {rule}" for rule in rules())]
-    for name, members in groupby(rows, key=lambda row: row["artifact"]):
-        lines += _section(artifacts[name], list(members))
+    for name in dict.fromkeys(row["artifact"] for row in rows):
+        lines += _section(artifacts[name], [row for row in rows if row["artifact"] == name])
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -49,9 +48,8 @@ def _section(artifact: Artifact, rows: Sequence[Row]) -> list[str]:
     if judged(rows):
         lines += [*_table([_cells(row) for row in judged(rows)]), ""]
     waiting: dict[str, list[Row]] = {}
-    for row in rows:
-        if row["verdict"] == NOT_RUN:
-            waiting.setdefault(row["reason"], []).append(row)
+    for row in not_run(rows):
+        waiting.setdefault("; ".join(reasons_of(row)), []).append(row)
     for reason, own in waiting.items():
         statements = dict.fromkeys(row["statement"] for row in own)
         lines += [f"{NOT_RUN.capitalize()}: {reason}", "", *(f"- {statement}" for statement in statements), ""]
@@ -60,7 +58,7 @@ def _section(artifact: Artifact, rows: Sequence[Row]) -> list[str]:
 
 def _cells(row: Row) -> dict[str, str]:
     """A claim's text for the reader, by heading."""
-    said = f"{row['source']}; also {row['also']}" if row.get("also") else row["source"]
+    said = f"{row['source']}; also {row['also']}" if row["also"] else row["source"]
     own = "; the paper’s own table says otherwise" if row["against_table"] == "true" else ""
     reason = f": {row['reason']}" if row["reason"] else ""
     return {

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.artifacts import Artifact
+from hidden_dynamics.artifacts.row_verdicts import verdicts_on
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import Link, RowKey
 from hidden_dynamics.claims.verdict import VERDICTS, counts
@@ -98,7 +99,7 @@ def section_of(artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], r
         UserError: a file is missing, damaged, or does not fit the others.
     """
     own = [claim for claim in claims if claim["artifact"] == artifact.name]
-    sources = Sources(artifact, root, tuple(own))
+    sources = Sources(artifact, root, verdicts_on(artifact, root))
     origins = origins_of(artifact, runs)
     rows = [row for name in TABULAR if name in artifact.inputs() for row in getattr(sources, name)]
     return Section(
