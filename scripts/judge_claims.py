@@ -12,19 +12,19 @@ the first column of claims.csv. docs/claims.md has the rules.
 import _bootstrap  # noqa: F401  isort: skip
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
-from hidden_dynamics.artifacts import load_artifacts
-from hidden_dynamics.artifacts.base import Artifact
+from hidden_dynamics.artifacts import Artifact, load_artifacts
 from hidden_dynamics.claims.comparisons import Claimed, all_claims
 from hidden_dynamics.claims.evidence import gather
-from hidden_dynamics.claims.explanation import explain
+from hidden_dynamics.claims.explanation import explain, explain_of_others
 from hidden_dynamics.claims.judge import judge, verdicts
 from hidden_dynamics.claims.verdict import COLUMNS
-from hidden_dynamics.configuration import known, load, parse_settings
+from hidden_dynamics.configuration import Configuration, known, load, parse_settings
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.papers.claims import artifacts_with_claims
-from hidden_dynamics.results.rows import write_rows
+from hidden_dynamics.papers.claims import artifacts_with_claims, load_claims
+from hidden_dynamics.results.rows import read_rows, write_rows
 from hidden_dynamics.system.arguments import parser
 
 
@@ -38,22 +38,37 @@ def main() -> None:
     every = load_artifacts(configuration)
     artifacts = {name: every[name] for name in artifacts_with_claims(configuration)}
     claimed = all_claims(artifacts)
-    if given.explain:
+    if given.explain in {entry.id for entry in load_claims().of_others}:
+        print(explanation_of_others(configuration, given.explain, given.root), end="")
+    elif given.explain:
         print(explanation(artifacts, claimed, given.explain, given.root), end="")
-        return
-    artifact = artifacts[known(given.artifact, artifacts, "artifact with claims", "--artifact")]
-    rows = verdicts(artifact, claimed[artifact.name], gather(artifact, given.root))
-    write_rows(given.root / configuration.paths.verdicts(artifact.name), COLUMNS, rows)
+    else:
+        known(given.artifact, artifacts, "artifact with claims", "--artifact")
+        write_verdicts(artifacts[given.artifact], claimed[given.artifact], given.root)
+
+
+def write_verdicts(artifact: Artifact, claimed: Claimed, root: Path) -> None:
+    """The file of an artifact's verdicts; their counts are printed."""
+    rows = verdicts(artifact, claimed, gather(artifact, root))
+    write_rows(root / artifact.configuration.paths.verdicts(artifact.name), COLUMNS, rows)
     found = Counter(row["verdict"] for row in rows if not row["judged_with"])
     print(", ".join(f"{verdict}: {count}" for verdict, count in found.items()))
 
 
-def explanation(artifacts: dict[str, Artifact], claimed: dict[str, Claimed], name: str, root: Path) -> str:
-    """The verdict on the claim of this id, explained."""
-    places = {claim.id: artifact for artifact, claims in claimed.items() for claim in claims.here}
-    artifact = artifacts[places[known(name, places, "claim", "--explain")]]
-    found = judge(artifact, claimed[artifact.name].here, gather(artifact, root))
-    return explain(next(judged for judged in found if judged.claim.id == name))
+def explanation(artifacts: Mapping[str, Artifact], claimed: Mapping[str, Claimed], name: str, root: Path) -> str:
+    """The verdict on the claim of this id, explained; of one that is judged with another artifact, that one."""
+    judged_as = {claim.same: claim for claims in claimed.values() for claim in claims.here}
+    every = {claim.id: claim for claims in claimed.values() for claim, _ in claims.elsewhere}
+    every |= {claim.id: claim for claim in judged_as.values()}
+    claim = judged_as[every[known(name, every, "claim", "--explain")].same]
+    found = judge(artifacts[claim.artifact], claimed[claim.artifact].here, gather(artifacts[claim.artifact], root))
+    return explain(next(judged for judged in found if judged.claim.id == claim.id))
+
+
+def explanation_of_others(configuration: Configuration, name: str, root: Path) -> str:
+    """The same of a claim that others decide: the verdicts on these."""
+    rows = read_rows(root / configuration.paths.all_verdicts("csv"), COLUMNS)
+    return explain_of_others(next(row for row in rows if row["id"] == name), rows)
 
 
 if __name__ == "__main__":

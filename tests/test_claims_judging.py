@@ -633,6 +633,8 @@ def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, ended):
     of_others = [row for row in gathered if row["kind"] == "all"]
     assert [row["id"] for row in of_others] == [entry.id for entry in load_claims().of_others]
     assert {row["verdict"] for row in of_others} == {NOT_RUN}
+    told = ended(judge_claims.main, "--explain", "no-model-wins", "--root", tmp_path).out
+    assert "pixels-rmsprop-best: not run at this scale" in told and told.splitlines()[-2] == "Verdict"
     assert (tmp_path / paths.all_verdicts("md")).read_text().startswith("Stand-in data cannot speak for the papers.")
 
 
@@ -693,6 +695,13 @@ def test_an_explanation_is_what_scipy_and_statsmodels_say(tmp_path, paper, ended
     assert float(steps["adjusted p"].split(",")[0]) == pytest.approx(adjusted[place])
     assert lines[-1].strip().startswith("reproduced" if adjusted[place] < 0.05 else "inconclusive")
     assert ended(judge_claims.main, "--explain", "nothing", "--root", tmp_path).code == 1
+
+
+def test_a_comparison_is_explained_where_it_is_judged(tmp_path, demo, ended):
+    table, name = demo("momentumrnn_table1"), f"table11:better:{PAIR}"
+    all_runs(tmp_path, table, MEANS)
+    told = ended(judge_claims.main, "--explain", name, "--root", tmp_path).out
+    assert told.startswith(f"pixels-momentum-better:{PAIR}\n") and told.endswith("says nothing of the paper.\n")
 
 
 def test_a_summary_without_one_of_its_runs_is_refused(tmp_path, demo):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.judge import Judged
 from hidden_dynamics.claims.verdict import NOT_RUN, Outcome
+from hidden_dynamics.results.rows import Row
 
 
 def explain(judged: Judged) -> str:
@@ -21,6 +22,21 @@ def explain(judged: Judged) -> str:
     if judged.verdict == NOT_RUN and outcome.test:
         lines.append("  What stands above compares these runs, and says nothing of the paper.")
     return "\n".join(lines) + "\n"
+
+
+def explain_of_others(claim: Row, rows: Sequence[Row]) -> str:
+    """The same of a claim that other verdicts decide.
+
+    Args:
+        claim: its row (hidden_dynamics.claims.verdict.COLUMNS).
+        rows: those of all claims.
+    """
+    lines = [claim["id"], f"  The paper: {claim['says']} ({claim['source']})"]
+    for part, _, verdict in (found.partition(": ") for found in claim["found"].split("; ")):
+        lines.append(f"{part}: {verdict}")
+        lines += [f"  {row['verdict']}  {row['id']}" for row in rows if part in row["entries"].split()]
+    verdict = f"{claim['verdict']}: {claim['reason']}" if claim["reason"] else claim["verdict"]
+    return "\n".join([*lines, "Verdict", f"  {verdict}"]) + "\n"
 
 
 def _numbers(sides: Sequence[Side]) -> list[str]:
