@@ -148,6 +148,9 @@ def test_runs_that_cost_alike_share_a_group(configured):
 
     assert key("mnist/lstm-n32") == key("pmnist/lstm-n32", seed=1)  # the order of the pixels costs nothing
     assert key("timit/lstm-n24") == key("timit_recall/lstm-n24")
+    other = {"forget_fill": "once", "pixel_values": "binary", "copying_readout": "exprnn"}
+    for name in ("mnist/lstm-n32", "copying_1k/lstm-n32", "adding/lstm-n32"):
+        assert key(name) == key(name, readings=other | {"adding_epochs": "iterations"})
     assert key("mnist_ablation/momentum_lstm-mu0.9-s0.1") == key("mnist_ablation/momentum_lstm-mu0.0-s1.0")
     assert key("mnist/lstm-n32") != key("mnist/lstm-n48")
     assert key("mnist/lstm-n32") != key("mnist/lstm-n32", precision="tf32")

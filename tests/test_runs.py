@@ -73,6 +73,18 @@ RELEASED = {
 OTHERS = {
     # (reading, its value): as above
     ("forget_fill", "once"): ("mnist", "lstm", {"hyperparameters": {"forget_fill": "once"}}),
+    ("pixel_values", "binary"): ("mnist", "lstm", {"task_settings": {"pixels": "binary"}}),
+    ("copying_readout", "exprnn"): ("copying_2k", "lstm", {"hyperparameters": {"readout": "kaiming"}}),
+    ("adding_script", "indrnn"): (
+        *("adding", "sr_lstm"),
+        {"training": {"rates": {"drops": [200, 400, 600, 800, 1000], "factor": 0.1}, "clip_norm": 10}},
+    ),
+    ("adding_epochs", "iterations"): ("adding", "lstm", {"training": {"iterations_per_epoch": 1}}),
+    ("attention_training", "q_with_attention"): (
+        *("svhn_images", "ace_ode_net"),
+        {"hyperparameters": {"q_trained_with": "attention"}},
+    ),
+    ("text_layers", "text"): ("cifar10_images", "ace_ode_net", {"hyperparameters": {"f_layers": 1, "q_layers": 2}}),
 }
 CHOICES = {(reading, "released"): sets for reading, sets in RELEASED.items()} | OTHERS
 PLACES = {

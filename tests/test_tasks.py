@@ -12,6 +12,8 @@ from torch.nn import functional
 
 from hidden_dynamics.data import adding, copying
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.models.recurrent import LSTM
+from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.tasks.adding import Adding
 from hidden_dynamics.tasks.copying import Copying
 from hidden_dynamics.tasks.pixels import PixelClassification, pixel_order
@@ -79,6 +81,29 @@ def test_a_pixel_is_its_grey_level_over_the_number_of_levels():
     assert np.array_equal(x[:, 0, 0].numpy(), arrays["train_images"][4].astype(np.float32) / LEVELS)
     assert np.array_equal(x[:, 1, 0].numpy(), arrays["train_images"][2].astype(np.float32) / LEVELS)
     assert labels.tolist() == arrays["train_labels"][[4, 2]].tolist() and labels.dtype == torch.int64
+
+
+def test_a_binary_pixel_is_1_above_a_half_and_else_0():
+    arrays = pixel_arrays() | {"levels": np.array(4, np.float32)}
+    arrays["train_images"][0] = [0, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0]
+    task = PixelClassification(arrays, {"permutation": "none", "pixels": "binary"}, 0, CPU)
+    x, _ = task.batch(0, np.array([0]))
+    assert x[:, 0, 0].tolist() == [0.0, 0.0, 0.0, 1.0, 1.0] + 7 * [0.0]
+    with pytest.raises(UserError, match="grey or binary, not 'black'"):
+        PixelClassification(arrays, {"permutation": "none", "pixels": "black"}, 0, CPU)
+
+
+def test_the_readout_starts_uniform_or_as_in_exprnn():
+    def readout(**options):
+        torch.manual_seed(0)
+        return RecurrentNetwork(copying_task(), LSTM, hidden_size=400, **options).readout
+
+    usual, kaiming = readout(), readout(readout="kaiming")
+    for start in (usual.weight, usual.bias):
+        assert start.abs().max() <= 1 / 20 and start.std().item() == pytest.approx(1 / 20 / 3**0.5, rel=0.5)
+    assert kaiming.weight.std().item() == pytest.approx((2 / 400) ** 0.5, rel=0.05) and not kaiming.bias.any()
+    with pytest.raises(ValueError, match="'normal'"):
+        readout(readout="normal")
 
 
 def test_without_a_permutation_an_image_is_read_row_by_row():

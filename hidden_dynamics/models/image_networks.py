@@ -193,6 +193,8 @@ class ACEODENet(ImageNetwork):
             or "logits", that of what the head makes of a(1), all (batch, classes) entries as one vector (the released
             code).
         solver: of `hidden_dynamics.models.continuous.Solver`; h and a share its steps.
+        q_trained_with: the part that q's parameters are trained with: "hidden", with all others that are neither f's
+            nor g's (Algorithm 1), or "attention".
 
     Attributes:
         function_evaluations: of the pair (f, g).
@@ -211,8 +213,12 @@ class ACEODENet(ImageNetwork):
         f_layers: int = 1,
         g_layers: int = 2,
         q_layers: int = 2,
+        q_trained_with: str = "hidden",
     ):
         super().__init__(task, hidden_size, padding)
+        if q_trained_with not in ("hidden", "attention"):
+            raise ValueError(f"q_trained_with must be 'hidden' or 'attention', not {q_trained_with!r}")
+        self.q_trained_with = q_trained_with
         self.weight, self.norm, self.penalised = _penalty(**penalty)
         self.function_evaluations = FunctionEvaluations()
         self.q = InitialAttention(hidden_size, q_layers)
@@ -232,8 +238,9 @@ class ACEODENet(ImageNetwork):
         return self.weight * torch.linalg.vector_norm(penalised, self.norm)
 
     def parts(self) -> dict[str, list[nn.Parameter]]:
-        """The parameters that Algorithm 1 trains in turn: "hidden", theta_f and all others; "attention", theta_g and
-        those of q."""
-        attention = [*self.integral.dynamics.g.parameters(), *self.q.parameters()]
+        """The parameters that Algorithm 1 trains in turn: "hidden", theta_f and all others; "attention", theta_g."""
+        attention = list(self.integral.dynamics.g.parameters())
+        if self.q_trained_with == "attention":
+            attention += self.q.parameters()
         others = {id(parameter) for parameter in attention}
         return {"hidden": [p for p in self.parameters() if id(p) not in others], "attention": attention}

@@ -23,16 +23,26 @@ class RecurrentNetwork(nn.Module):
         task: gives the sizes and whether every step is read out.
         core: `core(input_size, **hyperparameters)` makes a module with an attribute `hidden_size` that maps
             (T, batch, d) to ((T, batch, hidden_size), state).
+        readout: how the readout starts: "uniform" within 1/sqrt(hidden_size), torch's default (the released code), or
+            "kaiming", normal for a ReLU, biases 0 (expRNN's copying task).
         hyperparameters: of the core, `hidden_size` among them.
 
-    The readout has torch's default initialisation (facts of the released code: uniform within 1/sqrt(hidden_size)).
+    Raises:
+        ValueError: the readout's start is none of these.
     """
 
-    def __init__(self, task: SequenceTask, core: Callable[..., nn.Module], **hyperparameters: Any):
+    def __init__(
+        self, task: SequenceTask, core: Callable[..., nn.Module], readout: str = "uniform", **hyperparameters: Any
+    ):
         super().__init__()
+        if readout not in ("uniform", "kaiming"):
+            raise ValueError(f"readout must be 'uniform' or 'kaiming', not {readout!r}")
         self.every_step = task.every_step
         self.core = core(task.input_size, **hyperparameters)
         self.readout = nn.Linear(self.core.hidden_size, task.output_size)
+        if readout == "kaiming":
+            nn.init.kaiming_normal_(self.readout.weight, nonlinearity="relu")
+            nn.init.zeros_(self.readout.bias)
 
     def forward(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
         """The answers of a batch.

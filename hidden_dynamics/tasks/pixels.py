@@ -20,17 +20,24 @@ class PixelClassification:
 
     Args:
         arrays: train_images and test_images (n, T) uint8, train_labels and test_labels (n,) uint8, levels: a pixel is
-            image / levels, in [0, 1], neither normalised nor binarised.
+            image / levels, in [0, 1], and not normalised.
         settings: `permutation`: "none"; "fixed", the same for every run (the paper's text); "by_seed" (the released
-            code).
+            code). `pixels`: "grey" (the default), or "binary", 1 above a half and else 0.
         seed: the run's.
         device: where the images are kept.
+
+    Raises:
+        UserError: a setting is none of these.
     """
 
     input_size, output_size, every_step = 1, 10, False
     baseline_loss = None
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+        pixels = settings.get("pixels", "grey")
+        if pixels not in ("grey", "binary"):
+            raise UserError(f"the task's settings.pixels must be grey or binary, not {pixels!r}")
+        self.binary = pixels == "binary"
         order = torch.from_numpy(pixel_order(settings["permutation"], arrays["train_images"].shape[1], seed)).to(device)
         self.levels = float(arrays["levels"])
         self.train_images = torch.from_numpy(arrays["train_images"]).to(device)[:, order]
@@ -65,7 +72,8 @@ class PixelClassification:
         return count / total
 
     def _sequences(self, images: Tensor) -> Tensor:
-        return (images.t().float() / self.levels).unsqueeze(-1)
+        pixels = images.t().float() / self.levels
+        return ((pixels > 0.5).float() if self.binary else pixels).unsqueeze(-1)
 
 
 def pixel_order(permutation: str, pixels: int, seed: int) -> np.ndarray:

@@ -8,11 +8,12 @@ from typing import Any
 from hidden_dynamics.configuration import Configuration, known
 from hidden_dynamics.configuration.runs import Run, all_runs
 
-# Numbers that an equation is evaluated with, and choices between permutations, targets and initial values of the same
-# shapes. Everything else, that of a model of one's own included, may change what a run costs.
+# Numbers that an equation is evaluated with, and choices between permutations, pixels, targets and initial values of
+# the same shapes. Everything else, that of a model of one's own included, may change what a run costs.
+NUMBERS, STARTS = {"mu", "s", "beta", "eps", "restart", "phase"}, {"forget_bias", "forget_fill", "initialisation"}
 COSTLESS = {
-    "hyperparameters": {"mu", "s", "beta", "eps", "forget_bias", "forget_fill", "initialisation", "restart", "phase"},
-    "task_settings": {"permutation", "target"},
+    "hyperparameters": NUMBERS | STARTS | {"readout"},
+    "task_settings": {"permutation", "pixels", "target"},
     "training": {"epochs", "iterations_per_epoch", "evaluate_every", "rates", "report", "averaging"},
 }
 
