@@ -17,7 +17,7 @@ from hidden_dynamics.claims.evidence import Side, of_shared_seeds
 from hidden_dynamics.claims.means import Difference, Sample, hedges_g, paired, welch
 from hidden_dynamics.claims.power import detectable, seeds_needed, seeds_needed_paired
 from hidden_dynamics.claims.verdict import Outcome, plain
-from hidden_dynamics.claims.wording import bars_of_a_direction, joined, means, n_of, no_spread, too_few
+from hidden_dynamics.claims.wording import bars_of_a_direction, entering, joined, means, no_spread, too_few
 
 NO_BARS = ("", "")
 Needed = Callable[[float], int | None]
@@ -62,9 +62,8 @@ def of_two(
         effect_name="g",
         found=means(subject, reference),
         bars=joined(bars_of_a_direction(subject, reference), bars),
-        sides=(subject, reference),
         working=steps_of(raw, difference, shift),
-        **n_of(subject, reference),
+        **entering(subject, reference),
     )
 
 
@@ -73,11 +72,7 @@ def _without_a_test(subject: Side, reference: Side) -> dict[str, Any]:
     if not (subject.values and reference.values):
         return {}
     one, other = (float(np.mean(side.values)) for side in (subject, reference))
-    return {
-        "estimate": one - other,
-        "found": f"{plain(one, 4)} against {plain(other, 4)}",
-        "sides": (subject, reference),
-    }
+    return {"estimate": one - other, "found": f"{plain(one, 4)} against {plain(other, 4)}"}
 
 
 def _needed(claim: Claim, subject: Side, reference: Side, by_seed: Difference | None) -> Needed | None:
@@ -99,11 +94,19 @@ def steps_of(raw: Difference, used: Difference, shift: float = 0.0) -> list[tupl
         shift: the difference that it is held to.
     """
     about = [("held to a difference of", shift)] if shift else []
+    return [*_steps_before_t(raw, used), *about, ("t", (raw.estimate - shift) / raw.error)]
+
+
+def steps_to_a_margin(raw: Difference, used: Difference, margin: float, centre: float = 0.0) -> list[tuple[str, float]]:
+    """The same of a test of equivalence, within a margin about `centre`: t is that of the margin's nearer end."""
+    t = (abs(raw.estimate - centre) - margin) / raw.error
+    return [*_steps_before_t(raw, used), ("margin", margin), ("t, from the margin's nearer end", t)]
+
+
+def _steps_before_t(raw: Difference, used: Difference) -> list[tuple[str, float]]:
     return [
         ("difference of the means", raw.estimate),
         ("standard error", raw.error),
         ("degrees of freedom", raw.degrees),
         ("degrees of freedom, rounded down", used.degrees),
-        *about,
-        ("t", (raw.estimate - shift) / raw.error),
     ]

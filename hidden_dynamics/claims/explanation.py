@@ -14,7 +14,9 @@ def explain(judged: Judged) -> str:
     lines = [claim.id, f"  {claim.statement}", f"  The paper: {claim.says} ({claim.source})"]
     lines += [f"  Also: {claim.also}"] if claim.also else []
     lines += _numbers(outcome.sides)
-    lines += _listed("Test", [("by", outcome.test), *outcome.working, *_result(outcome, judged.level)])
+    untested = outcome.reason if outcome.supports is None else ""
+    about = [("by", outcome.test), ("nothing is decided", untested), ("found", outcome.found), *outcome.working]
+    lines += _listed("Test", [*about, *_result(outcome, judged.level)])
     lines += _family(judged)
     lines += _listed("Power", _power(judged))
     verdict = f"{judged.verdict}: {judged.reason}" if judged.reason else judged.verdict
@@ -43,7 +45,8 @@ def _numbers(sides: Sequence[Side]) -> list[str]:
     """Of each model, every run: its number, or that it has none."""
     lines = []
     for side in sides:
-        lines.append(f"{side.label}: {len(side.values)} of {len(side.rows)} runs have a number")
+        about = ", ".join(filter(None, (side.label, side.rows[0]["task"], side.rows[0]["size"])))
+        lines.append(f"{about}: {len(side.values)} of {len(side.rows)} runs have a number")
         for row in side.rows:
             number = _text(side.by_seed[row["seed"]]) if row["seed"] in side.by_seed else f"none ({row['status']})"
             lines.append(f"  seed {row['seed']}: {number}  {row['directory']}")
@@ -51,11 +54,13 @@ def _numbers(sides: Sequence[Side]) -> list[str]:
 
 
 def _result(outcome: Outcome, level: float) -> Iterable[tuple[str, object]]:
-    yield "p, two-sided", outcome.p
+    """p, estimate and intervals, where there are any."""
+    of_level = "interval" if outcome.p is None else f"interval of level {level:g}"
+    yield "p", outcome.p
     yield "estimate", outcome.estimate
     for name, low, high in (
-        (f"interval of level {level:g}", outcome.low, outcome.high),
-        (f"interval of level {level:g}, seed by seed", outcome.paired_low, outcome.paired_high),
+        (of_level, outcome.low, outcome.high),
+        (f"{of_level}, seed by seed", outcome.paired_low, outcome.paired_high),
     ):
         if low == low:  # not a NaN
             yield name, f"{_text(low)} to {_text(high)}"
@@ -66,14 +71,18 @@ def _family(judged: Judged) -> list[str]:
     family = judged.family
     if family.p_adjusted is None:
         return []
-    lines, ordered = [f"Family: {family.name}, {family.tests} tests"], sorted(judged.members, key=lambda of: of[1])
+    lines, ordered = [f"Family: {family.name}, {_count(family.tests)}"], sorted(judged.members, key=lambda of: of[1])
     for rank, (name, p) in enumerate(ordered):
         lines.append(f"  {_text(p)} x {family.tests - rank}  {name}")
     return [*lines, f"  adjusted p: {_text(family.p_adjusted)}, held to {1 - judged.level:.2g}"]
 
 
+def _count(tests: int) -> str:
+    return f"{tests} test{'s' if tests > 1 else ''}"
+
+
 def _power(judged: Judged) -> Iterable[tuple[str, object]]:
-    yield "p is held to, in Holm's first step", judged.alpha if judged.outcome.detectable else None
+    yield "p is held to, in Holm's first step", judged.alpha if judged.outcome.p is not None else None
     yield "smallest detectable", judged.detectable
     yield "seeds a model that would decide the printed difference", judged.seeds_needed
 

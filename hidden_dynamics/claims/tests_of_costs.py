@@ -4,14 +4,14 @@ import math
 
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
-from hidden_dynamics.claims.differences import steps_of
+from hidden_dynamics.claims.differences import steps_to_a_margin
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.expansion import region_of
 from hidden_dynamics.claims.means import Sample, equivalence, welch
 from hidden_dynamics.claims.power import detectable_within
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.claims.wording import bars_of_equality, listed, n_of, no_spread, ratio_of, too_few
+from hidden_dynamics.claims.wording import bars_of_equality, entering, listed, no_spread, ratio_of, too_few
 from hidden_dynamics.measurements.costs import FEWEST_ROUNDS
 from hidden_dynamics.results.rows import Row
 
@@ -50,7 +50,7 @@ def _times(bench: Bench, claim: Claim) -> list[Side]:
 def _sooner(bench: Bench, claim: Claim, printed: float) -> Outcome:
     sides = _times(bench, claim)
     if all(side.bounded == len(side.values) for side in sides):
-        return Outcome(reason="no run of either reached the accuracy", **n_of(*sides))
+        return Outcome(reason="no run of either reached the accuracy", **entering(*sides))
     minutes = [side.mapped(math.exp) for side in sides]
     found = f"{listed(minutes[0])} against {listed(minutes[1])} minutes"
     bars = tuple(
@@ -65,7 +65,7 @@ def _as_much_sooner(bench: Bench, claim: Claim, printed: float, margin: float) -
     """Equivalence of the logarithm of the ratio with the printed one's."""
     sides = _times(bench, claim)
     if any(side.bounded for side in sides):
-        return Outcome(reason="not every run reached the accuracy", **n_of(*sides))
+        return Outcome(reason="not every run reached the accuracy", **entering(*sides))
     few = too_few(*sides)
     raw = None if few else welch(*(Sample.of(side.values) for side in sides))
     if raw is None:
@@ -80,9 +80,8 @@ def _as_much_sooner(bench: Bench, claim: Claim, printed: float, margin: float) -
         p=found.p,
         detectable=lambda alpha: math.exp(detectable_within(difference, alpha, bench.definitions.power)),
         bars=bars_of_equality(*sides),
-        sides=sides,
-        working=[*steps_of(raw, difference), ("logarithm of the printed ratio", printed), ("margin", margin)],
-        **n_of(*sides),
+        working=[("logarithm of the printed ratio", printed), *steps_to_a_margin(raw, difference, margin, printed)],
+        **entering(*sides),
     )
 
 

@@ -12,7 +12,7 @@ from hidden_dynamics.claims.means import Sample, welch
 from hidden_dynamics.claims.power import detectable
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome, plain
-from hidden_dynamics.claims.wording import listed, n_of, no_spread, ratio_of, too_few
+from hidden_dynamics.claims.wording import entering, listed, no_spread, ratio_of, too_few
 
 
 def faster(bench: Bench, claim: Claim) -> Outcome:
@@ -48,9 +48,8 @@ def reaches(bench: Bench, claim: Claim) -> Outcome:
         detectable=lambda alpha: vanished * math.exp(detectable(difference, alpha, bench.definitions.power)),
         found=found,
         bars=(side.without if side.failed else "", ""),
-        sides=(side,),
         working=steps_of(raw, difference),
-        **n_of(side),
+        **entering(side),
     )
 
 

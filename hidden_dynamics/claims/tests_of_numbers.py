@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
-from hidden_dynamics.claims.differences import of_two, steps_of
+from hidden_dynamics.claims.differences import of_two, steps_of, steps_to_a_margin
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.means import Sample, combination, equivalence, hedges_g, welch
 from hidden_dynamics.claims.power import detectable, detectable_ratio, detectable_within, seeds_needed_within
@@ -14,10 +14,10 @@ from hidden_dynamics.claims.verdict import Outcome, plain
 from hidden_dynamics.claims.wording import (
     bars_of_a_direction,
     bars_of_equality,
+    entering,
     joined,
     mean,
     means,
-    n_of,
     no_spread,
     too_few,
 )
@@ -65,9 +65,8 @@ def gain(bench: Bench, claim: Claim) -> Outcome:
         detectable=lambda alpha: detectable(difference, alpha, bench.definitions.power),
         found=" against ".join(leads),
         bars=joined(bars_of_a_direction(*sides[:2]), bars_of_a_direction(*sides[:1:-1])),
-        sides=sides,
         working=steps_of(found, difference),
-        **n_of(*sides[:2]),
+        **entering(*sides),
     )
 
 
@@ -85,7 +84,7 @@ def steadier(bench: Bench, claim: Claim) -> Outcome:
     few = too_few(*sides)
     found = None if few else brown_forsythe(*(side.values for side in sides))
     if found is None:
-        return few or Outcome(reason=f"fewer than {FEWEST} seeds, or a model without spread", **n_of(*sides))
+        return few or Outcome(reason=f"fewer than {FEWEST} seeds, or a model without spread", **entering(*sides))
     low, high = found.difference.interval(bench.level)
     return Outcome(
         test="Brown and Forsythe's t of deviations from the median",
@@ -99,9 +98,8 @@ def steadier(bench: Bench, claim: Claim) -> Outcome:
         effect_name="ratio of mean absolute deviations",
         found=means(*sides),
         bars=bars_of_a_direction(*sides),
-        sides=sides,
         working=[*_deviations(sides), *steps_of(found.difference, found.difference)],
-        **n_of(*sides),
+        **entering(*sides),
     )
 
 
@@ -162,9 +160,8 @@ def _equal(bench: Bench, subject: Sample, reference: Sample, sides: Sequence[Sid
         effect_name="g" if len(sides) == 2 else "",
         found=f"{mean(subject)} against {mean(reference)}",
         bars=bars_of_equality(*sides),
-        sides=sides,
-        working=[*_printed_steps(printed), *steps_of(raw, difference), ("margin", margin)],
-        **n_of(*sides),
+        working=[*_printed_steps(printed), *steps_to_a_margin(raw, difference, margin)],
+        **entering(*sides),
     )
 
 

@@ -21,9 +21,10 @@ def listed(side: Side) -> str:
     return ", ".join(plain(value) if value < 1000 else f"{value:.0f}" for value in side.values) or "none"
 
 
-def n_of(subject: Side, reference: Side | None = None) -> dict[str, int | None]:
-    """The numbers of values, as an outcome has them."""
-    return {"n_subject": len(subject.values), "n_reference": None if reference is None else len(reference.values)}
+def entering(*sides: Side) -> dict[str, Any]:
+    """The sides of a test and their numbers of values, as an outcome has them."""
+    of = {name: len(side.values) for name, side in zip(("n_subject", "n_reference"), sides, strict=False)}
+    return {"sides": sides, **of}
 
 
 def ratio_of(estimate: float, low: float = math.nan, high: float = math.nan, name: str = "ratio") -> dict[str, Any]:
@@ -38,13 +39,13 @@ def too_few(*sides: Side) -> Outcome | None:
         return None
     failed = [side.without for side in sides if side.failed]
     text = ", ".join(f"n = {len(side.values)} for {side.label}" for side in short)
-    return Outcome(reason="; ".join([f"{text}: no spread over seeds to test with", *failed]), **n_of(*sides))
+    return Outcome(reason="; ".join([f"{text}: no spread over seeds to test with", *failed]), **entering(*sides))
 
 
 def no_spread(sides: Sequence[Side], found: str = "") -> Outcome:
     """Seeds that all give one number: the test has nothing to hold the difference to."""
     reason = "no spread between seeds: nothing to test with"
-    return Outcome(reason=reason, found=found or means(*sides), **n_of(*sides))
+    return Outcome(reason=reason, found=found or means(*sides), **entering(*sides))
 
 
 def bars_of_a_direction(subject: Side, reference: Side) -> tuple[str, str]:
