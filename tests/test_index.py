@@ -266,9 +266,9 @@ def test_a_finding_that_does_not_apply_is_left_out():
         (
             "better",
             "g",
-            {"Difference or ratio": "+0.5 [−1, +2]", "Paired by seed": "[−0.5, +1.25]", "Smallest detectable": "0.75"},
+            {"Difference or ratio": "+0.5 [−1, +2]", "Paired by seed": "[−0.5, +1.25]", "Detectable": "0.75"},
         ),
-        ("ratio", "ratio", {"Difference or ratio": "× 0.5 [−1, 2]", "Smallest detectable": "× 0.75"}),
+        ("ratio", "ratio", {"Difference or ratio": "× 0.5 [−1, 2]", "Detectable": "× 0.75"}),
     ],
 )
 def test_a_claim_says_what_it_could_have_found_and_an_inconclusive_one_how_many_seeds_would_decide(kind, effect, found):
@@ -276,7 +276,7 @@ def test_a_claim_says_what_it_could_have_found_and_an_inconclusive_one_how_many_
     row |= {"estimate": "0.5", "low": "-1", "high": "2"}
     for verdict, seeds in (("inconclusive", "12"), ("reproduced", "")):
         shown = findings(row | {"verdict": verdict})
-        assert {name: shown[name] for name in found} == found and shown["Seeds that would decide"] == seeds
+        assert {name: shown[name] for name in found} == found and shown["Seeds needed"] == seeds
     assert findings(row | {"verdict": "not run at this scale"}) == {}
 
 

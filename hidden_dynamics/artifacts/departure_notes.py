@@ -84,7 +84,8 @@ def departures_note(configuration: Configuration, records: Rows) -> list[str]:
     for record in records:
         for part in (record["departures"] or "").split("; "):
             found.setdefault(part, []).append(record)
-    parts = [f"{_whose(configuration, own, records)}{part}" for part, own in found.items() if part]
+    in_order = sorted(filter(None, found), key=lambda part: part.startswith("changed"))  # data and sizes first
+    parts = [f"{_whose(configuration, found[part], records)}{part}" for part in in_order]
     if not parts:
         return []
     return [

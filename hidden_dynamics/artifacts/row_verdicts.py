@@ -66,9 +66,10 @@ def verdict_texts(record: Record) -> dict[str, str]:
 
 def verdict_notes(records: Sequence[Record], baseline: str, note: str = NOTE) -> list[str]:
     """The meaning of the verdicts; nothing where nothing was judged (`departures_note` says why)."""
-    judged = any(record.get("verdict") not in (None, NOT_RUN) for record in records)
-    notes = [note.format(baseline=baseline)] if judged else []
-    return [*notes, *([VALUE_NOTE] if any("value_verdict" in record for record in records) else [])]
+    about_pairs, about_values = (
+        any(record.get(column) not in (None, NOT_RUN) for record in records) for column in HEADINGS
+    )
+    return [*([note.format(baseline=baseline)] if about_pairs else []), *([VALUE_NOTE] if about_values else [])]
 
 
 def _on_pair(verdicts: Rows, record: Record, baseline: str) -> str | None:

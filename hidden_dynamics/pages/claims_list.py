@@ -114,8 +114,8 @@ def findings(claim: Row) -> dict[str, str]:
         "Effect": f"{claim['effect_name']} = {_number(claim['effect'])}" if claim["effect_name"] == "g" else "",
         "p": _probability(claim),
         "n": " and ".join(filter(None, (claim["n_subject"], claim["n_reference"]))),
-        "Smallest detectable": _detectable(claim),
-        "Seeds that would decide": needed,
+        "Detectable": _detectable(claim),
+        "Seeds needed": needed,
         "Published": claim["published"],
     }
 
