@@ -9,17 +9,8 @@ from hidden_dynamics.claims.shown import Shown
 from hidden_dynamics.configuration import Configuration, known
 from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
 from hidden_dynamics.papers.claims import ORIGIN, Definitions, Margin, load_claims
+from hidden_dynamics.results.departures import departures
 from hidden_dynamics.results.rows import Row
-
-# How the keys of a task are called that scale or user changed; "" where a change is no departure, or is said otherwise.
-WORDS = {
-    "dataset": "",
-    "title": "",
-    "sizes": "",
-    "data": "preparation of the data",
-    "settings": "the task",
-    "models": "the models’ hyperparameters",
-}
 
 
 @dataclass(frozen=True)
@@ -72,23 +63,7 @@ class Bench:
         return f"no runs of {cells} on {tasks}" if absent else ""
 
     def departures(self, claim: Claim) -> str:
-        """The departures from the paper in data, size and settings; a cost depends on data and size alone."""
-        texts = []
-        for cell in claim.cells:
-            rows = self.rows(claim, cell)
-            texts += [self.stand_in(row) for row in rows if row["stand_in_for"]]
-            if isinstance(cell.size, int):
-                texts += [f"N = {row['size']}, not {cell.size}" for row in rows if row["size"] != str(cell.size)]
-        cost = self.evidence.cost(claim.subject, claim.metric) if claim.subject else None
-        tasks = [] if cost else dict.fromkeys(cell.task for cell in claim.cells)
-        changes = dict.fromkeys(change for task in tasks for change in self.changes(task))
-        texts += [f"changed from the paper’s: {', '.join(changes)}"] if changes else []
-        return "; ".join(dict.fromkeys(texts))
-
-    def changes(self, task: str) -> list[str]:
-        """The settings of a task that differ from config/tasks.yaml, in words."""
-        words = dict.fromkeys(WORDS.get(key, key) for key in self.configuration.changed(task))
-        return [word for word in words if word]
-
-    def stand_in(self, row: Row) -> str:
-        return f"{row['dataset_title']} in place of {self.configuration.title_of(row['stand_in_for'])}"
+        """The departures from the paper in data, size and settings; a measured cost depends on data and size alone."""
+        rows = [row for cell in claim.cells for row in self.rows(claim, cell)]
+        measured = claim.subject is not None and self.evidence.cost(claim.subject, claim.metric) is not None
+        return "; ".join(departures(self.configuration, rows, trained=not measured))

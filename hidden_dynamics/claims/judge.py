@@ -30,6 +30,7 @@ from hidden_dynamics.claims.tests_of_tables import ranking, smaller
 from hidden_dynamics.claims.verdict import COLUMNS, INCONCLUSIVE, NOT_RUN, Family, Outcome, decide
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.departures import stand_in
 
 
 def value(bench: Bench, claim: Claim) -> Outcome:
@@ -135,7 +136,7 @@ def _about(bench: Bench, claim: Claim) -> dict[str, Any]:
 def _row(bench: Bench, judged: Judged) -> dict[str, Any]:
     claim, outcome, family = judged.claim, judged.outcome, judged.family
     rows = [row for cell in claim.cells for row in bench.rows(claim, cell)]
-    data = [bench.stand_in(row) if row["stand_in_for"] else row["dataset_title"] for row in rows]
+    data = [stand_in(bench.configuration, row) if row["stand_in_for"] else row["dataset_title"] for row in rows]
     found = {key: _cell(getattr(outcome, key)) for key in COLUMNS if hasattr(outcome, key)}
     tested = outcome.p is not None
     return {
