@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv, nctdtr, nctdtrinc, ndtr, stdtrit
 
-from hidden_dynamics.claims.means import Difference, Sample, satterthwaite
+from hidden_dynamics.claims.means import Difference, Sample, satterthwaite, whole
 from hidden_dynamics.claims.spread import FEWEST, deviations
 
 POWER = 0.8
@@ -149,7 +149,7 @@ def _errors(subject: Sample, reference: Sample) -> tuple[NDArray, NDArray, NDArr
     others, other = _standard_deviations(float(reference.n - 1), NODES + 1)
     first = (subject.std * ones[:, None]) ** 2 / subject.n
     second = (reference.std * others) ** 2 / reference.n
-    degrees = np.floor(satterthwaite((first, second), (subject.n - 1, reference.n - 1)) + 1e-9)
+    degrees = whole(satterthwaite((first, second), [min(subject.n, reference.n) - 1] * 2))
     return np.sqrt(first + second).ravel(), degrees.ravel(), np.outer(one, other).ravel()
 
 
@@ -196,7 +196,7 @@ def _fewest(enough: Callable[[int], bool], most: int) -> int | None:
 def _share_of_ratios_found(n: int, m: int, ratio: float, alpha: float) -> float:
     (one, first), (other, second) = _simulated_deviations(n, m)
     variances = ratio**2 * first, second
-    degrees = np.maximum(1.0, np.floor(satterthwaite(variances, (n - 2, m - 2)) + 1e-9))
+    degrees = whole(satterthwaite(variances, [min(n, m) - 2] * 2))
     t = (ratio * one - other) / np.sqrt(sum(variances))
     return float(np.mean(t > _quantiles(degrees, 1 - alpha / 2)))
 
