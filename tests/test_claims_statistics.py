@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW, ttost_ind
 
-from hidden_dynamics.claims import bootstrap
-from hidden_dynamics.claims.bootstrap import block_bootstrap, bootstrap_t
 from hidden_dynamics.claims.holm import holm
 from hidden_dynamics.claims.kendall import critical_tau, inversions, kendall, smallest_p
 from hidden_dynamics.claims.means import (
@@ -253,21 +251,6 @@ def test_what_rankings_can_show():
         assert tau == pytest.approx(least) and p < ALPHA
 
 
-def test_bootstrap_is_the_same_again_and_changes_sides():
-    one, other = draw(7, 5, 1.0)
-    assert bootstrap_t(one, other, 0.95) == bootstrap_t(one, other, 0.95)
-    estimate, low, high, p = bootstrap_t(one, one + 0.0, 0.95)
-    assert (estimate, p) == (0.0, 1.0) and low == pytest.approx(-high)
-    assert bootstrap_t([1.0] * 5, [2.0] * 5, 0.95) is None
-
-
-def test_bootstrap_agrees_with_the_t_of_many_normal_values():
-    one, other = draw(11, 60, 0.3)
-    ours, welch_s = bootstrap_t(one, other, 0.95), difference(one, other)
-    assert ours[1:3] == pytest.approx(welch_s.interval(0.95), abs=0.05)
-    assert ours[3] == pytest.approx(welch_s.p, abs=0.02)
-
-
 # Where the truth is known. Seeds are fixed; a share may exceed the level by what binomial chance allows.
 
 
@@ -308,55 +291,6 @@ def test_a_large_effect_is_found():
     p = [difference(generator.normal(4, 1, 5), generator.normal(0, 1, 5)).cautious().p for _ in range(trials)]
     assert np.mean(np.array(p) < ALPHA) > 0.99
     assert np.mean([holm([value, *[1.0] * 11])[0] < ALPHA for value in p]) > 0.8
-
-
-@pytest.mark.parametrize("spread", [1.0, 3.0])
-def test_false_verdicts_of_the_bootstrap_stay_within_the_level(monkeypatch, spread):
-    monkeypatch.setattr(bootstrap, "RESAMPLES", 999)
-    trials = 800
-    generator = np.random.default_rng(23)
-    found = [bootstrap_t(generator.normal(0, spread, 5), generator.normal(0, 1, 5), 0.95) for _ in range(trials)]
-    assert np.mean([p < ALPHA for *_, p in found]) <= most(ALPHA, trials)
-    assert np.mean([low <= 0 <= high for _, low, high, _ in found]) >= 1 - most(ALPHA, trials)
-
-
-def test_the_bootstrap_finds_a_large_effect():
-    found = [bootstrap_t(*draw(seed, 5, 5.0), 0.95) for seed in range(20)]
-    assert np.mean([p < ALPHA for *_, p in found]) > 0.9
-
-
-def test_with_two_seeds_the_plain_bootstrap_would_not_do():
-    """Why `FEWEST` is 5: the range of two resampled pairs misses a true zero far more often than once in twenty."""
-    generator = np.random.default_rng(29)
-    false = 0
-    for _ in range(2000):
-        one, other = generator.normal(size=2), generator.normal(size=2)
-        false += one.min() > other.max() or one.max() < other.min()
-    assert false / 2000 > 0.25
-    assert bootstrap.FEWEST == 5
-
-
-def test_blocks_respect_that_neighbours_are_alike(monkeypatch):
-    monkeypatch.setattr(bootstrap, "RESAMPLES", 499)
-    generator = np.random.default_rng(31)
-    false = single = 0
-    for _ in range(300):
-        noise, series = generator.normal(size=400), np.zeros(400)
-        for t in range(1, 400):
-            series[t] = 0.7 * series[t - 1] + noise[t]
-        false += block_bootstrap(series, 0.95)[3] < ALPHA
-        single += scipy.stats.ttest_1samp(series, 0).pvalue < ALPHA
-    assert (
-        false / 300 < 0.12 < single / 300
-    )  # blocks err a little for so short a series; single values, four times in ten
-
-
-def test_blocks_find_a_mean_and_change_sign():
-    series = np.sin(np.arange(200)) + 1.0
-    estimate, low, high, p = block_bootstrap(series, 0.95)
-    assert low < estimate < high and estimate == pytest.approx(series.mean()) and p < 0.01
-    assert block_bootstrap(-series, 0.95)[3] == p
-    assert block_bootstrap(-series, 0.95)[1:3] == pytest.approx((-high, -low))
 
 
 @pytest.mark.parametrize("true, margin", [(1.0, 1.0), (-1.0, 1.0), (0.999, 1.0), (0.0, 1e-9), (0.2, 0.2)])

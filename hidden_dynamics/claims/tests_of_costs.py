@@ -12,7 +12,7 @@ from hidden_dynamics.claims.power import detectable_within
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome
 from hidden_dynamics.claims.wording import bars_of_equality, entering, listed, no_spread, ratio_of, too_few
-from hidden_dynamics.measurements.costs import FEWEST_ROUNDS
+from hidden_dynamics.measurements.rounds import FEWEST_ROUNDS
 from hidden_dynamics.results.rows import Row
 
 BY_CLOCKS = "time_to_accuracy"  # the cost that is not measured apart: the clocks of the trained runs tell it

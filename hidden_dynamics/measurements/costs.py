@@ -5,7 +5,6 @@ Nothing here imports a numerical library. `hidden_dynamics.measurements.cost_mea
 
 TIMES = ("training_time", "evaluation_time")  # per sample, in the units of config/metrics.yaml
 MEMORIES = ("training_memory", "evaluation_memory")
-FEWEST_ROUNDS = 12  # of timing, for a verdict
 COLUMNS = (
     *("task", "model", "label", "size", "paper_size", "quantity", "value", "unit"),
     *("ratio", "ratio_low", "ratio_high", "rounds", "batch", "steps", "samples_per_epoch"),
