@@ -15,12 +15,14 @@ from markup import Reader
 from PIL import Image
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
+from hidden_dynamics.artifacts.tables import RowKey, Table
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.pages import times
 from hidden_dynamics.pages.claims_list import findings
 from hidden_dynamics.pages.index import index_page
 from hidden_dynamics.pages.pictures import picture_of, thumbnail_of
-from hidden_dynamics.pages.table_parts import unbroken
+from hidden_dynamics.pages.table_parts import COLUMNS as COLUMNS_OF_A_SCREEN
+from hidden_dynamics.pages.table_parts import parts_of, unbroken
 from hidden_dynamics.pages.templating import duration
 from hidden_dynamics.results import summary
 from hidden_dynamics.results.rows import read_rows, write_rows
@@ -292,6 +294,16 @@ def test_where_nothing_is_judged_the_page_says_so_and_shows_neither_verdict_nor_
     approved("index_none_judged.txt", "\n".join(filter(None, lines)))
     assert {a["data-verdict"] for _, a in read.tags if "data-verdict" in a} == {"not run at this scale"}
     assert words(read.texts["claim-c"]).startswith("SRLSTM beats LSTM changed from the paper’s")
+
+
+def test_a_table_wider_than_a_screen_is_shown_group_by_group():
+    """Each with the columns of no group; our numbers are still ours."""
+    names = [("", "Model"), *((group, f"c{number}") for group in "ab" for number in range(COLUMNS_OF_A_SCREEN // 2))]
+    table = Table.of("t", [], [(RowKey("m", None), dict.fromkeys(names, "1"))], [{}], {("a", "c0"): "task"})
+    parts = parts_of(table, lambda key, task: f"#{task}")
+    assert [part.heading for part in parts] == ["a", "b"]
+    assert ['href="#task"' in part.html for part in parts] == [True, False]
+    assert all(part.html.count('scope="col"') == 1 + COLUMNS_OF_A_SCREEN // 2 for part in parts)
 
 
 def test_a_number_stays_on_one_line():

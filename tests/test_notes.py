@@ -8,7 +8,7 @@ from hidden_dynamics.artifacts.notes import caption, divergence_notes, readings_
 
 
 def test_captions_are_as_approved():
-    """Of stand-ins with both readings, of real data with settings of the user's, of what shows no runs or no data."""
+    """Of stand-ins with both readings, of real data with settings of the user's, of what shows no runs, of costs."""
     changes = {"tasks": {"mnist": {"training": {"epochs": 3}}}}
     shown = [
         artifact_at("demo", "momentumrnn_table2"),

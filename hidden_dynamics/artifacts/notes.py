@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.results.departures import departures
 
 RULES = {"max": "highest", "min": "lowest", "last": "last"}  # which of a run's evaluations it reports
 
@@ -29,12 +32,15 @@ def title_of(artifact: Artifact, about: str = "") -> str:
 
 
 def caption(artifact: Artifact) -> str:
-    """An artifact in sentences, before it is made: title, scale, data, seeds, readings."""
+    """An artifact in sentences, before it is made: title, scale, data, departures from the paper, seeds, readings."""
     configuration, runs = artifact.configuration, artifact.runs
     parts = [f"{artifact.settings.heading}.", *scale_notes(configuration)]
     data = dict.fromkeys(_data(configuration, task) for task in artifact.tasks())
     if data:
         parts.append(f"Data: {'; '.join(data)}.")
+    departing = departures(configuration, [_row(configuration, run) for run in artifact.cell_runs], bool(runs))
+    if departing:
+        parts.append(f"Departs from the paper, and is not held to the published numbers: {'; '.join(departing)}.")
     if runs:
         parts.append(f"Seeds: {', '.join(map(str, sorted({run.seed for run in runs})))}.")
         parts.append(readings_note((configuration.tasks[run.task].title, run.spec["readings"]) for run in runs))
@@ -42,9 +48,18 @@ def caption(artifact: Artifact) -> str:
 
 
 def _data(configuration: Configuration, task: str) -> str:
-    replaced = configuration.replaced(task)
-    text = data_text(configuration, configuration.title_of(configuration.tasks[task].dataset), replaced)
-    return f"{text} (not comparable with the published numbers)" if replaced else text
+    return configuration.title_of(configuration.tasks[task].dataset)
+
+
+def _row(configuration: Configuration, run: Run) -> dict[str, Any]:
+    """What is known of a run before it is made, of that in which it may depart from the paper."""
+    return {
+        "task": run.task,
+        "size": run.spec["hyperparameters"].get("hidden_size", run.paper_size),
+        "paper_size": run.paper_size,
+        "dataset_title": configuration.title_of(run.spec["dataset"]),
+        "stand_in_for": configuration.replaced(run.task),
+    }
 
 
 def data_text(configuration: Configuration, title: str, stand_in_for: str | None) -> str:
