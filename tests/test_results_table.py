@@ -184,6 +184,12 @@ def test_what_departs_from_the_paper_is_held_to_no_number_of_it(scale, settings,
     assert "holds" not in text and "fails" not in text and text.count(NOT_RUN) == 1
 
 
+def test_a_reading_is_no_departure_from_the_paper():
+    artifact = artifact_at("paper", MNIST, overrides={"tasks": {"mnist": {"readings": {"sr_cell": "released"}}}})
+    table = drawn([row(value=0.95, artifact=artifact)], artifact)
+    assert record(table, "lstm")["departures"] is None and record(table, "lstm")["difference"] == pytest.approx(-3.7)
+
+
 def test_a_table_of_stand_in_data_is_as_approved():
     demo = artifact_at("demo", MNIST)
     table = drawn([row(value=0.95, artifact=demo), row("momentum_lstm", 0.96, demo)], demo)

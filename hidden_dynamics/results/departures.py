@@ -10,10 +10,12 @@ from typing import Any
 from hidden_dynamics.configuration import Configuration
 
 # How the keys of a task are called that scale or user changed; "" where a change is no departure, or is said otherwise.
+# A reading is none: the released one is the authors' own.
 WORDS = {
     "dataset": "",
     "title": "",
     "sizes": "",
+    "readings": "",
     "data": "preparation of the data",
     "settings": "the task",
     "models": "the models’ hyperparameters",
