@@ -79,7 +79,11 @@ OTHERS = {
         *("adding", "sr_lstm"),
         {"training": {"rates": {"drops": [200, 400, 600, 800, 1000], "factor": 0.1}, "clip_norm": 10}},
     ),
-    ("adding_epochs", "iterations"): ("adding", "lstm", {"training": {"iterations_per_epoch": 1}}),
+    ("adding_epochs", "iterations"): (
+        "adding",
+        "lstm",
+        {"training": {"iterations_per_epoch": 1, "rates": {"drops": []}}},
+    ),
     ("attention_training", "q_with_attention"): (
         *("svhn_images", "ace_ode_net"),
         {"hyperparameters": {"q_trained_with": "attention"}},
