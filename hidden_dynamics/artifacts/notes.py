@@ -73,7 +73,7 @@ def readings_note(runs: Iterable[tuple[str, Mapping[str, str]]]) -> str:
     One that differs between tasks says which took which.
 
     Args:
-        runs: for each, its task's title and {reading: "published" or "released"}.
+        runs: for each, its task's title and {reading: its value}.
     """
     taken: dict[str, dict[str, set[str]]] = {}
     for task, choice in runs:
