@@ -1,0 +1,40 @@
+"""tools/undecidable_claims.py: what five seeds cannot decide, and that docs/claims.md has this list."""
+
+import pytest
+import undecidable_claims
+from conftest import ROOT
+
+from hidden_dynamics.claims.verdict import CONTRADICTED, INCONCLUSIVE, REPRODUCED
+
+DOCUMENT = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """At the printed means and deviations, by the ids of the claims."""
+    return {one.claim.id: one for one in undecidable_claims.judged_at_printed_numbers(5)}
+
+
+def test_the_document_has_the_tool_s_list():
+    lines = list(undecidable_claims.lines(5))
+    assert len(lines) > 50
+    assert "\n".join(lines) in DOCUMENT, "run python tools/undecidable_claims.py, and put its list into docs/claims.md"
+
+
+def test_no_printed_claim_is_contradicted_by_its_own_numbers(judged):
+    """But for those that the paper's own table refutes, which are never reproduced."""
+    for one in judged.values():
+        assert one.verdict in ((CONTRADICTED, INCONCLUSIVE) if one.claim.against_table else (REPRODUCED, INCONCLUSIVE))
+
+
+def test_the_made_up_seeds_have_the_printed_means_and_deviations(judged):
+    one = judged["table-mnist:value:mnist_images:test_accuracy:ace_ode_net-64"]
+    assert (one.outcome.estimate, one.outcome.n_subject) == (pytest.approx(0, abs=1e-9), 5)
+    assert one.outcome.found == "99.68 ± 0.03 against 99.68 ± 0.03"
+
+
+def test_ten_seeds_decide_more():
+    five, ten = (
+        sum(one.verdict == INCONCLUSIVE for one in undecidable_claims.judged_at_printed_numbers(n)) for n in (5, 10)
+    )
+    assert ten < five
