@@ -21,6 +21,12 @@ def test_the_document_has_the_tool_s_list():
     assert "\n".join(lines) in DOCUMENT, "run python tools/undecidable_claims.py, and put its list into docs/claims.md"
 
 
+def test_the_first_page_has_its_count(judged):
+    better = [one for one in judged.values() if one.claim.kind == "better"]
+    undecided = sum(one.verdict == INCONCLUSIVE for one in better)
+    assert f"cannot decide {undecided} of {len(better)} printed comparisons" in (ROOT / "README.md").read_text("utf-8")
+
+
 def test_no_printed_claim_is_contradicted_by_its_own_numbers(judged):
     """But for those that the paper's own table refutes, which are never reproduced."""
     for one in judged.values():
