@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
 
+ROUNDING = float(np.finfo(float).eps)
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -91,12 +93,14 @@ def combination(parts: Sequence[tuple[float, Sample]]) -> Difference | None:
         raise ValueError(f"two values on each side are needed, found {' and '.join(map(str, sizes))}")
     variances = [weight**2 * sample.std**2 / sample.n for weight, sample in parts]
     largest = max(abs(weight * sample.mean) for weight, sample in parts)
-    if not sum(variances) > np.finfo(float).eps ** 2 * max(largest, 1e-300) ** 2:
+    variance = sum(variances)
+    if not variance > (ROUNDING * max(largest, 1e-300)) ** 2:
         return None
     estimate = sum(weight * sample.mean for weight, sample in parts)
     degrees = satterthwaite(variances, [size - 1 for size in sizes])
-    safe = satterthwaite(variances, [min(sizes) - 1] * len(sizes))
-    return Difference(float(estimate), math.sqrt(sum(variances)), float(degrees), float(safe))
+    fewest = min(sizes)
+    safe = None if fewest == max(sizes) else satterthwaite(variances, [fewest - 1] * len(sizes))
+    return Difference(estimate, math.sqrt(variance), degrees, safe)
 
 
 def satterthwaite(variances: Sequence[Any], degrees: Sequence[float]) -> Any:
@@ -106,7 +110,9 @@ def satterthwaite(variances: Sequence[Any], degrees: Sequence[float]) -> Any:
 
 def whole(degrees: Any) -> Any:
     """Rounded down, but for what rounding errors take from a whole number; at least 1; a number, or an array."""
-    return np.maximum(1.0, np.floor(degrees + 1e-9))
+    if isinstance(degrees, np.ndarray):
+        return np.maximum(1.0, np.floor(degrees + 1e-9))
+    return max(1.0, math.floor(degrees + 1e-9))
 
 
 def paired(subject: Sequence[float], reference: Sequence[float]) -> Difference | None:
@@ -122,7 +128,7 @@ def paired(subject: Sequence[float], reference: Sequence[float]) -> Difference |
         raise ValueError(f"two pairs or more are needed, found {len(subject)} and {len(reference)} values")
     differences = Sample.of(np.subtract(subject, reference))
     scale = float(np.abs([subject, reference]).max())  # what rounding leaves of equal differences is no spread
-    if not differences.std > 4 * np.finfo(float).eps * max(scale, 1e-300):
+    if not differences.std > 4 * ROUNDING * max(scale, 1e-300):
         return None
     return Difference(differences.mean, differences.std / math.sqrt(differences.n), differences.n - 1)
 
