@@ -8,7 +8,7 @@ import scipy.stats
 import verdict_properties as tool
 from conftest import ROOT
 
-TRIALS = 60  # of a cell
+TRIALS = 100  # of a cell
 SECTION = (ROOT / "docs/claims.md").read_text(encoding="utf-8").split("\n## Error rates and power\n")[-1]
 
 
