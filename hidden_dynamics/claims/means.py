@@ -133,22 +133,6 @@ def paired(subject: Sequence[float], reference: Sequence[float]) -> Difference |
     return Difference(differences.mean, differences.std / math.sqrt(differences.n), differences.n - 1)
 
 
-def from_printed(subject: Sample, printed: float, runs: int) -> Difference | None:
-    """The mean's difference from a mean of `runs` runs that was printed without its spread; None without spread.
-
-    The printed one's error is taken to be that of as many runs like ours: taken as a constant, 12 % of true zeros are
-    called a difference where both are means of five runs, 22 % where ours is one of ten. The degrees of freedom are our
-    n - 1.
-
-    Raises:
-        ValueError: there are fewer than two values.
-    """
-    own = combination([(1, subject)])
-    if own is None:
-        return None
-    return Difference(subject.mean - printed, own.error * math.sqrt(1 + subject.n / runs), subject.n - 1)
-
-
 @dataclass(frozen=True)
 class Equivalence:
     """`within` says on which side of the margin the estimate is; `p` is that of the test for this side."""

@@ -44,6 +44,7 @@ def detectable_within(difference: Difference, alpha: float, power: float = POWER
     return difference.error * _smallest(enough, 2.0 * t + 4.0)
 
 
+@cache
 def detectable_ratio(n: int, m: int, alpha: float, power: float = POWER) -> float | None:
     """The smallest true ratio of spreads that `brown_forsythe` finds in n and m normal values, by simulation.
 
@@ -177,7 +178,7 @@ def _smallest(enough: Callable[[float], bool], high: float, low: float = 0.0) ->
     """Where `enough` becomes true between low and high, by bisection; high is raised until it is."""
     while not enough(high):
         low, high = high, 2 * high
-    for _ in range(50):
+    while high - low > 1e-6 * high:
         middle = (low + high) / 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
