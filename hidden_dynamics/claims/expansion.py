@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hidden_dynamics.claims.claim import Claim
+from hidden_dynamics.claims.claim import BY_CLOCKS, Claim
 from hidden_dynamics.claims.shown import Shown
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell
@@ -132,13 +132,16 @@ class _Maker:
             yield self.claim("ranking", statement, task, metric, ranked=ranked)
 
     def values(self) -> Iterator[Claim]:
-        """Every mean that the paper measured itself; those that it quotes are no claims of its own."""
+        """Every mean that the paper measured itself, and printed with its ±; a quoted one is no claim of its own.
+
+        How far a mean without its ± may be from ours cannot be said: taken as exact, it would be called different
+        10 times in a hundred where both are of five runs that are alike.
+        """
         for cell, metric in self.artifact.printed():
             number = self.artifact.number(cell, metric)
-            if number is not None and not number.quoted and not number.maximum:
-                spread = "" if number.std is None else f" ± {number.std:g}"
-                place = f"on {self.task(cell.task)}{_size(cell)}"
-                statement = f"{self.model(cell)} has a {self.title(metric)} of {number.value:g}{spread} {place}."
+            if number is not None and number.std is not None and not number.quoted:
+                text = f"{number.value:g} ± {number.std:g} on {self.task(cell.task)}{_size(cell)}"
+                statement = f"{self.model(cell)} has a {self.title(metric)} of {text}."
                 more = {"printed": (number, None), "hidden_gap": self.hidden_gap(cell, metric)}
                 yield self.claim("value", statement, cell.task, metric, cell, **more)
 
@@ -160,14 +163,16 @@ class _Maker:
         return [gap for gap in (abs(one.value - other.value) for one, other in numbers) if gap > NOTHING]
 
     def ratios(self) -> Iterator[Claim]:
-        """Every cost against the baseline's: its side of it, and the printed ratio."""
+        """Every cost against the baseline's: its side of it and, where it is measured apart, the printed ratio."""
         margin = load_claims().definitions.costs
         for subject, reference, quantity in self.artifact.ratios():
             printed = self.both(quantity, subject, reference)
             ratio = printed[0].value / printed[1].value
             about = f"{self.model(subject)}’s {_words(quantity)} on {self.task(subject.task)}"
             theirs = f"{self.model(reference)}’s{_size(subject)}."
-            for kind, comparison in (("ratio", side_of(ratio, margin)), ("value", f"{ratio:.2f} times")):
+            said = {"ratio": side_of(ratio, margin)}
+            said |= {"value": f"{ratio:.2f} times"} if quantity != BY_CLOCKS else {}
+            for kind, comparison in said.items():
                 statement = f"{about} is {comparison} {theirs}"
                 yield self.claim(kind, statement, subject.task, quantity, subject, reference, printed=printed)
 

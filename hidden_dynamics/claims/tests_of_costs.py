@@ -3,19 +3,14 @@
 import math
 
 from hidden_dynamics.claims.bench import Bench
-from hidden_dynamics.claims.claim import Claim
-from hidden_dynamics.claims.differences import steps_to_a_margin
+from hidden_dynamics.claims.claim import BY_CLOCKS, Claim
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.expansion import region_of
-from hidden_dynamics.claims.means import Sample, equivalence, welch
-from hidden_dynamics.claims.power import detectable_within
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.claims.wording import bars_of_equality, entering, listed, no_spread, ratio_of, too_few
+from hidden_dynamics.claims.wording import entering, listed, ratio_of
 from hidden_dynamics.measurements.rounds import FEWEST_ROUNDS
 from hidden_dynamics.results.rows import Row
-
-BY_CLOCKS = "time_to_accuracy"  # the cost that is not measured apart: the clocks of the trained runs tell it
 
 
 def ratio(bench: Bench, claim: Claim) -> Outcome:
@@ -32,8 +27,6 @@ def printed_ratio(bench: Bench, claim: Claim) -> Outcome:
     """
     margin, hidden = bench.margin("cost_ratio").relative, math.expm1(abs(math.log(_printed(claim))) / 2)
     margin = min(margin, hidden) if hidden > 0 else margin
-    if claim.metric == BY_CLOCKS:
-        return _as_much_sooner(bench, claim, math.log(_printed(claim)), math.log1p(margin))
     return _within_region(bench, claim, 0, margin, _printed(claim))
 
 
@@ -59,30 +52,6 @@ def _sooner(bench: Bench, claim: Claim, printed: float) -> Outcome:
     )
     sooner = printed < 1
     return of_logarithms(bench, claim, *sides, found, sign=-1 if sooner else 1, bars=bars if sooner else bars[::-1])
-
-
-def _as_much_sooner(bench: Bench, claim: Claim, printed: float, margin: float) -> Outcome:
-    """Equivalence of the logarithm of the ratio with the printed one's."""
-    sides = _times(bench, claim)
-    if any(side.bounded for side in sides):
-        return Outcome(reason="not every run reached the accuracy", **entering(*sides))
-    few = too_few(*sides)
-    raw = None if few else welch(*(Sample.of(side.values) for side in sides))
-    if raw is None:
-        return few or no_spread(sides)
-    difference = raw.cautious()
-    found = equivalence(difference.less(printed), margin)
-    interval = difference.estimate, *difference.interval(bench.level)
-    return Outcome(
-        test="equivalence, Welch's t of logarithms",
-        supports=found.within,
-        **ratio_of(*(math.exp(value) for value in interval)),
-        p=found.p,
-        detectable=lambda alpha: math.exp(detectable_within(difference, alpha, bench.definitions.power)),
-        bars=bars_of_equality(*sides),
-        working=[("logarithm of the printed ratio", printed), *steps_to_a_margin(raw, difference, margin, printed)],
-        **entering(*sides),
-    )
 
 
 def _within_region(bench: Bench, claim: Claim, region: int, margin: float, centre: float = 1.0) -> Outcome:

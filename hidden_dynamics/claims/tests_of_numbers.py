@@ -125,7 +125,7 @@ def similar(bench: Bench, claim: Claim) -> Outcome:
 
 
 def printed_mean(bench: Bench, claim: Claim) -> Outcome:
-    """Our mean against the printed one, which enters with its ± over the paper's runs, or as a constant.
+    """Our mean against the printed one, which enters with its ± over the paper's runs.
 
     The margin is at most half of the published gap that it could hide: where two values are reproduced, their order is.
     """
@@ -133,10 +133,10 @@ def printed_mean(bench: Bench, claim: Claim) -> Outcome:
     few = too_few(side)
     if few:
         return few
-    runs = math.inf if number.std is None else number.runs or PAPER_RUNS
+    printed = Sample(number.value, number.std, number.runs or PAPER_RUNS)
     margin = bench.margin(claim.metric).around(number.value)
     margin = margin if claim.hidden_gap is None else min(margin, claim.hidden_gap / 2)
-    return _equal(bench, Sample.of(side.values), Sample(number.value, number.std or 0.0, runs), [side], margin)
+    return _equal(bench, Sample.of(side.values), printed, [side], margin)
 
 
 def _equal(bench: Bench, subject: Sample, reference: Sample, sides: Sequence[Side], margin: float) -> Outcome:
