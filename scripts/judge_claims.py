@@ -68,7 +68,8 @@ def explanation(artifacts: Mapping[str, Artifact], claimed: Mapping[str, Claimed
 def explanation_of_others(configuration: Configuration, name: str, root: Path) -> str:
     """The same of a claim that others decide: the verdicts on these."""
     rows = read_rows(root / configuration.paths.all_verdicts("csv"), COLUMNS)
-    return explain_of_others(next(row for row in rows if row["id"] == name), rows)
+    found = {row["id"]: row for row in rows}
+    return explain_of_others(found[known(name, found, "claim", configuration.paths.all_verdicts("csv"))], rows)
 
 
 if __name__ == "__main__":

@@ -647,8 +647,9 @@ def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, ended):
     ],
 )
 def test_all_hold_where_each_part_holds_in_each_comparison(found, verdict):
-    rows = [{"entries": "first table1", "verdict": found[0]}, {"entries": "first", "verdict": found[1]}]
-    rows.append({"entries": "table2 second", "verdict": found[2]})
+    blank = dict.fromkeys(COLUMNS, "")
+    of = ("first table1", "first", "table2 second")
+    rows = [blank | {"entries": names, "verdict": one} for names, one in zip(of, found, strict=True)]
     about = {
         "id": "both",
         "artifact": TABLE,
@@ -663,6 +664,22 @@ def test_all_hold_where_each_part_holds_in_each_comparison(found, verdict):
     assert row["verdict"] == ("inconclusive" if verdict == "reproduced" else verdict)
     (row,) = verdicts_of_others([ClaimEntry(**about, but=1)], rows)
     assert row["verdict"] == ("reproduced" if verdict in ("inconclusive", "reproduced") else row["verdict"])
+
+
+@pytest.mark.parametrize(
+    "answers, verdict",
+    [(("contradicted", "contradicted"), "contradicted"), (("contradicted", "reproduced"), "inconclusive")],
+)
+def test_a_part_that_two_readings_answer_otherwise_is_open_and_evidence_alone_contradicts_nothing(answers, verdict):
+    rows = [
+        dict.fromkeys(COLUMNS, "") | {"entries": "first", "verdict": one, "reading": reading, "stand_in": "true"}
+        for one, reading in zip(answers, ("timit", "timit_recall"), strict=True)
+    ]
+    about = {"id": "one", "artifact": TABLE, "source": "here", "says": "one", "kind": "all", "of": ["first"]}
+    (row,) = verdicts_of_others([ClaimEntry(**about)], rows)
+    assert (row["verdict"], row["stand_in"]) == (verdict, "true")
+    (row,) = verdicts_of_others([ClaimEntry(**about, sufficient=True)], rows)
+    assert row["verdict"] == "inconclusive"
 
 
 def test_an_explanation_is_what_scipy_and_statsmodels_say(tmp_path, paper, ended):

@@ -119,6 +119,7 @@ def _row(artifact: Artifact, cell: Cell, seed: int, measured: dict[str, float]) 
         "status": "finished",
         "measured": json.dumps(measured),
         "stand_in_for": "",
+        "dataset": "",
         "dataset_title": "",
         "directory": f"made up/{cell.task}/{cell.model}-{cell.size}/seed{seed}",
     }

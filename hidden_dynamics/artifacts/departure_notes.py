@@ -10,21 +10,10 @@ from typing import Any
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.papers.published import load_tasks, published_task
+from hidden_dynamics.papers.published import with_originals
 from hidden_dynamics.results.departures import changed_words, departures, is_resized, listed
 
 Rows = Sequence[Mapping[str, Any]]
-
-
-def with_originals(artifact: Artifact, rows: Rows) -> list[dict[str, Any]]:
-    """Rows whose `stand_in_for` is as the runs say, or else the paper's dataset where theirs is another."""
-    papers = load_tasks(artifact.settings.published)
-
-    def original(row: Mapping[str, Any]) -> str | None:
-        task = papers.get(published_task(artifact.configuration, row["task"]))
-        return task.dataset if task and row["dataset"] not in (None, task.dataset) else None
-
-    return [{**row, "stand_in_for": row["stand_in_for"] or original(row)} for row in rows]
 
 
 def departures_of(artifact: Artifact, rows: Rows, trained: bool = True) -> str | None:
@@ -33,7 +22,12 @@ def departures_of(artifact: Artifact, rows: Rows, trained: bool = True) -> str |
     Args:
         trained: as for `departures`.
     """
-    return "; ".join(departures(artifact.configuration, with_originals(artifact, rows), trained)) or None
+    return (
+        "; ".join(
+            departures(artifact.configuration, with_originals(artifact.configuration, artifact.paper, rows), trained)
+        )
+        or None
+    )
 
 
 def departures_in_title(artifact: Artifact, rows: Rows, records: Rows, trained: bool = True) -> str:
@@ -44,7 +38,7 @@ def departures_in_title(artifact: Artifact, rows: Rows, records: Rows, trained: 
         records: those of the table, with their departures.
         trained: as for `departures`.
     """
-    configuration, rows = artifact.configuration, with_originals(artifact, rows)
+    configuration, rows = artifact.configuration, with_originals(artifact.configuration, artifact.paper, rows)
     parts = _stand_ins(configuration, rows) + (_schedules(configuration, rows) if trained else [])
     sizes = dict.fromkeys(str(row["size"]) for row in rows if is_resized(row))
     parts += [f"N = {listed(list(sizes))}"] if sizes else []

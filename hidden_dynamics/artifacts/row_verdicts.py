@@ -96,7 +96,7 @@ def _verdict(row: Mapping[str, str]) -> str:
     if row["verdict"]:
         return row["verdict"]
     form, number = re.fullmatch(r"\w+_([a-z]+)(\d*)", row["judged_with"]).groups()
-    return f"judged with {form.capitalize()} {number}"
+    return f"judged with {form.capitalize()} {number}".rstrip()
 
 
 def _about(verdicts: Rows, record: Record, kinds: Sequence[str]) -> list[Mapping[str, str]]:

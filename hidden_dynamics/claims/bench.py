@@ -9,6 +9,7 @@ from hidden_dynamics.claims.shown import Shown
 from hidden_dynamics.configuration import Configuration, known
 from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
 from hidden_dynamics.papers.claims import ORIGIN, Definitions, Margin, load_claims
+from hidden_dynamics.papers.published import with_originals
 from hidden_dynamics.results.departures import departures
 from hidden_dynamics.results.rows import Row
 
@@ -46,7 +47,7 @@ class Bench:
     def rows(self, claim: Claim, cell: Cell) -> list[Row]:
         """The runs of a cell; its measured costs where the claim is of costs."""
         cost = self.evidence.cost(cell, claim.metric)
-        return [cost] if cost else self.evidence.rows(cell)
+        return with_originals(self.configuration, claim.paper, [cost] if cost else self.evidence.rows(cell))
 
     def label(self, cell: Cell) -> str:
         return self.configuration.models[cell.model].label
@@ -63,7 +64,7 @@ class Bench:
         return f"no runs of {cells} on {tasks}" if absent else ""
 
     def departures(self, claim: Claim) -> str:
-        """The departures from the paper in data, size and settings; a measured cost depends on data and size alone."""
+        """The departures from the paper in data, size and settings; a measured cost does not depend on the training."""
         rows = [row for cell in claim.cells for row in self.rows(claim, cell)]
         measured = claim.subject is not None and self.evidence.cost(claim.subject, claim.metric) is not None
         return "; ".join(departures(self.configuration, rows, trained=not measured))

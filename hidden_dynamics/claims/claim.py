@@ -9,6 +9,8 @@ from hidden_dynamics.papers.published import Number
 
 BY_CLOCKS = "time_to_accuracy"  # the cost that is not measured apart: the clocks of the trained runs tell it
 
+SYMMETRIC = ("better", "steadier", "faster")  # whose test is the same when subject and reference change places
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -68,7 +70,8 @@ class Claim:
     def test(self) -> tuple:
         """Equal for two claims that one test decides, one way or the other."""
         kind, task, metric, subject, reference, *rest = self.same
-        return kind, task, metric, frozenset((subject, reference)), *rest
+        pair = frozenset((subject, reference)) if kind in SYMMETRIC else (subject, reference)
+        return kind, task, metric, pair, *rest
 
     @property
     def family(self) -> str:

@@ -49,12 +49,18 @@ def all_claims(artifacts: Mapping[str, Shown]) -> dict[str, Claimed]:
 def _said_again(claim: Claim, other: Claim, by_table: bool) -> Claim:
     """A claim that another entry has, too; what its own table's entry says of it is nothing more."""
     text = "" if by_table and claim.artifact == other.artifact else f"{other.says} ({other.source})"
-    return replace(claim, also="; ".join(filter(None, (claim.also, text))), entries=claim.entries + other.entries)
+    gaps = [gap for gap in (claim.hidden_gap, other.hidden_gap) if gap is not None]
+    return replace(
+        claim,
+        also="; ".join(filter(None, (claim.also, text))),
+        entries=claim.entries + other.entries,
+        hidden_gap=min(gaps, default=None),
+    )
 
 
 def _decidable(claims: Sequence[Claim]) -> list[Claim]:
     """Without the rankings of so few rows that not even full agreement has a small p in its family."""
-    alpha, kept = 1 - load_claims().definitions.level, list(claims)
+    alpha, kept = load_claims().definitions.alpha, list(claims)
     for claim in sorted((claim for claim in claims if claim.kind == "ranking"), key=_p_of_agreement, reverse=True):
         family = [other for other in kept if other.family == claim.family]
         if _p_of_agreement(claim) * len(family) >= alpha:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtr
 
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
@@ -17,9 +18,8 @@ from hidden_dynamics.claims.evidence import Side, of_shared_seeds
 from hidden_dynamics.claims.means import Difference, Sample, hedges_g, paired, welch
 from hidden_dynamics.claims.power import detectable, seeds_needed, seeds_needed_paired
 from hidden_dynamics.claims.verdict import Outcome, plain
-from hidden_dynamics.claims.wording import bars_of_a_direction, entering, joined, means, no_spread, too_few
+from hidden_dynamics.claims.wording import bars_of_a_direction, entering, means, no_spread, too_few
 
-NO_BARS = ("", "")
 Needed = Callable[[float], int | None]
 
 
@@ -30,17 +30,22 @@ def of_two(
     reference: Side,
     sign: int,
     shift: float = 0.0,
-    bars: tuple[str, str] = NO_BARS,
+    bars: tuple[str, str] | None = None,
 ) -> Outcome:
     """Test: the subject's mean less the reference's lies above `shift` (`sign` 1) or below it (`sign` -1).
 
     Args:
-        bars: what forbids a verdict for the claim, and one against it, beside failed runs.
+        bars: what forbids a verdict for the claim, and one against it; by default, that runs failed of the model which
+            it favours, where the claim favours the subject.
     """
+    bars = bars or bars_of_a_direction(subject, reference)
+    pair = of_shared_seeds(subject, reference)
+    blocked = bench.blocked(claim)
+    subject, reference = pair if blocked else (subject, reference)  # a block that lacks one of them says nothing
     few = too_few(subject, reference)
     if few:
         return replace(few, **_without_a_test(subject, reference))
-    blocked, by_seed = bench.blocked(claim), paired(*of_shared_seeds(subject, reference))
+    by_seed = paired(*(side.values for side in pair)) if len(pair[0].values) > 1 else None
     raw = by_seed if blocked else welch(Sample.of(subject.values), Sample.of(reference.values))
     if raw is None:
         return no_spread([subject, reference])
@@ -61,10 +66,28 @@ def of_two(
         effect=hedges_g(subject.values, reference.values),
         effect_name="g",
         found=means(subject, reference),
-        bars=joined(bars_of_a_direction(subject, reference), bars),
+        bars=bars,
         working=steps_of(raw, difference, shift),
         **entering(subject, reference),
     )
+
+
+def and_beyond(outcome: Outcome, claimed: bool, side: Side, threshold: float, sign: int) -> Outcome:
+    """A verdict for the claim (or against it: `claimed` False) also takes that one model's mean is beyond a threshold.
+
+    Both have to hold, so the larger p is that of both (intersection-union: Berger 1982). p of the mean is one-sided.
+
+    Args:
+        sign: 1 where it has to lie above the threshold, -1 below.
+    """
+    if outcome.supports is not claimed or outcome.p is None:
+        return outcome
+    sample = Sample.of(side.values)
+    error = sample.std / math.sqrt(sample.n)
+    t = sign * (sample.mean - threshold) / error if error else math.copysign(math.inf, sign * (sample.mean - threshold))
+    p = float(stdtr(sample.n - 1, -t))
+    step = (f"p, one-sided, of {side.label} {'above' if sign > 0 else 'below'} {plain(threshold)}", p)
+    return replace(outcome, p=max(outcome.p, p), working=[*outcome.working, step])
 
 
 def _without_a_test(subject: Side, reference: Side) -> dict[str, Any]:
@@ -97,9 +120,9 @@ def steps_of(raw: Difference, used: Difference, shift: float = 0.0) -> list[tupl
     return [*_steps_before_t(raw, used), *about, ("t", (raw.estimate - shift) / raw.error)]
 
 
-def steps_to_a_margin(raw: Difference, used: Difference, margin: float, centre: float = 0.0) -> list[tuple[str, float]]:
-    """The same of a test of equivalence, within a margin about `centre`: t is that of the margin's nearer end."""
-    t = (abs(raw.estimate - centre) - margin) / raw.error
+def steps_to_a_margin(raw: Difference, used: Difference, margin: float) -> list[tuple[str, float]]:
+    """The same of a test of equivalence: t is that of the margin's nearer end."""
+    t = (abs(raw.estimate) - margin) / raw.error
     return [*_steps_before_t(raw, used), ("margin", margin), ("t, from the margin's nearer end", t)]
 
 

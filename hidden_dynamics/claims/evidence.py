@@ -19,7 +19,7 @@ from hidden_dynamics.results.statistics import triangular_moving_average
 from hidden_dynamics.results.summary import measured_of
 
 LEAST_SHARE = 1e-12  # a gradient that is nothing is this share of another
-OF_EVERY_ROW = ("scale", "task", "model", "label", "size", "paper_size", "dataset_title", "stand_in_for")
+OF_EVERY_ROW = ("scale", "task", "model", "label", "size", "paper_size", "dataset", "dataset_title", "stand_in_for")
 OF_EVERY_RUN = ("seed", "status", "readings", "directory")
 COLUMNS = {  # what is read of each of an artifact's files
     "summary": (*OF_EVERY_ROW, *OF_EVERY_RUN, "parameters", "measured", "training_seconds"),
@@ -62,10 +62,11 @@ class Side:
         return replace(self, by_seed={seed: function(value) for seed, value in self.by_seed.items()})
 
 
-def of_shared_seeds(subject: Side, reference: Side) -> tuple[list[float], list[float]]:
-    """The numbers of the seeds that both have, in one order."""
+def of_shared_seeds(subject: Side, reference: Side) -> tuple[Side, Side]:
+    """Both with the numbers of the seeds that both have, in one order."""
     seeds = [seed for seed in subject.by_seed if seed in reference.by_seed]
-    return [subject.by_seed[seed] for seed in seeds], [reference.by_seed[seed] for seed in seeds]
+    one, other = (replace(side, by_seed={seed: side.by_seed[seed] for seed in seeds}) for side in (subject, reference))
+    return one, other
 
 
 @dataclass(frozen=True)
@@ -103,12 +104,11 @@ class Evidence:
         level = max((float(curve.min()) for side in sides for curve in side.values), default=math.nan)
         return *(side.mapped(lambda curve: float(1 + np.argmax(curve <= level))) for side in sides), level
 
-    def rise(self, cell: Cell, metric: str) -> tuple[Side, float]:
-        """The rise of a loss from its lowest value to its last; and its mean as a share of the lowest values' mean."""
+    def rise(self, cell: Cell, metric: str) -> tuple[Side, Side]:
+        """The rise of a loss from its lowest value to its last; and the same as a share of the lowest."""
         curves = self._of_finished(cell, lambda row: self._evaluations(row, metric))
         rises = curves.mapped(lambda curve: float(curve[-1] - curve.min()))
-        lowest = sum(float(curve.min()) for curve in curves.values)
-        return rises, sum(rises.values) / lowest if lowest else math.nan
+        return rises, curves.mapped(lambda curve: float(curve[-1] / curve.min() - 1))
 
     def reach(self, cell: Cell, early: float) -> Side:
         """The logarithm of the gradients' mean norm in the first steps as a share of that in the last, over iterations.

@@ -84,7 +84,7 @@ def _count(tests: int) -> str:
 def _power(judged: Judged) -> Iterable[tuple[str, object]]:
     yield "p is held to, in Holm's first step", judged.alpha if judged.outcome.p is not None else None
     yield "smallest detectable", judged.detectable
-    yield "seeds a model that would decide the printed difference", judged.seeds_needed
+    yield "seeds a model that would decide", judged.seeds_needed
 
 
 def _listed(heading: str, named: Iterable[tuple[str, object]]) -> list[str]:

@@ -69,7 +69,7 @@ class Judged:
     @property
     def alpha(self) -> float:
         """What the smallest p of the family is held to: Holm's first step."""
-        return (1 - self.level) / max(1, self.family.tests)
+        return round(1 - self.level, 12) / max(1, self.family.tests)
 
     @property
     def detectable(self) -> float | None:
@@ -122,7 +122,7 @@ def _judged(bench: Bench, claim: Claim, outcome: Outcome | None, tests: dict[tup
     if outcome is None or departures:
         verdict, reason = NOT_RUN, departures or bench.absent(claim)
     else:
-        verdict, reason = decide(outcome, family, level)
+        verdict, reason = decide(outcome, family, bench.definitions.alpha)
     return Judged(claim, outcome or Outcome(), family, verdict, reason, departures, members, level)
 
 

@@ -1,6 +1,6 @@
 """Claims of kind `all`: what a paper says of several tables at once, decided by the verdicts on its parts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hidden_dynamics.claims.verdict import (
     COLUMNS,
@@ -22,20 +22,34 @@ def verdicts_of_others(entries: Sequence[ClaimEntry], rows: Sequence[Row]) -> li
     Args:
         rows: the verdicts on all other claims.
     """
-    return [_row(entry, {part: _of_entry(part, rows) for part in entry.of}) for entry in entries]
+    return [_row(entry, {part: _of_entry(part, rows) for part in entry.of}, rows) for entry in entries]
 
 
 def _of_entry(name: str, rows: Sequence[Row]) -> str:
-    """The verdict on what an entry says, of those on its comparisons."""
-    found = {row["verdict"] for row in rows if name in row["entries"].split()}
+    """The verdict on what an entry says, of those on its comparisons: all have to hold.
+
+    Two readings of a task are two answers to one question: where they differ, it is inconclusive.
+    """
+    by_reading: dict[str, set[str]] = {}
+    for row in rows:
+        if name in row["entries"].split():
+            by_reading.setdefault(row["reading"], set()).add(row["verdict"])
+    answers = {_of_all(found) for found in by_reading.values()}
+    if len(answers) > 1 and NOT_RUN not in answers:
+        return INCONCLUSIVE
+    return _of_all(answers)
+
+
+def _of_all(found: set[str]) -> str:
     for verdict in (CONTRADICTED, NOT_RUN, INCONCLUSIVE):
         if verdict in found:
             return verdict
     return REPRODUCED if found else NOT_RUN
 
 
-def _row(entry: ClaimEntry, parts: dict[str, str]) -> dict[str, str]:
+def _row(entry: ClaimEntry, parts: dict[str, str], rows: Sequence[Row]) -> dict[str, str]:
     verdict, reason = _decided(entry, parts)
+    own = [row for row in rows if set(row["entries"].split()) & set(parts)]
     return {
         **dict.fromkeys(COLUMNS, ""),
         "id": entry.id,
@@ -51,8 +65,15 @@ def _row(entry: ClaimEntry, parts: dict[str, str]) -> dict[str, str]:
         "test": f"the verdicts on {len(parts)} others",
         "found": "; ".join(f"{part}: {found}" for part, found in parts.items()),
         "against_table": str(bool(entry.against_table)).lower(),
-        "stand_in": "false",
+        "stand_in": str(any(row["stand_in"] == "true" for row in own)).lower(),
+        "data": _joined(row["data"] for row in own),
+        "departures": _joined(row["departures"] for row in own),
     }
+
+
+def _joined(texts: Iterable[str]) -> str:
+    """The parts of texts that semicolons join, each once."""
+    return "; ".join(dict.fromkeys(part for text in texts for part in text.split("; ") if part))
 
 
 def _decided(entry: ClaimEntry, parts: dict[str, str]) -> tuple[str, str]:
@@ -61,7 +82,7 @@ def _decided(entry: ClaimEntry, parts: dict[str, str]) -> tuple[str, str]:
     by_verdict = {verdict: [part for part, found in parts.items() if found == verdict] for verdict in parts.values()}
     failed, absent = by_verdict.get(CONTRADICTED, []), by_verdict.get(NOT_RUN, [])
     if len(failed) > may_fail:
-        return CONTRADICTED, f"contradicted: {', '.join(failed)}"
+        return INCONCLUSIVE if entry.sufficient else CONTRADICTED, f"contradicted: {', '.join(failed)}"
     if absent:
         return NOT_RUN, f"not run at this scale: {', '.join(absent)}"
     if len(by_verdict.get(REPRODUCED, [])) < len(parts) - may_fail:

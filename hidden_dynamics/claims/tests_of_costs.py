@@ -8,7 +8,7 @@ from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.expansion import region_of
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.claims.wording import entering, listed, ratio_of
+from hidden_dynamics.claims.wording import bars_of_a_direction, entering, joined, listed, ratio_of
 from hidden_dynamics.measurements.rounds import FEWEST_ROUNDS
 from hidden_dynamics.results.rows import Row
 
@@ -50,8 +50,9 @@ def _sooner(bench: Bench, claim: Claim, printed: float) -> Outcome:
         f"{side.bounded} of {len(side.values)} runs of {side.label} did not reach it" if side.bounded else ""
         for side in sides
     )
-    sooner = printed < 1
-    return of_logarithms(bench, claim, *sides, found, sign=-1 if sooner else 1, bars=bars if sooner else bars[::-1])
+    sign, in_order = (-1, slice(None)) if printed < 1 else (1, slice(None, None, -1))  # whom the claim favours is first
+    bars = joined(bars_of_a_direction(*sides[in_order]), bars[in_order])
+    return of_logarithms(bench, claim, *sides, found, sign=sign, bars=bars)
 
 
 def _within_region(bench: Bench, claim: Claim, region: int, margin: float, centre: float = 1.0) -> Outcome:

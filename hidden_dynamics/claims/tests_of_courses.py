@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
-from hidden_dynamics.claims.differences import steps_of
+from hidden_dynamics.claims.differences import and_beyond, steps_of
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.means import Sample, welch
 from hidden_dynamics.claims.power import detectable
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome, plain
-from hidden_dynamics.claims.wording import entering, listed, no_spread, ratio_of, too_few
+from hidden_dynamics.claims.wording import bars_of_a_direction, entering, joined, listed, no_spread, ratio_of, too_few
 
 
 def faster(bench: Bench, claim: Claim) -> Outcome:
@@ -23,10 +23,18 @@ def faster(bench: Bench, claim: Claim) -> Outcome:
 
 
 def gradients(bench: Bench, claim: Claim) -> Outcome:
-    """The share of the gradient that reaches the early steps is larger; the reference's vanishes, the subject's not."""
-    sides = [bench.evidence.reach(cell, bench.definitions.early) for cell in claim.cells]
-    bars = ("; ".join(filter(None, (_vanishing(bench, sides[0]), _not_vanishing(bench, sides[1])))), "")
-    return of_logarithms(bench, claim, *sides, _shares(bench, sides), sign=1, bars=bars)
+    """The share of the gradient that reaches the early steps is larger; the reference's vanishes, the subject's not.
+
+    Against the claim it speaks where the subject's share is the smaller one, and vanishes.
+    """
+    subject, reference = sides = [bench.evidence.reach(cell, bench.definitions.early) for cell in claim.cells]
+    nothing, own = _not_vanishing(bench, reference), _vanishing(bench, subject)
+    bars = joined(bars_of_a_direction(*sides), ("; ".join(filter(None, (own, nothing))), "" if own else nothing))
+    outcome = of_logarithms(bench, claim, *sides, _shares(bench, sides), sign=1, bars=bars)
+    vanished = math.log(bench.definitions.vanished)
+    for claimed, side, sign in ((True, subject, 1), (True, reference, -1), (False, subject, -1)):
+        outcome = and_beyond(outcome, claimed, side, vanished, sign)
+    return outcome
 
 
 def reaches(bench: Bench, claim: Claim) -> Outcome:

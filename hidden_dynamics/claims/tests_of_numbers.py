@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
-from hidden_dynamics.claims.differences import of_two, steps_of, steps_to_a_margin
+from hidden_dynamics.claims.differences import and_beyond, of_two, steps_of, steps_to_a_margin
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.means import Sample, combination, equivalence, hedges_g, welch
 from hidden_dynamics.claims.power import detectable, detectable_ratio, detectable_within, seeds_needed_within
@@ -37,7 +38,8 @@ def not_better(bench: Bench, claim: Claim) -> Outcome:
     if few:
         return few
     margin = bench.margin(claim.metric).around(Sample.of(sides[1].values).mean)
-    return of_two(bench, claim, *sides, sign=-sign, shift=sign * margin)
+    favours_the_reference = bars_of_a_direction(*sides[::-1])
+    return of_two(bench, claim, *sides, sign=-sign, shift=sign * margin, bars=favours_the_reference)
 
 
 def gain(bench: Bench, claim: Claim) -> Outcome:
@@ -72,10 +74,14 @@ def gain(bench: Bench, claim: Claim) -> Outcome:
 
 def overfitting(bench: Bench, claim: Claim) -> Outcome:
     """The reference overfits, and the subject's loss ends less far above its lowest."""
-    (subject, _), (reference, share) = (bench.evidence.rise(cell, claim.metric) for cell in claim.cells)
-    overfits = share > bench.definitions.overfits
-    bar = "" if overfits else f"{reference.label} does not overfit here (its loss ends {share:.1%} above its lowest)"
-    return of_two(bench, claim, subject, reference, sign=-1, bars=(bar, ""))
+    (subject, _), (reference, shares) = (bench.evidence.rise(cell, claim.metric) for cell in claim.cells)
+    outcome = of_two(bench, claim, subject, reference, sign=-1)
+    if outcome.p is None:
+        return outcome
+    share, overfits = Sample.of(shares.values).mean, bench.definitions.overfits
+    bar = f"{reference.label} does not overfit here (its loss ends {share:.1%} above its lowest)"
+    bars = joined(outcome.bars, (bar if share <= overfits else "", ""))
+    return and_beyond(replace(outcome, bars=bars), True, shares, overfits, sign=1)
 
 
 def steadier(bench: Bench, claim: Claim) -> Outcome:
@@ -127,7 +133,8 @@ def similar(bench: Bench, claim: Claim) -> Outcome:
 def printed_mean(bench: Bench, claim: Claim) -> Outcome:
     """Our mean against the printed one, which enters with its ± over the paper's runs.
 
-    The margin is at most half of the published gap that it could hide: where two values are reproduced, their order is.
+    The margin is at most half of the published gap to the baseline: where a row's value and the baseline's are
+    reproduced, their order is.
     """
     (side,), number = bench.sides(claim), claim.printed[0]
     few = too_few(side)

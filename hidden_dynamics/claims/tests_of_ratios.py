@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
-from hidden_dynamics.claims.differences import NO_BARS, of_two
+from hidden_dynamics.claims.differences import of_two
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.verdict import Outcome
 
@@ -17,13 +17,13 @@ def of_logarithms(
     reference: Side,
     found: str,
     sign: int = -1,
-    bars: tuple[str, str] = NO_BARS,
+    bars: tuple[str, str] | None = None,
 ) -> Outcome:
     """Test: the ratio subject / reference is below 1 (`sign` -1) or above 1 (`sign` 1); the sides hold logarithms.
 
     Args:
         found: the numbers that are compared, as text.
-        bars: what forbids a verdict for the claim, and one against it, beside failed runs.
+        bars: as for `of_two`.
     """
     outcome = of_two(bench, claim, subject, reference, sign, bars=bars)
     if math.isnan(outcome.estimate):

@@ -1,7 +1,8 @@
 """Tests without seeds: the order of a table's rows, and the numbers of parameters."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
@@ -10,7 +11,7 @@ from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.kendall import critical_tau, kendall
 from hidden_dynamics.claims.means import Sample
 from hidden_dynamics.claims.verdict import Outcome
-from hidden_dynamics.claims.wording import ratio_of
+from hidden_dynamics.claims.wording import ratio_of, too_few
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.errors import UserError
 
@@ -18,6 +19,9 @@ from hidden_dynamics.errors import UserError
 def ranking(bench: Bench, claim: Claim) -> Outcome:
     """Kendall's tau between our means and the printed numbers, within each size; worst ranks for what failed."""
     sides = dict(zip(claim.cells, bench.sides(claim), strict=True))
+    few = too_few(*(side for side in sides.values() if not side.failed))
+    if few:
+        return few
     within, sign = list(strata(claim).values()), bench.configuration.metrics[claim.metric].sign
     ours, theirs = ranks_of(sides, sign), {cell: sign * number for cell, number in claim.ranked.items()}
     tau, p = kendall([([ours[cell] for cell in cells], [theirs[cell] for cell in cells]) for cells in within])
@@ -32,12 +36,17 @@ def ranking(bench: Bench, claim: Claim) -> Outcome:
         effect=tau,
         effect_name="tau",
         n_subject=len(sides),
-        found=f"{round(pairs * (1 + tau) / 2)} of {pairs} pairs as printed",
+        found=f"{_concordant(within, ours, theirs)} of {pairs} pairs as printed",
         doubt="chance agrees with the printed order as well as this",
         reason=f"{failed} runs have no number: their models rank last" if failed else "",
         sides=list(sides.values()),
         working=[("pairs within sizes", pairs), ("concordant less discordant pairs", tau * pairs)],
     )
+
+
+def _concordant(within: Sequence[Sequence[Cell]], ours: Mapping[Cell, float], theirs: Mapping[Cell, float]) -> int:
+    pairs = [pair for cells in within for pair in combinations(cells, 2)]
+    return sum((ours[one] - ours[other]) * (theirs[one] - theirs[other]) > 0 for one, other in pairs)
 
 
 def ranks_of(sides: Mapping[Cell, Side], sign: int) -> dict[Cell, int]:
@@ -62,11 +71,11 @@ def smaller(bench: Bench, claim: Claim) -> Outcome:
     if any(len(found) != 1 for found in numbers):
         raise UserError(f"{claim.artifact}: runs of one model have different numbers of parameters.")
     subject, reference = (found.pop() for found in numbers)
-    times = claim.times or 1.0
+    tied = subject == reference and claim.times is None
     return Outcome(
         test="count",
-        supports=subject * times <= reference if subject != reference else None,
-        reason="" if subject != reference else "they have as many",
+        supports=None if tied else subject * (claim.times or 1) <= reference,
+        reason="they have as many" if tied else "",
         **ratio_of(subject / reference),
         found=f"{subject:,} against {reference:,} parameters",
         working=[("parameters of the subject", subject), ("parameters of the reference", reference)],

@@ -16,7 +16,7 @@ REPRODUCED, CONTRADICTED, INCONCLUSIVE, NOT_RUN = VERDICTS = (
 )
 COLUMNS = (  # of claims.csv, and of each artifact's file
     *("id", "paper", "artifact", "source", "kind", "statement", "says", "entries", "also"),
-    *("task", "metric", "subject", "reference", "verdict", "reason", "judged_with", "test"),
+    *("reading", "task", "metric", "subject", "reference", "verdict", "reason", "judged_with", "test"),
     *("estimate", "low", "high", "level", "p", "p_adjusted", "family", "tests"),
     *("paired_low", "paired_high", "detectable", "seeds_needed"),
     *("effect", "effect_name", "n_subject", "n_reference", "found", "published", "against_table"),
@@ -79,22 +79,23 @@ class Family:
     p_adjusted: float | None = None
 
 
-def decide(outcome: Outcome, family: Family, level: float) -> tuple[str, str]:
+def decide(outcome: Outcome, family: Family, alpha: float) -> tuple[str, str]:
     """(verdict, reason): a supported claim is reproduced, one against which the test speaks contradicted."""
     if outcome.supports is None:
         return INCONCLUSIVE, outcome.reason
-    if family.p_adjusted is not None and family.p_adjusted >= 1 - level:
-        return INCONCLUSIVE, _undecided(outcome, level, family.tests)
+    if family.p_adjusted is not None and family.p_adjusted >= alpha:
+        return INCONCLUSIVE, _undecided(outcome, alpha, family.tests)
     bar = outcome.bars[not outcome.supports]
     if bar:
         return INCONCLUSIVE, bar
     return (REPRODUCED if outcome.supports else CONTRADICTED), outcome.reason
 
 
-def _undecided(outcome: Outcome, level: float, tests: int) -> str:
-    alone = outcome.p is not None and outcome.p < 1 - level
-    text = f"p < {1 - level:.2g} alone, but not among the {tests} tests of its family" if alone else ""
-    return "; ".join(filter(None, (text or outcome.doubt, outcome.reason)))
+def _undecided(outcome: Outcome, alpha: float, tests: int) -> str:
+    alone = outcome.p is not None and outcome.p < alpha
+    text = f"p < {alpha:g} alone, but not among the {tests} tests of its family" if alone else ""
+    doubt = outcome.bars[not outcome.supports] or outcome.doubt
+    return "; ".join(filter(None, (text or doubt, outcome.reason)))
 
 
 def counts(rows: Iterable[Row]) -> dict[str, int]:

@@ -10,7 +10,7 @@ from hidden_dynamics.claims.verdict import Outcome, plain
 
 
 def mean(sample: Sample) -> str:
-    return plain(sample.mean, 4) + (f" ± {plain(sample.std, 2)}" if sample.n != math.inf else "")
+    return f"{plain(sample.mean, 4)} ± {plain(sample.std, 2)}"
 
 
 def means(*sides: Side) -> str:

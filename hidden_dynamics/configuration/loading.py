@@ -112,7 +112,8 @@ class Configuration:
         """The keys of a task that the scale or the user sets otherwise than config/tasks.yaml."""
         changes = self.scale.tasks.get(task), self.settings.overrides.tasks.get(task)
         keys = [*(changes[0].given() if changes[0] else ()), *(changes[1] or ())]
-        return list(dict.fromkeys(keys))
+        own, papers = self.tasks[task].given(), _with_grids(self.papers_tasks[task]).given()
+        return [key for key in dict.fromkeys(keys) if own.get(key) != papers.get(key)]
 
     @functools.cached_property
     def classes(self) -> dict[str, str]:

@@ -72,6 +72,11 @@ class Definitions(Entry):
     overfits: Share
     power: Share
 
+    @property
+    def alpha(self) -> float:
+        """What p has to be below; 0.05, not what floating-point numbers make of 1 - 0.95."""
+        return round(1 - self.level, 12)
+
 
 class ClaimEntry(Entry):
     """A claim of the paper in one place, for every combination of tasks, metrics, subjects, references and sizes.
@@ -86,6 +91,7 @@ class ClaimEntry(Entry):
         sizes: one of the paper's sizes each, or a pair: the subject's and the reference's.
         times: of `smaller`, how many times as many parameters the reference has at least.
         of: of `all`, the entries that have to hold, but for so many (`but`).
+        sufficient: of `all`, that the sentence may hold where its parts do not: they are the paper's evidence for it.
         lacking: of `all`, what it is said of that no entry checks, in words.
         against_table: the paper's own table contradicts the sentence.
     """
@@ -106,6 +112,7 @@ class ClaimEntry(Entry):
     times: Annotated[float, Field(gt=1), expecting("a number above 1")] | None = None
     of: Names | None = None
     but: Whole | None = None
+    sufficient: Annotated[Literal[True], expecting("true, or no such key")] | None = None
     lacking: Text | None = None
     against_table: Annotated[Literal[True], expecting("true, or no such key")] | None = None
 
@@ -119,6 +126,8 @@ class ClaimEntry(Entry):
         if given - needed - possible:
             text = f"a claim of kind {self.kind} has no {', '.join(sorted(given - needed - possible))}: leave it out"
             raise PydanticCustomError("superfluous", "{text}", {"text": text})
+        if self.but is not None and self.but >= len(self.of):
+            raise PydanticCustomError("but", "fewer have to be allowed to fail than there are")
         if self.kind == "gain" and len(self.tasks) != 2:
             raise PydanticCustomError("tasks", "a claim of kind gain needs two tasks")
         return self
@@ -142,7 +151,7 @@ def _keys_of(kind: str) -> tuple[set[str], set[str]]:
     if kind in OF_A_TABLE:
         return set(), set()
     if kind in OF_OTHERS:
-        return {"of"}, {"but", "lacking"}
+        return {"of"}, {"but", "lacking", "sufficient"}
     needed = {"subject", "sizes"} | ({"reference"} if kind in COMPARED else set())
     if kind == "gain":
         needed |= {"tasks"}

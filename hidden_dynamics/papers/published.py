@@ -7,7 +7,7 @@ most the heading that the paper gives it. published/README.md describes the file
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -421,6 +421,18 @@ def load_published(name: str, directory: Path = PUBLISHED) -> Any:
 def load_tasks(name: str, directory: Path = PUBLISHED) -> dict[str, PaperTask]:
     """The tasks of the paper of file `name`, by name."""
     return {row.task: row for row in load_published(f"{Path(name).parent}/tasks.yaml", directory).rows}
+
+
+def with_originals(configuration: Configuration, paper: str, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of runs or measurements whose `stand_in_for` is as they say, or else the paper's dataset where theirs is
+    another: a task of the user's own may be of any."""
+    known_tasks = load_tasks(f"{paper}/tasks.yaml") if (PUBLISHED / paper / "tasks.yaml").exists() else {}
+
+    def original(row: Mapping[str, Any]) -> str:
+        task = known_tasks.get(published_task(configuration, row["task"]))
+        return task.dataset if task and row["dataset"] not in (None, "", task.dataset) else ""
+
+    return [{**row, "stand_in_for": row["stand_in_for"] or original(row)} for row in rows]
 
 
 def published_task(configuration: Configuration, task: str) -> str:

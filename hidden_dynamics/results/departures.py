@@ -26,13 +26,12 @@ def departures(configuration: Configuration, rows: Sequence[Mapping[str, Any]], 
     """The departures of rows, each once: "Digits in place of MNIST", "N = 32, not 128", "changed from ...: training".
 
     Args:
-        trained: whether the rows' numbers are those of trainings; a cost depends on data and size alone.
+        trained: whether the rows' numbers are those of trainings; a measured cost does not depend on their schedule.
     """
     texts = [stand_in(configuration, row) for row in rows if row["stand_in_for"]]
     texts += [f"N = {row['size']}, not {row['paper_size']}" for row in rows if is_resized(row)]
-    if trained:
-        changes = changed_words(configuration, [row["task"] for row in rows])
-        texts += [f"changed from the paper’s: {', '.join(changes)}"] if changes else []
+    changes = changed_words(configuration, [row["task"] for row in rows], trained)
+    texts += [f"changed from the paper’s: {', '.join(changes)}"] if changes else []
     return list(dict.fromkeys(texts))
 
 
@@ -45,9 +44,9 @@ def is_resized(row: Mapping[str, Any]) -> bool:
     return str(row["paper_size"]).isdecimal() and str(row["size"]) != str(row["paper_size"])
 
 
-def changed_words(configuration: Configuration, tasks: Iterable[str]) -> list[str]:
-    """The settings of tasks that differ from config/tasks.yaml, in words."""
-    keys = [key for task in dict.fromkeys(tasks) for key in configuration.changed(task)]
+def changed_words(configuration: Configuration, tasks: Iterable[str], trained: bool = True) -> list[str]:
+    """The settings of tasks that differ from config/tasks.yaml, in words; without those of the training, if asked."""
+    keys = [key for task in dict.fromkeys(tasks) for key in configuration.changed(task) if trained or key != "training"]
     return list(filter(None, dict.fromkeys(WORDS.get(key, key) for key in keys)))
 
 

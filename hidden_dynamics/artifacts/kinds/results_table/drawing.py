@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hidden_dynamics.artifacts.comparison import Record, gaps, size_of, standing
-from hidden_dynamics.artifacts.departure_notes import departures_of, with_originals
+from hidden_dynamics.artifacts.departure_notes import departures_of
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.kinds.results_table.layout import layout
 from hidden_dynamics.artifacts.kinds.results_table.notes import notes, title
@@ -14,7 +14,7 @@ from hidden_dynamics.artifacts.row_verdicts import with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import RowKey, Table
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.published import NOTHING, published_task
+from hidden_dynamics.papers.published import NOTHING, published_task, with_originals
 from hidden_dynamics.results.statistics import mean_and_std
 from hidden_dynamics.results.summary import measured_of
 
@@ -130,7 +130,7 @@ def _theirs(artifact: ResultsTable, key: RowKey, task: str, metric: str) -> Reco
 
 def _data(artifact: ResultsTable, runs: Rows) -> Record:
     """The runs' data, what they stand in for, and all in which the runs depart from the paper."""
-    originals = with_originals(artifact, runs)
+    originals = with_originals(artifact.configuration, artifact.paper, runs)
     return {
         "dataset": _shared(runs, "dataset"),
         "dataset_title": _shared(runs, "dataset_title"),
