@@ -82,9 +82,10 @@ def _decided(entry: ClaimEntry, parts: dict[str, str]) -> tuple[str, str]:
     by_verdict = {verdict: [part for part, found in parts.items() if found == verdict] for verdict in parts.values()}
     failed, absent = by_verdict.get(CONTRADICTED, []), by_verdict.get(NOT_RUN, [])
     if len(failed) > may_fail:
-        return INCONCLUSIVE if entry.sufficient else CONTRADICTED, f"contradicted: {', '.join(failed)}"
+        fails = f"in {', '.join(failed)}"
+        return (INCONCLUSIVE, f"its evidence fails {fails}") if entry.sufficient else (CONTRADICTED, fails)
     if absent:
-        return NOT_RUN, f"not run at this scale: {', '.join(absent)}"
+        return NOT_RUN, f"in {', '.join(absent)}"
     if len(by_verdict.get(REPRODUCED, [])) < len(parts) - may_fail:
-        return INCONCLUSIVE, f"inconclusive: {', '.join(by_verdict[INCONCLUSIVE])}"
+        return INCONCLUSIVE, f"in {', '.join(by_verdict[INCONCLUSIVE])}"
     return (INCONCLUSIVE, f"nothing here checks {entry.lacking}") if entry.lacking else (REPRODUCED, "")

@@ -53,7 +53,7 @@ def _group(says: str, claims: list[Row]) -> Group:
 
 def reasons_of(claim: Row) -> list[str]:
     """The reasons for a claim's verdict, without the verdict itself."""
-    return parts(claim["reason"].removeprefix(f"{NOT_RUN}: "))
+    return parts(claim["reason"])
 
 
 def parts(text: str) -> list[str]:
