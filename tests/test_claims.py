@@ -237,6 +237,11 @@ def margin(**about):
             "pixels-momentum-better",
             "nothing",
         ),
+        (
+            first(kind="all", subject=None, reference=None, sizes=None, of=["table1"], but=1),
+            "claims.0",
+            "fewer",
+        ),
         (margin(), "definitions.margins.silhouette", "either"),
         (margin(errors=0.1, relative=0.1), "definitions.margins.silhouette", "either"),
         (lambda content: content["claims"].append(content["claims"][0]), "pixels-momentum-better", "twice"),

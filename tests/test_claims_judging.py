@@ -10,7 +10,8 @@ import pytest
 import render_claims
 from approved import approved
 from conftest import refused
-from made import as_text, costs_of, make_run, row_of, write_inputs
+from judged import SPREAD, claimed, cost, evaluation, judged, run_of, seeds, summary_row
+from made import as_text, make_run, row_of, write_inputs
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -18,7 +19,7 @@ from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.artifacts.row_verdicts import with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import write_table
-from hidden_dynamics.claims.comparisons import Claimed, all_claims
+from hidden_dynamics.claims.comparisons import Claimed
 from hidden_dynamics.claims.evidence import Evidence, gather
 from hidden_dynamics.claims.judge import verdicts
 from hidden_dynamics.claims.means import Sample, welch
@@ -26,12 +27,11 @@ from hidden_dynamics.claims.of_others import verdicts_of_others
 from hidden_dynamics.claims.power import detectable
 from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN, VERDICTS, counts
 from hidden_dynamics.configuration.paths import TABLE_FORMS
-from hidden_dynamics.configuration.runs import Cell, Run, resolve
+from hidden_dynamics.configuration.runs import Cell, Run
 from hidden_dynamics.pages.claims_markdown import first_line, markdown
 from hidden_dynamics.papers.claims import ClaimEntry, artifacts_with_claims, load_claims
 from hidden_dynamics.results.rows import read_rows, write_rows
 
-SPREAD = (-0.1, 0.05, 0.0, 0.1, -0.05)
 TABLE = "momentumrnn_table11"
 PAIR = "mnist:test_accuracy:momentum_lstm-128:lstm-128"
 VALUE = "table11:value:mnist:test_accuracy:momentum_lstm-128"
@@ -48,54 +48,6 @@ def paper(configured) -> Callable[[str], Artifact]:
 def demo(configured) -> Callable[[str], Artifact]:
     configuration = configured(scale="demo")
     return lambda name: artifact_named(configuration, name)
-
-
-def run_of(artifact: Artifact, model="lstm", task="mnist", size=128, seed=0) -> Run:
-    return resolve(artifact.configuration, task, model, size, seed)
-
-
-def evaluation(run: Run, **measured: float) -> list[dict[str, float]]:
-    """One, at which the run has the given metrics, and some number of the one that it reports."""
-    return [{"iteration": 10, "epoch": 1.0, run.spec["training"]["report"]["metric"]: 0.5} | measured]
-
-
-def row(artifact: Artifact, run: Run, diverged=False, measured: dict | None = None) -> dict[str, str]:
-    """The row of a summary."""
-    about = {"evaluations": evaluation(run, **(measured or {})), "diverged_at": 5 if diverged else None}
-    return row_of(artifact.configuration, run, artifact.name, **about)
-
-
-def seeds(
-    artifact: Artifact,
-    model: str,
-    mean: float,
-    size=128,
-    task="mnist",
-    metric="test_accuracy",
-    spread: Iterable[float] = SPREAD,
-    diverged: Iterable[int] = (),
-) -> list[dict[str, str]]:
-    """Rows whose metric, in the unit that it is shown in, has a mean."""
-    factor = artifact.configuration.metrics[metric].factor
-    runs = [run_of(artifact, model, task, size, seed) for seed, _ in enumerate(spread)]
-    numbers = [(mean + offset) / factor for offset in spread]
-    return [
-        row(artifact, run, run.seed in diverged, {metric: number}) for run, number in zip(runs, numbers, strict=True)
-    ]
-
-
-def claimed(artifact: Artifact) -> Claimed:
-    """The claims on an artifact, as if there were no other one."""
-    return all_claims({artifact.name: artifact})[artifact.name]
-
-
-def judged(artifact: Artifact, rows=(), costs=(), root=None) -> dict[str, dict]:
-    """The verdicts by their claims' ids; without a root, where the runs' files are, those on numbers alone."""
-    claims = claimed(artifact).here
-    if root is None:
-        claims = [claim for claim in claims if claim.kind not in ("faster", "overfitting", "gradients", "reaches")]
-    evidence = Evidence(rows, costs, root) if root else Evidence(rows, costs)
-    return {row["id"]: row for row in verdicts(artifact, Claimed(claims, []), evidence)}
 
 
 def against_lstm(artifact: Artifact, *rows: list) -> dict:
@@ -462,12 +414,6 @@ def test_overfitting_is_the_rise_of_the_test_loss(tmp_path, paper, rises, verdic
 # Of costs
 
 
-def cost(artifact: Artifact, model: str, quantity: str, ratio: float, low="", high="", **changes) -> dict[str, str]:
-    about = {"ratio": str(ratio), "ratio_low": str(low), "ratio_high": str(high), "rounds": "20" if low else "1"}
-    rows = costs_of(artifact)
-    return next(row for row in rows if (row["model"], row["quantity"]) == (model, quantity)) | about | changes
-
-
 @pytest.mark.parametrize(
     "low, high, direction, value",
     [
@@ -566,7 +512,7 @@ def test_both_readings_are_judged_and_labelled(paper):
         for model, mean in (("lstm", 11.8), ("momentum_lstm", 11.8 + ahead)):
             for seed, offset in enumerate(SPREAD):
                 measured = {"validation_loss": mean + offset, "test_loss": 1.0 + seed}
-                rows.append(row(table, run_of(table, model, task, 120, seed), measured=measured))
+                rows.append(summary_row(table, run_of(table, model, task, 120, seed), measured=measured))
     found = judged(table, rows)
     pair = "validation_loss:momentum_lstm-120:lstm-120"
     next_frame, previous = (found[f"small-speech-best:{task}:{pair}"] for task in ("timit", "timit_recall"))

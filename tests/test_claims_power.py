@@ -1,12 +1,22 @@
 """What tests can find: against SciPy and statsmodels, and against simulated runs that the tests judge."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations, product
+from itertools import permutations as orders
 
 import numpy as np
 import pytest
 import scipy.stats
-from statsmodels.stats.power import TTestPower
+from judged import CELLS, TIMES_TABLE, around, claim_of, cost, g_of, judged, judged_of, seeds
+from scipy.stats import chi2, norm
+from statsmodels.stats.power import TTestIndPower, TTestPower
 
+from hidden_dynamics.artifacts import Artifact, artifact_named
+from hidden_dynamics.claims.claim import BY_CLOCKS
+from hidden_dynamics.claims.evidence import Evidence
+from hidden_dynamics.claims.judge import judge
 from hidden_dynamics.claims.means import Difference, Sample, equivalence, welch
 from hidden_dynamics.claims.power import (
     POWER,
@@ -21,6 +31,7 @@ from hidden_dynamics.claims.power import (
     seeds_needed_within,
 )
 from hidden_dynamics.claims.spread import brown_forsythe
+from hidden_dynamics.papers.published import Number
 
 ALPHA = 0.05
 TRIALS = 2000
@@ -140,3 +151,149 @@ def test_detectable_ratio_is_that_of_simulated_runs():
     assert share == pytest.approx(POWER, abs=ERROR)
     assert detectable_ratio(10, 10, ALPHA / 3) > ratio
     assert detectable_ratio(5, 5, ALPHA) is None and detectable_ratio(4, 10, ALPHA) is None
+
+
+# Beside a verdict: of each kind of claim, in its unit and on its side
+
+
+@pytest.fixture(scope="module")
+def table(configured) -> Artifact:
+    return artifact_named(configured(scale="paper"), TIMES_TABLE)
+
+
+@pytest.fixture(scope="module")
+def blocks(configured) -> Artifact:
+    readings = {"default": "published", "permutation": "released"}
+    return artifact_named(configured(scale="paper", readings=readings), TIMES_TABLE)
+
+
+def same(number: float) -> float:
+    return number
+
+
+def below_1(ratio: float) -> float:
+    return -math.log(ratio)
+
+
+def above_vanished(share: float) -> float:
+    return math.log(share / 0.1)
+
+
+@pytest.mark.parametrize(
+    "kind, printed, sides, of_number, gap",
+    [
+        ("better", (), [(98.2, 0.1), (98, 0.3)], same, same),
+        ("not_better", (), [(98.2, 0.1), (98, 0.3)], same, same),
+        ("overfitting", (), [(0.1, 0.05), (0.12, 0.02)], same, same),
+        ("gain", (), [(98, 0.1), (97, 0.3), (96, 0.2), (95, 0.2)], same, same),
+        ("faster", (), [(90, 5), (85, 3)], math.log, below_1),
+        ("gradients", (), [(0.2, 0.1), (0.1, 0.02)], math.log, math.log),
+        ("reaches", (), [(0.2, 0.1)], math.log, above_vanished),
+        (BY_CLOCKS, (5, 9), [(8, 2), (9, 1)], math.log, below_1),
+        (BY_CLOCKS, (9, 5), [(8, 2), (9, 1)], math.log, math.log),
+    ],
+)
+def test_what_a_t_test_of_a_claim_detects(table, kind, printed, sides, of_number, gap):
+    """By the noncentral t; standard error and degrees of freedom are Welch's, by hand."""
+    samples = [around(*side) for side in sides]
+    detectable = judged_of(table, claim_of(kind, printed), *samples).detectable
+    shares = [np.var(list(map(of_number, sample)), ddof=1) / len(sample) for sample in samples]
+    degrees = math.floor(sum(shares) ** 2 / sum(share**2 / 6 for share in shares) + 1e-9)
+    chance = scipy.stats.nct.sf(
+        scipy.stats.t.isf(ALPHA / 2, degrees), degrees, gap(detectable) / math.sqrt(sum(shares))
+    )
+    # the iterations of made-up curves are whole numbers
+    assert chance == pytest.approx(POWER, abs=0.02 if kind == "faster" else 5e-4)
+
+
+def test_seeds_that_would_decide_a_printed_difference(table, blocks):
+    """By Student's t, which differs little from Welch's where many seeds of equal spread are needed."""
+    claim, sides = claim_of("better", (99.0, 98.5)), [around(98.0, 1.0), around(98.0, 1.0)[::-1]]
+    std = np.std(sides[0], ddof=1)
+    found = judged_of(table, claim, *sides)
+    assert int(found.seeds_needed) == pytest.approx(
+        TTestIndPower().solve_power(0.5 / std, alpha=ALPHA, power=0.8), abs=1
+    )
+    paired = judged_of(blocks, claim, *sides)
+    gaps = np.std(np.subtract(*sides), ddof=1)
+    assert int(paired.seeds_needed) == math.ceil(TTestPower().solve_power(0.5 / gaps, alpha=ALPHA, power=POWER))
+    t = scipy.stats.t.isf(ALPHA / 2, 6)
+    chance = scipy.stats.nct.sf(t, 6, paired.detectable / gaps * math.sqrt(7))
+    assert paired.outcome.test == "paired t" and chance == pytest.approx(POWER, abs=5e-4)
+
+
+def chance_within(margin: float, std: float, n: int, degrees: int) -> float:
+    """That the mean of n normal values about 0 is shown to be within a margin, by t with these degrees of freedom."""
+    t = scipy.stats.t.isf(ALPHA, degrees)
+
+    def of_variance(chi: np.ndarray) -> np.ndarray:
+        half = margin / std * math.sqrt(n) - t * np.sqrt(chi / (n - 1))
+        return np.maximum(2 * norm.cdf(half) - 1, 0)
+
+    return chi2.expect(of_variance, args=(n - 1,))
+
+
+def test_the_smallest_margin_of_a_value_and_the_seeds_that_its_own_takes(table):
+    """Of a printed mean without spread, which is of five runs, the t has four degrees of freedom at most."""
+    claim = replace(claim_of("value"), printed=(Number(98.0, 0.0), None))
+    numbers = around(98.1, 0.3)
+    found, std = judged_of(table, claim, numbers), np.std(numbers, ddof=1)
+    of_five = judged_of(table, claim, numbers[:5])
+    assert chance_within(of_five.detectable, np.std(numbers[:5], ddof=1), 5, 4) == pytest.approx(POWER, abs=1e-3)
+    n = found.outcome.seeds_needed(ALPHA)  # the margin is a tenth of the errors, 0.2
+    assert chance_within(0.2, std, n, min(n - 1, 4)) >= POWER > chance_within(0.2, std, n - 1, min(n - 2, 4))
+
+
+@pytest.mark.parametrize("mean", [90.2, 89.8])
+def test_what_stands_beside_a_similarity(table, mean):
+    """g has the sign of the difference; the seeds are those of two normal means, but for a seed of Student's t."""
+    sides = around(mean, 2.0), around(90.0, 2.0)
+    found, std = judged_of(table, claim_of("similar"), *sides), np.std(sides[0], ddof=1)
+    assert found.outcome.effect == pytest.approx(g_of(*sides)) and found.outcome.effect * (mean - 90) > 0
+    n = 2 * ((norm.isf(ALPHA) + norm.isf((1 - POWER) / 2)) * std / 1.0) ** 2
+    assert int(found.seeds_needed) == pytest.approx(n, abs=2)
+
+
+def test_what_a_test_of_spreads_detects(table):
+    """A difference of mean absolute deviations below 0: all but so little of the reference's."""
+    ones, others = np.random.default_rng(1).normal(98, 1, (2, 10))
+    found = judged_of(table, claim_of("steadier"), list((ones - 98) / 100 + 98), list(others))
+    mean, less = (np.sort(np.abs(side - np.median(side)))[1:].mean() for side in (others, (ones - 98) / 100))
+    assert found.outcome.estimate == pytest.approx(less - mean) and found.verdict == "reproduced"
+    assert found.detectable == pytest.approx(mean * (1 - 1 / detectable_ratio(10, 10, ALPHA)))
+    assert found.seeds_needed == ""
+
+
+def test_the_smallest_tau_that_a_ranking_detects(configured):
+    """Five rows of one size and two of another: of all 240 orders 12 have a tau of 9 / 11 or more, which is 0.05."""
+    table = artifact_named(configured(scale="paper"), "momentumrnn_table1")
+    cells = [(model, 256) for model in ("lstm", "momentum_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm")]
+    cells += [("lstm", 128), ("momentum_lstm", 128)]
+    rows = [row for model, size in cells for row in seeds(table, model, 90.0 + len(model), size, "pmnist")]
+    found = judged(table, rows)["table1:ranking:pmnist:test_accuracy"]
+    scores = np.array([score(five) + score(two) for five, two in product(orders(range(5)), orders(range(2)))])
+    rare = [tau for tau in range(1, 12, 2) if np.mean(np.abs(scores) >= tau) < ALPHA]
+    assert found["tests"] == 1 and found["detectable"] == pytest.approx(rare[0] / 11)
+
+
+def score(order: Sequence[int]) -> int:
+    """Concordant less discordant pairs."""
+    return sum(1 if one < other else -1 for one, other in combinations(order, 2))
+
+
+@pytest.mark.parametrize(
+    "kind, printed, detectable",
+    [
+        ("ratio", 1.3, 1.05 * 1.2 / 1.15),  # that of which the lowest round would have been 1.05
+        ("ratio", 0.8, 1 / 1.05 * 1.2 / 1.25),  # the highest, 1 / 1.05
+        ("ratio", 1.0, 1.05 * 1.2 / 1.15),
+        ("value", 1.3, 1.3 * 1.05 * 1.2 / 1.15),
+    ],
+)
+def test_the_ratio_that_a_measured_cost_detects(configured, kind, printed, detectable):
+    table = artifact_named(configured(scale="paper"), "momentumrnn_table14")
+    ratios = {"momentum_lstm": (1.2, 1.15, 1.25), "lstm": (1, 1, 1)}
+    rows = [cost(table, model, "training_time", *ratio) for model, ratio in ratios.items()]
+    claim = replace(claim_of(kind, (printed, 1.0)), metric="training_time", reference=CELLS[1])
+    (found,) = judge(table, [claim], Evidence(costs=rows))
+    assert found.detectable == pytest.approx(detectable)

@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+ROUNDING = 1e-12  # of shares that are added up: a p that is exactly 0.05 is not to come out below it
 Ties = tuple[int, ...]  # how many things share a value, value by value
 
 
@@ -86,7 +87,7 @@ def _p(strata: tuple[Ties, ...], score: int) -> float:
     """The share of orders with at least this |score|; 1.0 where the score is 0 or less."""
     shares = _shares(strata)
     scores = shares.size - 1 - 2 * np.arange(shares.size)
-    return min(1.0, float(shares[np.abs(scores) >= score].sum()))
+    return min(1.0, float(shares[np.abs(scores) >= score].sum()) * (1 + ROUNDING))
 
 
 @cache
