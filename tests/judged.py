@@ -102,8 +102,8 @@ class Told:
         return None, np.array([1.0, 1.0 + self.number])
 
     def progress(self, metric: str, target: float) -> SimpleNamespace:
-        """The number is the minutes to any target."""
-        return SimpleNamespace(minutes=self.number)
+        """The number is the minutes to any target; it is infinite of a run that misses it in its one minute."""
+        return SimpleNamespace(minutes=None if math.isinf(self.number) else self.number)
 
 
 @dataclass(frozen=True)
