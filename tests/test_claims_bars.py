@@ -15,6 +15,7 @@ from hidden_dynamics.claims.evidence import Evidence
 from hidden_dynamics.claims.judge import judge
 from hidden_dynamics.claims.verdict import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPRODUCED, Family, Outcome, decide
 from hidden_dynamics.papers.claims import load_claims
+from hidden_dynamics.results.departures import changed_words
 
 LABELS = ("MomentumLSTM", "LSTM") * 2
 ALPHA = 0.05
@@ -188,10 +189,18 @@ def test_a_measured_cost_departs_by_all_but_the_training(configured, change, dep
     assert found["departures"].endswith(departs) and bool(found["departures"]) == bool(departs)
 
 
-@pytest.mark.parametrize("epochs, changed", [(150, []), (149, ["training"])])
-def test_what_repeats_the_paper_s_number_is_no_change(configured, epochs, changed):
-    overrides = {"tasks": {"mnist": {"training": {"epochs": epochs}}}, "artifacts": {}}
-    assert configured(scale="paper", overrides=overrides).changed("mnist") == changed
+@pytest.mark.parametrize(
+    "change, keys, without_training",
+    [
+        ({"training": {"epochs": 7000}, "data": {"letters": 10}}, [], []),
+        ({"training": {"epochs": 6999}, "data": {"letters": 10}}, ["training"], []),
+        ({"training": {"epochs": 6999}, "data": {"letters": 9}}, ["training", "data"], ["preparation of the data"]),
+    ],
+)
+def test_what_repeats_the_paper_s_number_is_no_change(configured, change, keys, without_training):
+    configuration = configured(scale="paper", overrides={"tasks": {"copying_1k": change}, "artifacts": {}})
+    assert configuration.changed("copying_1k") == keys
+    assert changed_words(configuration, ["copying_1k"], trained=False) == without_training
 
 
 # Families and margins
