@@ -159,9 +159,12 @@ def test_blocks_that_lack_a_run_say_nothing(blocks):
 # Departures
 
 
-def test_a_task_that_itself_has_other_data_departs(project):
-    project.set("config/tasks.yaml", "mnist.dataset", "digits")
+@pytest.mark.parametrize("dataset, replaced", [("digits", "mnist"), ("svhn", None)])
+def test_a_task_that_itself_has_other_data_departs(project, dataset, replaced):
+    """Whether or not they stand in for the paper's by their own entry."""
+    project.set("config/tasks.yaml", "mnist.dataset", dataset)
     table = artifact_named(project.load(scale="paper"), "momentumrnn_table11")
+    assert table.configuration.replaced("mnist") == replaced
     rows = [*seeds(table, "lstm", 98.0), *seeds(table, "momentum_lstm", 99.0)]
     found = judged(table, rows)["table11:better:mnist:test_accuracy:momentum_lstm-128:lstm-128"]
     assert found["verdict"] == NOT_RUN and found["departures"].endswith("in place of MNIST")
