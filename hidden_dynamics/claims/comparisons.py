@@ -31,19 +31,25 @@ def all_claims(artifacts: Mapping[str, Shown]) -> dict[str, Claimed]:
         UserError: an entry does not fit its artifact, or two claims have one id.
     """
     first: dict[tuple, Claim] = {}
-    claimed = {name: Claimed([], []) for name in artifacts}
-    for name, artifact in artifacts.items():
+    again: list[tuple[Claim, str]] = []
+    for artifact in artifacts.values():
         for entry, claim in expanded(artifact):
             before = first.setdefault(claim.same, claim)
             if before is claim:
                 continue
             first[claim.same] = _said_again(before, claim, by_table=entry.kind == "ordering")
-            if before.artifact != name:
-                claimed[name].elsewhere.append((claim, before.artifact))
-    for claim in _decidable(list(first.values())):
-        claimed[claim.artifact].here.append(claim)
-    _refuse_repetitions([claim for claims in claimed.values() for claim in claims.here])
-    return claimed
+            if before.artifact != claim.artifact:
+                again.append((claim, before.artifact))
+    judged = _decidable(list(first.values()))
+    _refuse_repetitions(judged)
+    there = {claim.same for claim in judged}
+    return {
+        name: Claimed(
+            [claim for claim in judged if claim.artifact == name],
+            [(claim, other) for claim, other in again if claim.artifact == name and claim.same in there],
+        )
+        for name in artifacts
+    }
 
 
 def _said_again(claim: Claim, other: Claim, by_table: bool) -> Claim:
