@@ -1,15 +1,16 @@
 """Made-up runs of an artifact, as rows of its summary and costs, and the verdicts on them."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from made import costs_of, row_of
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts import Artifact
+from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.claims.claim import BY_CLOCKS, Claim
 from hidden_dynamics.claims.comparisons import Claimed, all_claims
 from hidden_dynamics.claims.evidence import Evidence
@@ -19,10 +20,16 @@ from hidden_dynamics.papers.published import Number
 
 SPREAD = (-0.1, 0.05, 0.0, 0.1, -0.05)
 TIMES_TABLE = "momentumrnn_table16"  # of MomentumLSTM and LSTM with 256 hidden units; its target is one of minutes
+BLOCKS = {"default": "published", "permutation": "released"}  # readings by which a seed has data of its own
 CELLS = [Cell(task, model, 256) for task in ("pmnist", "mnist") for model in ("momentum_lstm", "lstm")]
 METRICS = {BY_CLOCKS: BY_CLOCKS, "overfitting": "test_loss"}
 PATTERN = (0.0, -1.0, 1.0, -0.9, 0.9, -1.1, 1.1)  # without the first, the deviations from the median are alike, too
 Numbers = Sequence[float | None]  # by seed; None of a run that diverged
+
+
+def times_table(configured: Callable, **settings: Any) -> Artifact:
+    """`TIMES_TABLE` at the paper's scale."""
+    return artifact_named(configured(scale="paper", **settings), TIMES_TABLE)
 
 
 def run_of(artifact: Artifact, model="lstm", task="mnist", size=128, seed=0) -> Run:

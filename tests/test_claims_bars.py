@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from judged import CELLS, TIMES_TABLE, around, claim_of, cost, evidence_of, g_of, judged, judged_of, seeds
+from judged import BLOCKS, CELLS, around, claim_of, cost, evidence_of, g_of, judged, judged_of, seeds, times_table
 from scipy import stats
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
@@ -24,14 +24,13 @@ ALPHA = 0.05
 @pytest.fixture(scope="module")
 def table(configured) -> Artifact:
     """Of MomentumLSTM and LSTM with 256 hidden units, at the paper's scale; its target is one of minutes."""
-    return artifact_named(configured(scale="paper"), TIMES_TABLE)
+    return times_table(configured)
 
 
 @pytest.fixture(scope="module")
 def blocks(configured) -> Artifact:
     """The same, where a seed has data of its own."""
-    readings = {"default": "published", "permutation": "released"}
-    return artifact_named(configured(scale="paper", readings=readings), TIMES_TABLE)
+    return times_table(configured, readings=BLOCKS)
 
 
 # Bars. Of each kind: the claim's printed numbers, sides that speak for it and against it (mean and spread), and the

@@ -9,7 +9,7 @@ from itertools import permutations as orders
 import numpy as np
 import pytest
 import scipy.stats
-from judged import CELLS, TIMES_TABLE, around, claim_of, cost, g_of, judged, judged_of, seeds
+from judged import BLOCKS, CELLS, around, claim_of, cost, g_of, judged, judged_of, seeds, times_table
 from scipy.stats import chi2, norm
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
@@ -158,13 +158,12 @@ def test_detectable_ratio_is_that_of_simulated_runs():
 
 @pytest.fixture(scope="module")
 def table(configured) -> Artifact:
-    return artifact_named(configured(scale="paper"), TIMES_TABLE)
+    return times_table(configured)
 
 
 @pytest.fixture(scope="module")
 def blocks(configured) -> Artifact:
-    readings = {"default": "published", "permutation": "released"}
-    return artifact_named(configured(scale="paper", readings=readings), TIMES_TABLE)
+    return times_table(configured, readings=BLOCKS)
 
 
 def same(number: float) -> float:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW, ttost_ind
 
+from hidden_dynamics.claims.comparisons import smallest_p
 from hidden_dynamics.claims.holm import holm
-from hidden_dynamics.claims.kendall import critical_tau, inversions, kendall, smallest_p
+from hidden_dynamics.claims.kendall import critical_tau, inversions, kendall
 from hidden_dynamics.claims.means import (
     Difference,
     Sample,

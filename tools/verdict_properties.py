@@ -20,8 +20,9 @@ from scipy.special import fdtr, ndtr, stdtrit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the repository, where the library is
 from hidden_dynamics.claims import power  # noqa: E402
+from hidden_dynamics.claims.comparisons import smallest_p  # noqa: E402
 from hidden_dynamics.claims.holm import holm  # noqa: E402
-from hidden_dynamics.claims.kendall import critical_tau, kendall, smallest_p  # noqa: E402
+from hidden_dynamics.claims.kendall import critical_tau, kendall  # noqa: E402
 from hidden_dynamics.claims.means import (  # noqa: E402
     Difference,
     Sample,

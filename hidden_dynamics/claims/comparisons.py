@@ -1,7 +1,7 @@
 """All claims of the papers, each comparison once, with the first artifact that has it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hidden_dynamics.claims.claim import Claim
@@ -74,9 +74,13 @@ def _decidable(claims: Sequence[Claim]) -> list[Claim]:
     return kept
 
 
+def smallest_p(sizes: Iterable[int]) -> float:
+    """The two-sided p of rankings, in strata of these sizes, that agree in full: one of all orders, and its reverse."""
+    return min(1.0, 2 / math.prod(map(math.factorial, sizes)))
+
+
 def _p_of_agreement(claim: Claim) -> float:
-    """The two-sided p of a ranking that agrees in full: one of all orders within the sizes, and its reverse."""
-    return min(1.0, 2 / math.prod(math.factorial(len(cells)) for cells in strata(claim).values()))
+    return smallest_p(len(cells) for cells in strata(claim).values())
 
 
 def strata(claim: Claim) -> dict[object, list]:

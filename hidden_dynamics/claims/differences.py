@@ -10,12 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr
 
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.evidence import Side, of_shared_seeds
-from hidden_dynamics.claims.means import Difference, Sample, hedges_g, paired, welch
+from hidden_dynamics.claims.means import Difference, Sample, against, hedges_g, paired, welch
 from hidden_dynamics.claims.power import detectable, seeds_needed, seeds_needed_paired
 from hidden_dynamics.claims.verdict import Outcome, plain
 from hidden_dynamics.claims.wording import bars_of_a_direction, entering, means, no_spread, too_few
@@ -62,7 +61,7 @@ def of_two(
         paired_low=paired_low,
         paired_high=paired_high,
         detectable=lambda alpha: detectable(difference, alpha, bench.definitions.power),
-        seeds_needed=None if shift else _needed(claim, subject, reference, by_seed if blocked else None),
+        seeds_needed=None if shift else _needed(bench, claim, subject, reference, by_seed if blocked else None),
         effect=hedges_g(subject.values, reference.values),
         effect_name="g",
         found=means(subject, reference),
@@ -83,9 +82,8 @@ def and_beyond(outcome: Outcome, claimed: bool, side: Side, threshold: float, si
     if outcome.supports is not claimed or outcome.p is None:
         return outcome
     sample = Sample.of(side.values)
-    error = sample.std / math.sqrt(sample.n)
-    t = sign * (sample.mean - threshold) / error if error else math.copysign(math.inf, sign * (sample.mean - threshold))
-    p = float(stdtr(sample.n - 1, -t))
+    difference = against(sample, threshold)
+    p = difference.cautious().p_beyond(sign) if difference else float(sign * (sample.mean - threshold) <= 0)
     step = (f"p, one-sided, of {side.label} {'above' if sign > 0 else 'below'} {plain(threshold)}", p)
     return replace(outcome, p=max(outcome.p, p), working=[*outcome.working, step])
 
@@ -98,14 +96,16 @@ def _without_a_test(subject: Side, reference: Side) -> dict[str, Any]:
     return {"estimate": one - other, "found": f"{plain(one, 4)} against {plain(other, 4)}"}
 
 
-def _needed(claim: Claim, subject: Side, reference: Side, by_seed: Difference | None) -> Needed | None:
+def _needed(bench: Bench, claim: Claim, subject: Side, reference: Side, by_seed: Difference | None) -> Needed | None:
     """The seeds that would decide the printed gap at the spread seen; None where the paper prints no two numbers."""
     if None in claim.printed:
         return None
-    gap = abs(claim.printed[0].value - claim.printed[1].value)
+    gap, power = abs(claim.printed[0].value - claim.printed[1].value), bench.definitions.power
     if by_seed is not None:
-        return lambda alpha: seeds_needed_paired(gap, by_seed.error * math.sqrt(by_seed.degrees + 1), alpha)
-    return lambda alpha: seeds_needed(gap, Sample.of(subject.values).std, Sample.of(reference.values).std, alpha)
+        std = by_seed.error * math.sqrt(by_seed.degrees + 1)
+        return lambda alpha: seeds_needed_paired(gap, std, alpha, power=power)
+    one, other = (Sample.of(side.values).std for side in (subject, reference))
+    return lambda alpha: seeds_needed(gap, one, other, alpha, power=power)
 
 
 def steps_of(raw: Difference, used: Difference, shift: float = 0.0) -> list[tuple[str, float]]:

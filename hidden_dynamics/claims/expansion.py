@@ -125,9 +125,9 @@ class _Maker:
     def rankings(self) -> Iterator[Claim]:
         """Of every task and metric, the order of its rows within each size."""
         for task, metric, ranked in self.artifact.rankings():
-            among = self.artifact.ranked_as
-            within = " within each size" if len({cell.size for cell in ranked}) > 1 and among.startswith("rows") else ""
-            about = f"{len(ranked)} {among} on {self.task(task)} by {self.title(metric)}{within}"
+            sizes = {cell.size for cell in ranked if isinstance(cell.size, int)}
+            within = " within each size" if len(sizes) > 1 else ""
+            about = f"{len(ranked)} {self.artifact.ranked_as} on {self.task(task)} by {self.title(metric)}{within}"
             statement = f"Our order of the {about} agrees with the printed one, more than by chance."
             yield self.claim("ranking", statement, task, metric, ranked=ranked)
 

@@ -16,7 +16,7 @@ def explain(judged: Judged) -> str:
     lines += _numbers(outcome.sides)
     untested = outcome.reason if outcome.supports is None else ""
     about = [("by", outcome.test), ("nothing is decided", untested), ("found", outcome.found), *outcome.working]
-    lines += _listed("Test", [*about, *_result(outcome, judged.level)])
+    lines += _listed("Test", [*about, *_result(outcome, judged.definitions.level)])
     lines += _family(judged)
     lines += _listed("Power", _power(judged))
     verdict = f"{judged.verdict}: {judged.reason}" if judged.reason else judged.verdict
@@ -74,7 +74,7 @@ def _family(judged: Judged) -> list[str]:
     lines, ordered = [f"Family: {family.name}, {_count(family.tests)}"], sorted(judged.members, key=lambda of: of[1])
     for rank, (name, p) in enumerate(ordered):
         lines.append(f"  {_text(p)} x {family.tests - rank}  {name}")
-    return [*lines, f"  adjusted p: {_text(family.p_adjusted)}, held to {1 - judged.level:.2g}"]
+    return [*lines, f"  adjusted p: {_text(family.p_adjusted)}, held to {judged.definitions.alpha:g}"]
 
 
 def _count(tests: int) -> str:

@@ -30,6 +30,7 @@ from hidden_dynamics.claims.tests_of_tables import ranking, smaller
 from hidden_dynamics.claims.verdict import COLUMNS, INCONCLUSIVE, NOT_RUN, Family, Outcome, decide
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.papers.claims import Definitions
 from hidden_dynamics.results.departures import stand_in
 
 
@@ -54,7 +55,7 @@ class Judged:
     Attributes:
         departures: of its runs from the paper; where there are any, it is no verdict on the paper's claim.
         members: of the family, each claim's id and p.
-        level: of intervals.
+        definitions: those of published/claims.yaml.
     """
 
     claim: Claim
@@ -64,12 +65,12 @@ class Judged:
     reason: str
     departures: str
     members: Sequence[tuple[str, float]]
-    level: float
+    definitions: Definitions
 
     @property
     def alpha(self) -> float:
         """What the smallest p of the family is held to: Holm's first step."""
-        return round(1 - self.level, 12) / max(1, self.family.tests)
+        return self.definitions.alpha / max(1, self.family.tests)
 
     @property
     def detectable(self) -> float | None:
@@ -114,7 +115,7 @@ def _outcome(bench: Bench, claim: Claim) -> Outcome | None:
 
 
 def _judged(bench: Bench, claim: Claim, outcome: Outcome | None, tests: dict[tuple, tuple[str, float]]) -> Judged:
-    members, level = list(tests.values()), bench.level
+    members = list(tests.values())
     adjusted = dict(zip(tests, holm([p for _, p in members]), strict=True))
     has_p = outcome is not None and outcome.p is not None
     family = Family(claim.family, len(members), adjusted[claim.test] if has_p else None)
@@ -123,7 +124,7 @@ def _judged(bench: Bench, claim: Claim, outcome: Outcome | None, tests: dict[tup
         verdict, reason = NOT_RUN, departures or bench.absent(claim)
     else:
         verdict, reason = decide(outcome, family, bench.definitions.alpha)
-    return Judged(claim, outcome or Outcome(), family, verdict, reason, departures, members, level)
+    return Judged(claim, outcome or Outcome(), family, verdict, reason, departures, members, bench.definitions)
 
 
 def _about(bench: Bench, claim: Claim) -> dict[str, Any]:
@@ -144,7 +145,7 @@ def _row(bench: Bench, judged: Judged) -> dict[str, Any]:
         **found,
         "verdict": judged.verdict,
         "reason": judged.reason,
-        "level": judged.level if tested and not math.isnan(outcome.low) else "",
+        "level": judged.definitions.level if tested and not math.isnan(outcome.low) else "",
         "p_adjusted": _cell(family.p_adjusted),
         "family": family.name if tested else "",
         "tests": family.tests if tested else "",

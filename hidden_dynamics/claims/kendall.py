@@ -35,11 +35,6 @@ def kendall(strata: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[
     return score / _pairs(sizes), _p(ties, abs(score) - undecided)
 
 
-def smallest_p(sizes: Sequence[int]) -> float:
-    """The p of full agreement in strata of these sizes; 1.0 where there is no pair."""
-    return _p(_untied(sizes), _pairs(sizes))
-
-
 def critical_tau(sizes: Sequence[int], alpha: float) -> float | None:
     """The smallest tau, without ties, whose p is below alpha; None where even full agreement's is not."""
     pairs = _pairs(sizes)

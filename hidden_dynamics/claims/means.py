@@ -33,6 +33,10 @@ class Difference:
         """Two-sided, for a difference of 0."""
         return float(2 * stdtr(self.degrees, -abs(self.estimate) / self.error))
 
+    def p_beyond(self, sign: int) -> float:
+        """One-sided, for a difference on this side of 0."""
+        return float(stdtr(self.degrees, -sign * self.estimate / self.error))
+
     def cautious(self) -> "Difference":
         """With whole degrees of freedom, rounded down, as if every sample had as few values as the smallest.
 
@@ -71,12 +75,17 @@ class Sample:
 def welch(subject: Sample, reference: Sample) -> Difference | None:
     """The difference of the means, or None where there is no spread to hold it to.
 
-    A published number without a standard deviation is a `Sample` of infinite n: the t is then that of one sample.
+    A constant is a `Sample` of infinite n and no deviation: the t is then that of one sample (`against`).
 
     Raises:
         ValueError: a side has fewer than two values.
     """
     return combination([(1, subject), (-1, reference)])
+
+
+def against(sample: Sample, number: float) -> Difference | None:
+    """The difference of a mean from a number, with n - 1 degrees of freedom; None where there is no spread."""
+    return welch(sample, Sample(number, 0.0, math.inf))
 
 
 def combination(parts: Sequence[tuple[float, Sample]]) -> Difference | None:

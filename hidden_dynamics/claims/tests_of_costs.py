@@ -46,13 +46,15 @@ def _sooner(bench: Bench, claim: Claim, printed: float) -> Outcome:
         return Outcome(reason="no run of either reached the accuracy", **entering(*sides))
     minutes = [side.mapped(math.exp) for side in sides]
     found = f"{listed(minutes[0])} against {listed(minutes[1])} minutes"
-    bars = tuple(
-        f"{side.bounded} of {len(side.values)} runs of {side.label} did not reach it" if side.bounded else ""
-        for side in sides
-    )
-    sign, in_order = (-1, slice(None)) if printed < 1 else (1, slice(None, None, -1))  # whom the claim favours is first
-    bars = joined(bars_of_a_direction(*sides[in_order]), bars[in_order])
-    return of_logarithms(bench, claim, *sides, found, sign=sign, bars=bars)
+    sooner = printed < 1
+    favoured = sides if sooner else sides[::-1]  # the one that the claim favours is first
+    bars = joined(bars_of_a_direction(*favoured), tuple(_missed(side) for side in favoured))
+    return of_logarithms(bench, claim, *sides, found, sign=-1 if sooner else 1, bars=bars)
+
+
+def _missed(side: Side) -> str:
+    """How many of its runs did not reach the accuracy; "" where all did."""
+    return f"{side.bounded} of {len(side.values)} runs of {side.label} did not reach it" if side.bounded else ""
 
 
 def _within_region(bench: Bench, claim: Claim, region: int, margin: float, centre: float = 1.0) -> Outcome:

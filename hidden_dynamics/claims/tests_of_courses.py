@@ -8,7 +8,7 @@ from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.differences import and_beyond, steps_of
 from hidden_dynamics.claims.evidence import Side
-from hidden_dynamics.claims.means import Sample, welch
+from hidden_dynamics.claims.means import Sample, against
 from hidden_dynamics.claims.power import detectable
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome, plain
@@ -43,7 +43,7 @@ def reaches(bench: Bench, claim: Claim) -> Outcome:
     few, found = too_few(side), _shares(bench, [side])
     if few:
         return replace(few, found=found)
-    raw = welch(Sample.of(side.values), Sample(math.log(vanished), 0.0, math.inf))
+    raw = against(Sample.of(side.values), math.log(vanished))
     if raw is None:
         return no_spread([side], found)
     difference = raw.cautious()

@@ -99,7 +99,7 @@ def steadier(bench: Bench, claim: Claim) -> Outcome:
         low=low,
         high=high,
         p=found.difference.p,
-        detectable=lambda alpha: _detectable_spread(*sides, alpha),
+        detectable=lambda alpha: _detectable_spread(*sides, alpha, bench.definitions.power),
         effect=found.ratio,
         effect_name="ratio of mean absolute deviations",
         found=means(*sides),
@@ -111,13 +111,12 @@ def steadier(bench: Bench, claim: Claim) -> Outcome:
 
 def _deviations(sides: Sequence[Side]) -> list[tuple[str, float]]:
     """Of each side, the mean absolute deviation from the median."""
-    means = [float(deviations(side.values).mean()) for side in sides]
-    return [(f"mean absolute deviation, {side.label}", mean) for side, mean in zip(sides, means, strict=True)]
+    return [(f"mean absolute deviation, {side.label}", float(deviations(side.values).mean())) for side in sides]
 
 
-def _detectable_spread(subject: Side, reference: Side, alpha: float) -> float | None:
+def _detectable_spread(subject: Side, reference: Side, alpha: float, power: float) -> float | None:
     """The smallest difference of mean absolute deviations that is found, at the reference's."""
-    ratio = detectable_ratio(len(reference.values), len(subject.values), alpha)
+    ratio = detectable_ratio(len(reference.values), len(subject.values), alpha, power)
     return None if ratio is None else float(deviations(reference.values).mean()) * (1 - 1 / ratio)
 
 
@@ -153,7 +152,7 @@ def _equal(bench: Bench, subject: Sample, reference: Sample, sides: Sequence[Sid
         return no_spread(sides)
     difference = raw.cautious()
     found, (low, high) = equivalence(difference, margin), difference.interval(bench.level)
-    printed = None if len(sides) == 2 else reference
+    printed, power = None if len(sides) == 2 else reference, bench.definitions.power
     return Outcome(
         test=f"equivalence within {margin:.3g}",
         supports=found.within,
@@ -161,8 +160,10 @@ def _equal(bench: Bench, subject: Sample, reference: Sample, sides: Sequence[Sid
         low=low,
         high=high,
         p=found.p,
-        detectable=lambda alpha: detectable_within(difference, alpha, bench.definitions.power),
-        seeds_needed=lambda alpha: seeds_needed_within(margin, subject.std, printed or reference.std, alpha),
+        detectable=lambda alpha: detectable_within(difference, alpha, power),
+        seeds_needed=lambda alpha: seeds_needed_within(
+            margin, subject.std, printed or reference.std, alpha, power=power
+        ),
         effect=hedges_g(*(side.values for side in sides)) if len(sides) == 2 else math.nan,
         effect_name="g" if len(sides) == 2 else "",
         found=f"{mean(subject)} against {mean(reference)}",
