@@ -206,7 +206,7 @@ def _check_entries(path: str | Path, table: np.ndarray, features: int) -> None:
     ids = table[:, :1]
     _refuse(path, table, (ids != np.round(ids)) | (np.abs(ids) > 2**53), 0, "a whole number")
     _refuse(path, table, (mask != 0) & (mask != 1), 2 + features, "0 or 1")
-    _refuse(path, table, (mask == 0) & (values != 0), 2, "0, because its mask is 0,")
+    _refuse(path, table, (mask == 0) & (values != 0), 2, "0 where the mask is 0")
     _refuse(path, table, ~mask.any(axis=1, keepdims=True), 2 + features, "a 1 in one of the masks of the line")
 
 
