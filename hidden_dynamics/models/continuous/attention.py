@@ -1,9 +1,90 @@
-"""Rules of attention: h' = rule(h, a) enters both dynamics in the place of h."""
+"""Rules of attention: h' = rule(h, a) enters both dynamics in the place of h. Where pairwise attention starts, and how
+it evolves."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+# A dimension that varies by less than this many roundings of its largest value is constant.
+ROUNDINGS = 16
 
 
 def elementwise(h: Tensor, a: Tensor) -> Tensor:
     """h'' = h * sigmoid(a), both of one shape (ACE-NODE, Section 3.2, Equation 5)."""
     return h * torch.sigmoid(a)
+
+
+def pairwise(h: Tensor, a: Tensor) -> Tensor:
+    """h' = h softmax(a)^T: dimension i of h' is a mean of all dimensions, weighted by row i, which sums to 1 (ACE-NODE,
+    Section 3.1, Equation 4).
+
+    Args:
+        h: (batch, d).
+        a: (d, d), one attention for the batch.
+    """
+    return h @ torch.softmax(a, -1).t()
+
+
+def correlation(h: Tensor) -> Tensor:
+    """Pearson's correlation of the dimensions of h over the batch, the a(0) of ACE-NODE's time series (Sections 4.2 to
+    4.5): (d, d), of (batch, d).
+
+    A dimension that is constant over the batch, but for rounding, has the correlation 0 with all others and, as every
+    dimension, 1 with itself; no gradient passes through it. (The released code has no numbers there.)
+    """
+    unit, _ = standardised(h)
+    return (unit.t() @ unit).fill_diagonal_(1)
+
+
+def standardised(h: Tensor) -> tuple[Tensor, Tensor]:
+    """The dimensions of h less their means, each of norm 1 over the batch, or 0 where it is constant: (batch, d), and
+    what that was multiplied by, (d,)."""
+    centred = h - h.mean(0)
+    squares = centred.square().sum(0)
+    negligible = h.shape[0] * (ROUNDINGS * torch.finfo(h.dtype).eps * h.detach().abs().amax(0)).square()
+    constant = squares.detach() <= negligible
+    scale = torch.where(constant, 0, torch.where(constant, 1, squares).rsqrt())
+    return centred * scale, scale
+
+
+def correlation_backward(unit: Tensor, scale: Tensor, gradient: Tensor) -> Tensor:
+    """The gradient of h, (batch, d), of what `standardised` gave for it and the correlation's gradient (d, d)."""
+    both = gradient + gradient.t()
+    through = unit @ both.fill_diagonal_(0)
+    through = (through - unit * (unit * through).sum(0)) * scale
+    return through - through.mean(0)
+
+
+class PairwiseRate(nn.Module):
+    """da/dt of pairwise attention from dynamics g' that map h' to its own shape: the mean over the batch of g'_i h'_j.
+
+    The paper takes for g' the cell of f' (Section 4.2), whose result is (batch, d) where da/dt is (d, d), and does not
+    say how one becomes the other. This is our choice: a(0) is a matrix of second moments, and these are what moves
+    second moments. It needs no parameters beyond those of the cell.
+
+    Args:
+        cell: `cell(t, h')`, of the shape of h', (batch, d).
+    """
+
+    def __init__(self, cell: nn.Module):
+        super().__init__()
+        self.cell = cell
+
+    def forward(self, t: Tensor, attended: Tensor) -> Tensor:
+        """da/dt, (d, d)."""
+        return self.cell(t, attended).t() @ attended / attended.shape[0]
+
+
+class FullyConnectedAttention(nn.Sequential):
+    """a(0) = the mean over the batch of W_2 ReLU(W_1 h(0) + b_1) + b_2 as a (d, d) matrix: FC-ACE (ACE-NODE, Section
+    4.6), whose layers the paper does not give.
+
+    Args:
+        size: d.
+    """
+
+    def __init__(self, size: int):
+        super().__init__(nn.Linear(size, size), nn.ReLU(), nn.Linear(size, size**2))
+
+    def forward(self, h: Tensor) -> Tensor:
+        """(d, d) of (batch, d)."""
+        return super().forward(h).mean(0).unflatten(0, (h.shape[1], h.shape[1]))
