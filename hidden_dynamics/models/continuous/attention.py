@@ -4,7 +4,7 @@ it evolves."""
 import torch
 from torch import Tensor, nn
 
-# A dimension that varies by less than this many roundings of its largest value is constant.
+# A dimension that deviates from its mean by less than this many roundings is constant.
 ROUNDINGS = 16
 
 
@@ -31,27 +31,30 @@ def correlation(h: Tensor) -> Tensor:
     A dimension that is constant over the batch, but for rounding, has the correlation 0 with all others and, as every
     dimension, 1 with itself; no gradient passes through it. (The released code has no numbers there.)
     """
-    unit, _ = standardised(h)
-    return (unit.t() @ unit).fill_diagonal_(1)
+    mean = h.mean(0)
+    centred = h - mean
+    products = centred.t() @ centred
+    scale = _scale(products.diagonal(), mean, len(h))
+    return (products * scale * scale.unsqueeze(1)).fill_diagonal_(1)
 
 
-def standardised(h: Tensor) -> tuple[Tensor, Tensor]:
-    """The dimensions of h less their means, each of norm 1 over the batch, or 0 where it is constant: (batch, d), and
-    what that was multiplied by, (d,)."""
-    centred = h - h.mean(0)
-    squares = centred.square().sum(0)
-    negligible = h.shape[0] * (ROUNDINGS * torch.finfo(h.dtype).eps * h.detach().abs().amax(0)).square()
-    constant = squares.detach() <= negligible
-    scale = torch.where(constant, 0, torch.where(constant, 1, squares).rsqrt())
-    return centred * scale, scale
-
-
-def correlation_backward(unit: Tensor, scale: Tensor, gradient: Tensor) -> Tensor:
-    """The gradient of h, (batch, d), of what `standardised` gave for it and the correlation's gradient (d, d)."""
-    both = gradient + gradient.t()
-    through = unit @ both.fill_diagonal_(0)
+def correlation_backward(h: Tensor, gradient: Tensor) -> Tensor:
+    """The gradient of h, (batch, d), from that of its correlation, (d, d)."""
+    mean = h.mean(0)
+    centred = h - mean
+    scale = _scale(centred.square().sum(0), mean, len(h))
+    unit = centred * scale
+    through = unit @ (gradient + gradient.t()).fill_diagonal_(0)
     through = (through - unit * (unit * through).sum(0)) * scale
     return through - through.mean(0)
+
+
+def _scale(squares: Tensor, mean: Tensor, batch: int) -> Tensor:
+    """What makes the norm of each dimension 1, 0 of a constant one, (d,); `squares` are of deviations from means."""
+    with torch.no_grad():
+        rounding = (ROUNDINGS * torch.finfo(mean.dtype).eps) ** 2 * (squares + batch * mean.square())
+        constant = squares <= rounding
+    return torch.where(constant, 0, torch.where(constant, 1, squares).rsqrt())
 
 
 class PairwiseRate(nn.Module):

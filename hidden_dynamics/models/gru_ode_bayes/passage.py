@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from hidden_dynamics.models.continuous.attention import correlation_backward, standardised
+from hidden_dynamics.models.continuous.attention import correlation, correlation_backward
 
 sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
 tanh_backward = torch.ops.aten.tanh_backward.grad_input
@@ -144,6 +144,7 @@ class Run:
         self.jumps = Jumps(plan, jump, h.shape[1])
         self.wanted = h.new_empty(len(plan.wanted), *h.shape)
         self.norms = h.new_empty(len(plan.steps) if plan.norms else 0)
+        self.correlation: Tensor | None = None  # of h, where it is known
 
     def events(self) -> list[tuple[bool, int]]:
         """(whether it is a jump, its number) of every event."""
@@ -154,13 +155,14 @@ class Run:
         return found + [(False, step) for step in range(done, self.plan.last)]
 
     def forward(self) -> None:
+        norms = self.norms.unbind()
         wanted = {state: index for index, state in enumerate(self.plan.wanted)}
         for state, (is_jump, number) in enumerate([(None, 0), *self.events()]):
             if is_jump:
                 self.jumps.make(number, self.h)
                 if self.plan.norms:
-                    unit, _ = standardised(self.h)
-                    self.norms[number] = torch.linalg.vector_norm((unit.t() @ unit).fill_diagonal_(1))
+                    self.correlation = correlation(self.h)
+                    torch.linalg.vector_norm(self.correlation, out=norms[number])
             elif is_jump is not None:
                 self.step(number)
             if state in wanted:
@@ -173,12 +175,12 @@ class Run:
             attended.copy_(self.h)
         else:
             if self.plan.renewed[number]:
-                unit, _ = standardised(self.h)
-                self.a = (unit.t() @ unit).fill_diagonal_(1)
+                self.a = correlation(self.h) if self.correlation is None else self.correlation
             softmax = torch.softmax(self.a, 1, out=self.softmax[place])
             self.hidden[place].copy_(self.h)
             torch.mm(self.h, softmax.t(), out=attended)
         self.h.add_(self.f.rate(place, attended), alpha=self.plan.delta)
+        self.correlation = None
         if self.g is not None:
             rate = self.g.rate(place, attended)
             self.a = torch.addmm(self.a, rate.t(), attended, alpha=self.plan.delta / len(attended))
@@ -219,7 +221,7 @@ class Run:
             return
         self.da += softmax * (d_softmax - (softmax * d_softmax).sum(1, keepdim=True))
         if self.plan.renewed[number]:
-            self.dh += correlation_backward(*standardised(hidden), self.da)
+            self.dh += correlation_backward(hidden, self.da)
             self.da.zero_()
 
 
