@@ -146,6 +146,18 @@ def test_a_passage_goes_backwards_once():
         loss.backward()
 
 
+def test_passages_that_overlap_and_that_follow_each_other_keep_their_memory_apart():
+    network, batches = made("evolving, kept, attached"), [drawn(seed) for seed in range(3)]
+    alone = [gradients_of(ours(network, batch), network) for batch in batches]
+    losses = [ours(network, batch) for batch in batches]
+    for k in (1, 0, 2):
+        assert_all_close(gradients_of(losses[k], network), alone[k], 1e-14)
+    with torch.inference_mode():
+        first = ours(network, batches[0])
+    assert torch.equal(first, losses[0])
+    assert_all_close(gradients_of(ours(network, batches[0]), network), alone[0], 1e-14)
+
+
 def test_an_observation_after_the_end_is_refused():
     with pytest.raises(ValueError, match="end"):
         made("full")(drawn(latest=80, rows=8))

@@ -122,8 +122,7 @@ class GRUODEBayes(nn.Module):
         """
         path, masks = self.path(observations), self.masks(observations) if masks is None else masks
         passed = self._passed(observations, covariates, masks, path, last=int(path.steps[-1]) if len(path.steps) else 0)
-        before, after = self.p(passed.before, masks.before), self.p(passed.after, masks.after)
-        return Filtered(before, after, passed.norms, observations.size)
+        return Filtered(passed.p_before, self.p(passed.after, masks.after), passed.norms, observations.size)
 
     def loss(self, filtered: Filtered, observations: Observations) -> Tensor:
         """(loss before the jumps + mixing * loss after them) / batch, in nats per series."""

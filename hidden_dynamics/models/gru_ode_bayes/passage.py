@@ -6,9 +6,11 @@ product over all steps or rows. In the loop, the results of an operation go wher
 gradients over what they are of.
 """
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -18,6 +20,45 @@ from hidden_dynamics.models.continuous.attention import correlation, correlation
 sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
 tanh_backward = torch.ops.aten.tanh_backward.grad_input
 threshold_backward = torch.ops.aten.threshold_backward.grad_input
+
+
+Take = Callable[..., Tensor]  # of the sizes of an array, whose entries may be anything
+
+
+class Blocks:
+    """Memory of one passage, taken from what the one before gave back.
+
+    A training step needs as much as the one before, hundreds of MB, and the system clears every page that it hands out
+    anew, which was seen to take a quarter of the step.
+
+    Args:
+        like: of the type and on the device of all blocks.
+    """
+
+    free: ClassVar[list[Tensor]] = []
+
+    def __init__(self, like: Tensor):
+        self.like, self.taken = like, []
+
+    def take(self, *shape: int) -> Tensor:
+        """An array; its block is at most twice as large."""
+        size = math.prod(shape)
+        fitting = [
+            (block.numel(), index)
+            for index, block in enumerate(Blocks.free)
+            if (block.dtype, block.device) == (self.like.dtype, self.like.device) and size <= block.numel() <= 2 * size
+        ]
+        if fitting:
+            block = Blocks.free.pop(min(fitting)[1])
+        else:
+            with torch.inference_mode(False):  # whoever takes it next may need gradients
+                block = self.like.new_empty(size + size // 10)
+        self.taken.append(block)
+        return block[:size].view(shape)
+
+    def give_back(self) -> None:
+        """What no passage took meanwhile is freed."""
+        Blocks.free, self.taken = self.taken, []
 
 
 class CellWeights(NamedTuple):
@@ -75,12 +116,13 @@ class Plan:
 class Passed(NamedTuple):
     """
     Attributes:
-        before, after: (R, d), the state of each row's series before and after its jump.
+        p_before: (R, 2 D), the p-model's answer to the state of each row's series before its jump.
+        after: (R, d), that state after it.
         wanted: (wanted, batch, d), the states asked for.
         norms: (U,) of the correlations after the jumps, or (0,); they have no gradient.
     """
 
-    before: Tensor
+    p_before: Tensor
     after: Tensor
     wanted: Tensor
     norms: Tensor
@@ -108,16 +150,16 @@ class _Passage(torch.autograd.Function):
             ctx.run = run
             ctx.save_for_backward(*(weight for weight in weights if weight is not None))  # none may change meanwhile
         ctx.mark_non_differentiable(run.norms)
-        return run.jumps.before, run.jumps.after, run.wanted, run.norms
+        return run.jumps.p, run.jumps.after, run.wanted, run.norms
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, before: Tensor, after: Tensor, wanted: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, p_before: Tensor, after: Tensor, wanted: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         _, run = ctx.saved_tensors, ctx.run
         if run is None:
             raise RuntimeError("this passage's backward reuses its memory: run it once per forward (no retain_graph)")
         ctx.run = None
-        return None, *run.backward(before, after, wanted)
+        return None, *run.backward(p_before, after, wanted)
 
 
 class Run:
@@ -135,13 +177,15 @@ class Run:
     ):
         self.plan, self.h, self.a, self.kept = plan, h.clone(), a, kept
         steps = plan.last if kept else 1
-        self.f = Cell(f, steps, h)
-        self.g = None if g is None else Cell(g, steps, h)
+        self.blocks = Blocks(h) if kept else None
+        take = self.blocks.take if kept else h.new_empty
+        self.f = Cell(f, steps, h, take)
+        self.g = None if g is None else Cell(g, steps, h, take)
         # h' of each step; with attention h itself and softmax(a), too.
-        self.attended = h.new_empty(steps, *h.shape)
+        self.attended = take(steps, *h.shape)
         if a is not None:
-            self.hidden, self.softmax = torch.empty_like(self.attended), a.new_empty(steps, *a.shape)
-        self.jumps = Jumps(plan, jump, h.shape[1])
+            self.hidden, self.softmax = take(steps, *h.shape), take(steps, *a.shape)
+        self.jumps = Jumps(plan, jump, h.shape[1], take)
         self.wanted = h.new_empty(len(plan.wanted), *h.shape)
         self.norms = h.new_empty(len(plan.steps) if plan.norms else 0)
         self.correlation: Tensor | None = None  # of h, where it is known
@@ -185,12 +229,12 @@ class Run:
             rate = self.g.rate(place, attended)
             self.a = torch.addmm(self.a, rate.t(), attended, alpha=self.plan.delta / len(attended))
 
-    def backward(self, d_before: Tensor, d_after: Tensor, d_wanted: Tensor) -> list[Tensor | None]:
+    def backward(self, d_p_before: Tensor, d_after: Tensor, d_wanted: Tensor) -> list[Tensor | None]:
         wanted = {state: index for index, state in enumerate(self.plan.wanted)}
         self.dh = torch.zeros_like(self.h)
         self.da = None if self.a is None else torch.zeros_like(self.a)
         events = [(None, 0), *self.events()]
-        self.jumps.start_back(d_before, d_after)
+        self.jumps.start_back(d_p_before, d_after)
         for state in reversed(range(len(events))):
             if state in wanted:
                 self.dh += d_wanted[wanted[state]]
@@ -200,7 +244,9 @@ class Run:
             elif is_jump is not None:
                 self.step_back(number)
         of_g = [None, None] if self.g is None else self.g.gradients(self.attended)
-        return [self.dh, self.da, *self.f.gradients(self.attended), *of_g, *self.jumps.gradients()]
+        gradients = [self.dh, self.da, *self.f.gradients(self.attended), *of_g, *self.jumps.gradients()]
+        self.blocks.give_back()
+        return gradients
 
     def step_back(self, number: int) -> None:
         attended, delta = self.attended[number], self.plan.delta
@@ -232,13 +278,14 @@ class Cell:
         weights: of the cell.
         steps: how many are kept.
         like: (batch, d).
+        take: gives memory.
     """
 
-    def __init__(self, weights: CellWeights, steps: int, like: Tensor):
+    def __init__(self, weights: CellWeights, steps: int, like: Tensor, take: Take):
         self.weights = weights
         (batch, size), gates = like.shape, len(weights.gates)
-        self.gates, self.candidate = like.new_empty(steps, batch, gates), like.new_empty(steps, batch, size)
-        self.reset_x = torch.empty_like(self.candidate)  # r x
+        self.gates = take(steps, batch, gates)
+        self.candidate, self.reset_x = (take(steps, batch, size) for _ in range(2))  # u and r x
         # Views are made once: an indexing in the loop costs a good part of what an operation does.
         self.r, self.z = self.gates[..., :size].unbind(), self.gates[..., gates - size :].unbind()
         self.d_gates, self.difference = like.new_empty(batch, gates), torch.empty_like(like)
@@ -290,48 +337,44 @@ class Jumps:
     those of products with the state and those of products with the input each lie side by side.
     """
 
-    def __init__(self, plan: Plan, weights: JumpWeights, size: int):
+    def __init__(self, plan: Plan, weights: JumpWeights, size: int, take: Take):
         self.weights, self.plan, self.size = weights, plan, size
-        (rows, self.features), self.p, like = plan.values.shape, len(weights.p_in), weights.p_in
+        (rows, self.features), self.hidden = plan.values.shape, len(weights.p_in)
         self.from_h = _with_p_in(weights.p_in, weights.gru_hidden, size)
         self.from_h_bias = _with_p_in(weights.p_in_bias, weights.gru_hidden_bias, size)
         self.transposed = [each.t() for each in (self.from_h, weights.p_out, weights.gru_in)]
-        self.before, self.after = like.new_empty(rows, size), like.new_empty(rows, size)
-        self.all, self.q = like.new_empty(rows, self.p + 4 * size), like.new_empty(rows, self.p)
-        self.prepared = like.new_empty(rows, weights.preparing.shape[1])
-        self.seen = like.new_empty(rows, 5 * self.features)  # m, m x, m mean, m logvar, m error
+        self.p, self.after = (weights.p_in.new_empty(rows, columns) for columns in (2 * self.features, size))
+        self.before, self.all, self.q = (take(rows, n) for n in (size, self.hidden + 4 * size, self.hidden))
+        self.prepared, self.d_prepared = (take(rows, weights.preparing.shape[1]) for _ in range(2))
+        self.seen = take(rows, 5 * self.features)  # m, m x, m mean, m logvar, m error
         self.seen[:, : self.features] = plan.mask
         self.seen[:, self.features : 2 * self.features] = plan.mask * plan.values
-        self.inverse = like.new_empty(rows, self.features)  # 1 / sigma
+        self.inverse = take(rows, self.features)  # 1 / sigma
         self.counts = [end - start for start, end in pairwise(plan.offsets)]
-        self.rows = list(zip(*(each.split(self.counts) for each in self._arrays()), strict=True))
+        self.given, self.made, self.gates = (self._by_jump(arrays) for arrays in self._arrays())
         self.keep = None if plan.keep is None else plan.keep.split(self.counts)
 
-    def _arrays(self) -> list[Tensor]:
-        """What `make` and `make_back` need of each row, in the order in which they name it."""
-        size, p, d = self.size, self.p, self.features
+    def _by_jump(self, arrays: Sequence[Tensor]) -> list[tuple[Tensor, ...]]:
+        """The rows of each jump, of each array."""
+        return list(zip(*(each.split(self.counts) for each in arrays), strict=True))
+
+    def _arrays(self) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+        """What is given of each row, what is made of it, and the columns of the one array, singly and together."""
+        size, p, d, plan = self.size, self.hidden, self.features, self.plan
+        seen = self.seen, self.seen[:, 2 * d : 4 * d], self.seen[:, 4 * d :]
         columns = self.all.split([p, size, size, size, size], 1)
-        of_products = self.all[:, : p + 3 * size], self.all[:, p + size :], self.all[:, p + size : p + 3 * size]
-        seen = self.seen[:, 2 * d : 4 * d], self.seen[:, 4 * d :]
-        plan, twice = self.plan, torch.cat([self.plan.mask, self.plan.mask], 1)
-        given = [plan.series, plan.values, plan.mask, twice]
-        return [
-            *given,
-            self.before,
-            self.after,
-            self.q,
-            self.prepared,
-            self.seen,
-            *seen,
-            self.inverse,
-            *columns,
-            *of_products,
-        ]
+        together = self.all[:, : p + 3 * size], self.all[:, p + size :], self.all[:, p + size : p + 3 * size]
+        return (
+            [plan.series, plan.values, plan.mask, torch.cat([plan.mask, plan.mask], 1)],
+            [self.before, self.after, self.q, self.p, self.prepared, *seen, self.inverse],
+            [*columns, *together],
+        )
 
     def make(self, number: int, h: Tensor) -> None:
         """The jump of the rows of a union time, in h (batch, d)."""
-        (series, values, mask, twice, before, after, q, prepared, seen, seen_p, error, inverse) = self.rows[number][:12]
-        (q_before, of_h, r, z, n, from_h, _, rz) = self.rows[number][12:]
+        series, values, mask, twice = self.given[number]
+        before, after, q, p, prepared, seen, seen_p, error, inverse = self.made[number]
+        q_before, of_h, r, z, n, from_h, _, rz = self.gates[number]
         w, d, two = self.weights, self.features, 2 * self.size
         from_h_t, p_out_t, gru_in_t = self.transposed
         torch.index_select(h, 0, series, out=before)
@@ -339,7 +382,7 @@ class Jumps:
         torch.clamp(q_before, min=0, out=q)
         if self.keep is not None:
             q.mul_(self.keep[number])
-        p = torch.addmm(w.p_out_bias, q, p_out_t)
+        torch.addmm(w.p_out_bias, q, p_out_t, out=p)
         torch.exp(p[:, d:] * -0.5, out=inverse)
         torch.mul(p, twice, out=seen_p)
         torch.mul((values - p[:, :d]).mul_(inverse), mask, out=error)
@@ -350,18 +393,19 @@ class Jumps:
         torch.lerp(n, before, z, out=after)
         h.index_copy_(0, series, after)
 
-    def start_back(self, d_before: Tensor, d_after: Tensor) -> None:
+    def start_back(self, d_p_before: Tensor, d_after: Tensor) -> None:
         """Before the first `make_back`, which is that of the last jump."""
-        self.d_p, self.d_prepared = self.q.new_empty(len(self.q), 2 * self.features), torch.empty_like(self.prepared)
-        arrays = d_before, d_after, self.d_p, self.d_prepared
-        self.d_rows = list(zip(*(each.split(self.counts) for each in arrays), strict=True))
+        self.d_p = torch.empty_like(self.p)
+        arrays = d_p_before, d_after, self.d_p, self.d_prepared
+        self.d_rows = self._by_jump(arrays)
         self.preparing_p = self.weights.preparing[2 * self.features :].t().contiguous()
 
     def make_back(self, number: int, dh: Tensor) -> None:
         """From the gradient of the state after the jump to that before it, in dh (batch, d)."""
-        (series, _, mask, twice, before, _, q, prepared, _, _, error, inverse) = self.rows[number][:12]
-        (d_q, of_h, r, z, n, from_h, from_input, rz) = self.rows[number][12:]
-        d_before, d_after, d_p, d_prepared = self.d_rows[number]
+        series, _, mask, twice = self.given[number]
+        before, _, q, _, prepared, _, _, error, inverse = self.made[number]
+        d_q, of_h, r, z, n, from_h, from_input, rz = self.gates[number]
+        d_p_before, d_after, d_p, d_prepared = self.d_rows[number]
         w, d, size = self.weights, self.features, self.size
         d_new = dh.index_select(0, series).add_(d_after)
         d_rz = torch.empty_like(rz)
@@ -373,18 +417,18 @@ class Jumps:
         sigmoid_backward(d_rz, rz, grad_input=rz)
         threshold_backward(from_input @ w.gru_in, prepared, 0, grad_input=d_prepared)
         d_seen = d_prepared @ self.preparing_p
-        torch.mul(d_seen[:, : 2 * d], twice, out=d_p)
+        torch.addcmul(d_p_before, d_seen[:, : 2 * d], twice, out=d_p)
         d_error = d_seen[:, 2 * d :]
         d_p[:, :d].addcmul_(d_error * mask, inverse, value=-1)
         d_p[:, d:].addcmul_(d_error, error, value=-0.5)
         threshold_backward(d_p @ w.p_out, q, 0, grad_input=d_q)
         if self.keep is not None:
             d_q.mul_(self.keep[number])
-        dh.index_copy_(0, series, d_old.add_(d_before).addmm_(from_h, self.from_h))
+        dh.index_copy_(0, series, d_old.addmm_(from_h, self.from_h))
 
     def gradients(self) -> list[Tensor]:
         """Of `JumpWeights`, after `make_back` of all jumps."""
-        p, size = self.p, self.size
+        p, size = self.hidden, self.size
         from_h, from_input = self.all[:, : p + 3 * size], self.all[:, p + size :]
         p_in, of_n, of_rz = (from_h.t() @ self.before).split([p, size, 2 * size])
         p_in_bias, n_bias, rz_bias = from_h.sum(0).split([p, size, 2 * size])
