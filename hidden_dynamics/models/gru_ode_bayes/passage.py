@@ -1,7 +1,7 @@
 """The state's passage through steps and jumps, its backpropagation derived by hand.
 
 The passage is a loop over time by nature. All that need not be done in it is done before or after, for all steps and
-all rows at once: the losses and their gradients, the dropout masks, and the gradients of every weight, each a single
+all rows at once: the losses and their gradients, the dropout masks, and the gradients of most weights, each a single
 product over all steps or rows. In the loop, the results of an operation go where its gradient will be needed, and
 gradients over what they are of.
 """
@@ -52,7 +52,7 @@ class Blocks:
             block = Blocks.free.pop(min(fitting)[1])
         else:
             with torch.inference_mode(False):  # whoever takes it next may need gradients
-                block = self.like.new_empty(size + size // 10)
+                block = self.like.new_empty(size + size // 32)
         self.taken.append(block)
         return block[:size].view(shape)
 
@@ -285,7 +285,8 @@ class Cell:
         self.weights = weights
         (batch, size), gates = like.shape, len(weights.gates)
         self.gates = take(steps, batch, gates)
-        self.candidate, self.reset_x = (take(steps, batch, size) for _ in range(2))  # u and r x
+        self.candidate = take(steps, batch, size)  # u
+        self.d_candidate = torch.zeros_like(weights.candidate)
         # Views are made once: an indexing in the loop costs a good part of what an operation does.
         self.r, self.z = self.gates[..., :size].unbind(), self.gates[..., gates - size :].unbind()
         self.d_gates, self.difference = like.new_empty(batch, gates), torch.empty_like(like)
@@ -297,7 +298,7 @@ class Cell:
         """Of x, (batch, d)."""
         gates, u = self.gates[step], self.candidate[step]
         torch.mm(x, self.gates_t, out=gates).sigmoid_()
-        torch.mm(torch.mul(self.r[step], x, out=self.reset_x[step]), self.candidate_t, out=u).tanh_()
+        torch.mm(torch.mul(self.r[step], x, out=self.difference), self.candidate_t, out=u).tanh_()
         return self.last_rate(step, x)
 
     def last_rate(self, step: int, x: Tensor) -> Tensor:
@@ -312,6 +313,7 @@ class Cell:
         dx = torch.addcmul(d_rate, d_rate, z, value=-1)  # of u; of x with the other sign
         d_z = torch.mul(d_rate, self.difference, out=self.difference).neg_()
         tanh_backward(dx, u, grad_input=u)
+        self.d_candidate.addmm_(u.t(), r * x)
         through = u @ self.weights.candidate
         dx.neg_().addcmul_(through, r)
         torch.mul(through, x, out=self.d_r)
@@ -325,8 +327,7 @@ class Cell:
 
     def gradients(self, x: Tensor) -> list[Tensor]:
         """Of W_r over W_z and of W_h, after `back` of all steps; x, (steps, batch, d)."""
-        rows = [each.flatten(0, 1) for each in (self.gates, self.candidate, x, self.reset_x)]
-        return [rows[0].t() @ rows[2], rows[1].t() @ rows[3]]
+        return [self.gates.flatten(0, 1).t() @ x.flatten(0, 1), self.d_candidate]
 
 
 class Jumps:
@@ -345,7 +346,7 @@ class Jumps:
         self.transposed = [each.t() for each in (self.from_h, weights.p_out, weights.gru_in)]
         self.p, self.after = (weights.p_in.new_empty(rows, columns) for columns in (2 * self.features, size))
         self.before, self.all, self.q = (take(rows, n) for n in (size, self.hidden + 4 * size, self.hidden))
-        self.prepared, self.d_prepared = (take(rows, weights.preparing.shape[1]) for _ in range(2))
+        self.prepared = take(rows, weights.preparing.shape[1])
         self.seen = take(rows, 5 * self.features)  # m, m x, m mean, m logvar, m error
         self.seen[:, : self.features] = plan.mask
         self.seen[:, self.features : 2 * self.features] = plan.mask * plan.values
@@ -396,16 +397,17 @@ class Jumps:
     def start_back(self, d_p_before: Tensor, d_after: Tensor) -> None:
         """Before the first `make_back`, which is that of the last jump."""
         self.d_p = torch.empty_like(self.p)
-        arrays = d_p_before, d_after, self.d_p, self.d_prepared
+        arrays = d_p_before, d_after, self.d_p
         self.d_rows = self._by_jump(arrays)
+        self.d_preparing = torch.zeros_like(self.weights.preparing)
         self.preparing_p = self.weights.preparing[2 * self.features :].t().contiguous()
 
     def make_back(self, number: int, dh: Tensor) -> None:
         """From the gradient of the state after the jump to that before it, in dh (batch, d)."""
         series, _, mask, twice = self.given[number]
-        before, _, q, _, prepared, _, _, error, inverse = self.made[number]
+        before, _, q, _, prepared, seen, _, error, inverse = self.made[number]
         d_q, of_h, r, z, n, from_h, from_input, rz = self.gates[number]
-        d_p_before, d_after, d_p, d_prepared = self.d_rows[number]
+        d_p_before, d_after, d_p = self.d_rows[number]
         w, d, size = self.weights, self.features, self.size
         d_new = dh.index_select(0, series).add_(d_after)
         d_rz = torch.empty_like(rz)
@@ -415,7 +417,9 @@ class Jumps:
         torch.mul(n, of_h, out=d_rz[:, :size])
         torch.mul(n, r, out=of_h)
         sigmoid_backward(d_rz, rz, grad_input=rz)
-        threshold_backward(from_input @ w.gru_in, prepared, 0, grad_input=d_prepared)
+        d_prepared = from_input @ w.gru_in
+        threshold_backward(d_prepared, prepared, 0, grad_input=d_prepared)
+        self.d_preparing.addmm_(seen.t(), d_prepared)
         d_seen = d_prepared @ self.preparing_p
         torch.addcmul(d_p_before, d_seen[:, : 2 * d], twice, out=d_p)
         d_error = d_seen[:, 2 * d :]
@@ -433,7 +437,7 @@ class Jumps:
         p_in, of_n, of_rz = (from_h.t() @ self.before).split([p, size, 2 * size])
         p_in_bias, n_bias, rz_bias = from_h.sum(0).split([p, size, 2 * size])
         return [
-            *(p_in, p_in_bias, self.d_p.t() @ self.q, self.d_p.sum(0), self.seen.t() @ self.d_prepared),
+            *(p_in, p_in_bias, self.d_p.t() @ self.q, self.d_p.sum(0), self.d_preparing),
             *(from_input.t() @ self.prepared, from_input.sum(0)),
             *(torch.cat([of_rz, of_n]), torch.cat([rz_bias, n_bias])),
         ]
