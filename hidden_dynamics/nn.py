@@ -1,14 +1,26 @@
 """The networks' parts by short names, for code of one's own: `import hidden_dynamics.nn as hd` (docs/library.md).
 
 Recurrent cells in the place of a one-layer, one-directional `torch.nn.LSTM` or `torch.nn.RNN`, the input filters that
-they are made with, and neural ODEs. It needs PyTorch, NumPy and torchdiffeq alone: no configuration, no data, no
-Snakemake. The workflow itself names every class by the module that defines it.
+they are made with, neural ODEs, and networks of series observed at irregular times. It needs PyTorch, NumPy and
+torchdiffeq alone: no configuration, no data, no Snakemake. The workflow itself names every class by the module that
+defines it.
 """
 
 from hidden_dynamics.errors import SolverFailure
-from hidden_dynamics.models.continuous import CoEvolving, FunctionEvaluations, Integral, Solver, elementwise
+from hidden_dynamics.models.continuous import (
+    CoEvolving,
+    FunctionEvaluations,
+    Integral,
+    PairwiseRate,
+    Solver,
+    correlation,
+    elementwise,
+    pairwise,
+)
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, TimeConv2d
+from hidden_dynamics.models.gru_ode_bayes import GRUODE, ACEGRUODEBayes, BayesJump, GRUODEBayes
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
+from hidden_dynamics.models.observations import Observations, Rows, batch_of, quantised
 from hidden_dynamics.models.ragged import run_ragged
 from hidden_dynamics.models.recurrent import (
     DTRIV,
@@ -60,4 +72,15 @@ __all__ = [
     "TimeConv2d",
     "elementwise",
     "run_ragged",
+    "PairwiseRate",
+    "correlation",
+    "pairwise",
+    "GRUODE",
+    "ACEGRUODEBayes",
+    "BayesJump",
+    "GRUODEBayes",
+    "Observations",
+    "Rows",
+    "batch_of",
+    "quantised",
 ]

@@ -25,9 +25,9 @@ def main() -> None:
     if not (arguments.dataset and arguments.file and arguments.output):
         raise UserError("give --dataset, --file and --output, or --list")
     name, file = known(arguments.dataset, datasets, "dataset", "--dataset"), arguments.file
-    files = datasets[name].files
+    files, folder = datasets[name].files, datasets[name].folder or name
     about = files[known(file, files, f"file of {name}", "--file")]
-    fetch(name, file, about, arguments.output, arguments.mirror, retries=arguments.retries)
+    fetch(folder, file, about, arguments.output, arguments.mirror, retries=arguments.retries)
 
 
 def describe(name: str, dataset: Dataset) -> str:
@@ -39,10 +39,14 @@ def describe(name: str, dataset: Dataset) -> str:
     ]
     for file_name, file in dataset.files.items():
         about = f"{file.count:,} members {file.members}, " if file.archive else ""
-        lines.append(f"  {file_name}  {about}{file.size:,} bytes  sha256 {file.sha256}")
-        lines += [f"    {url}" for url in file.urls]
+        size = "size not known" if file.size is None else f"{file.size:,} bytes"
+        lines.append(f"  {file_name}  {about}{size}  sha256 {file.sha256}")
+        lines += [
+            f"    {url}" for url in file.urls or [f"<mirror>/{dataset.folder or name}/{file_name}, and nowhere else"]
+        ]
     if dataset.own_copy:
         lines.append(f"  not to be downloaded: name the directory of your copy in config.yaml, data.copies.{name}")
+        lines += [f"  it {dataset.obtain}"] if dataset.obtain else []
     elif not dataset.files:
         lines.append("  nothing to download")
     return "\n".join(lines)
@@ -54,7 +58,10 @@ def parse() -> argparse.Namespace:
     options.add_argument("--file", help="name of one of its files, e.g. train-images-idx3-ubyte")
     options.add_argument("--output", type=Path, help="where to store it, e.g. data/raw/mnist/train-images-idx3-ubyte")
     options.add_argument(
-        "--mirror", type=Path, help="directory tried first: it holds <dataset>/<file> or <dataset>/<file>.gz"
+        "--mirror",
+        type=Path,
+        help="directory tried first: it holds <folder>/<file> or <folder>/<file>.gz; the folder is the dataset's name, "
+        "or the registry's `folder`",
     )
     options.add_argument(
         "--registry", type=Path, default=DATASETS, help="default: config/datasets.yaml of this repository"

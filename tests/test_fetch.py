@@ -235,6 +235,24 @@ def test_without_a_network_the_message_names_every_source_and_what_to_do(tmp_pat
     assert left_behind(tmp_path) == []
 
 
+def test_where_no_source_states_the_size_the_sum_alone_decides(server: Server, tmp_path: Path):
+    file = remote(server.serve("/a", whole(CONTENT + b"?")), server.serve("/b", whole(PACKED)))
+    fetch("toy", "data.bin", file.model_copy(update={"size": None}), tmp_path / "data.bin", pause=0)
+    assert (tmp_path / "data.bin").read_bytes() == CONTENT
+
+
+def test_a_file_that_no_address_has_comes_from_a_mirror(tmp_path: Path):
+    file, mirror, target = remote().model_copy(update={"urls": []}), tmp_path / "mirror", tmp_path / "here/data.bin"
+    for given in (None, mirror):
+        mirror.mkdir(exist_ok=True)
+        with refused("(?s)no address has it.*Put the file at <directory>/toy/data.bin", file=target):
+            fetch("toy", "data.bin", file, target, given)
+    (mirror / "toy").mkdir()
+    (mirror / "toy/data.bin.gz").write_bytes(PACKED)
+    fetch("toy", "data.bin", file, target, mirror)
+    assert target.read_bytes() == CONTENT
+
+
 def test_a_failed_fetch_leaves_an_earlier_file_as_it_was(server: Server, tmp_path: Path, bring):
     (tmp_path / "data.bin").write_bytes(b"earlier")
     with refused(file=tmp_path / "data.bin"):
@@ -505,11 +523,13 @@ def test_the_projects_registry_is_whole():
         (with_file(size="1"), "files.x.size", "a whole number, 1 or more"),
         (with_file(size=0), "files.x.size", "a whole number, 1 or more"),
         (with_file(sha256="0" * 63), "files.x.sha256", "64 hexadecimal digits"),
-        (with_file(urls=[]), "files.x.urls", "a list of addresses"),
+        (with_file(urls=None), "files.x.urls", "a list of addresses"),
         (with_file(urls=["/x"]), "files.x.urls.0", "an http or https address"),
         (with_file(archive="zip", members="*", count=1), "files.x.archive", "tar"),
         (with_file(archive="tar", members="*"), "files.x", "archive, members and count together"),
         (with_file(count=3), "files.x", "archive, members and count together"),
+        (with_file(archive="tar", members="*", count=1, size=None), "files.x", "the size of an archive's members"),
+        ({"folder": "../x"}, "folder", "a name of letters"),
     ],
 )
 def test_a_malformed_entry_is_named(tmp_path: Path, changes: dict, key: str, expected: str):
@@ -554,3 +574,4 @@ def test_script_lists_the_registry(ended):
     assert "digits: Digits 8x8 (UCI, embedded in scikit-learn) (stand-in for mnist, svhn, cifar10)" in said
     assert "recordings.tar  3,000 members [0-9]_*_*.wav, 21,128,848 bytes" in said
     assert "not to be downloaded: name the directory of your copy in config.yaml, data.copies.timit" in said
+    assert "size not known" in said and "<mirror>/ushcn/ushcn_like_small_chunked_sporadic.csv, and nowhere else" in said

@@ -311,16 +311,17 @@ class Reading(Entry):
 class RemoteFile(Entry):
     """One file to download: `size` (bytes) and `sha256` are those of its content once decompressed.
 
+    `size` is None where no source states it: the sum alone decides then. Without `urls`, the file is in a mirror alone.
+
     An archive is known by its members, because the same files are packed differently from place to place. `members` is
     a pattern on base names, `count` says how many files match it, `size` is the sum of their bytes, and `sha256` is
     that of the list which `sha256sum <members>` prints (a line "<SHA-256>  <base name>" each, in the order of names).
     """
 
-    size: Whole
+    size: Whole | None
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$"), expecting("64 hexadecimal digits")]
     urls: Annotated[
         list[Annotated[str, Field(pattern=r"^https?://"), expecting("an http or https address")]],
-        Field(min_length=1),
         expecting("a list of addresses"),
     ]
     archive: Annotated[Literal["tar"], expecting("tar")] | None = None
@@ -331,6 +332,8 @@ class RemoteFile(Entry):
     def _archives_are_complete(self) -> "RemoteFile":
         if len({self.archive is None, self.members is None, self.count is None}) > 1:
             raise PydanticCustomError("archive", "expected archive, members and count together, or none of them")
+        if self.archive and self.size is None:
+            raise PydanticCustomError("archive", "expected the size of an archive's members")
         return self
 
 
@@ -344,6 +347,9 @@ class Dataset(Entry):
 
     Attributes:
         classes: what its classes are called, from class 0 on; none where their numbers say it.
+        folder: the directory of its files within a mirror; None: its name.
+        obtain: for `own_copy`, why it is not downloaded and how to come by one, a clause after its title; None: the
+            licence forbids it.
     """
 
     title: Text
@@ -360,7 +366,9 @@ class Dataset(Entry):
     licence: Text
     citation: Text
     files: dict[FileName, RemoteFile]
+    folder: FileName | None = None
     own_copy: bool = False
+    obtain: Text | None = None
     environment: Annotated[Literal["data", "speech"], expecting("data or speech")] = "data"
 
     @property

@@ -29,7 +29,7 @@ WORTH_RETRYING = {408, 425, 429}  # the client errors (4xx) that may pass by the
 
 
 def fetch(
-    dataset: str,
+    folder: str,
     name: str,
     file: RemoteFile,
     destination: str | Path,
@@ -41,15 +41,15 @@ def fetch(
 ) -> None:
     """Bring a file to `destination`, decompressed and verified.
 
-    The mirror is tried first (`<mirror>/<dataset>/<name>`, plain or with `.gz`), then each URL in turn. What arrives
+    The mirror is tried first (`<mirror>/<folder>/<name>`, plain or with `.gz`), then each URL in turn. What arrives
     with the wrong content is thrown away and the next source is tried.
 
     Args:
-        dataset: the dataset's name: the directory within the mirror.
+        folder: the directory within the mirror: the dataset's name, or what the registry calls its `folder`.
         name: the file's.
         file: what to bring, with the size and SHA-256 of its decompressed content or, for an archive, of its members.
         destination: the file's final name. Nothing is there before the content is verified.
-        mirror: a directory laid out `<dataset>/<file>`, or None.
+        mirror: a directory laid out `<folder>/<file>`, or None.
         progress: whether to draw a progress bar; None: only on a terminal.
         retries: attempts per URL (at least 1).
         pause: seconds before the second attempt; doubled before each further one.
@@ -61,7 +61,7 @@ def fetch(
     """
     destination = Path(destination)
     progress = sys.stderr.isatty() if progress is None else progress
-    label = f"{dataset}/{name}"
+    label = f"{folder}/{name}"
     part = destination.with_name(f"{destination.name}.part")
     tried: list[tuple[str, str]] = []
 
@@ -69,9 +69,9 @@ def fetch(
         tried.append((source, reason))
         _say(f"{label}: {reason}: {source}")
 
-    copies = [] if mirror is None else _copies(Path(mirror), dataset, name)
+    copies = [] if mirror is None else _copies(Path(mirror), folder, name)
     if mirror is not None and not copies:
-        failed(str(Path(mirror, dataset, name)), "not in the mirror, neither plain nor with .gz")
+        failed(str(Path(mirror, folder, name)), "not in the mirror, neither plain nor with .gz")
     sources = [(str(copy), partial(_unpack, copy, file, destination)) for copy in copies]
     for url in file.urls:
         sources.append((url, partial(_from_url, url, file, part, destination, progress, retries, pause, timeout)))
@@ -127,14 +127,14 @@ class _Refused(Exception):
     """A source did not give the file; the message says why."""
 
 
-def _copies(mirror: Path, dataset: str, name: str) -> list[Path]:
+def _copies(mirror: Path, folder: str, name: str) -> list[Path]:
     if not mirror.is_dir():
         raise UserError(
             f"the mirror {mirror} is not a directory. Set data.mirror in config.yaml to one, or leave it out.",
             file=mirror,
             key="data.mirror",
         )
-    candidates = [mirror / dataset / name, mirror / dataset / f"{name}.gz"]
+    candidates = [mirror / folder / name, mirror / folder / f"{name}.gz"]
     return [path for path in candidates if path.is_file()]
 
 
@@ -257,11 +257,11 @@ def _checked(chunks: Iterable[bytes], file: RemoteFile) -> Iterator[bytes]:
     digest, size = hashlib.sha256(), 0
     for chunk in chunks:
         size += len(chunk)
-        if size > file.size:  # no need to read (or to write) the rest
+        if file.size is not None and size > file.size:  # no need to read (or to write) the rest
             raise _Refused(f"the content is longer than the {file.size:,} bytes expected")
         digest.update(chunk)
         yield chunk
-    if size != file.size:
+    if file.size is not None and size != file.size:
         raise _Refused(f"the content has {size:,} bytes, expected {file.size:,}")
     if digest.hexdigest() != file.sha256:
         raise _Refused(f"the content has SHA-256 {digest.hexdigest()}, expected {file.sha256}")
@@ -277,11 +277,13 @@ def _plainly(error: requests.RequestException, timeout: float) -> str:
 
 
 def _nothing_worked(label: str, file: RemoteFile, tried: list[tuple[str, str]]) -> str:
-    sources = "\n".join(f"  - {source}: {reason}" for source, reason in tried)
+    lines = [f"  - {source}: {reason}" for source, reason in tried]
+    sources = "\n".join(lines if file.urls else [*lines, "  - no address has it: it comes from a mirror alone"])
+    advice = "Check the network and run again; or put" if file.urls else "Put"
     return (
         f"{label} could not be fetched:\n{sources}\n"
         f"Expected: {_expected(file)}.\n"
-        f"Check the network and run again; or put the file at <directory>/{label} (or .gz) "
+        f"{advice} the file at <directory>/{label} (or .gz) "
         "and set data.mirror in config.yaml to that <directory>."
     )
 
@@ -292,7 +294,8 @@ def _expected(file: RemoteFile) -> str:
             f"a {file.archive} archive with {file.count:,} members {file.members!r} of {file.size:,} bytes together, "
             f"whose list of SHA-256 sums has SHA-256 {file.sha256}"
         )
-    return f"{file.size:,} bytes with SHA-256 {file.sha256} (once decompressed)"
+    size = "content" if file.size is None else f"{file.size:,} bytes"
+    return f"{size} with SHA-256 {file.sha256} (once decompressed)"
 
 
 def _say(message: str) -> None:

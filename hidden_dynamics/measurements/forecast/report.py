@@ -106,7 +106,7 @@ def _bytes_of_data(configuration: Configuration, calibration: Calibration, runs:
     sizes = {}
     for run in runs:
         dataset = run.spec["dataset"]
-        sizes[f"raw {dataset}"] = sum(file.size for file in configuration.datasets[dataset].files.values())
+        sizes[f"raw {dataset}"] = sum(file.size or 0 for file in configuration.datasets[dataset].files.values())
         sizes[configuration.paths.prepared(dataset, run.spec["data"])] = calibration.of(run).data_bytes
     return sizes
 

@@ -1,9 +1,93 @@
-"""Rules of attention: h' = rule(h, a) enters both dynamics in the place of h."""
+"""Rules of attention: h' = rule(h, a) enters both dynamics in the place of h. Where pairwise attention starts, and how
+it evolves."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+# A dimension that deviates from its mean by less than this many roundings is constant.
+ROUNDINGS = 16
 
 
 def elementwise(h: Tensor, a: Tensor) -> Tensor:
     """h'' = h * sigmoid(a), both of one shape (ACE-NODE, Section 3.2, Equation 5)."""
     return h * torch.sigmoid(a)
+
+
+def pairwise(h: Tensor, a: Tensor) -> Tensor:
+    """h' = h softmax(a)^T: dimension i of h' is a mean of all dimensions, weighted by row i, which sums to 1 (ACE-NODE,
+    Section 3.1, Equation 4).
+
+    Args:
+        h: (batch, d).
+        a: (d, d), one attention for the batch.
+    """
+    return h @ torch.softmax(a, -1).t()
+
+
+def correlation(h: Tensor) -> Tensor:
+    """Pearson's correlation of the dimensions of h over the batch, the a(0) of ACE-NODE's time series (Sections 4.2 to
+    4.5): (d, d), of (batch, d).
+
+    A dimension that is constant over the batch, but for rounding, has the correlation 0 with all others and, as every
+    dimension, 1 with itself; no gradient passes through it. (The released code has no numbers there.)
+    """
+    mean = h.mean(0)
+    centred = h - mean
+    products = centred.t() @ centred
+    scale = _scale(products.diagonal(), mean, len(h))
+    return (products * scale * scale.unsqueeze(1)).fill_diagonal_(1)
+
+
+def correlation_backward(h: Tensor, gradient: Tensor) -> Tensor:
+    """The gradient of h, (batch, d), from that of its correlation, (d, d)."""
+    mean = h.mean(0)
+    centred = h - mean
+    scale = _scale(centred.square().sum(0), mean, len(h))
+    unit = centred * scale
+    through = unit @ (gradient + gradient.t()).fill_diagonal_(0)
+    through = (through - unit * (unit * through).sum(0)) * scale
+    return through - through.mean(0)
+
+
+def _scale(squares: Tensor, mean: Tensor, batch: int) -> Tensor:
+    """What makes the norm of each dimension 1, 0 of a constant one, (d,); `squares` are of deviations from means."""
+    with torch.no_grad():
+        rounding = (ROUNDINGS * torch.finfo(mean.dtype).eps) ** 2 * (squares + batch * mean.square())
+        constant = squares <= rounding
+    return torch.where(constant, 0, torch.where(constant, 1, squares).rsqrt())
+
+
+class PairwiseRate(nn.Module):
+    """da/dt of pairwise attention from dynamics g' that map h' to its own shape: the mean over the batch of g'_i h'_j.
+
+    The paper takes for g' the cell of f' (Section 4.2), whose result is (batch, d) where da/dt is (d, d), and does not
+    say how one becomes the other. This is our choice: a(0) is a matrix of second moments, and these are what moves
+    second moments. It needs no parameters beyond those of the cell.
+
+    Args:
+        cell: `cell(t, h')`, of the shape of h', (batch, d).
+    """
+
+    def __init__(self, cell: nn.Module):
+        super().__init__()
+        self.cell = cell
+
+    def forward(self, t: Tensor, attended: Tensor) -> Tensor:
+        """da/dt, (d, d)."""
+        return self.cell(t, attended).t() @ attended / attended.shape[0]
+
+
+class FullyConnectedAttention(nn.Sequential):
+    """a(0) = the mean over the batch of W_2 ReLU(W_1 h(0) + b_1) + b_2 as a (d, d) matrix: FC-ACE (ACE-NODE, Section
+    4.6), whose layers the paper does not give.
+
+    Args:
+        size: d.
+    """
+
+    def __init__(self, size: int):
+        super().__init__(nn.Linear(size, size), nn.ReLU(), nn.Linear(size, size**2))
+
+    def forward(self, h: Tensor) -> Tensor:
+        """(d, d) of (batch, d)."""
+        return super().forward(h).mean(0).unflatten(0, (h.shape[1], h.shape[1]))

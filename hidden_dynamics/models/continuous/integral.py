@@ -1,16 +1,23 @@
-"""The solution of an initial value problem at one time, its function evaluations counted and its failures named."""
+"""The solution of an initial value problem, its function evaluations counted and its failures named."""
 
+import bisect
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torchdiffeq import odeint, odeint_adjoint
+from torchdiffeq._impl.misc import _check_inputs
+from torchdiffeq._impl.odeint import SOLVERS
+from torchdiffeq._impl.rk_common import RKAdaptiveStepsizeODESolver, _RungeKuttaState
+from torchdiffeq._impl.solvers import FixedGridODESolver
 
 from hidden_dynamics.errors import SolverFailure
-from hidden_dynamics.models.solver import Solver
+from hidden_dynamics.models.solver import ADAPTIVE, Solver
 
 State = Tensor | tuple[Tensor, ...]
 
@@ -24,7 +31,9 @@ class FunctionEvaluations:
 
 
 class Integral(nn.Module):
-    """y(1) of dy/dt = dynamics(t, y), y(0) given.
+    """Solutions of dy/dt = dynamics(t, y), one value of y given.
+
+    `integral(y)` is y(1) where y is y(0); `integral.at(y, times)` is y at many times, in either direction.
 
     Args:
         dynamics: a module; `dynamics(t, y)` has the shape of y. y may be a tuple of tensors: they share their steps,
@@ -54,23 +63,122 @@ class Integral(nn.Module):
         shapes = [part.shape for part in y]
         return _parts(self._solve(torch.cat([part.flatten() for part in y]), shapes), shapes)
 
+    def at(self, y: State, times: Tensor) -> State:
+        """y at these times, y at the first of them given.
+
+        A method with fixed steps cuts the interval between two neighbouring times into the fewest equal steps of at
+        most `step_size`: a solution to some time and on from there is the solution of the whole, to the last bit. An
+        adaptive one steps over the times and interpolates; with the adjoint problem, its backward solution stops at
+        each. The step budget is that of the whole solution.
+
+        Args:
+            times: (N,), ascending or descending, no two alike, N at least 1; no gradient is taken with respect to them.
+
+        Returns:
+            (N, *y.shape); a tuple of such tensors where y is one.
+
+        Raises:
+            SolverFailure: a time could not be reached; where the adjoint problem could not be solved, backward() raises
+                it.
+            ValueError: the times are not as above.
+        """
+        gaps = times.diff()
+        if times.ndim != 1 or not len(times) or not (bool((gaps > 0).all()) or bool((gaps < 0).all())):
+            raise ValueError("the times must be (N,), and all ascend or all descend")
+        if isinstance(y, Tensor):
+            return self._solve_at(y, times.to(y), None)
+        shapes = [part.shape for part in y]
+        whole = torch.cat([part.flatten() for part in y])
+        return _parts(self._solve_at(whole, times.to(whole), shapes), shapes)
+
     def _solve(self, y: Tensor, shapes: Sequence[torch.Size] | None) -> Tensor:
-        adjoint = self.solver.adjoint and torch.is_grad_enabled()
+        times = torch.tensor([0.0, 1.0], dtype=y.dtype, device=y.device)
+        options = {} if self.solver.step_size is None else {"step_size": self.solver.step_size}
+        if self.solver.adjoint and torch.is_grad_enabled():
+            return self._with_adjoint(y, times, options, shapes)[1]
         with self.watched.forwards(shapes):
-            solution = (odeint_adjoint if adjoint else odeint)(
-                self.watched,
-                y,
-                torch.tensor([0.0, 1.0], dtype=y.dtype, device=y.device),
-                rtol=self.solver.rtol,
-                atol=self.solver.atol,
-                method=self.solver.method,
-                options={} if self.solver.step_size is None else {"step_size": self.solver.step_size},
-            )
-            self.watched.check_end(solution[1:], 1.0, "forward")
-        if adjoint and solution.grad_fn is not None:
-            solution.grad_fn.register_prehook(lambda _: self.watched.start_backwards(shapes))
-            solution.grad_fn.register_hook(lambda found, _: self.watched.check_end(found, 0.0, "backward"))
+            solution = odeint(self.watched, y, times, **self._tolerances(), options=options)
+            self.watched.check_end([solution], 1.0, "forward")
         return solution[1]
+
+    def _solve_at(self, y: Tensor, times: Tensor, shapes: Sequence[torch.Size] | None) -> Tensor:
+        if len(times) == 1:
+            return y.unsqueeze(0)
+        options: dict[str, Any] = {}
+        if self.solver.step_size is not None:
+            options["grid_constructor"] = lambda _, __, between: refined(between, self.solver.step_size)
+        if self.solver.adjoint and torch.is_grad_enabled():
+            return self._with_adjoint(y, times, options, shapes)
+        with self.watched.forwards(shapes):
+            # odeint would write every time into one tensor, in place: backpropagation through that copies the whole
+            # tensor once for each time. Its solvers are run here instead, and what they give is put together once.
+            *_, watched, y, ascending, rtol, atol, _, given, _, _ = _check_inputs(
+                self.watched, y, times, *self._tolerances().values(), options, None, SOLVERS
+            )
+            solver = SOLVERS[self.solver.method](func=watched, y0=y, rtol=rtol, atol=atol, **given)
+            solution = (adaptive_at if self.solver.method in ADAPTIVE else fixed_at)(solver, ascending)
+            self.watched.check_end([solution], times[-1].item(), "forward")
+        return solution
+
+    def _with_adjoint(
+        self, y: Tensor, times: Tensor, options: dict[str, Any], shapes: Sequence[torch.Size] | None
+    ) -> Tensor:
+        with self.watched.forwards(shapes):
+            solution = odeint_adjoint(self.watched, y, times, **self._tolerances(), options=options)
+            self.watched.check_end([solution], times[-1].item(), "forward")
+        if solution.grad_fn is not None:
+            start = times[0].item()
+            solution.grad_fn.register_prehook(lambda _: self.watched.start_backwards(shapes))
+            solution.grad_fn.register_hook(lambda found, _: self.watched.check_end(found, start, "backward"))
+        return solution
+
+    def _tolerances(self) -> dict[str, Any]:
+        return {"rtol": self.solver.rtol, "atol": self.solver.atol, "method": self.solver.method}
+
+
+def refined(times: Tensor, step_size: float) -> Tensor:
+    """The times, and between two neighbours the ends of the fewest equal steps of at most step_size; either way."""
+    gaps = times.diff()
+    # A step longer by less than rounding is the step that was asked for.
+    counts = (gaps.abs() / step_size - 1e-6 * (gaps.abs() / step_size).clamp(min=1)).ceil().long().clamp(min=1)
+    interval = torch.repeat_interleave(torch.arange(len(gaps), device=times.device), counts)
+    within = torch.arange(len(interval), device=times.device) - (counts.cumsum(0) - counts)[interval]
+    # The first of an interval's steps starts at the time itself: within is 0 there.
+    return torch.cat([times[interval] + gaps[interval] * (within / counts[interval]).to(times), times[-1:]])
+
+
+def fixed_at(solver: FixedGridODESolver, times: Tensor) -> Tensor:
+    """The solution at ascending times, all of which are in the solver's grid: (N, *y.shape)."""
+    grid, y, solution = solver.grid_constructor(solver.func, solver.y0, times), solver.y0, [solver.y0]
+    for start, end in pairwise(grid):
+        solver.func.callback_step(start, y, end - start)
+        y = y + solver._step_func(solver.func, start, end - start, end, y)[0]
+        if end >= times[len(solution)]:
+            solution.append(y)
+    return torch.stack(solution)
+
+
+def adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor) -> Tensor:
+    """The solution at ascending times, (N, *y.shape): an accepted step's interpolant at all times in it at once."""
+    times = times.to(solver.dtype)
+    solver._before_integrate(times)
+    state, solution, done = solver.rk_state, [solver.y0.unsqueeze(0)], 1
+    ends = times.tolist()
+    while done < len(ends):
+        state = solver._adaptive_step(state)
+        reached = bisect.bisect_right(ends, state.t1.item())
+        if reached > done:
+            solution.append(interpolated(state, times[done:reached]))
+            done = reached
+    return torch.cat(solution)
+
+
+def interpolated(step: _RungeKuttaState, times: Tensor) -> Tensor:
+    """The polynomial of a step at the times in it: (times, *y.shape)."""
+    x = ((times - step.t0) / (step.t1 - step.t0)).to(step.y1.dtype)
+    powers = torch.stack([x**k for k in range(len(step.interp_coeff))], 1)
+    coefficients = torch.stack(step.interp_coeff)
+    return (powers @ coefficients.flatten(1)).unflatten(1, coefficients.shape[1:])
 
 
 class _Watched(nn.Module):
@@ -113,7 +221,7 @@ class _Watched(nn.Module):
         self._look(t.detach(), [y], dt, "forward")
 
     def callback_step_adjoint(self, t: Tensor, y: Sequence[Tensor], dt: Tensor) -> None:
-        """The same for the adjoint problem, whose time runs from 1 to 0."""
+        """The same for the adjoint problem, whose time runs from the last time to the first."""
         self._look(t.detach(), y, dt, "backward")
 
     def check_end(self, results: Sequence[Tensor | None], time: float, during: str) -> None:
@@ -134,10 +242,9 @@ class _Watched(nn.Module):
 
 
 def _parts(y: Tensor, shapes: Sequence[torch.Size]) -> tuple[Tensor, ...]:
-    """The tensors of these shapes that lie in y, (sum of their sizes,), one after another."""
-    return tuple(
-        part.view(shape) for part, shape in zip(y.split([shape.numel() for shape in shapes]), shapes, strict=True)
-    )
+    """The tensors of these shapes that lie in y, (..., sum of their sizes), one after another: (..., *shape) each."""
+    each = zip(y.split([shape.numel() for shape in shapes], -1), shapes, strict=True)
+    return tuple(part.reshape(*y.shape[:-1], *shape) for part, shape in each)
 
 
 def _total(tensors: Sequence[Tensor]) -> Tensor:

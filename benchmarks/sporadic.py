@@ -1,0 +1,242 @@
+"""Time and memory of a training step of GRU-ODE-Bayes and ACE-GRU-ODE-Bayes, against the released loops in plain form.
+
+    python benchmarks/sporadic.py
+    python benchmarks/sporadic.py --series 20 --rows 40 --rounds 1 --threads 1 --clock cpu
+
+The shape is that of the climate data at the paper's settings: 300 series of 316 rows each at some of the 1,491 times
+within 200 units, a row with one of 5 features; 50 hidden units, prep 20, steps of 0.25, dropout 0.2. The values are
+noise. The plain form is the loop as one would write it first, and as the released code has it: p of the whole batch at
+every step and after every jump, losses added where they arise. Both have the same weights.
+
+- steps: forward, loss and backward of each network in each form; a ratio is the median over the rounds of the ratios
+  within a round;
+- memory: the peak of a training step beyond what was held before, the resident memory of a fresh process for each.
+"""
+
+import argparse
+import functools
+import math
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from torch import Tensor  # noqa: E402
+from torch.nn import functional  # noqa: E402
+from train_step import CLOCKS, add_clock, machine, parse, write  # noqa: E402
+
+from hidden_dynamics.measurements.interleaved import interleaved, ratios_within_rounds, resident_beyond  # noqa: E402
+from hidden_dynamics.measurements.rounds import Ratio, median_with_range  # noqa: E402
+from hidden_dynamics.models.continuous import correlation, pairwise  # noqa: E402
+from hidden_dynamics.models.gru_ode_bayes import ACEGRUODEBayes, GRUODEBayes  # noqa: E402
+from hidden_dynamics.models.observations import Observations, Rows, batch_of  # noqa: E402
+from hidden_dynamics.system.arguments import positive  # noqa: E402
+from hidden_dynamics.training import devices  # noqa: E402
+
+PLAIN, MIB = ", plain", 2**20
+SPAN, TIMES = 200.0, 1491
+NETWORKS = {"GRU-ODE-Bayes": None, "ACE-GRU-ODE-Bayes, released": "released", "ACE-GRU-ODE-Bayes": "evolving"}
+
+
+class Climate:
+    """What a network asks of the task."""
+
+    features, covariates = 5, 1
+
+
+def plain_loss(network: GRUODEBayes, observations: Observations) -> Tensor:
+    """The loss of a batch, as the released loop reads."""
+    drop = functools.partial(functional.dropout, p=network.dropout, training=network.training)
+    p_of = functools.partial(plain_p, network, drop)
+    start = observations.values.new_zeros(observations.size, network.covariates_in.in_features)
+    h = torch.tanh(network.covariates_out(drop(torch.relu(network.covariates_in(start)))))
+    p, a, now, jumped = p_of(h), plain_correlation(network, h), 0.0, h
+    before, after, norms, released = 0.0, 0.0, 0.0, getattr(network, "attention", None) == "released"
+    for u, time in enumerate(observations.times.tolist()):
+        while now < time - 0.001 * network.delta:
+            h, a = plain_step(network, jumped if released else h, a)
+            p, now = p_of(h), now + network.delta
+        rows = slice(int(observations.offsets[u]), int(observations.offsets[u + 1]))
+        series, values, mask = observations.series[rows], observations.values[rows], observations.mask[rows]
+        before = before + plain_likelihood(p[series], values, mask)
+        jumped = h.clone()
+        jumped[series] = network.jump(h[series], p[series], values, mask)
+        h, p = jumped, p_of(jumped)
+        if released:
+            a = plain_correlation(network, h)
+            norms = norms + network.weight * torch.linalg.vector_norm(a)
+        after = after + plain_divergence(p[series], values, mask)
+    return (before + network.mixing * (after + norms)) / observations.size
+
+
+def plain_p(network: GRUODEBayes, drop: Any, h: Tensor) -> Tensor:
+    return network.p_out(drop(torch.relu(network.p_in(h))))
+
+
+def plain_correlation(network: GRUODEBayes, h: Tensor) -> Tensor | None:
+    return correlation(h.detach()) if isinstance(network, ACEGRUODEBayes) else None
+
+
+def plain_step(network: GRUODEBayes, h: Tensor, a: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    """Both dynamics are evaluated, whether g's result is used or not."""
+    if a is None:
+        return h + network.delta * network.dynamics(None, h), None
+    attended = pairwise(h, a)
+    rate = network.g(None, attended)
+    if network.attention == "evolving":
+        a = a + network.delta * rate.t() @ attended / len(h)
+    return h + network.delta * network.dynamics(None, attended), a
+
+
+def plain_likelihood(p: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    mean, logvar = p.chunk(2, 1)
+    error = (values - mean) / torch.exp(0.5 * logvar)
+    return (0.5 * (error**2 + logvar + math.log(2 * math.pi)) * mask).sum()
+
+
+def plain_divergence(p: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    mean, logvar = p.chunk(2, 1)
+    sigma = torch.exp(0.5 * logvar)
+    each = math.log(0.01) - torch.log(sigma) + (sigma**2 + (mean - values) ** 2) / (2 * 0.01**2) - 0.5
+    return (each * mask).sum()
+
+
+def main() -> None:
+    options = parse_arguments()
+    devices.set_arithmetic(options.threads, "fp32")
+    if options.memory_of:
+        print(resident_memory(options.memory_of, options))
+        return
+    rows: list[dict] = []
+    for part in options.parts:
+        for row in PARTS[part](options):
+            print_row(row)
+            rows.append(row)
+            write(rows, options.output)  # what is done is kept where a run is stopped
+    print(f"\nWritten to {options.output}")
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS), help="default: all")
+    parser.add_argument("--series", type=positive, default=300, help="of a batch (default: 300)")
+    parser.add_argument("--rows", type=positive, default=316, help="of a series (default: 316)")
+    parser.add_argument("--rounds", type=positive, default=5, help="timed rounds, after two that are not (default: 5)")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--threads", type=positive, default=torch.get_num_threads(), help="torch's threads")
+    add_clock(parser)
+    parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/sporadic-DEVICE.csv)")
+    parser.add_argument("--memory-of", help=argparse.SUPPRESS)
+    return parse(parser, "sporadic")
+
+
+def batch(options: argparse.Namespace) -> Observations:
+    rng = np.random.default_rng(0)
+    times = np.round(np.arange(TIMES) * SPAN / TIMES, 2).astype(np.float32)
+    chosen = [np.sort(rng.choice(times, options.rows, replace=False)) for _ in range(options.series)]
+    count = options.series * options.rows
+    mask = np.arange(5) == rng.integers(0, 5, count)[:, None]
+    values = rng.standard_normal((count, 5), dtype=np.float32)
+    lengths = np.full(options.series, options.rows)
+    made = batch_of(Rows(np.concatenate(chosen), values, mask, lengths), np.arange(options.series))
+    return made.to(torch.device(options.device))
+
+
+def network_of(name: str, options: argparse.Namespace) -> GRUODEBayes:
+    torch.manual_seed(0)
+    attention, settings = NETWORKS[name.removesuffix(PLAIN)], {"prep": 20, "delta": 0.25, "end": SPAN}
+    if attention is None:
+        return GRUODEBayes(Climate(), 50, **settings).to(options.device)
+    penalty = {"weight": 0.1, "of": "correlation" if attention == "released" else "parameters"}
+    return ACEGRUODEBayes(Climate(), 50, penalty, attention=attention, **settings).to(options.device)
+
+
+def step(name: str, network: GRUODEBayes, observations: Observations) -> None:
+    """Forward, loss and backward."""
+    if name.endswith(PLAIN):
+        plain_loss(network, observations).backward()
+    else:
+        network.loss(network(observations), observations).backward()
+
+
+def steps(options: argparse.Namespace) -> Iterator[dict]:
+    """Each network's step in both forms, network after network."""
+    observations = batch(options)
+    wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
+    for name in NETWORKS:
+        check_alike(name, observations, options)
+        actions = {
+            form: functools.partial(step, form, network_of(name, options), observations)
+            for form in (name, name + PLAIN)
+        }
+        rounds = interleaved(actions, options.rounds, clock=CLOCKS[options.clock], wait=wait)
+        for form, baseline in ((name, name + PLAIN), (name + PLAIN, name)):
+            ratio = median_with_range(ratios_within_rounds(rounds, form, baseline))
+            seconds = median(taken[form] for taken in rounds)
+            yield row_of(form, "to the other form", ratio, seconds, options)
+
+
+def check_alike(name: str, observations: Observations, options: argparse.Namespace) -> None:
+    """Without dropout both forms have one loss."""
+    network = network_of(name, options).eval()
+    with torch.no_grad():
+        losses = [network.loss(network(observations), observations).item(), plain_loss(network, observations).item()]
+    if not math.isclose(*losses, rel_tol=1e-3):
+        raise SystemExit(f"the two forms of {name} have different losses: {losses}")
+
+
+def memory(options: argparse.Namespace) -> Iterator[dict]:
+    for name in NETWORKS:
+        for form in (name, name + PLAIN):
+            command = [sys.executable, __file__, "--memory-of", form, "--threads", str(options.threads)]
+            command += ["--series", str(options.series), "--rows", str(options.rows)]
+            peak = float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+            yield row_of(form, "MiB", Ratio(peak, peak, peak), None, options)
+
+
+def resident_memory(name: str, options: argparse.Namespace) -> float:
+    """MiB by which a training step raises this process's peak resident memory; for a process that did nothing else."""
+    few = argparse.Namespace(**vars(options) | {"series": 2, "rows": 3})
+    step(name, network_of(name, options), batch(few))  # what the libraries load at their first use is not counted
+    network, observations = network_of(name, options), batch(options)
+    (peak,) = resident_beyond([functools.partial(step, name, network, observations)])
+    return peak / MIB
+
+
+PARTS = {"steps": steps, "memory": memory}
+
+
+def row_of(variant: str, measure: str, value: Ratio, seconds: float | None, options: argparse.Namespace) -> dict:
+    """A row of the CSV; `seconds` of a step, None where no time was taken."""
+    return {
+        "variant": variant,
+        "series": options.series,
+        "rows": options.rows,
+        "measure": measure,
+        "value": round(value.median, 4),
+        "lowest": round(value.low, 4),
+        "highest": round(value.high, 4),
+        "seconds": "" if seconds is None else round(seconds, 5),
+        "rounds": "" if seconds is None else options.rounds,
+        "clock": "" if seconds is None else options.clock,
+        **machine(options),
+    }
+
+
+def print_row(row: dict) -> None:
+    print(
+        f"{row['variant']:36} {row['measure']:18} {row['value']:9.3f} ({row['lowest']:.3f} - {row['highest']:.3f})"
+        f"  {row['seconds']} s",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

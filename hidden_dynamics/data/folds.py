@@ -1,0 +1,112 @@
+"""The five random splits of GRU-ODE-Bayes (De Brouwer et al., NeurIPS 2019), which ACE-NODE takes over.
+
+A tenth of the series is tested, a fifth of the others validates, and the split is drawn anew five times. So these are
+no folds of a cross validation: the five test sets overlap, and some series are never tested. Of USHCN's 1,114 series
+each trains on 801, validates on 201 and tests on 112.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hidden_dynamics.errors import UserError
+
+FOLDS = 5
+SEED = 432  # of their script
+PARTS = ("train", "validation", "test")
+
+
+class Fold(NamedTuple):
+    """Which series, or which positions 0 to N - 1, a split uses for what: arrays (count,), int64."""
+
+    train: np.ndarray
+    validation: np.ndarray
+    test: np.ndarray
+
+
+class Overlap(NamedTuple):
+    """How the test sets of several splits overlap.
+
+    Attributes:
+        tested: series that at least one of them has.
+        of: all series.
+        least, most: series that two of them share.
+    """
+
+    tested: int
+    of: int
+    least: int
+    most: int
+
+
+def folds(count: int) -> list[Fold]:
+    """The five splits of positions 0 to `count` - 1, in the order of the draw.
+
+    One stream of random numbers, seeded once, permutes twice for each split, as scikit-learn's `train_test_split` does
+    of the positions and then of those that are not tested.
+
+    Raises:
+        UserError: a split would be empty.
+    """
+    random = np.random.RandomState(SEED)
+    drawn = []
+    for place in range(FOLDS):
+        others, test = _split(random, np.arange(count), 0.1)
+        train, validation = _split(random, others, 0.2)
+        drawn.append(_with_series(Fold(train, validation, test), place))
+    return drawn
+
+
+def published(fold: Fold, ids: np.ndarray) -> Fold:
+    """The series of a split: a position is that of an id among the sorted ids.
+
+    Args:
+        ids: (series,), ascending; as many as there are positions.
+
+    Returns:
+        Places of series, ascending.
+    """
+    assert len(ids) == sum(map(len, fold))
+    return Fold(*(np.sort(part) for part in fold))
+
+
+def released(fold: Fold, ids: np.ndarray, place: int = 0) -> Fold:
+    """The series of a split as the released code has them: a position is taken for an id.
+
+    A position that is no id falls away, and so does a series whose id is no position: with gaps in the ids, the parts
+    are smaller.
+
+    Args:
+        ids: (series,), ascending.
+        place: of the split among the five, for messages.
+
+    Returns:
+        Places of series, ascending.
+
+    Raises:
+        UserError: a part has no series.
+    """
+    return _with_series(Fold(*(np.flatnonzero(np.isin(ids, part)) for part in fold)), place)
+
+
+def overlap(splits: list[Fold], of: int) -> Overlap:
+    """How the test sets of these splits overlap, among `of` series."""
+    tests = [set(split.test.tolist()) for split in splits]
+    shared = [len(first & second) for place, first in enumerate(tests) for second in tests[:place]]
+    return Overlap(len(set().union(*tests)), of, min(shared), max(shared))
+
+
+def _split(random: np.random.RandomState, positions: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """The positions without a share of them, rounded up, and that share."""
+    order, taken = random.permutation(len(positions)), math.ceil(share * len(positions))
+    return positions[order[taken:]], positions[order[:taken]]
+
+
+def _with_series(fold: Fold, place: int) -> Fold:
+    for name, part in zip(PARTS, fold, strict=True):
+        if not len(part):
+            raise UserError(
+                f"fold {place}: its part {name} has no series; expected 3 series or more", key=f"fold {place}"
+            )
+    return fold

@@ -1,0 +1,220 @@
+"""Two correlated Ornstein-Uhlenbeck processes, sporadically observed: generated, with a known optimal predictor.
+
+    dx_i = -theta_i x_i dt + sqrt(2 theta_i) dW_i,   d<W_1, W_2> = rho dt,   y_i = x_i + noise * e_i
+
+Both revert to 0, start in the stationary distribution and have variance 1 in it; their stationary correlation is
+2 rho sqrt(theta_1 theta_2) / (theta_1 + theta_2). Each is observed by itself, at random tenths of a unit of time, with
+measurement noise e_i or, where `noise` is 0, as it is. The idea is the double Ornstein-Uhlenbeck process of
+GRU-ODE-Bayes (De Brouwer et al., NeurIPS 2019), whose means differ from series to series; these do not,
+so that the conditional distribution of what is to be predicted is Gaussian, and a Kalman filter gives it.
+
+The series are written as the CSV table of `sporadic` and read from it, as downloaded data is.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hidden_dynamics.data import sporadic
+from hidden_dynamics.data.settings import with_defaults, within
+from hidden_dynamics.data.streams import generator
+from hidden_dynamics.errors import UserError
+
+DEFAULTS: dict[str, Any] = {
+    "series": 200,
+    "end": 20.0,  # of the time, which begins at 0
+    "until": 15.0,  # what is observed until then predicts what comes after it
+    "rate": 1.0,  # observations of a feature in a unit of time, on average
+    "speeds": [0.1, 0.3],  # theta, by which each reverts to 0
+    "correlation": 0.9,  # rho
+    "noise": 0.0,  # standard deviation of the measurement noise; 0: none
+    "seed": 0,
+}
+FEATURES = 2
+TARGETS = 3  # rows after `until` that are predicted: the first of them
+LEAST = TARGETS + 1  # rows that a series must have there: more than three, as USHCN's have
+STEP = 10**-sporadic.DECIMALS
+
+
+class Limit(NamedTuple):
+    """What no predictor can be better than, on average: over all observed entries of the targets.
+
+    Attributes:
+        mse: mean squared error.
+        negll: mean negative log likelihood, in nats.
+    """
+
+    mse: float
+    negll: float
+
+
+def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
+    """Draw the series.
+
+    Args:
+        raw: not used: the series are generated.
+        settings: `DEFAULTS`, changed.
+
+    Returns:
+        The arrays of `sporadic`, with two features, and what the optimal predictor says of the targets:
+        `optimal_means` and `optimal_variances`, (series, 3, 2), float64. A series that has too few rows to be predicted
+        is drawn anew under another id, so the ids have gaps.
+
+    Raises:
+        UserError: a setting is unknown or out of range, or such series have nothing to predict.
+    """
+    chosen = _checked(settings)
+    text = sporadic.write(draw(chosen))
+    arrays = sporadic.parse(text, "ornstein_uhlenbeck", FEATURES)
+    means, variances = optimal(arrays, chosen)
+    return arrays | {"optimal_means": means, "optimal_variances": variances}
+
+
+def stand_in(settings: dict) -> dict[str, np.ndarray]:
+    """The arrays themselves: they are made of nothing else."""
+    return prepare(Path(), settings)
+
+
+def draw(settings: dict[str, Any]) -> dict[str, np.ndarray]:
+    """The arrays of `sporadic`, of as many series as the settings say."""
+    count, parts = settings["series"], []
+    while sum(len(part["ids"]) for part in parts) < count:
+        candidates = _candidates(generator(settings["seed"], "ornstein_uhlenbeck", len(parts)), settings)
+        rows = np.repeat(np.arange(count), candidates["lengths"])
+        late = np.bincount(rows[candidates["times"] > np.float32(settings["until"])], minlength=count)
+        if not (late >= LEAST).any():
+            raise UserError(
+                f"ornstein_uhlenbeck: of {count} series, none has {LEAST} rows after {settings['until']:g}; expected "
+                "a higher rate, or a later end",
+                key="rate",
+            )
+        candidates["ids"] += count * len(parts)
+        parts.append(sporadic.selected(candidates, np.flatnonzero(late >= LEAST)))
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in sporadic.NAMES}
+    return sporadic.selected(whole, np.arange(count))
+
+
+def optimal(arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of the targets, given all that was observed of the series until `until`: a Kalman filter.
+
+    Args:
+        arrays: those of `sporadic`.
+        settings: with which they were drawn.
+
+    Returns:
+        means and variances of the observations (series, 3, 2), float64, measurement noise included.
+    """
+    targets = sporadic.after(arrays, settings["until"], TARGETS)
+    mean, covariance, last = _filtered(arrays, settings)
+    means, variances = np.empty((2, len(mean), TARGETS, FEATURES))
+    for place, rows in enumerate(targets.T):
+        later, spread = _moved(mean, covariance, arrays["times"][rows] - last, settings)
+        means[:, place] = later
+        variances[:, place] = np.diagonal(spread, axis1=1, axis2=2) + settings["noise"] ** 2
+    return means, variances
+
+
+def limit(arrays: dict[str, np.ndarray], settings: dict, series: np.ndarray | None = None) -> Limit:
+    """How well the optimal predictor does on the targets of these series, or of all.
+
+    Args:
+        arrays: what `prepare` gave with these settings.
+        series: (chosen,), int64.
+    """
+    chosen = np.arange(len(arrays["ids"])) if series is None else series
+    rows = sporadic.after(arrays, _checked(settings)["until"], TARGETS)[chosen]
+    mask, error = arrays["mask"][rows], arrays["values"][rows] - arrays["optimal_means"][chosen]
+    variance = arrays["optimal_variances"][chosen]
+    nats = 0.5 * (np.log(2 * np.pi * variance) + error**2 / variance)
+    return Limit(float((error**2)[mask].mean()), float(nats[mask].mean()))
+
+
+def stationary(settings: dict[str, Any]) -> np.ndarray:
+    """The covariance of both processes at one time, (2, 2)."""
+    theta = np.array(settings["speeds"], float)
+    noises = np.array([[1, settings["correlation"]], [settings["correlation"], 1]])
+    return 2 * np.sqrt(np.outer(theta, theta)) * noises / np.add.outer(theta, theta)
+
+
+# -------------------------------------------------------------------------------------------------- how both are moved
+
+
+def _moved(
+    mean: np.ndarray, covariance: np.ndarray, time: np.ndarray, settings: dict[str, Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The distribution after a time: mean (series, 2) and covariance (series, 2, 2), from those before it.
+
+    Args:
+        time: (series,), how long.
+    """
+    decay = np.exp(-np.outer(time, settings["speeds"]))
+    both = decay[:, :, None] * decay[:, None, :]
+    return decay * mean, both * covariance + (1 - both) * stationary(settings)
+
+
+def _filtered(arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean (series, 2) and covariance (series, 2, 2) of each series at its last row until `until`, and its time."""
+    count, first = len(arrays["ids"]), sporadic.starts(arrays["lengths"])
+    mean, last = np.zeros((count, FEATURES)), np.zeros(count)
+    covariance = np.tile(stationary(settings), (count, 1, 1))
+    for place in range(arrays["lengths"].max()):
+        here = np.flatnonzero(place < arrays["lengths"])
+        rows = first[here] + place
+        early = arrays["times"][rows] <= np.float32(settings["until"])
+        here, rows = here[early], rows[early]
+        moved = _moved(mean[here], covariance[here], arrays["times"][rows] - last[here], settings)
+        mean[here], covariance[here] = _seen(*moved, arrays["values"][rows], arrays["mask"][rows], settings["noise"])
+        last[here] = arrays["times"][rows]
+    return mean, covariance, last
+
+
+def _seen(
+    mean: np.ndarray, covariance: np.ndarray, values: np.ndarray, mask: np.ndarray, noise: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The distribution given a row of each series: one feature after another, as far as it is observed."""
+    for feature in range(FEATURES):
+        column = covariance[:, :, feature] * mask[:, feature, None]
+        gain = column / (covariance[:, feature, feature] + noise**2)[:, None]
+        mean = mean + gain * (values[:, feature] - mean[:, feature])[:, None]
+        covariance = covariance - gain[:, :, None] * column[:, None, :]
+    return mean, covariance
+
+
+def _candidates(random: np.random.Generator, settings: dict[str, Any]) -> dict[str, np.ndarray]:
+    """The arrays of `sporadic`, whatever is observed of a series."""
+    count, grid = settings["series"], round(settings["end"] / STEP) + 1
+    kept, spread = _moved(np.ones((1, FEATURES)), np.zeros((1, FEATURES, FEATURES)), np.array([STEP]), settings)
+    paths = random.standard_normal((grid, count, FEATURES)) @ np.linalg.cholesky(spread[0]).T
+    paths[0] = random.standard_normal((count, FEATURES)) @ np.linalg.cholesky(stationary(settings)).T
+    for place in range(1, grid):
+        paths[place] += kept * paths[place - 1]
+    measured = paths + settings["noise"] * random.standard_normal(paths.shape)
+    mask = (random.random(paths.shape) < settings["rate"] * STEP).swapaxes(0, 1)
+    series, tenths = np.nonzero(mask.any(axis=2))
+    mask = mask[series, tenths]
+    return {
+        "times": (tenths * STEP).round(sporadic.DECIMALS).astype(np.float32),
+        "values": np.where(mask, measured[tenths, series], 0).astype(np.float32),
+        "mask": mask,
+        "lengths": np.bincount(series, minlength=count),
+        "ids": np.arange(count),
+    }
+
+
+def _checked(settings: dict) -> dict[str, Any]:
+    chosen = with_defaults("ornstein_uhlenbeck", settings, DEFAULTS)
+    for name, least, most in (
+        ("series", 1, np.inf),
+        ("end", 1, np.inf),
+        ("until", 0, chosen["end"]),
+        ("rate", 0, 1 / STEP),
+        ("speeds", 0.001, np.inf),
+        ("correlation", -0.999, 0.999),
+        ("noise", 0, np.inf),
+        ("seed", 0, np.inf),
+    ):
+        within("ornstein_uhlenbeck", chosen, name, least, most)
+    if len(chosen["speeds"]) != FEATURES:
+        raise UserError(f"ornstein_uhlenbeck: speeds must be {FEATURES}, found {chosen['speeds']}", key="speeds")
+    return chosen

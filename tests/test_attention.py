@@ -1,0 +1,103 @@
+"""Pairwise attention: its rule, the correlation that it starts from, and its rate of change."""
+
+import numpy as np
+import pytest
+import torch
+from cases import assert_all_close, noise
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hidden_dynamics.models.continuous import (
+    CoEvolving,
+    FullyConnectedAttention,
+    Integral,
+    PairwiseRate,
+    Solver,
+    correlation,
+    pairwise,
+)
+from hidden_dynamics.models.continuous.attention import correlation_backward
+from hidden_dynamics.models.gru_ode_bayes.dynamics import GRUODE
+
+
+@given(seed=st.integers(0, 10**6), scale=st.floats(0.01, 30))
+@settings(max_examples=20, deadline=None)
+def test_a_dimension_attends_to_all_by_the_weights_of_its_row(seed, scale):
+    h, a = noise(4, 3, seed=seed), scale * noise(3, 3, seed=seed + 1)
+    expected = np.zeros((4, 3))
+    for i in range(3):
+        weights = np.exp(a[i].numpy() - a[i].max().item())
+        for j in range(3):
+            expected[:, i] += weights[j] / weights.sum() * h[:, j].numpy()
+    assert_all_close([pairwise(h, a)], [torch.from_numpy(expected)], 1e-14)
+    assert_all_close([pairwise(torch.ones(1, 3).double(), a)], [torch.ones(1, 3).double()], 1e-14)  # rows sum to 1
+
+
+@given(seed=st.integers(0, 10**6), batch=st.integers(3, 9))
+@settings(max_examples=20, deadline=None)
+def test_the_correlation_is_that_of_numpy(seed, batch):
+    h = noise(batch, 4, seed=seed)
+    assert_all_close([correlation(h)], [torch.from_numpy(np.corrcoef(h.numpy(), rowvar=False))], 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("value", [0.0, 0.1, -1e6])
+def test_a_constant_dimension_is_correlated_with_itself_alone_and_has_no_gradient(value, dtype):
+    h = noise(5, 3).to(dtype)
+    h[:, 1] = value * (1 + torch.finfo(dtype).eps * torch.arange(5) / 4).to(dtype)  # but for rounding
+    h.requires_grad_()
+    found = correlation(h)
+    assert found[1].tolist() == found[:, 1].tolist() == [0, 1, 0]
+    assert found[0, 2].item() == pytest.approx(np.corrcoef(h.detach()[:, [0, 2]].T)[0, 1], abs=1e-6)
+    (gradient,) = torch.autograd.grad((found * noise(3, 3, seed=1).to(dtype)).sum(), h)
+    assert gradient.isfinite().all() and gradient[:, 1].count_nonzero() == 0 and gradient[:, 0].count_nonzero() > 0
+
+
+@pytest.mark.parametrize("constant", [False, True])
+def test_the_correlations_gradient_is_that_of_autograd(constant):
+    h, gradient = noise(6, 4), noise(4, 4, seed=1)
+    if constant:
+        h[:, 2] = 0.3
+    h.requires_grad_()
+    (expected,) = torch.autograd.grad((correlation(h) * gradient).sum(), h)
+    with torch.no_grad():
+        assert_all_close([correlation_backward(h, gradient)], [expected], 1e-12)
+
+
+def test_one_row_has_no_correlations():
+    assert torch.equal(correlation(noise(1, 3)), torch.eye(3).double())
+
+
+def test_the_rate_is_the_mean_product_of_the_cells_rate_and_the_attended_state():
+    torch.manual_seed(0)
+    cell, h = GRUODE(3).double(), noise(5, 3)
+    rate, each = PairwiseRate(cell)(torch.tensor(0.0), h), cell(torch.tensor(0.0), h)
+    expected = torch.stack([torch.stack([(each[:, i] * h[:, j]).mean() for j in range(3)]) for i in range(3)])
+    assert_all_close([rate], [expected], 1e-14)
+
+
+@pytest.mark.parametrize("adjoint", [True, False])
+def test_a_pair_with_pairwise_attention_is_solved_from_its_correlation(adjoint):
+    """By small Euler steps written out, and both ways to the gradients."""
+    torch.manual_seed(0)
+    f, g = GRUODE(3).double(), GRUODE(3).double()
+    h = noise(5, 3).requires_grad_()
+    integral = Integral(CoEvolving(f, PairwiseRate(g), pairwise), Solver("euler", step_size=1 / 200, adjoint=adjoint))
+    ends = integral((h, correlation(h)))
+    plain, a = h, correlation(h)
+    for _ in range(200):
+        attended = plain @ torch.softmax(a, 1).t()
+        a = a + g(None, attended).t() @ attended / 5 / 200
+        plain = plain + f(None, attended) / 200
+    wanted = [h, *f.parameters(), *g.parameters()]
+    found = [[end, *torch.autograd.grad(end.sum(), wanted)] for end in (ends[0], plain)]
+    assert_all_close(*found, 1e-2 if adjoint else 1e-11)
+
+
+def test_fully_connected_layers_start_one_attention_for_the_batch():
+    torch.manual_seed(0)
+    layers, h = FullyConnectedAttention(3).double(), noise(5, 3)
+    (first, _, second), total = layers, torch.zeros(9).double()
+    for row in h:
+        total = total + second.weight @ torch.relu(first.weight @ row + first.bias) + second.bias
+    assert_all_close([layers(h)], [(total / 5).reshape(3, 3)], 1e-13)

@@ -1,0 +1,331 @@
+"""GRU-ODE-Bayes and its relatives: held to the released loops in plain form, in float64, gradients included."""
+
+import numpy as np
+import pytest
+import torch
+from cases import assert_all_close, noise
+from plain_gru_ode_bayes import plain_jump, plain_prediction, plain_rate, plain_walk
+from torch import nn
+
+from hidden_dynamics.models.gru_ode_bayes import GRUODE, ACEGRUODEBayes, BayesJump, GRUODEBayes, Masks
+from hidden_dynamics.models.gru_ode_bayes.losses import squared_error
+from hidden_dynamics.models.observations import Observations, Rows, batch_of
+
+
+class Task:
+    features, covariates = 3, 2
+
+
+class Climate:
+    features, covariates = 5, 1
+
+
+SMALL = {"prep": 4, "end": 4.0, "delta": 0.25, "p_hidden": 6, "covariates_hidden": 5, "mixing": 1e-2}
+PENALTY = {"weight": 0.3}
+CASES = {
+    "full": (GRUODEBayes, {}),
+    "minimal": (GRUODEBayes, {"cell": "minimal"}),
+    "delta 0.1": (GRUODEBayes, {"delta": 0.1}),
+    "still": (GRUODEBayes, {"solver": "still"}),
+    "augmented": (GRUODEBayes, {"augmented": 2}),
+    **{
+        f"{attention}{', ' + at_jump if attention == 'evolving' else ''}{'' if detached else ', attached'}": (
+            ACEGRUODEBayes,
+            {"attention": attention, "at_jump": at_jump, "detached": detached, "penalty": PENALTY},
+        )
+        for attention, at_jump in (("evolving", "kept"), ("evolving", "renewed"), ("fixed", "kept"))
+        for detached in (True, False)
+    },
+    "minimal, evolving": (ACEGRUODEBayes, {"cell": "minimal", "penalty": PENALTY}),
+    "fc": (ACEGRUODEBayes, {"attention": "fc", "penalty": PENALTY}),
+    "released": (ACEGRUODEBayes, {"attention": "released", "penalty": PENALTY | {"of": "correlation"}}),
+    "released, small steps": (ACEGRUODEBayes, {"attention": "released", "penalty": PENALTY, "delta": 0.1}),
+}
+every_case = pytest.mark.parametrize("case", CASES)
+
+
+def made(case, size=5, task=Task):
+    cls, options = CASES[case]
+    torch.manual_seed(1)
+    network = cls(task(), size, **SMALL | options).double()
+    with torch.no_grad():
+        for k, parameter in enumerate(network.parameters()):  # biases too, which are alike at first
+            parameter.add_(0.2 * noise(*parameter.shape, seed=k))
+    return network.eval()
+
+
+def drawn(seed=0, series=6, rows=5, features=3, until=None, latest=40):
+    """Some series without rows; times in tenths, some alike in several series."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, rows + 1, series)
+    times = [np.sort(rng.choice(latest + 1, length, replace=False)) / 10 for length in lengths]
+    mask = rng.random((lengths.sum(), features)) < 0.6
+    data = Rows(np.concatenate(times).astype(np.float32), rng.standard_normal(mask.shape), mask, lengths)
+    return batch_of(data, np.arange(series), until)
+
+
+def gradients_of(value, network):
+    """None, where a parameter has no part in it, is 0."""
+    wanted = list(network.parameters())
+    found = torch.autograd.grad(value, wanted, allow_unused=True)
+    return [torch.zeros_like(p) if each is None else each for p, each in zip(wanted, found, strict=True)]
+
+
+def ours(network, observations, masks=None, covariates=None):
+    filtered = network(observations, covariates, masks)
+    return network.loss(filtered, observations)
+
+
+# The released loops
+
+
+@every_case
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_loss_and_all_gradients_are_those_of_the_plain_loop(case, seed):
+    network, observations, covariates = made(case), drawn(seed), noise(6, 2, seed=seed)
+    found = ours(network, observations, covariates=covariates)
+    expected = plain_walk(network, observations, covariates=covariates).loss
+    assert_all_close(
+        [found.detach(), *gradients_of(found, network)], [expected.detach(), *gradients_of(expected, network)], 1e-11
+    )
+
+
+@every_case
+def test_with_dropout_they_are_those_of_the_plain_loop_with_the_same_masks(case):
+    network, observations = made(case).train(), drawn(2)
+    torch.manual_seed(3)
+    masks = network.masks(observations)
+    found, expected = ours(network, observations, masks), plain_walk(network, observations, masks).loss
+    assert_all_close(
+        [found.detach(), *gradients_of(found, network)], [expected.detach(), *gradients_of(expected, network)], 1e-11
+    )
+    torch.manual_seed(3)
+    assert torch.equal(ours(network, observations), found) and not torch.equal(ours(network, observations), found)
+
+
+@every_case
+def test_predictions_are_read_from_the_path_as_in_the_plain_loop(case):
+    network, observations = made(case), drawn(4, until=2.0)
+    rng = np.random.default_rng(0)
+    series, times = torch.from_numpy(rng.integers(0, 6, 30)), rng.integers(0, 45, 30).astype(np.float32) / 10
+    found = network.predict(observations, series, times)
+    expected = plain_prediction(plain_walk(network, observations), network.delta, series, times)
+    ones = torch.ones_like(found)
+    assert_all_close(
+        [found.detach(), *gradients_of((found * ones).sum(), network)],
+        [expected.detach(), *gradients_of((expected * ones).sum(), network)],
+        1e-11,
+    )
+    with torch.no_grad():
+        assert torch.equal(network.predict(observations, series, times), found)
+
+
+def test_at_the_shape_of_the_climate_data_too():
+    network, observations = made("full", 50, Climate), drawn(5, series=20, rows=12, features=5)
+    found, expected = ours(network, observations), plain_walk(network, observations).loss
+    assert_all_close(
+        [found.detach(), *gradients_of(found, network)], [expected.detach(), *gradients_of(expected, network)], 1e-10
+    )
+
+
+@pytest.mark.parametrize("case", ["full", "evolving, kept", "released"])
+def test_series_without_any_observation_have_no_loss_and_a_prediction(case):
+    nothing = Rows(np.empty(0, np.float32), np.empty((0, 3)), np.empty((0, 3), bool), np.zeros(2, np.int64))
+    observations, network = batch_of(nothing, np.arange(2)), made(case)
+    assert ours(network, observations).item() == 0.0
+    found = network.predict(observations, torch.tensor([0, 1]), np.float32([1.0, 3.0]))
+    expected = plain_prediction(plain_walk(network, observations), 0.25, torch.tensor([0, 1]), [1.0, 3.0])
+    assert_all_close([found], [expected], 1e-12)
+
+
+def test_a_passage_goes_backwards_once():
+    network, observations = made("full"), drawn()
+    loss = ours(network, observations)
+    loss.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="once"):
+        loss.backward()
+
+
+def test_passages_that_overlap_and_that_follow_each_other_keep_their_memory_apart():
+    network, batches = made("evolving, kept, attached"), [drawn(seed) for seed in range(3)]
+    alone = [gradients_of(ours(network, batch), network) for batch in batches]
+    losses = [ours(network, batch) for batch in batches]
+    for k in (1, 0, 2):
+        assert_all_close(gradients_of(losses[k], network), alone[k], 1e-14)
+    with torch.inference_mode():
+        first = ours(network, batches[0])
+    assert torch.equal(first, losses[0])
+    assert_all_close(gradients_of(ours(network, batches[0]), network), alone[0], 1e-14)
+
+
+def test_an_observation_after_the_end_is_refused():
+    with pytest.raises(ValueError, match="end"):
+        made("full")(drawn(latest=80, rows=8))
+
+
+# Its parts
+
+
+@pytest.mark.parametrize("cell", ["full", "minimal"])
+def test_the_dynamics_are_those_of_the_plain_form(cell):
+    torch.manual_seed(0)
+    dynamics, h = GRUODE(4, cell).double(), noise(3, 4)
+    assert_all_close([dynamics(None, h)], [plain_rate(dynamics, h)], 1e-14)
+    with pytest.raises(ValueError, match="cell"):
+        GRUODE(4, "half")
+
+
+def test_the_jump_is_that_of_the_plain_form():
+    torch.manual_seed(0)
+    jump = BayesJump(3, 4, 2).double()
+    given = noise(6, 4), noise(6, 6, seed=1), noise(6, 3, seed=2), (noise(6, 3, seed=3) > 0).double()
+    assert_all_close([jump(*given)], [plain_jump(jump, *given)], 1e-13)
+
+
+def test_what_was_not_observed_has_no_influence():
+    network, observations = made("full"), drawn()
+    hidden = observations.values + 100 * (1 - observations.mask)
+    changed = Observations(**vars(observations) | {"values": hidden})
+    assert_all_close([ours(network, changed)], [ours(network, observations)], 1e-12)
+
+
+def test_the_error_is_that_of_the_means():
+    p, values, mask = noise(4, 6), noise(4, 3, seed=1), (noise(4, 3, seed=2) > 0).double()
+    expected = sum((values[i, d] - p[i, d]) ** 2 for i in range(4) for d in range(3) if mask[i, d])
+    assert_all_close([squared_error(p, values, mask)], [torch.as_tensor(expected)], 1e-13)
+
+
+# As released
+
+
+def count(module):
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+def test_networks_have_the_parameters_that_the_released_ones_use():
+    """The released classes also have a second GRUCell and a classifier, which nothing reads: 15,405 and 22,905."""
+    ten, twenty = (GRUODEBayes(Climate(), 50, prep=prep) for prep in (10, 20))
+    attentive = ACEGRUODEBayes(Climate(), 50, {"weight": 0.1}, attention="released", prep=20)
+    assert (count(ten), count(twenty)) == (27_235, 34_985) == (42_640 - 15_405, 57_890 - 22_905)
+    assert count(attentive) == 34_985 + 7_500 == 65_390 - 22_905
+    assert count(ACEGRUODEBayes(Climate(), 50, {"weight": 0.1}, attention="fixed", prep=20)) == 34_985
+    augmented = GRUODEBayes(Climate(), 50, prep=20, augmented=5)
+    assert (augmented.dynamics.size, augmented.covariates_out.out_features) == (55, 50)
+
+
+def test_initial_weights_are_those_of_the_released_code():
+    torch.manual_seed(0)
+    network = GRUODEBayes(Climate(), 400, prep=300)
+    for layer in (network.covariates_out, network.p_in, network.p_out):
+        bound = (6 / sum(layer.weight.shape)) ** 0.5
+        assert layer.weight.abs().max().item() == pytest.approx(bound, rel=0.02) and (layer.bias == 0.05).all()
+    assert network.dynamics.reset.abs().max().item() == pytest.approx((6 / 800) ** 0.5, rel=0.01)
+    assert network.jump.weight.std().item() == pytest.approx((2 / 304) ** 0.5, rel=0.05)
+    assert (network.jump.bias == 0.1).all()
+    assert network.jump.gru.weight_hh.abs().max().item() == pytest.approx(400**-0.5, rel=0.01)
+
+
+def test_released_attention_leaves_the_attentions_weights_without_a_gradient():
+    network, observations = made("released"), drawn()
+    found = torch.autograd.grad(ours(network, observations), list(network.g.parameters()), allow_unused=True)
+    assert found == (None, None, None)
+
+
+def test_the_penalty_of_the_correlation_is_in_the_loss_and_has_no_gradient():
+    network, observations = made("released"), drawn()
+    with_penalty = ours(network, observations)
+    network.weight = 0.0
+    without = ours(network, observations)
+    assert with_penalty > without and network.penalty(network(observations)) == 0.0
+    assert_all_close(gradients_of(with_penalty, network), gradients_of(without, network), 1e-14)
+
+
+# Training in parts
+
+
+def test_the_attentions_parameters_are_one_part_and_all_others_the_other():
+    network, observations = made("evolving, kept"), drawn()
+    parts = network.parts()
+    assert {id(p) for p in parts["attention"]} == {id(p) for p in network.g.parameters()}
+    assert sum(len(part) for part in parts.values()) == len(list(network.parameters()))
+    filtered = network(observations)
+    theta = torch.cat([p.flatten() for p in network.g.parameters()])
+    assert network.penalty(filtered, "hidden") == 0.0
+    for part in ("attention", None):
+        assert_all_close([network.penalty(filtered, part)], [0.3 * theta.norm()], 1e-14)
+    network.norm = 1
+    assert_all_close([network.penalty(filtered)], [0.3 * theta.abs().sum()], 1e-14)
+
+
+@pytest.mark.parametrize("part", ["hidden", "attention"])
+def test_a_part_learns_while_the_other_is_held_fixed(part):
+    network, observations = made("evolving, kept"), drawn()
+    whole = dict(zip(network.parameters(), gradients_of(ours(network, observations), network), strict=True))
+    parts = network.parts()
+    for name, parameters in parts.items():
+        for parameter in parameters:
+            parameter.requires_grad_(name == part)
+    found = torch.autograd.grad(ours(network, observations), parts[part])
+    assert_all_close(found, [whole[parameter] for parameter in parts[part]], 1e-12)
+
+
+# Dropout
+
+
+def test_dropout_is_drawn_anew_wherever_p_is():
+    """A mask after a jump is the one before the next of that series where no time passes between: one step of 0.25."""
+    rows = Rows(np.float32([0.5, 0.6, 0.7, 2.0]), np.ones((4, 3)), np.ones((4, 3), bool), np.array([4]))
+    network = GRUODEBayes(Task(), 5, **SMALL | {"p_hidden": 50}).double().train()
+    masks = network.masks(batch_of(rows, np.array([0])))
+    same = [torch.equal(masks.before[k], masks.after[k - 1]) for k in (1, 2, 3)]
+    assert same == [False, True, False]
+    values = torch.cat([masks.covariates.flatten(), masks.before.flatten()])
+    assert set(values.unique().tolist()) == {0.0, 1.25} and 0.6 < (values > 0).double().mean() < 0.95
+    assert network.eval().masks(batch_of(rows, np.array([0]))) == Masks()
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"solver": "dopri5"}, "solver"),
+        ({"delta": 0.0}, "delta"),
+        ({"dropout": 1.0}, "dropout"),
+        ({"cell": "half"}, "cell"),
+    ],
+)
+def test_a_value_out_of_its_range_is_refused(options, word):
+    with pytest.raises(ValueError, match=word):
+        GRUODEBayes(Task(), 5, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"attention": "frozen"}, "attention"),
+        ({"at_jump": "lost"}, "jump"),
+        ({"at_jump": "renewed", "attention": "fc"}, "renewed"),
+        ({"solver": "still"}, "solver"),
+        ({"penalty": {"weight": -1.0}}, "penalty"),
+        ({"penalty": {"weight": 1.0, "of": "logits"}}, "penalty"),
+        ({"penalty": {"weight": 1.0, "norm": 3}}, "penalty"),
+    ],
+)
+def test_an_attention_out_of_its_range_is_refused(options, word):
+    with pytest.raises(ValueError, match=word):
+        ACEGRUODEBayes(Task(), 5, **{"penalty": PENALTY} | options)
+
+
+def test_a_network_is_an_ordinary_module():
+    """Its weights are loaded one by one."""
+    network = made("released")
+    assert isinstance(network, nn.Module)
+    assert [name for name, _ in network.named_parameters()] == [
+        *("covariates_in.weight", "covariates_in.bias", "covariates_out.weight", "covariates_out.bias"),
+        *("p_in.weight", "p_in.bias", "p_out.weight", "p_out.bias"),
+        *("dynamics.reset", "dynamics.update", "dynamics.candidate", "jump.weight", "jump.bias"),
+        *("jump.gru.weight_ih", "jump.gru.weight_hh", "jump.gru.bias_ih", "jump.gru.bias_hh"),
+        *("g.reset", "g.update", "g.candidate"),
+    ]

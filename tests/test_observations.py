@@ -1,0 +1,92 @@
+"""Irregular series: batches over the union of times and rounded times, held to loops over the observations."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hidden_dynamics.models.observations import Rows, batch_of, quantised
+
+
+def drawn(seed, series=5, features=3, most=8):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, most, series)
+    times = [np.sort(rng.choice(40, length, replace=False)) / 4 for length in lengths]
+    mask = rng.random((lengths.sum(), features)) < 0.5
+    values = np.where(mask, rng.standard_normal(mask.shape), np.nan).astype(np.float32)
+    return Rows(np.concatenate([*times, []]).astype(np.float32), values, mask, lengths)
+
+
+def listed(rows, chosen, until):
+    """(time, series, its values and mask), in order, one by one."""
+    found, starts = [], np.concatenate([[0], np.cumsum(rows.lengths)])
+    for place, series in enumerate(chosen):
+        for row in range(starts[series], starts[series + 1]):
+            if until is None or rows.times[row] <= until:
+                values = [value if seen else 0.0 for value, seen in zip(rows.values[row], rows.mask[row], strict=True)]
+                found.append((float(rows.times[row]), place, values, list(rows.mask[row])))
+    return sorted(found, key=lambda item: item[:2])
+
+
+@given(seed=st.integers(0, 10**6), until=st.sampled_from([None, 5.0, 2.25, -1.0]))
+@settings(max_examples=40, deadline=None)
+def test_a_batch_holds_the_rows_of_its_series_by_time_and_series(seed, until):
+    rows = drawn(seed)
+    chosen = np.random.default_rng(seed).integers(0, 5, 4)
+    batch, expected = batch_of(rows, chosen, until), listed(rows, chosen, until)
+    assert batch.size == 4 and batch.times.tolist() == sorted({time for time, *_ in expected})
+    assert batch.times[batch.rows_of_times()].tolist() == [time for time, *_ in expected]
+    assert batch.offsets.tolist() == [0, *np.cumsum([sum(t == time for t, *_ in expected) for time in batch.times])]
+    assert batch.series.tolist() == [place for _, place, *_ in expected]
+    assert batch.values.tolist() == [values for *_, values, _ in expected]
+    assert batch.mask.tolist() == [mask for *_, mask in expected]
+
+
+def test_a_batch_changes_its_type_and_keeps_its_times():
+    batch = batch_of(drawn(1), np.arange(5))
+    moved = batch.to(torch.float64)
+    assert moved.values.dtype == moved.mask.dtype == moved.times.dtype == torch.float64
+    assert moved.series.dtype == moved.offsets.dtype == torch.int64 and torch.equal(moved.values.float(), batch.values)
+
+
+def refined(rows, step):
+    """`quantised`, row by row."""
+    merged, starts = [], np.concatenate([[0], np.cumsum(rows.lengths)])
+    for series in range(len(rows.lengths)):
+        groups = {}
+        for row in range(starts[series], starts[series + 1]):
+            groups.setdefault(round(float(rows.times[row]) / step), []).append(row)
+        for tick, members in groups.items():
+            seen = [rows.values[members, d][rows.mask[members, d]].astype(float) for d in range(rows.mask.shape[1])]
+            merged.append(
+                (series, tick * step, [each.mean() if len(each) else 0.0 for each in seen], list(map(len, seen)))
+            )
+    return merged
+
+
+@given(seed=st.integers(0, 10**6), step=st.sampled_from([0.25, 0.5, 1.0, 3.0]))
+@settings(max_examples=40, deadline=None)
+def test_rounded_rows_that_fall_together_are_merged_by_the_mean_of_what_was_observed(seed, step):
+    rows = drawn(seed)
+    found, expected = quantised(rows, step), refined(rows, step)
+    assert np.repeat(np.arange(5), found.lengths).tolist() == [series for series, *_ in expected]
+    assert found.times.tolist() == [time for _, time, *_ in expected] and found.times.dtype == np.float32
+    assert found.mask.tolist() == [[n > 0 for n in counts] for *_, counts in expected]
+    np.testing.assert_allclose(found.values, np.array([v for *_, v, _ in expected]).reshape(-1, 3), rtol=1e-6)
+    again = quantised(found, step)
+    assert all(np.array_equal(one, other) for one, other in zip(again, found, strict=True))
+
+
+def test_rows_that_do_not_fit_or_do_not_ascend_are_refused():
+    rows = Rows(np.float32([0, 1, 1]), np.zeros((3, 2), np.float32), np.ones((3, 2), bool), np.array([1, 2]))
+    with pytest.raises(ValueError, match="ascend"):
+        batch_of(rows, np.arange(2))
+    assert len(batch_of(rows, np.array([0])).times) == 1  # the other series is not in it
+    for wrong in ({"mask": rows.mask[:2]}, {"mask": rows.mask.astype(int)}, {"lengths": np.array([1, 1])}):
+        with pytest.raises(ValueError, match="mask|lengths"):
+            batch_of(rows._replace(**wrong), np.arange(2))
+    with pytest.raises(ValueError, match="step"):
+        quantised(rows, 0.0)
+    with pytest.raises(ValueError, match="ascend"):
+        quantised(rows._replace(times=np.float32([0, 3, 1])), 1.0)

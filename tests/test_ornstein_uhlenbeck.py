@@ -1,0 +1,121 @@
+"""The generated series of the demo: the process is the one it says, and the optimal predictor is optimal."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import refused
+
+from hidden_dynamics.data import ornstein_uhlenbeck, prepared, sporadic
+
+FEW = {"series": 12, "end": 12.0, "until": 8.0}
+
+
+def made(**changes) -> tuple[dict[str, np.ndarray], dict]:
+    """Arrays, and all settings with which they were made."""
+    return ornstein_uhlenbeck.prepare(Path("nowhere"), FEW | changes), ornstein_uhlenbeck.DEFAULTS | FEW | changes
+
+
+def covariance(times: np.ndarray, features: np.ndarray, settings: dict) -> np.ndarray:
+    """Of the processes at these times: entry by entry, from the solution of the equation.
+
+    For s <= t, Cov(x_i(s), x_j(t)) = exp(-theta_j (t - s)) Cov(x_i(s), x_j(s)).
+    """
+    theta, rho = settings["speeds"], settings["correlation"]
+    whole = np.empty((len(times), len(times)))
+    for row, (s, i) in enumerate(zip(times, features, strict=True)):
+        for column, (t, j) in enumerate(zip(times, features, strict=True)):
+            together = 1.0 if i == j else 2 * rho * np.sqrt(theta[0] * theta[1]) / (theta[0] + theta[1])
+            later = j if t >= s else i
+            whole[row, column] = together * np.exp(-theta[later] * abs(float(t) - float(s)))
+    return whole
+
+
+@pytest.mark.parametrize("changes", [{}, {"noise": 0.4, "correlation": -0.6, "speeds": [1.5, 0.2]}, {"rate": 3.0}])
+def test_the_predictor_is_the_conditional_gaussian(changes: dict):
+    arrays, settings = made(**changes)
+    targets = sporadic.after(arrays, settings["until"], 3)
+    for place, first in enumerate(sporadic.starts(arrays["lengths"])):
+        rows = np.arange(first, targets[place, 0])
+        seen, seen_feature = np.nonzero(arrays["mask"][rows])
+        times = np.concatenate([arrays["times"][rows][seen], np.repeat(arrays["times"][targets[place]], 2)])
+        whole = covariance(times, np.concatenate([seen_feature, [0, 1] * 3]), settings)
+        whole += settings["noise"] ** 2 * np.eye(len(whole))
+        known = len(seen)
+        weights = np.linalg.solve(whole[:known, :known], whole[:known, known:]).T
+        mean = weights @ arrays["values"][rows][seen, seen_feature].astype(float)
+        variance = np.diag(whole[known:, known:] - weights @ whole[:known, known:])
+        np.testing.assert_allclose(arrays["optimal_means"][place].ravel(), mean, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(arrays["optimal_variances"][place].ravel(), variance, rtol=0, atol=1e-10)
+
+
+def test_many_draws_have_the_stationary_variances_and_correlation():
+    settings = {"series": 4000, "end": 4.0, "until": 1.0, "rate": 10.0, "speeds": [0.5, 2.0]}
+    arrays = ornstein_uhlenbeck.draw(ornstein_uhlenbeck.DEFAULTS | settings)
+    paths = arrays["values"].reshape(4000, -1, 2)  # at this rate every tenth is observed
+    assert paths.shape == (4000, 41, 2)
+    expected = 2 * 0.9 * np.sqrt(0.5 * 2.0) / (0.5 + 2.0)
+    for place in (0, 10, 40):
+        assert paths[:, place].mean(axis=0) == pytest.approx([0, 0], abs=0.06)
+        assert paths[:, place].var(axis=0) == pytest.approx([1, 1], abs=0.08)
+        assert np.corrcoef(paths[:, place].T)[0, 1] == pytest.approx(expected, abs=0.03)
+    later = (paths[:, 10] * paths[:, 20]).mean(axis=0)
+    assert later == pytest.approx(np.exp([-0.5, -2.0]), abs=0.06)
+
+
+def test_the_limit_is_what_the_predictor_reaches_and_its_own_variance_says():
+    arrays, settings = made(series=3000)
+    limit = ornstein_uhlenbeck.limit(arrays, FEW | {"series": 3000})
+    rows = sporadic.after(arrays, settings["until"], 3)
+    seen = arrays["mask"][rows]
+    variance = arrays["optimal_variances"][seen]
+    assert limit.mse == pytest.approx(variance.mean(), rel=0.05)
+    assert limit.negll == pytest.approx((0.5 * np.log(2 * np.pi * np.e * variance)).mean(), abs=0.03)
+    worse = arrays | {"optimal_means": arrays["optimal_means"] + 0.3, "optimal_variances": 0 * rows[..., None] + 0.5}
+    for ours, theirs in zip(limit, ornstein_uhlenbeck.limit(worse, FEW | {"series": 3000}), strict=True):
+        assert ours < theirs
+    some = ornstein_uhlenbeck.limit(arrays, FEW | {"series": 3000}, np.array([2]))
+    error = (arrays["values"][rows] - arrays["optimal_means"])[2][seen[2]]
+    assert some.mse == pytest.approx(np.mean(error**2))
+
+
+def test_each_feature_is_observed_by_itself_at_tenths():
+    arrays, settings = made(series=300)
+    assert arrays["mask"].any(axis=1).all() and (arrays["values"][~arrays["mask"]] == 0).all()
+    assert np.allclose(arrays["times"] * 10, np.round(arrays["times"] * 10), atol=1e-4)
+    assert arrays["mask"].sum(axis=0) / 300 / 12 == pytest.approx([1, 1], rel=0.05)
+    assert arrays["mask"].all(axis=1).mean() < 0.1
+    assert len(arrays["ids"]) == 300 and (np.diff(arrays["ids"]) > 0).all()
+    assert arrays["ids"][-1] > 299  # some had too few rows
+    assert sporadic.after(arrays, settings["until"], 4).shape == (300, 4)
+
+
+def test_the_series_go_through_the_table_and_depend_on_the_settings_alone():
+    arrays, settings = made()
+    text = sporadic.write(ornstein_uhlenbeck.draw(settings))
+    assert text.startswith("ID,Time,Value_0,Value_1,Mask_0,Mask_1\n0,")
+    again = sporadic.parse(text, "text", 2)
+    assert all(np.array_equal(arrays[name], again[name]) for name in sporadic.NAMES)
+    assert prepared.digest(made()[0]) == prepared.digest(arrays) != prepared.digest(made(seed=1)[0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({"stations": 3}, "stations"),
+        ({"series": 0}, "series"),
+        ({"series": 1.5}, "series"),
+        ({"rate": 11}, "rate"),
+        ({"rate": 0.01}, "rate"),
+        ({"until": 30.0}, "until"),
+        ({"speeds": [1.0]}, "speeds"),
+        ({"speeds": [1.0, "fast"]}, "speeds"),
+        ({"speeds": [1.0, 0]}, "speeds"),
+        ({"correlation": 1}, "correlation"),
+        ({"noise": -0.1}, "noise"),
+        ({"seed": "one"}, "seed"),
+    ],
+)
+def test_a_wrong_setting_is_named(settings: dict, key: str):
+    with refused("ornstein_uhlenbeck", key=key):
+        ornstein_uhlenbeck.prepare(Path("nowhere"), FEW | settings)
