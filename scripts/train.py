@@ -22,7 +22,7 @@ from pathlib import Path
 import torch
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, Run, code_of, find, identity
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, Run, code_of, find, identity
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.results import writing
@@ -46,7 +46,7 @@ def main() -> int:
         with devices.turn(device, configuration.settings.runs_per_gpu) as device:
             for run in runs:
                 with alone(Path(run.directory, ".lock"), run.id):
-                    sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, "checkpoint.pt"))
+                    sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, "checkpoint.pt"))
                     train_run(configuration, run, device)
     except (Interrupted, KeyboardInterrupt) as stop:  # the latter is Ctrl-C outside of the training loop
         signum = getattr(stop, "signum", signal.SIGINT)
@@ -85,12 +85,15 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
             "digest": data.digest,
         },
         "baseline_loss": task.baseline_loss,
+        "split": getattr(task, "split", None),
+        "limits": getattr(task, "limits", None),
         "device": devices.name_of(device),
         "threads": torch.get_num_threads(),
         "code": code_of(run),
         "fingerprint": fingerprint,
     }
-    writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"])
+    predictions = loop.predictions(run.spec, task, network, history)
+    writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"], predictions)
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
     if history.failure:
         outcome += " ({cause} at t = {time:.6g}, step {step}, {during})".format(**history.failure)

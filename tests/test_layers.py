@@ -23,7 +23,7 @@ ORDER = [
 ]
 # Files of one name in two packages: one subject in two layers.
 SUBJECTS = {
-    *("adding.py", "copying.py", "images.py", "speech.py"),  # the data, and the task
+    *("adding.py", "copying.py", "images.py", "speech.py", "sporadic.py"),  # the data, and the task
     *("drawing.py", "notes.py"),  # of each kind of artifact; what several say is in artifacts/notes.py
 }
 

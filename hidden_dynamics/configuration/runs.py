@@ -14,6 +14,7 @@ from hidden_dynamics.system.digest import code_digest
 
 OUTPUTS = ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", "model.pt")
 GRADIENTS = "hidden_gradients.npz"  # of tasks that record them (training.record_gradients)
+PREDICTIONS = "predictions.npz"  # likewise (training.record_predictions)
 TRAINING = (  # the definitions that determine a run beside its own classes
     "hidden_dynamics.training.building.build",
     "hidden_dynamics.training.devices.set_arithmetic",
@@ -78,8 +79,9 @@ def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = N
 
 def outputs_of(configuration: Configuration, task: str) -> tuple[str, ...]:
     """The files of a run of the task."""
-    records = configuration.tasks[task].training.record_gradients is not None
-    return (*OUTPUTS, GRADIENTS) if records else OUTPUTS
+    training = configuration.tasks[task].training
+    gradients = (GRADIENTS,) if training.record_gradients is not None else ()
+    return (*OUTPUTS, *gradients, *((PREDICTIONS,) if training.record_predictions else ()))
 
 
 def resolve(configuration: Configuration, task: str, model: str, paper_size: int | str | None, seed: int) -> Run:

@@ -165,6 +165,7 @@ class TrainingChange(Entry):
     clip_norm: Annotated[Positive | None, expecting("a number above 0, or null for no clipping", within=True)] = None
     averaging: Annotated[AveragingChange | None, expecting("{metric, nonmonotone}, or null for no averaging")] = None
     record_gradients: Whole | None = None
+    record_predictions: bool = False
     report: Report | None = None
     drop_last: bool = False
     alternating: bool = False

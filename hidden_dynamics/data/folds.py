@@ -40,18 +40,21 @@ class Overlap(NamedTuple):
     most: int
 
 
-def folds(count: int) -> list[Fold]:
-    """The five splits of positions 0 to `count` - 1, in the order of the draw.
+def folds(count: int, number: int = FOLDS) -> list[Fold]:
+    """Splits of positions 0 to `count` - 1, in the order of the draw; the first five are theirs.
 
     One stream of random numbers, seeded once, permutes twice for each split, as scikit-learn's `train_test_split` does
     of the positions and then of those that are not tested.
+
+    Args:
+        number: how many are drawn.
 
     Raises:
         UserError: a split would be empty.
     """
     random = np.random.RandomState(SEED)
     drawn = []
-    for place in range(FOLDS):
+    for place in range(number):
         others, test = _split(random, np.arange(count), 0.1)
         train, validation = _split(random, others, 0.2)
         drawn.append(_with_series(Fold(train, validation, test), place))

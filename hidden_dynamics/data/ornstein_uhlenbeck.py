@@ -12,7 +12,7 @@ The series are written as the CSV table of `sporadic` and read from it, as downl
 """
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -37,18 +37,6 @@ LEAST = TARGETS + 1  # rows that a series must have there: more than three, as U
 STEP = 10**-sporadic.DECIMALS
 
 
-class Limit(NamedTuple):
-    """What no predictor can be better than, on average: over all observed entries of the targets.
-
-    Attributes:
-        mse: mean squared error.
-        negll: mean negative log likelihood, in nats.
-    """
-
-    mse: float
-    negll: float
-
-
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """Draw the series.
 
@@ -58,8 +46,8 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
     Returns:
         The arrays of `sporadic`, with two features, and what the optimal predictor says of the targets:
-        `optimal_means` and `optimal_variances`, (series, 3, 2), float64. A series that has too few rows to be predicted
-        is drawn anew under another id, so the ids have gaps.
+        `optimal_means` and `optimal_variances`, (series, 3, 2), float64, at `optimal_times`, (series, 3). A series that
+        has too few rows to be predicted is drawn anew under another id, so the ids have gaps.
 
     Raises:
         UserError: a setting is unknown or out of range, or such series have nothing to predict.
@@ -68,7 +56,8 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     text = sporadic.write(draw(chosen))
     arrays = sporadic.parse(text, "ornstein_uhlenbeck", FEATURES)
     means, variances = optimal(arrays, chosen)
-    return arrays | {"optimal_means": means, "optimal_variances": variances}
+    times = arrays["times"][sporadic.after(arrays, chosen["until"], TARGETS)]
+    return arrays | {"optimal_means": means, "optimal_variances": variances, "optimal_times": times}
 
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
@@ -113,21 +102,6 @@ def optimal(arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> tuple[np
         means[:, place] = later
         variances[:, place] = np.diagonal(spread, axis1=1, axis2=2) + settings["noise"] ** 2
     return means, variances
-
-
-def limit(arrays: dict[str, np.ndarray], settings: dict, series: np.ndarray | None = None) -> Limit:
-    """How well the optimal predictor does on the targets of these series, or of all.
-
-    Args:
-        arrays: what `prepare` gave with these settings.
-        series: (chosen,), int64.
-    """
-    chosen = np.arange(len(arrays["ids"])) if series is None else series
-    rows = sporadic.after(arrays, _checked(settings)["until"], TARGETS)[chosen]
-    mask, error = arrays["mask"][rows], arrays["values"][rows] - arrays["optimal_means"][chosen]
-    variance = arrays["optimal_variances"][chosen]
-    nats = 0.5 * (np.log(2 * np.pi * variance) + error**2 / variance)
-    return Limit(float((error**2)[mask].mean()), float(nats[mask].mean()))
 
 
 def stationary(settings: dict[str, Any]) -> np.ndarray:

@@ -1,5 +1,5 @@
 """The files of a finished run: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt and, where it recorded
-gradients, hidden_gradients.npz."""
+gradients or predictions, hidden_gradients.npz and predictions.npz."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS
 from hidden_dynamics.results.seals import sealed
 from hidden_dynamics.system.files import atomic
 from hidden_dynamics.training.loop import History
@@ -21,7 +21,12 @@ from hidden_dynamics.training.reported import chosen
 
 
 def write(
-    directory: Path, about: Mapping[str, Any], history: History, network: nn.Module, report: Mapping[str, str]
+    directory: Path,
+    about: Mapping[str, Any],
+    history: History,
+    network: nn.Module,
+    report: Mapping[str, str],
+    predictions: Mapping[str, np.ndarray] | None = None,
 ) -> None:
     """Write the run's files, run.json last: where it is, the run is whole.
 
@@ -29,6 +34,7 @@ def write(
         directory: the run's.
         about: what is known of the run besides its history.
         report: `metric` and `rule` (max, min or last): which evaluation's number the tables show.
+        predictions: arrays by name, where the run records them.
     """
     (directory / "run.json").unlink(missing_ok=True)  # of another specification, code or data
     _write_csv(directory / "metrics.csv", history.metrics)
@@ -39,6 +45,9 @@ def write(
     if every is not None:
         written.append(GRADIENTS)
         _write_gradients(directory / GRADIENTS, history, every)
+    if predictions is not None:
+        written.append(PREDICTIONS)
+        _write_bytes(directory / PREDICTIONS, lambda handle, content: np.savez(handle, **content), predictions)
     weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
     _write_bytes(directory / "model.pt", lambda handle, content: torch.save(content, handle), weights)
     record = {

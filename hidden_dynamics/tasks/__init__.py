@@ -8,6 +8,8 @@ A task is a class with
     schedule(training, seed)                in the place of train_size, where batches are no examples in random order:
                                             as hidden_dynamics.tasks.schedule.Schedule
     baseline_loss                           the loss of the best answer that ignores the input, or None
+    split                                   may be left out: {"series": ..., "train": ...}, how many examples there are
+    limits                                  may be left out: {"test_mse": ...}, what the best possible predictor scores
     __init__(arrays, settings, seed, device)
     batch(epoch, indices)                   a batch of these examples of the training set; with train_size None,
                                             `indices` is (iteration, batch size)
@@ -16,6 +18,8 @@ A task is a class with
     evaluate(network)                       {"test_loss": ..., ...} over the whole test set
     evaluate_test(network)                  may be left out; measured once, on the weights of the reported evaluation,
                                             in which case `evaluate` is of a validation set
+    predictions(network)                    may be left out; the answers on the test set by name, arrays, on the weights
+                                            of the reported evaluation, where training.record_predictions asks for them
     keep(share)                             may be left out; keeps no more than this share (0 to 1) of the data that
                                             evaluations are made on, an example at least, for a forecast, which times
                                             them on parts; returns the share kept. It gives attributes new values and

@@ -134,6 +134,29 @@ def train(
     return run.history
 
 
+def predictions(
+    spec: dict[str, Any], task: Any, network: nn.Module, history: History
+) -> dict[str, np.ndarray] | None:
+    """The task's predictions by the network as `train` left it; no arrays where no evaluation gave a finite number, or
+    a solver fails; None where the run is to record none.
+
+    Raises:
+        UserError: the task makes none.
+    """
+    if not spec["training"].get("record_predictions"):
+        return None
+    if not hasattr(task, "predictions"):
+        raise UserError(f"task {spec['task']}: training.record_predictions: {spec['task_class']} makes none.")
+    if place_of(history.metrics, spec["training"]["report"]) is None:
+        return {}
+    network.eval()
+    try:
+        with torch.no_grad():
+            return task.predictions(network)
+    except SolverFailure:  # the test, which came before, has recorded it
+        return {}
+
+
 def _step(run: Training) -> None:
     """One iteration: a batch, its loss and gradients, clipping over all parameters, one step of every optimiser."""
     start, history = time.perf_counter(), run.history

@@ -151,6 +151,10 @@ class GRUODEBayes(nn.Module):
         """The term added to the loss when `part` is trained, or when all is (None)."""
         return 0.0
 
+    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
+        """All parameters, in one group."""
+        return {"main": list(self.parameters())}
+
     def p(self, h: Tensor, mask: Tensor | None = None) -> Tensor:
         """Mean and logvar, (..., 2 D), of h, (..., d)."""
         hidden = torch.relu(self.p_in(h))

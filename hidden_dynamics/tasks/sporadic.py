@@ -1,0 +1,180 @@
+"""Forecasting of sporadically observed series (De Brouwer et al., NeurIPS 2019; ACE-NODE, Section 4.2)."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from hidden_dynamics.configuration import known
+from hidden_dynamics.data import folds
+from hidden_dynamics.data.sporadic import after
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.models.observations import Observations, Rows, batch_of
+
+SHOWN = 3  # test series of which the whole course is recorded
+GRID = 400  # steps of the times at which it is predicted
+SERIES = {"by_position": folds.published, "by_id": folds.released}
+SETTINGS = ("until", "targets", "fold", "series")
+
+
+class Targets(NamedTuple):
+    """What is to be predicted of some series, a row each: arrays (n,) and (n, D).
+
+    Attributes:
+        series: places of the rows' series among these.
+        rows: places among all rows.
+    """
+
+    series: np.ndarray
+    rows: np.ndarray
+
+
+class SporadicForecasting:
+    """USHCN and what stands in for it: the next rows of a series after a time, given all of it until then.
+
+    Trained on whole series. Evaluated on series of which only rows until then are given, all of a split as one batch.
+
+    Args:
+        arrays: those of hidden_dynamics.data.sporadic, D features; where the best possible predictor is known,
+            optimal_means and optimal_variances (series, targets, D) of its answers at optimal_times (series, targets).
+        settings: `until`, the time of the last rows that are given; `targets`, how many rows of each series after it
+            are to be predicted; `fold`, "by_seed", where seed k has the k-th of the random splits
+            (hidden_dynamics.data.folds), or the number of one; `series`, whether a split's positions are places of
+            series ("by_position") or taken for their ids ("by_id"), as in the released code.
+        seed: the run's.
+        device: where batches are made.
+
+    Attributes:
+        split: the number of series in all and in each part.
+        limits: what the best possible predictor scores on the test set, by metric; or None.
+
+    Raises:
+        UserError: a setting is missing, unknown or out of its range, a part of the split is empty, or a series has too
+            few rows to be predicted.
+    """
+
+    covariates = 1  # of a series, constantly 0 here
+    baseline_loss = None
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+        self.settings, self.device = _checked(settings), device
+        self.rows = Rows(*(arrays[name] for name in ("times", "values", "mask", "lengths")))
+        self.ids, self.until = arrays["ids"], settings["until"]
+        self.features, self.end = self.rows.values.shape[1], float(self.rows.times.max())
+        number = seed if settings["fold"] == "by_seed" else settings["fold"]
+        fold = folds.folds(len(self.ids), number + 1)[number]
+        self.parts = SERIES[settings["series"]](fold, self.ids)._asdict()
+        self.train_size = len(self.parts["train"])
+        self.split = {"series": len(self.ids)} | {name: len(part) for name, part in self.parts.items()}
+        self.after = after(arrays, self.until, settings["targets"])
+        self.limits = self._limits(arrays) if "optimal_means" in arrays else None
+
+    def batch(self, epoch: int, indices: np.ndarray) -> Observations:
+        """These series of the training part, whole."""
+        return batch_of(self.rows, self.parts["train"][indices]).to(self.device)
+
+    def loss(self, network: nn.Module, batch: Observations, part: str | None = None) -> Tensor:
+        """The network's own loss, in nats per series, and its penalty; `part` names what alternating training trains."""
+        filtered = network(batch)
+        return network.loss(filtered, batch) + network.penalty(filtered, part)
+
+    def evaluate(self, network: nn.Module) -> dict[str, float]:
+        """Of the validation part: mean squared error and mean negative log likelihood (nats) of observed targets."""
+        return self._measure("validation", network)
+
+    def evaluate_test(self, network: nn.Module) -> dict[str, float]:
+        """The same of the test part."""
+        return self._measure("test", network)
+
+    def keep(self, share: float) -> float:
+        counts = {name: math.ceil(share * len(self.parts[name])) for name in ("validation", "test")}
+        kept = max(count / len(self.parts[name]) for name, count in counts.items())
+        self.parts = self.parts | {name: self.parts[name][:count] for name, count in counts.items()}
+        return kept
+
+    def predictions(self, network: nn.Module) -> dict[str, np.ndarray]:
+        """The network's answers on the test part, as `hidden_dynamics.results.run_files.RunFiles.predictions` has them.
+
+        Returns:
+            id, time (n,), value, mask, mean and variance (n, D) of the targets, in the order of ids and times; of the
+            first series, row_id, row_time (r,), row_value and row_mask (r, D), all rows; grid (g,), times from 0 to the
+            end, and grid_mean and grid_variance (series, g, D), predicted there; until.
+        """
+        targets = self._targets("test")
+        grid, shown = np.linspace(0, self.end, GRID + 1, dtype=np.float32), self.parts["test"][:SHOWN]
+        series = np.concatenate([targets.series, np.repeat(np.arange(len(shown)), len(grid))])
+        times = np.concatenate([self.rows.times[targets.rows], np.tile(grid, len(shown))])
+        mean, logvar = self._predicted("test", network, series, times)
+        count, course = len(targets.rows), (len(shown), len(grid), self.features)
+        starts = np.cumsum(self.rows.lengths) - self.rows.lengths
+        rows = np.concatenate([np.arange(starts[place], starts[place] + self.rows.lengths[place]) for place in shown])
+        return {
+            "id": self.ids[self.parts["test"]][targets.series],
+            **{"time": times[:count], "value": self.rows.values[targets.rows], "mask": self.rows.mask[targets.rows]},
+            **{"mean": mean[:count], "variance": np.exp(logvar[:count])},
+            "row_id": np.repeat(self.ids[shown], self.rows.lengths[shown]),
+            **{f"row_{name}": getattr(self.rows, f"{name}s")[rows] for name in ("time", "value")},
+            "row_mask": self.rows.mask[rows],
+            "grid": grid,
+            "grid_mean": mean[count:].reshape(course),
+            "grid_variance": np.exp(logvar[count:]).reshape(course),
+            "until": np.float64(self.until),
+        }
+
+    def _targets(self, part: str) -> Targets:
+        rows = self.after[self.parts[part]]
+        return Targets(np.repeat(np.arange(len(rows)), rows.shape[1]), rows.ravel())
+
+    def _predicted(
+        self, part: str, network: nn.Module, series: np.ndarray, times: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and logvar, (n, D) each, of series of a part at times, given what was observed until `until`."""
+        given = batch_of(self.rows, self.parts[part], self.until).to(self.device)
+        answers = network.predict(given, torch.from_numpy(series).to(self.device), times).float().cpu().numpy()
+        return answers[:, : self.features], answers[:, self.features :]
+
+    def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
+        targets = self._targets(part)
+        return self._scores(part, *self._predicted(part, network, targets.series, self.rows.times[targets.rows]))
+
+    def _scores(self, part: str, mean: np.ndarray, logvar: np.ndarray) -> dict[str, float]:
+        """Of the observed entries of a part's targets, which `mean` and `logvar` (n, D) predict."""
+        rows = self._targets(part).rows
+        mask, logvar = self.rows.mask[rows], logvar.astype(np.float64)
+        square = (self.rows.values[rows] - mean.astype(np.float64)) ** 2
+        nats = 0.5 * (math.log(2 * math.pi) + logvar + square / np.exp(logvar))
+        return {f"{part}_mse": float(square[mask].mean()), f"{part}_negll": float(nats[mask].mean())}
+
+    def _limits(self, arrays: Mapping[str, np.ndarray]) -> dict[str, float]:
+        if not np.array_equal(arrays["optimal_times"], self.rows.times[self.after]):
+            raise UserError(
+                "the task's settings until and targets must be the data's, whose best possible predictor is known",
+                key="settings.until",
+            )
+        test = self.parts["test"]
+        mean, variance = (
+            arrays[f"optimal_{name}"][test].reshape(-1, self.features) for name in ("means", "variances")
+        )
+        return self._scores("test", mean, np.log(variance))
+
+
+def _checked(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    for name in settings:
+        known(name, SETTINGS, "setting", "the task's settings")
+    until, targets, fold = (settings.get(name) for name in ("until", "targets", "fold"))
+    if type(until) not in (int, float) or not until > 0:
+        raise UserError(f"the task's settings.until must be a time above 0, found {until!r}", key="settings.until")
+    if type(targets) is not int or targets < 1:
+        raise UserError(
+            f"the task's settings.targets must be a whole number, 1 or more, found {targets!r}", key="settings.targets"
+        )
+    if fold != "by_seed" and (type(fold) is not int or fold < 0):
+        raise UserError(
+            f"the task's settings.fold must be by_seed, or a whole number, 0 or more, found {fold!r}",
+            key="settings.fold",
+        )
+    known(settings.get("series"), SERIES, "value", "the task's settings.series")
+    return settings
