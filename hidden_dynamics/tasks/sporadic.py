@@ -77,7 +77,7 @@ class SporadicForecasting:
         return batch_of(self.rows, self.parts["train"][indices]).to(self.device)
 
     def loss(self, network: nn.Module, batch: Observations, part: str | None = None) -> Tensor:
-        """The network's own loss, in nats per series, and its penalty; `part` names what alternating training trains."""
+        """The network's own loss, in nats per series, and its penalty; `part` is what alternating training trains."""
         filtered = network(batch)
         return network.loss(filtered, batch) + network.penalty(filtered, part)
 
@@ -155,9 +155,7 @@ class SporadicForecasting:
                 key="settings.until",
             )
         test = self.parts["test"]
-        mean, variance = (
-            arrays[f"optimal_{name}"][test].reshape(-1, self.features) for name in ("means", "variances")
-        )
+        mean, variance = (arrays[f"optimal_{name}"][test].reshape(-1, self.features) for name in ("means", "variances"))
         return self._scores("test", mean, np.log(variance))
 
 

@@ -134,9 +134,7 @@ def train(
     return run.history
 
 
-def predictions(
-    spec: dict[str, Any], task: Any, network: nn.Module, history: History
-) -> dict[str, np.ndarray] | None:
+def predictions(spec: dict[str, Any], task: Any, network: nn.Module, history: History) -> dict[str, np.ndarray] | None:
     """The task's predictions by the network as `train` left it; no arrays where no evaluation gave a finite number, or
     a solver fails; None where the run is to record none.
 
