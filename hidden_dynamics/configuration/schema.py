@@ -249,11 +249,18 @@ class Joining(TaskModel):
 
 
 class Model(Entry):
+    """A model and how it is shown.
+
+    Attributes:
+        note: what of it is our choice, a clause; tables of results say it.
+    """
+
     label: str
     colour: str
     network: ClassName | None = None
     core: ClassName | None = None
     hyperparameters: Free = {}
+    note: Text | None = None
     tasks: dict[str, Joining] = {}
 
     @model_validator(mode="after")
