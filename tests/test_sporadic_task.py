@@ -1,0 +1,166 @@
+"""Forecasting of sporadic series: what is given and what is to be predicted, on which series, how it is scored."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from conftest import refused
+from torch import nn
+
+from hidden_dynamics.data import folds, ornstein_uhlenbeck
+from hidden_dynamics.models.gru_ode_bayes import ACEGRUODEBayes
+from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.tasks.sporadic import SHOWN, SporadicForecasting
+from hidden_dynamics.training import optimisers
+from hidden_dynamics.training.learning import learn
+
+CPU = torch.device("cpu")
+COUNT, END, UNTIL = 40, 6.0, 4.0
+SETTINGS = {"until": UNTIL, "targets": 3, "fold": "by_seed", "series": "by_position"}
+DATA = {"series": COUNT, "end": END, "until": UNTIL, "rate": 1.0}
+
+
+class Echo(nn.Module):
+    """Predicts the time asked for, with the logvar of the series' place; remembers what it was given."""
+
+    def predict(self, observations: Observations, series: torch.Tensor, times: np.ndarray) -> torch.Tensor:
+        self.given = observations
+        mean = torch.from_numpy(times)[:, None].expand(-1, 2)
+        return torch.cat([mean, 0.1 * series[:, None].expand(-1, 2)], dim=1)
+
+
+@pytest.fixture(scope="module")
+def arrays() -> dict[str, np.ndarray]:
+    return ornstein_uhlenbeck.prepare(None, DATA)
+
+
+def task_of(arrays: dict[str, np.ndarray], seed: int = 0, **settings) -> SporadicForecasting:
+    return SporadicForecasting(arrays, SETTINGS | settings, seed, CPU)
+
+
+def rows_of(arrays: dict[str, np.ndarray], place: int) -> slice:
+    end = arrays["lengths"][: place + 1].sum()
+    return slice(end - arrays["lengths"][place], end)
+
+
+def targets_of(arrays: dict[str, np.ndarray], place: int) -> list[int]:
+    rows = range(*rows_of(arrays, place).indices(len(arrays["times"])))
+    return [row for row in rows if arrays["times"][row] > UNTIL][:3]
+
+
+def test_a_seed_has_its_own_split_and_the_released_code_the_first_one(arrays):
+    for seed, fold in enumerate(folds.folds(COUNT, 7)):
+        parts = task_of(arrays, seed=seed).parts
+        for name in folds.PARTS:
+            assert np.array_equal(parts[name], np.sort(getattr(fold, name)))
+        assert np.array_equal(task_of(arrays, seed=seed, fold=0).parts["test"], task_of(arrays).parts["test"])
+    assert np.array_equal(task_of(arrays, seed=3, fold=5).parts["train"], task_of(arrays, seed=5).parts["train"])
+
+
+def test_positions_taken_for_ids_leave_series_out(arrays):
+    by_id = task_of(arrays, series="by_id")
+    fold = folds.folds(COUNT)[0]
+    assert np.array_equal(arrays["ids"][by_id.parts["train"]], np.intersect1d(arrays["ids"], fold.train))
+    assert by_id.split["train"] == by_id.train_size < task_of(arrays).train_size
+    assert by_id.split["series"] == COUNT <= arrays["ids"][-1]  # which have gaps
+
+
+def test_trained_on_whole_series_evaluated_on_their_beginning(arrays):
+    task, network = task_of(arrays), Echo()
+    batch = task.batch(0, np.array([2, 0]))
+    chosen = task.parts["train"][[2, 0]]
+    assert batch.size == 2 and len(batch.values) == arrays["lengths"][chosen].sum()
+    assert batch.times[-1] > UNTIL
+    task.evaluate(network)
+    assert network.given.size == len(task.parts["validation"]) and network.given.times[-1] <= UNTIL
+    early = sum((arrays["times"][rows_of(arrays, place)] <= UNTIL).sum() for place in task.parts["validation"])
+    assert len(network.given.values) == early
+
+
+@pytest.mark.parametrize("part", ["validation", "test"])
+def test_scores_are_those_of_a_plain_loop(arrays, part: str):
+    task = task_of(arrays, seed=1)
+    measured = (task.evaluate if part == "validation" else task.evaluate_test)(Echo())
+    squares, nats = [], []
+    for number, place in enumerate(task.parts[part]):
+        for row in targets_of(arrays, place):
+            for value in arrays["values"][row][arrays["mask"][row]].astype(float):
+                squares.append((value - float(arrays["times"][row])) ** 2)
+                variance = math.exp(0.1 * number)
+                nats.append(0.5 * math.log(2 * math.pi * variance) + squares[-1] / (2 * variance))
+    assert measured == pytest.approx({f"{part}_mse": np.mean(squares), f"{part}_negll": np.mean(nats)}, rel=1e-5)
+
+
+def test_the_limits_are_the_best_predictors_scores_on_the_test_part(arrays):
+    task = task_of(arrays)
+    assert set(task.limits) == {"test_mse", "test_negll"} == set(task.evaluate_test(Echo()))
+    test = task.parts["test"]
+    seen = np.stack([arrays["mask"][targets_of(arrays, place)] for place in test])
+    values = np.stack([arrays["values"][targets_of(arrays, place)] for place in test])
+    error = (values - arrays["optimal_means"][test])[seen]
+    assert task.limits["test_mse"] == pytest.approx(np.mean(error**2))
+    unknown = {name: array for name, array in arrays.items() if not name.startswith("optimal")}
+    assert task_of(unknown).limits is None
+    with refused("data's", key="settings.until"):
+        task_of(arrays, until=3.0)
+
+
+def test_predictions_are_of_the_targets_and_of_the_course_of_the_first_series(arrays):
+    task, network = task_of(arrays), Echo()
+    made, test = task.predictions(network), task.parts["test"]
+    rows = np.concatenate([targets_of(arrays, place) for place in test])
+    assert made["id"].tolist() == np.repeat(arrays["ids"][test], 3).tolist()
+    for name in ("time", "value", "mask"):
+        assert np.array_equal(made[name], arrays[f"{name}s" if name != "mask" else name][rows])
+    assert np.array_equal(made["mean"], np.repeat(made["time"][:, None], 2, axis=1))
+    assert made["variance"][:, 0] == pytest.approx(np.exp(0.1 * np.repeat(np.arange(len(test)), 3)), rel=1e-5)
+    assert made["grid"][0] == 0 and made["grid"][-1] == arrays["times"].max()
+    assert made["grid_mean"].shape == made["grid_variance"].shape == (SHOWN, len(made["grid"]), 2)
+    assert np.array_equal(made["grid_mean"][1, :, 0], made["grid"])
+    shown = np.concatenate([np.arange(COUNT * 99)[rows_of(arrays, place)] for place in test[:SHOWN]])
+    assert np.array_equal(made["row_time"], arrays["times"][shown]) and made["until"] == UNTIL
+    assert sorted(set(made["row_id"])) == arrays["ids"][test[:SHOWN]].tolist()
+
+
+def test_a_forecast_keeps_a_share_and_a_series_at_least(arrays):
+    task = task_of(arrays)
+    whole = {name: len(task.parts[name]) for name in ("validation", "test")}
+    assert task.keep(1e-9) == pytest.approx(max(1 / count for count in whole.values()))
+    assert [len(task.parts[name]) for name in whole] == [1, 1]
+    assert np.isfinite(list(task.evaluate_test(Echo()).values())).all()
+
+
+@pytest.mark.parametrize(("alternating", "attention"), [(True, "evolving"), (False, "released")])
+def test_algorithm_1_trains_g_which_the_released_attention_leaves_alone(arrays, alternating: bool, attention: str):
+    """The released g learns nothing from the data: weight decay alone would move it."""
+    task = task_of(arrays)
+    torch.manual_seed(0)
+    of = {"evolving": "parameters", "released": "correlation"}[attention]
+    penalty = {"weight": 0.01, "of": of}
+    network = ACEGRUODEBayes(task, 6, penalty, attention, prep=3, delta=0.25, end=END)
+    before = {name: parameter.clone() for name, parameter in network.named_parameters()}
+    updating = optimisers.build(network, {"main": {"name": "Adam", "lr": 0.01}})
+    assert math.isfinite(learn(task, network, updating, task.batch(0, np.arange(20)), {"alternating": alternating}))
+    moved = {name for name, parameter in network.named_parameters() if not torch.equal(parameter, before[name])}
+    of_g = {name for name in before if name.startswith("g.")}
+    assert of_g and (of_g <= moved if attention == "evolving" else not of_g & moved)
+    assert {name for name in before if name.startswith("dynamics.")} <= moved
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({"until": 0}, "settings.until"),
+        ({"until": "noon"}, "settings.until"),
+        ({"targets": 0}, "settings.targets"),
+        ({"targets": 1.5}, "settings.targets"),
+        ({"fold": "first"}, "settings.fold"),
+        ({"fold": -1}, "settings.fold"),
+        ({"series": "by_name"}, None),
+        ({"horizon": 3}, None),
+    ],
+)
+def test_a_wrong_setting_is_named(arrays, settings: dict, key: str | None):
+    with refused(key=key):
+        task_of(arrays, **settings)
