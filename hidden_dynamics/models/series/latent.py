@@ -1,0 +1,68 @@
+"""Latent Gaussian variables, and networks that are trained by the evidence lower bound (Kingma and Welling 2014)."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from hidden_dynamics.models.gru_ode_bayes.losses import negative_log_likelihood
+from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.models.series.forecaster import Forecaster
+
+
+class Gaussian(NamedTuple):
+    """Independent entries, (..., N) each."""
+
+    mean: Tensor
+    variance: Tensor
+
+
+def divergence(q: Gaussian, p: Gaussian) -> Tensor:
+    """KL(q || p), summed over all entries, in nats."""
+    ratio = q.variance / p.variance
+    return 0.5 * (ratio - 1 - ratio.log() + (q.mean - p.mean).square() / p.variance).sum()
+
+
+class Inferred(NamedTuple):
+    """
+    Attributes:
+        p: (R, 2 D), mean and logvar of each row given one sample of the latent variables, or their means.
+        divergence: of the posterior from the prior, of the whole batch, in nats.
+    """
+
+    p: Tensor
+    divergence: Tensor
+
+
+class Variational(Forecaster):
+    """A network that infers latent variables; derived classes add `forward` and `predict`."""
+
+    def loss(self, filtered: Inferred, observations: Observations) -> Tensor:
+        """The evidence lower bound of all rows with its sign changed, in nats per series."""
+        likelihood = negative_log_likelihood(filtered.p, observations.values, observations.mask)
+        return (likelihood + filtered.divergence) / observations.size
+
+
+class BackwardGRU(nn.Module):
+    """A GRU that begins at the last row of each series and ends at the first.
+
+    Args:
+        inputs: entries of a row.
+        size: of its state.
+    """
+
+    def __init__(self, inputs: int, size: int):
+        super().__init__()
+        self.gru = nn.GRU(inputs, size, batch_first=True)
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        """The state after each row and those that follow it: (batch, S, size), 0 beyond the length of a series.
+
+        Args:
+            x: (batch, S, inputs), padded; what the padding holds has no influence.
+            lengths: (batch,) int64, of each series.
+        """
+        place = lengths.unsqueeze(1) - 1 - torch.arange(x.shape[1], device=x.device)
+        series, turned = torch.arange(len(x), device=x.device).unsqueeze(1), place.clamp(min=0)
+        h, _ = self.gru(x[series, turned])
+        return torch.where((place >= 0).unsqueeze(2), h[series, turned], 0)

@@ -1,0 +1,94 @@
+"""Neural-ODE-VAE (Chen et al. 2018, Section 5): a latent state flows by an ODE from where an encoder puts it."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from hidden_dynamics.models.continuous import FunctionEvaluations, Integral, Solver
+from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.models.series.forecaster import Readout, SeriesTask
+from hidden_dynamics.models.series.latent import BackwardGRU, Gaussian, Inferred, Variational, divergence
+from hidden_dynamics.models.series.padding import padded
+
+
+class Flow(nn.Module):
+    """dz/dt = W_2 tanh(W_1 z + b_1) + b_2, the two layers of ACE-NODE, Section 4.2."""
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(size, size), nn.Tanh(), nn.Linear(size, size))
+
+    def forward(self, t: Tensor, z: Tensor) -> Tensor:
+        """Of z, (..., size), at any time."""
+        return self.layers(z)
+
+
+class NeuralODEVAE(Variational):
+    """z(0) ~ q, Gaussian, of an RNN that reads the rows backwards in time; dz/dt = f(z); p is read from z(t).
+
+    The prior of z(0) is N(0, 1). Ours: the RNN is a GRU; it sees the rows until the task's `until`, in training too,
+    where the likelihood has all rows, so that the later ones are predicted as they are in the test; it is given values,
+    0 where not observed, and each row's gap to the one before or to 0; time is in units of `until` in the ODE, and in
+    units of the data elsewhere.
+
+    Args:
+        task: gives the features D of a row and the time until which rows are given.
+        hidden_size: of z and all hidden layers.
+        solver: of `hidden_dynamics.models.continuous.Solver`. A batch has a thousand union times and more: a method
+            with fixed steps makes a step to each, and an adaptive one interpolates.
+        mask: whether the encoder is given the mask too: Neural-ODE-VAE-Mask.
+        dropout: share of the readout's hidden units that are dropped when training.
+
+    Attributes:
+        function_evaluations: of f.
+    """
+
+    def __init__(
+        self, task: SeriesTask, hidden_size: int, solver: dict[str, Any], mask: bool = False, dropout: float = 0.2
+    ):
+        super().__init__()
+        self.until, self.mask = float(task.until), mask
+        self.encoder = BackwardGRU(task.features * (2 if mask else 1) + 1, hidden_size)
+        self.posterior = nn.Linear(hidden_size, 2 * hidden_size)
+        self.function_evaluations = FunctionEvaluations()
+        self.integral = Integral(Flow(hidden_size), Solver(**solver), self.function_evaluations)
+        self.readout = Readout(hidden_size, hidden_size, task.features, dropout)
+
+    def forward(self, observations: Observations) -> Inferred:
+        """What is predicted of all rows given those until `until`.
+
+        Raises:
+            SolverFailure: the ODE could not be solved.
+        """
+        q = self.encoded(observations)
+        z = q.mean + q.variance.sqrt() * torch.randn_like(q.mean) if self.training else q.mean
+        times = observations.times[observations.rows_of_times()].numpy()
+        p = self.readout(self._flown(z, observations.series, times), drop=self.training)
+        return Inferred(p, divergence(q, Gaussian(torch.zeros_like(q.mean), torch.ones_like(q.mean))))
+
+    def predict(self, observations: Observations, series: Tensor, times: np.ndarray) -> Tensor:
+        """p of these series, (N,) int64, at these times, (N,), from the mean of z(0): (N, 2 D), mean and logvar.
+
+        It depends on all rows until `until`, those later than a time included. Nothing is dropped or drawn.
+
+        Raises:
+            SolverFailure: the ODE could not be solved.
+        """
+        return self.readout(self._flown(self.encoded(observations).mean, series, times), drop=False)
+
+    def encoded(self, observations: Observations) -> Gaussian:
+        """q of z(0), (batch, size); of a series without rows, that of the encoder's initial state."""
+        batch = padded(observations)
+        given = [batch.values, *([batch.mask] if self.mask else []), batch.gaps().unsqueeze(2)]
+        early = (batch.times <= np.float32(self.until)).sum(1)  # a row's time is of this type
+        h = self.encoder(torch.cat(given, 2), torch.minimum(early, batch.lengths))[:, 0]
+        mean, logvar = self.posterior(h).chunk(2, 1)
+        return Gaussian(mean, logvar.exp())
+
+    def _flown(self, z: Tensor, series: Tensor, times: np.ndarray) -> Tensor:
+        """z of series of the batch at times, (N, size), of z(0), (batch, size)."""
+        union, which = np.unique(np.concatenate([[0.0], times]), return_inverse=True)
+        flown = self.integral.at(z, torch.from_numpy(union / self.until))
+        return flown[torch.from_numpy(which[1:]).to(series.device), series]
