@@ -17,6 +17,7 @@ from hidden_dynamics.claims.kendall import critical_tau, inversions, kendall
 from hidden_dynamics.claims.means import (
     Difference,
     Sample,
+    against,
     combination,
     correction,
     equivalence,
@@ -25,6 +26,7 @@ from hidden_dynamics.claims.means import (
     welch,
 )
 from hidden_dynamics.claims.spread import FEWEST, brown_forsythe, deviations
+from hidden_dynamics.data.folds import folds
 
 ALPHA = 0.05
 numbers = st.floats(-100, 100).map(lambda x: round(x, 3))
@@ -128,6 +130,42 @@ def test_paired_is_scipy_s():
     for wrong in ([1.0], [1.0, 2.0, 3.0]):
         with pytest.raises(ValueError, match="pairs"):
             paired(wrong, [1.0, 2.0] if len(wrong) > 1 else [2.0])
+
+
+def test_what_resampled_parts_share_is_added_to_the_variance_of_their_mean():
+    """By hand: differences 1, 2, 3, 4, 5 have a mean of 3 and a variance of 2.5; 1/5 + 112/801 in place of 1/5."""
+    one, other, share = [2.0, 4.0, 6.0, 8.0, 10.0], [1.0, 2.0, 3.0, 4.0, 5.0], 112 / 801
+    found = paired(one, other, share)
+    assert (found.estimate, found.degrees) == (3.0, 4)
+    assert found.error == pytest.approx(math.sqrt(2.5 * (0.2 + 112 / 801)), rel=1e-12)
+    assert found.p == pytest.approx(2 * scipy.stats.t.sf(3 / found.error, 4), rel=1e-10)
+    low, high = found.interval(1 - ALPHA)
+    assert (low + high, high - low) == pytest.approx((6, 2 * scipy.stats.t.isf(ALPHA / 2, 4) * found.error))
+    alone = against(Sample.of(one, share), 5.0)  # variance 10
+    assert (alone.error, alone.degrees) == (pytest.approx(math.sqrt(10 * (0.2 + 112 / 801))), 4)
+    assert paired(one, other, 0.0) == paired(one, other)
+
+
+def test_overlapping_parts_err_too_often_without_their_correction():
+    """Five splits of 200 series; two models that forecast each of two alike series by its mean, anew on every split.
+
+    Neither is better. The paired t calls one of them better in 10 of a hundred draws of the data.
+    """
+    trials, splits = 4000, folds(200)
+    values = np.random.default_rng(43).normal(size=(trials, 2, 200))
+    forecasts = [values[..., split.train].mean(-1, keepdims=True) for split in splits]
+    losses = [
+        np.square(values[..., split.test] - forecast).mean(-1)
+        for split, forecast in zip(splits, forecasts, strict=True)
+    ]
+    one, other = np.stack(losses, axis=-1).swapaxes(0, 1)
+    share = len(splits[0].test) / len(splits[0].train)
+    false = [
+        np.mean([paired(*pair, resampled).p < ALPHA for pair in zip(one, other, strict=True)])
+        for resampled in (0.0, share)
+    ]
+    assert false[0] > most(ALPHA, trials) + 0.02
+    assert false[1] <= most(ALPHA, trials)
 
 
 def test_a_combination_by_hand():

@@ -1,13 +1,14 @@
 """The material for a test of a claim: the artifact, its evidence, the definitions, departures from the paper."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.evidence import Evidence, Side
 from hidden_dynamics.claims.shown import Shown
 from hidden_dynamics.configuration import Configuration, known
-from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
+from hidden_dynamics.configuration.runs import Cell, resampled, seeds_are_blocks
 from hidden_dynamics.papers.claims import ORIGIN, Definitions, Margin, load_claims
 from hidden_dynamics.papers.published import with_originals
 from hidden_dynamics.results.departures import departures
@@ -42,7 +43,12 @@ class Bench:
     def sides(self, claim: Claim) -> list[Side]:
         """The metric over seeds of each of a claim's cells, in the unit that it is shown in."""
         factor = self.configuration.metrics[claim.metric].factor
-        return [self.evidence.numbers(cell, claim.metric, factor) for cell in claim.cells]
+        return self.over_seeds(claim, (self.evidence.numbers(cell, claim.metric, factor) for cell in claim.cells))
+
+    def over_seeds(self, claim: Claim, sides: Iterable[Side]) -> list[Side]:
+        """Sides of a claim that know whether their seeds' data are random parts of the same data."""
+        share = max(resampled(self.configuration, cell.task, cell.model) for cell in claim.cells)
+        return [replace(side, resampled=share) for side in sides]
 
     def rows(self, claim: Claim, cell: Cell) -> list[Row]:
         """The runs of a cell; its measured costs where the claim is of costs."""

@@ -1,7 +1,7 @@
 """The test of a difference of two models' means over seeds, and what stands beside it.
 
 Welch's t carries the verdict, and the interval of the differences seed by seed stands beside it; where a seed is a
-block, the paired t carries it (docs/claims.md, Pairing).
+block, the paired t carries it (docs/claims.md, Pairing), corrected where blocks are parts of the same data.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.evidence import Side, of_shared_seeds
-from hidden_dynamics.claims.means import Difference, Sample, against, hedges_g, paired, welch
+from hidden_dynamics.claims.means import Difference, against, hedges_g, paired, welch
 from hidden_dynamics.claims.power import detectable, seeds_needed, seeds_needed_paired
 from hidden_dynamics.claims.verdict import Outcome, plain
 from hidden_dynamics.claims.wording import bars_of_a_direction, entering, means, no_spread, too_few
@@ -44,15 +44,15 @@ def of_two(
     few = too_few(subject, reference)
     if few:
         return replace(few, **_without_a_test(subject, reference))
-    by_seed = paired(*(side.values for side in pair)) if len(pair[0].values) > 1 else None
-    raw = by_seed if blocked else welch(Sample.of(subject.values), Sample.of(reference.values))
+    by_seed = paired(*(side.values for side in pair), subject.resampled) if len(pair[0].values) > 1 else None
+    raw = by_seed if blocked else welch(subject.sample, reference.sample)
     if raw is None:
         return no_spread([subject, reference])
     difference = raw.cautious()
     low, high = difference.interval(bench.level)
     paired_low, paired_high = by_seed.interval(bench.level) if by_seed else (math.nan, math.nan)
     return Outcome(
-        test="paired t" if blocked else "Welch's t",
+        test=("corrected resampled t" if subject.resampled else "paired t") if blocked else "Welch's t",
         supports=(difference.estimate - shift) * sign > 0,
         estimate=difference.estimate,
         low=low,
@@ -66,7 +66,7 @@ def of_two(
         effect_name="g",
         found=means(subject, reference),
         bars=bars,
-        working=steps_of(raw, difference, shift),
+        working=[*steps_of_resampling(subject), *steps_of(raw, difference, shift)],
         **entering(subject, reference),
     )
 
@@ -81,7 +81,7 @@ def and_beyond(outcome: Outcome, claimed: bool, side: Side, threshold: float, si
     """
     if outcome.supports is not claimed or outcome.p is None:
         return outcome
-    sample = Sample.of(side.values)
+    sample = side.sample
     difference = against(sample, threshold)
     p = difference.cautious().p_beyond(sign) if difference else float(sign * (sample.mean - threshold) <= 0)
     step = (f"p, one-sided, of {side.label} {'above' if sign > 0 else 'below'} {plain(threshold)}", p)
@@ -102,10 +102,15 @@ def _needed(bench: Bench, claim: Claim, subject: Side, reference: Side, by_seed:
         return None
     gap, power = abs(claim.printed[0].value - claim.printed[1].value), bench.definitions.power
     if by_seed is not None:
-        std = by_seed.error * math.sqrt(by_seed.degrees + 1)
-        return lambda alpha: seeds_needed_paired(gap, std, alpha, power=power)
-    one, other = (Sample.of(side.values).std for side in (subject, reference))
+        std = by_seed.error / math.sqrt(subject.sample.share)
+        return lambda alpha: seeds_needed_paired(gap, std, alpha, power=power, resampled=subject.resampled)
+    one, other = (side.sample.std for side in (subject, reference))
     return lambda alpha: seeds_needed(gap, one, other, alpha, power=power)
+
+
+def steps_of_resampling(side: Side) -> list[tuple[str, float]]:
+    """Where seeds are random parts of the same data, what this adds to the variance of a mean of theirs."""
+    return [("added to 1/n in the variance, n_test / n_train", side.resampled)] if side.resampled else []
 
 
 def steps_of(raw: Difference, used: Difference, shift: float = 0.0) -> list[tuple[str, float]]:

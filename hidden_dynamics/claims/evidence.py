@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hidden_dynamics.claims.means import Sample
 from hidden_dynamics.claims.shown import Shown
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.errors import UserError
@@ -37,16 +38,22 @@ class Side:
         rows: of the summary, one per run.
         by_seed: of the runs that finished with a finite number, that number.
         bounded: of the numbers that are only a lower bound (a level not reached), how many.
+        resampled: n_test / n_train, where the data of seeds are random parts of the same data; else 0.
     """
 
     label: str
     rows: Sequence[Row]
     by_seed: Mapping[str, Any]
     bounded: int = 0
+    resampled: float = 0.0
 
     @property
     def values(self) -> list[float]:
         return list(self.by_seed.values())
+
+    @property
+    def sample(self) -> Sample:
+        return Sample.of(self.values, self.resampled)
 
     @property
     def failed(self) -> int:

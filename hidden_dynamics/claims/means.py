@@ -2,6 +2,10 @@
 
 Welch (1947) lets the variances differ; the degrees of freedom are Satterthwaite's. Equivalence is two one-sided tests
 (Schuirmann 1987). Hedges' g (1981) is the difference in standard deviations, without the bias of few values.
+
+Where values are of random parts of the same data, which are trained and tested on anew, what the parts share adds to
+the variance of their mean: s^2 / n becomes s^2 (1 / n + n_test / n_train), with n - 1 degrees of freedom (the corrected
+resampled t test: Nadeau and Bengio, Machine Learning 52, 2003).
 """
 
 import math
@@ -60,16 +64,26 @@ class Difference:
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample's summary: mean, standard deviation (n - 1) and number of values."""
+    """A sample's summary: mean, standard deviation (n - 1) and number of values.
+
+    Attributes:
+        resampled: n_test / n_train, where the values are of random parts of the same data; else 0.
+    """
 
     mean: float
     std: float
     n: int
+    resampled: float = 0.0
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "Sample":
+    def of(cls, values: Sequence[float], resampled: float = 0.0) -> "Sample":
         values = np.asarray(values, dtype=np.float64)
-        return cls(float(values.mean()), float(values.std(ddof=1)), values.size)
+        return cls(float(values.mean()), float(values.std(ddof=1)), values.size, resampled)
+
+    @property
+    def share(self) -> float:
+        """The variance of the mean, in those of a value."""
+        return 1 / self.n + self.resampled
 
 
 def welch(subject: Sample, reference: Sample) -> Difference | None:
@@ -100,7 +114,7 @@ def combination(parts: Sequence[tuple[float, Sample]]) -> Difference | None:
     sizes = [sample.n for _, sample in parts]
     if min(sizes) < 2:
         raise ValueError(f"two values on each side are needed, found {' and '.join(map(str, sizes))}")
-    variances = [weight**2 * sample.std**2 / sample.n for weight, sample in parts]
+    variances = [weight**2 * sample.std**2 * sample.share for weight, sample in parts]
     largest = max(abs(weight * sample.mean) for weight, sample in parts)
     variance = sum(variances)
     if not variance > (ROUNDING * max(largest, 1e-300)) ** 2:
@@ -124,22 +138,23 @@ def whole(degrees: Any) -> Any:
     return max(1.0, math.floor(degrees + 1e-9))
 
 
-def paired(subject: Sequence[float], reference: Sequence[float]) -> Difference | None:
+def paired(subject: Sequence[float], reference: Sequence[float], resampled: float = 0.0) -> Difference | None:
     """The mean of the differences seed by seed, n - 1 degrees of freedom; None where all are one number.
 
     Args:
         subject, reference: of the same seeds, in the same order.
+        resampled: as of a `Sample`.
 
     Raises:
         ValueError: the numbers of seeds differ, or are fewer than two.
     """
     if len(subject) != len(reference) or len(subject) < 2:
         raise ValueError(f"two pairs or more are needed, found {len(subject)} and {len(reference)} values")
-    differences = Sample.of(np.subtract(subject, reference))
+    differences = Sample.of(np.subtract(subject, reference), resampled)
     scale = float(np.abs([subject, reference]).max())  # what rounding leaves of equal differences is no spread
     if not differences.std > 4 * ROUNDING * max(scale, 1e-300):
         return None
-    return Difference(differences.mean, differences.std / math.sqrt(differences.n), differences.n - 1)
+    return Difference(differences.mean, differences.std * math.sqrt(differences.share), differences.n - 1)
 
 
 @dataclass(frozen=True)

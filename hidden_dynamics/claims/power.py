@@ -71,9 +71,14 @@ def power_of_welch(subject: Sample, reference: Sample, alpha: float) -> float:
     return float(weights @ ndtr((gap - _quantiles(degrees, 1 - alpha / 2) * errors) / error))
 
 
-def power_of_paired(gap: float, std: float, n: int, alpha: float) -> float:
-    """The chance that the paired t test finds a mean difference, of n differences with this standard deviation."""
-    return 1 - float(nctdtr(n - 1, abs(gap) * math.sqrt(n) / std, stdtrit(n - 1, 1 - alpha / 2)))
+def power_of_paired(gap: float, std: float, n: int, alpha: float, resampled: float = 0.0) -> float:
+    """The chance that the paired t test finds a mean difference, of n differences with this standard deviation.
+
+    Args:
+        resampled: as of a `Sample`; the correction is then taken to be right.
+    """
+    error = std * math.sqrt(Sample(gap, std, n, resampled).share)
+    return 1 - float(nctdtr(n - 1, abs(gap) / error, stdtrit(n - 1, 1 - alpha / 2)))
 
 
 def power_of_equivalence(subject: Sample, reference: Sample, margin: float, alpha: float) -> float:
@@ -105,13 +110,20 @@ def seeds_needed(
     return _fewest(enough, most) if gap and _spreads(subject_std, reference) else None
 
 
-def seeds_needed_paired(gap: float, std: float, alpha: float, most: int = MOST, power: float = POWER) -> int | None:
+def seeds_needed_paired(
+    gap: float, std: float, alpha: float, most: int = MOST, power: float = POWER, resampled: float = 0.0
+) -> int | None:
     """As `seeds_needed`, of the paired test.
 
     Args:
         std: of the differences seed by seed.
+        resampled: as of `power_of_paired`; what blocks share stays, however many they are.
     """
-    return _fewest(lambda n: power_of_paired(gap, std, n, alpha) >= power, most) if gap and std else None
+
+    def enough(n: int) -> bool:
+        return power_of_paired(gap, std, n, alpha, resampled) >= power
+
+    return _fewest(enough, most) if gap and std else None
 
 
 def seeds_needed_within(
@@ -122,11 +134,17 @@ def seeds_needed_within(
     truth: float = 0.0,
     most: int = MOST,
     power: float = POWER,
+    resampled: float = 0.0,
 ) -> int | None:
-    """As `seeds_needed`, to show that the means differ by less than a margin where they differ by `truth`."""
+    """As `seeds_needed`, to show that the means differ by less than a margin where they differ by `truth`.
+
+    Args:
+        resampled: as of a `Sample`, of both.
+    """
 
     def enough(n: int) -> bool:
-        return power_of_equivalence(Sample(truth, subject_std, n), _beside(reference, n), margin, alpha) >= power
+        own, other = Sample(truth, subject_std, n, resampled), replace(_beside(reference, n), resampled=resampled)
+        return power_of_equivalence(own, other, margin, alpha) >= power
 
     return _fewest(enough, most) if abs(truth) < margin and _spreads(subject_std, reference) else None
 
@@ -140,7 +158,7 @@ def _spreads(subject_std: float, reference: float | Sample) -> bool:
 
 
 def _error(*samples: Sample) -> float:
-    return math.sqrt(sum(sample.std**2 / sample.n for sample in samples))
+    return math.sqrt(sum(sample.std**2 * sample.share for sample in samples))
 
 
 def _errors(subject: Sample, reference: Sample) -> tuple[NDArray, NDArray, NDArray]:
@@ -148,8 +166,8 @@ def _errors(subject: Sample, reference: Sample) -> tuple[NDArray, NDArray, NDArr
     # As many of both would meet where the variances are equal, and only there have two samples of two 2 degrees.
     ones, one = _standard_deviations(float(subject.n - 1), NODES)
     others, other = _standard_deviations(float(reference.n - 1), NODES + 1)
-    first = (subject.std * ones[:, None]) ** 2 / subject.n
-    second = (reference.std * others) ** 2 / reference.n
+    first = (subject.std * ones[:, None]) ** 2 * subject.share
+    second = (reference.std * others) ** 2 * reference.share
     degrees = whole(satterthwaite((first, second), [min(subject.n, reference.n) - 1] * 2))
     return np.sqrt(first + second).ravel(), degrees.ravel(), np.outer(one, other).ravel()
 

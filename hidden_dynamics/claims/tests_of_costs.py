@@ -37,7 +37,8 @@ def _printed(claim: Claim) -> float:
 def _times(bench: Bench, claim: Claim) -> list[Side]:
     """Logarithms of minutes to the artifact's target."""
     settings = bench.artifact.settings
-    return [bench.evidence.minutes(cell, settings.metric, settings.target) for cell in claim.cells]
+    found = (bench.evidence.minutes(cell, settings.metric, settings.target) for cell in claim.cells)
+    return bench.over_seeds(claim, found)
 
 
 def _sooner(bench: Bench, claim: Claim, printed: float) -> Outcome:

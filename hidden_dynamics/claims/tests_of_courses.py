@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
-from hidden_dynamics.claims.differences import and_beyond, steps_of
+from hidden_dynamics.claims.differences import and_beyond, steps_of, steps_of_resampling
 from hidden_dynamics.claims.evidence import Side
-from hidden_dynamics.claims.means import Sample, against
+from hidden_dynamics.claims.means import against
 from hidden_dynamics.claims.power import detectable
 from hidden_dynamics.claims.tests_of_ratios import of_logarithms
 from hidden_dynamics.claims.verdict import Outcome, plain
@@ -19,7 +19,8 @@ def faster(bench: Bench, claim: Claim) -> Outcome:
     """Iterations until the smoothed train loss first reaches the lowest level that every run of both reaches."""
     *sides, level = bench.evidence.iterations(claim.subject, claim.reference, bench.definitions.smoothing)
     found = f"{listed(sides[0])} against {listed(sides[1])} iterations to a loss of {plain(level, 4)}"
-    return of_logarithms(bench, claim, *(side.mapped(math.log) for side in sides), found)
+    logarithms = bench.over_seeds(claim, (side.mapped(math.log) for side in sides))
+    return of_logarithms(bench, claim, *logarithms, found)
 
 
 def gradients(bench: Bench, claim: Claim) -> Outcome:
@@ -27,7 +28,8 @@ def gradients(bench: Bench, claim: Claim) -> Outcome:
 
     Against the claim it speaks where the subject's share is the smaller one, and vanishes.
     """
-    subject, reference = sides = [bench.evidence.reach(cell, bench.definitions.early) for cell in claim.cells]
+    reached = (bench.evidence.reach(cell, bench.definitions.early) for cell in claim.cells)
+    subject, reference = sides = bench.over_seeds(claim, reached)
     nothing, own = _not_vanishing(bench, reference), _vanishing(bench, subject)
     bars = joined(bars_of_a_direction(*sides), ("; ".join(filter(None, (own, nothing))), "" if own else nothing))
     outcome = of_logarithms(bench, claim, *sides, _shares(bench, sides), sign=1, bars=bars)
@@ -39,11 +41,12 @@ def gradients(bench: Bench, claim: Claim) -> Outcome:
 
 def reaches(bench: Bench, claim: Claim) -> Outcome:
     """The share of the gradient that reaches the early steps is above the one below which gradients vanish."""
-    side, vanished = bench.evidence.reach(claim.subject, bench.definitions.early), bench.definitions.vanished
+    (side,) = bench.over_seeds(claim, [bench.evidence.reach(claim.subject, bench.definitions.early)])
+    vanished = bench.definitions.vanished
     few, found = too_few(side), _shares(bench, [side])
     if few:
         return replace(few, found=found)
-    raw = against(Sample.of(side.values), math.log(vanished))
+    raw = against(side.sample, math.log(vanished))
     if raw is None:
         return no_spread([side], found)
     difference = raw.cautious()
@@ -56,7 +59,7 @@ def reaches(bench: Bench, claim: Claim) -> Outcome:
         detectable=lambda alpha: vanished * math.exp(detectable(difference, alpha, bench.definitions.power)),
         found=found,
         bars=(side.without if side.failed else "", ""),
-        working=steps_of(raw, difference),
+        working=[*steps_of_resampling(side), *steps_of(raw, difference)],
         **entering(side),
     )
 

@@ -6,7 +6,13 @@ from dataclasses import replace
 
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
-from hidden_dynamics.claims.differences import and_beyond, of_two, steps_of, steps_to_a_margin
+from hidden_dynamics.claims.differences import (
+    and_beyond,
+    of_two,
+    steps_of,
+    steps_of_resampling,
+    steps_to_a_margin,
+)
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.means import Sample, combination, equivalence, hedges_g, welch
 from hidden_dynamics.claims.power import detectable, detectable_ratio, detectable_within, seeds_needed_within
@@ -37,7 +43,7 @@ def not_better(bench: Bench, claim: Claim) -> Outcome:
     few = too_few(*sides)
     if few:
         return few
-    margin = bench.margin(claim.metric).around(Sample.of(sides[1].values).mean)
+    margin = bench.margin(claim.metric).around(sides[1].sample.mean)
     favours_the_reference = bars_of_a_direction(*sides[::-1])
     return of_two(bench, claim, *sides, sign=-sign, shift=sign * margin, bars=favours_the_reference)
 
@@ -51,12 +57,12 @@ def gain(bench: Bench, claim: Claim) -> Outcome:
     few = too_few(*sides)
     if few:
         return few
-    found = combination(list(zip((1, -1, -1, 1), (Sample.of(side.values) for side in sides), strict=True)))
+    found = combination(list(zip((1, -1, -1, 1), (side.sample for side in sides), strict=True)))
     if found is None:
         return no_spread(sides)
     difference = found.cautious()
     low, high = difference.interval(bench.level)
-    leads = [plain(Sample.of(one.values).mean - Sample.of(other.values).mean) for one, other in (sides[:2], sides[2:])]
+    leads = [plain(one.sample.mean - other.sample.mean) for one, other in (sides[:2], sides[2:])]
     return Outcome(
         test="Welch's t of the difference of two leads",
         supports=difference.estimate * sign > 0,
@@ -67,18 +73,19 @@ def gain(bench: Bench, claim: Claim) -> Outcome:
         detectable=lambda alpha: detectable(difference, alpha, bench.definitions.power),
         found=" against ".join(leads),
         bars=joined(bars_of_a_direction(*sides[:2]), bars_of_a_direction(*sides[:1:-1])),
-        working=steps_of(found, difference),
+        working=[*steps_of_resampling(sides[0]), *steps_of(found, difference)],
         **entering(*sides),
     )
 
 
 def overfitting(bench: Bench, claim: Claim) -> Outcome:
     """The reference overfits, and the subject's loss ends less far above its lowest."""
-    (subject, _), (reference, shares) = (bench.evidence.rise(cell, claim.metric) for cell in claim.cells)
+    found = (bench.evidence.rise(cell, claim.metric) for cell in claim.cells)
+    (subject, _), (reference, shares) = (bench.over_seeds(claim, sides) for sides in found)
     outcome = of_two(bench, claim, subject, reference, sign=-1)
     if outcome.p is None:
         return outcome
-    share, overfits = Sample.of(shares.values).mean, bench.definitions.overfits
+    share, overfits = shares.sample.mean, bench.definitions.overfits
     bar = f"{reference.label} does not overfit here (its loss ends {share:.1%} above its lowest)"
     bars = joined(outcome.bars, (bar if share <= overfits else "", ""))
     return and_beyond(replace(outcome, bars=bars), True, shares, overfits, sign=1)
@@ -125,7 +132,7 @@ def similar(bench: Bench, claim: Claim) -> Outcome:
     few = too_few(*sides)
     if few:
         return few
-    subject, reference = (Sample.of(side.values) for side in sides)
+    subject, reference = (side.sample for side in sides)
     return _equal(bench, subject, reference, sides, bench.margin(claim.metric).around(reference.mean))
 
 
@@ -139,10 +146,10 @@ def printed_mean(bench: Bench, claim: Claim) -> Outcome:
     few = too_few(side)
     if few:
         return few
-    printed = Sample(number.value, number.std, number.runs or PAPER_RUNS)
+    printed = Sample(number.value, number.std, number.runs or PAPER_RUNS, side.resampled)
     margin = bench.margin(claim.metric).around(number.value)
     margin = margin if claim.hidden_gap is None else min(margin, claim.hidden_gap / 2)
-    return _equal(bench, Sample.of(side.values), printed, [side], margin)
+    return _equal(bench, side.sample, printed, [side], margin)
 
 
 def _equal(bench: Bench, subject: Sample, reference: Sample, sides: Sequence[Side], margin: float) -> Outcome:
@@ -162,13 +169,13 @@ def _equal(bench: Bench, subject: Sample, reference: Sample, sides: Sequence[Sid
         p=found.p,
         detectable=lambda alpha: detectable_within(difference, alpha, power),
         seeds_needed=lambda alpha: seeds_needed_within(
-            margin, subject.std, printed or reference.std, alpha, power=power
+            margin, subject.std, printed or reference.std, alpha, power=power, resampled=subject.resampled
         ),
         effect=hedges_g(*(side.values for side in sides)) if len(sides) == 2 else math.nan,
         effect_name="g" if len(sides) == 2 else "",
         found=f"{mean(subject)} against {mean(reference)}",
         bars=bars_of_equality(*sides),
-        working=[*_printed_steps(printed), *steps_to_a_margin(raw, difference, margin)],
+        working=[*_printed_steps(printed), *steps_of_resampling(sides[0]), *steps_to_a_margin(raw, difference, margin)],
         **entering(*sides),
     )
 

@@ -9,7 +9,6 @@ from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.comparisons import strata
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.kendall import critical_tau, kendall
-from hidden_dynamics.claims.means import Sample
 from hidden_dynamics.claims.verdict import Outcome
 from hidden_dynamics.claims.wording import ratio_of, too_few
 from hidden_dynamics.configuration.runs import Cell
@@ -56,7 +55,7 @@ def ranks_of(sides: Mapping[Cell, Side], sign: int) -> dict[Cell, int]:
     none has a number last; among as many, the mean decides.
     """
     keys = {
-        cell: (bool(side.values), -side.failed, sign * Sample.of(side.values).mean if side.values else 0.0)
+        cell: (bool(side.values), -side.failed, sign * side.sample.mean if side.values else 0.0)
         for cell, side in sides.items()
     }
     return {cell: sum(other < key for other in keys.values()) for cell, key in keys.items()}

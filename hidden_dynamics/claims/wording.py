@@ -14,7 +14,7 @@ def mean(sample: Sample) -> str:
 
 
 def means(*sides: Side) -> str:
-    return " against ".join(mean(Sample.of(side.values)) for side in sides)
+    return " against ".join(mean(side.sample) for side in sides)
 
 
 def listed(side: Side) -> str:

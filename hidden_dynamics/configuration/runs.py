@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from hidden_dynamics.configuration.loading import RECURRENT_NETWORK, Configuration, class_name
 from hidden_dynamics.configuration.reading import known, merge
+from hidden_dynamics.configuration.schema import Effect
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.digest import code_digest
 
@@ -156,8 +157,17 @@ def extra_cells(configuration: Configuration) -> list[Cell]:
 
 def seeds_are_blocks(configuration: Configuration, task: str, model: str) -> bool:
     """Whether the model's data on the task differ from seed to seed, so that runs are comparable within a seed only."""
+    return any(effect.blocks for effect in _effects(configuration, task, model))
+
+
+def resampled(configuration: Configuration, task: str, model: str) -> float:
+    """Where the data of seeds are random parts of the same data, n_test / n_train of a part; 0 where they are not."""
+    return max((effect.resampled or 0.0 for effect in _effects(configuration, task, model)), default=0.0)
+
+
+def _effects(configuration: Configuration, task: str, model: str) -> list[Effect]:
     taken = readings_taken(configuration, task, model)
-    return any(configuration.readings[name].values[value].blocks for name, value in taken.items())
+    return [configuration.readings[name].values[value] for name, value in taken.items()]
 
 
 def readings_taken(configuration: Configuration, task: str, model: str) -> dict[str, str]:

@@ -275,13 +275,22 @@ class Effect(Entry):
 
     Attributes:
         blocks: data differ from seed to seed, so that runs are comparable within a seed only; in no specification.
+        resampled: where a seed's data are a random part of the same data, examples tested over examples trained on,
+            n_test / n_train: what blocks share makes their mean less sure than as many blocks of data of their own.
     """
 
     text: str
     blocks: bool = False
+    resampled: Positive | None = None
     hyperparameters: Free = {}
     settings: Free = {}
     training: Free = {}
+
+    @model_validator(mode="after")
+    def _resamples_blocks(self) -> "Effect":
+        if self.resampled is not None and not self.blocks:
+            raise PydanticCustomError("resampled", "expected blocks: true beside resampled, which is of blocks")
+        return self
 
 
 class Reading(Entry):
