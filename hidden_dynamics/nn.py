@@ -15,6 +15,7 @@ from hidden_dynamics.models.continuous import (
     Solver,
     correlation,
     elementwise,
+    flow_and_jump,
     pairwise,
 )
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, TimeConv2d
@@ -71,6 +72,7 @@ __all__ = [
     "SolverFailure",
     "TimeConv2d",
     "elementwise",
+    "flow_and_jump",
     "run_ragged",
     "PairwiseRate",
     "correlation",
