@@ -8,11 +8,14 @@ import torch
 from conftest import refused
 from torch import nn
 
+from hidden_dynamics.configuration import load
+from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.data import folds, ornstein_uhlenbeck
 from hidden_dynamics.models.gru_ode_bayes import ACEGRUODEBayes
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.tasks.sporadic import SHOWN, SporadicForecasting
 from hidden_dynamics.training import optimisers
+from hidden_dynamics.training.building import imported
 from hidden_dynamics.training.learning import learn
 
 CPU = torch.device("cpu")
@@ -146,6 +149,28 @@ def test_algorithm_1_trains_g_which_the_released_attention_leaves_alone(arrays, 
     of_g = {name for name in before if name.startswith("g.")}
     assert of_g and (of_g <= moved if attention == "evolving" else not of_g & moved)
     assert {name for name in before if name.startswith("dynamics.")} <= moved
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device, and this machine has none")
+@pytest.mark.parametrize("name", [name for name, model in load().tasks["ushcn"].models.items()])
+def test_every_network_is_on_a_gpu_what_it_is_on_the_cpu(arrays, name: str):
+    """In float64, in evaluation mode: loss, gradients, forecasts."""
+    spec = resolve(load(), "ushcn", name, 50, 0).spec["hyperparameters"] | {"hidden_size": 6}
+    if "end" in spec:
+        spec["end"] = END
+    found = []
+    for device in ("cpu", "cuda"):
+        torch.manual_seed(0)
+        task = SporadicForecasting(arrays, SETTINGS, 0, torch.device(device))
+        network = imported(load().models[name].network)(task, **spec).double().to(device).eval()
+        batch = task.batch(0, np.arange(10)).to(torch.float64)
+        loss = task.loss(network, batch)
+        gradients = torch.autograd.grad(loss, list(network.parameters()), allow_unused=True)
+        forecast = network.predict(batch, batch.series[:5], np.full(5, UNTIL, np.float32))
+        found.append([loss.cpu(), forecast.cpu(), *(part.cpu() for part in gradients if part is not None)])
+    for cpu, cuda in zip(*found, strict=True):
+        assert torch.allclose(cpu, cuda, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(
