@@ -87,6 +87,16 @@ def test_a_table_of_accuracies_is_as_approved():
     assert table.ours == {("MNIST", "ours"): "mnist", ("PMNIST", "ours"): "pmnist"}
 
 
+def test_what_of_a_model_is_ours_is_said_below_the_table():
+    artifact = artifact_at("paper", MNIST)
+    models = artifact.configuration.models
+    noted = {name: models[name].model_copy(update={"note": f"as {name} does"}) for name in ("lstm", "dtriv")}
+    artifact = replace(artifact, configuration=replace(artifact.configuration, models=models | noted))
+    (line,) = [note for note in drawn([row()], artifact).notes if "Choices of ours" in note]
+    assert line.endswith(" LSTM: as lstm does.") and "dtriv" not in line
+    assert not any("Choices of ours" in note for note in drawn([row()]).notes)
+
+
 def test_what_rounds_to_nothing_has_no_sign():
     assert cells(drawn([row(value=0.98698)]), "LSTM")["difference"] == "0.00"
 

@@ -59,7 +59,7 @@ class Padded:
         return _start_with_zero(self.values).gather(1, self.latest[:, :-1])
 
     def at(self, series: Tensor, times: Tensor) -> Places:
-        """The places of these series, (N,) int64, at these times, (N,) float64; a row at a time itself is not before."""
+        """The places of these series, (N,) int64, at these times, (N,) float64; a row at a time is not before it."""
         valid = torch.arange(self.times.shape[1], device=self.lengths.device) < self.lengths.unsqueeze(1)
         before = (self.times[series] < times.unsqueeze(1)) & valid[series]
         return _places(self.times, self.latest, self.values, series, before.sum(1), times)

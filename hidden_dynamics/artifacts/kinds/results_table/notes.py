@@ -33,6 +33,7 @@ def notes(artifact: ResultsTable, summary: Rows, records: Sequence[Record]) -> l
         *_about_comparison(artifact, records),
         *_literature(artifact, records),
         *_only_in(artifact, records),
+        *_choices(artifact, records),
         *published.notes,
         *(note for task in papers for note in task.notes),
     ]
@@ -141,3 +142,11 @@ def _only_in(artifact: ResultsTable, records: Sequence[Record]) -> list[str]:
             f"{place} ({', '.join(artifact.heading(metric).lower() for metric in given)}); – where there is none."
         )
     return lines
+
+
+def _choices(artifact: ResultsTable, records: Sequence[Record]) -> list[str]:
+    """What of the models is ours, as config/models.yaml notes it."""
+    models = artifact.configuration.models
+    shown = dict.fromkeys((record["label"], record["model"]) for record in records if record["model"] in models)
+    notes = [f"{label}: {models[name].note}." for label, name in shown if models[name].note]
+    return [f"Choices of ours, where no code was released. {' '.join(notes)}"] if notes else []

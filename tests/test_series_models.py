@@ -1,0 +1,365 @@
+"""The baselines of irregular series: held to their papers' equations, one series and one row after another."""
+
+import importlib
+import math
+
+import numpy as np
+import pytest
+import torch
+from cases import assert_close, noise
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from hidden_dynamics.configuration import read_yaml
+from hidden_dynamics.models.observations import Rows, batch_of
+from hidden_dynamics.models.series import GRUD, TLSTM, GRUSimple, NeuralODEVAE, SequentialVAE
+from hidden_dynamics.models.series.latent import Gaussian, divergence
+from hidden_dynamics.models.series.padding import padded
+from hidden_dynamics.system.files import ROOT
+
+D, N, SERIES = 3, 4, 5
+EXACT = {"solver": {"rtol": 1e-7, "atol": 1e-7, "adjoint": False}}
+ROW_BY_ROW = {"gru_simple": GRUSimple, "gru_d": GRUD, "t_lstm": TLSTM}
+INFERRING = {"neural_ode_vae": NeuralODEVAE, "neural_ode_vae_mask": NeuralODEVAE, "sequential_vae": SequentialVAE}
+every_one = pytest.mark.parametrize("name", ROW_BY_ROW | INFERRING)
+row_by_row = pytest.mark.parametrize("name", ROW_BY_ROW)
+seeds = given(seed=st.integers(0, 10**6))
+few = settings(max_examples=10, deadline=None)
+
+
+class Task:
+    features, until = D, 3.0
+
+
+def made(name, **options):
+    """As configured, the parameters drawn anew and the equations solved to many digits; nothing is dropped in eval."""
+    about = read_yaml(ROOT / "config/models.yaml")[name]
+    module, _, cls = about["network"].rpartition(".")
+    exact = EXACT if "solver" in about.get("hyperparameters", {}) else {}
+    options = about.get("hyperparameters", {}) | exact | options
+    network = getattr(importlib.import_module(module), cls)(Task(), N, **options).double()
+    with torch.no_grad():
+        for k, parameter in enumerate(network.parameters()):
+            parameter.copy_(0.5 * noise(*parameter.shape, seed=k + 4))
+    return network.eval()
+
+
+def drawn(seed=0, most=6):
+    """Series of up to five rows, at tenths, some alike in several series; rows without any feature too."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, most, SERIES)
+    times = [np.sort(rng.choice(51, length, replace=False)) / 10 for length in lengths]
+    mask = rng.random((lengths.sum(), D)) < 0.5
+    return Rows(np.concatenate([*times, []]).astype(np.float32), rng.standard_normal(mask.shape), mask, lengths)
+
+
+def whole(rows, until=None):
+    return batch_of(rows, np.arange(SERIES), until)
+
+
+def times_of(batch):
+    return batch.times[batch.rows_of_times()]
+
+
+def row_lists(batch):
+    """(time, values, mask) of each series' rows, in order."""
+    found = [[] for _ in range(batch.size)]
+    for series, time, x, m in zip(batch.series, times_of(batch), batch.values, batch.mask, strict=True):
+        found[series].append((time.double(), x, m))
+    return found
+
+
+def plain_readout(network, x):
+    layer, out = network.readout.hidden, network.readout.out
+    return out.weight @ torch.relu(layer.weight @ x + layer.bias) + out.bias
+
+
+def plain_gru(gru, x, h):
+    of_x, of_h = gru.weight_ih_l0 @ x + gru.bias_ih_l0, gru.weight_hh_l0 @ h + gru.bias_hh_l0
+    r, z = torch.sigmoid(of_x[:N] + of_h[:N]), torch.sigmoid(of_x[N : 2 * N] + of_h[N : 2 * N])
+    return (1 - z) * torch.tanh(of_x[2 * N :] + r * of_h[2 * N :]) + z * h
+
+
+# ----------------------------------------------------------------------------------------- row by row, and what follows
+
+
+class PlainGRUSimple:
+    def __init__(self, network):
+        self.network, self.h = network, torch.zeros(N).double()
+        self.seen = torch.zeros(D).double()
+
+    def told(self, time, x, m):
+        self.h = plain_gru(self.network.gru, torch.cat([x * m, m, time - self.seen]), self.h)
+        self.seen = torch.where(m > 0, time, self.seen)
+
+    def at(self, time):
+        return plain_readout(self.network, torch.cat([self.h, time - self.seen]))
+
+
+class PlainGRUD:
+    def __init__(self, network):
+        self.network, self.h = network, torch.zeros(N).double()
+        self.seen, self.last = torch.zeros(D).double(), torch.zeros(D).double()
+
+    def decayed(self, time):
+        map_ = self.network.hidden_decay
+        return torch.exp(-torch.clamp(map_.weight @ (time - self.seen) + map_.bias, min=0)) * self.h
+
+    def told(self, time, x, m):
+        weight, bias = self.network.input_decay
+        gamma = torch.exp(-torch.clamp(weight * (time - self.seen) + bias, min=0))
+        given_ = torch.cat([m * x + (1 - m) * (gamma * self.last + (1 - gamma) * 0), m])
+        h, inputs = self.decayed(time), self.network.inputs
+        of_r, of_z, of_u = (inputs.weight @ given_ + inputs.bias).split(N)
+        u_r, u_z = self.network.gates.weight.split(N)
+        r, z = torch.sigmoid(of_r + u_r @ h), torch.sigmoid(of_z + u_z @ h)
+        self.h = (1 - z) * h + z * torch.tanh(of_u + self.network.candidate.weight @ (r * h))
+        self.seen, self.last = torch.where(m > 0, time, self.seen), torch.where(m > 0, x, self.last)
+
+    def at(self, time):
+        return plain_readout(self.network, self.decayed(time))
+
+
+class PlainTLSTM:
+    def __init__(self, network):
+        self.network, self.time = network, 0.0
+        self.c, self.h, self.o = (torch.zeros(N).double() for _ in range(3))
+
+    def adjusted(self, time):
+        short = torch.tanh(self.network.short.weight @ self.c + self.network.short.bias)
+        return self.c - short + short / math.log(math.e + float(time) - self.time)
+
+    def told(self, time, x, m):
+        of_x = self.network.inputs.weight @ torch.cat([x * m, m]) + self.network.inputs.bias
+        i, f, o, u = (of_x + self.network.recurrent.weight @ self.h).split(N)
+        self.c = torch.sigmoid(f) * self.adjusted(time) + torch.sigmoid(i) * torch.tanh(u)
+        self.o, self.time = torch.sigmoid(o), float(time)
+        self.h = self.o * torch.tanh(self.c)
+
+    def at(self, time):
+        return plain_readout(self.network, self.o * torch.tanh(self.adjusted(time)))
+
+
+PLAIN = {"gru_simple": PlainGRUSimple, "gru_d": PlainGRUD, "t_lstm": PlainTLSTM}
+
+
+def plainly(name, network, rows, time):
+    """What is predicted at a time after some rows of a series."""
+    plain = PLAIN[name](network)
+    for row in rows:
+        plain.told(*row)
+    return plain.at(time)
+
+
+@row_by_row
+@seeds
+@few
+def test_a_row_is_predicted_by_the_papers_equations_from_those_before_it(name, seed):
+    network, batch = made(name), whole(drawn(seed, most=5))
+    rows, found = row_lists(batch), network(batch)
+    expected, done = [], [0] * SERIES
+    for series, time in zip(batch.series, times_of(batch), strict=True):
+        expected.append(plainly(name, network, rows[series][: done[series]], time))
+        done[series] += 1
+    if expected:
+        assert_close(found, torch.stack(expected), 1e-10)
+    wanted = torch.arange(SERIES)
+    after = network.predict(batch, wanted, np.full(SERIES, 6.5, np.float32))
+    assert_close(after, torch.stack([plainly(name, network, each, torch.tensor(6.5).double()) for each in rows]), 1e-10)
+
+
+@row_by_row
+@seeds
+@few
+def test_later_rows_change_no_earlier_prediction(name, seed):
+    network, rows = made(name), drawn(seed)
+    batch, until = whole(rows), 2.0
+    early = times_of(batch) <= until
+    assert torch.equal(early.nonzero().flatten(), torch.arange(early.sum()))
+    cut = network(whole(rows, until))
+    assert torch.allclose(network(batch)[early], cut, rtol=0, atol=1e-12)
+    series, times = torch.arange(SERIES), np.full(SERIES, until, np.float32)
+    assert torch.allclose(
+        network.predict(batch, series, times), network.predict(whole(rows, 1.95), series, times), rtol=0, atol=1e-12
+    )
+
+
+@row_by_row
+def test_at_the_time_of_a_row_what_is_predicted_is_what_was_predicted_of_it(name):
+    network, batch = made(name), whole(drawn(3))
+    asked = network.predict(batch, batch.series, times_of(batch).numpy().astype(np.float32))
+    assert_close(asked, network(batch))
+
+
+# --------------------------------------------------------------------------------------------------- latent variables
+
+
+def plain_backward(encoder, inputs):
+    """The state after each of some rows and those that follow it, in the order of the rows."""
+    h, found = torch.zeros(N).double(), []
+    for x in reversed(inputs):
+        h = plain_gru(encoder.gru, x, h)
+        found.append(h)
+    return found[::-1]
+
+
+def encoder_inputs(rows, with_mask):
+    before, found = 0.0, []
+    for time, x, m in rows:
+        found.append(torch.cat([x * m, *([m] if with_mask else []), (time - before).reshape(1)]))
+        before = time
+    return found
+
+
+def plain_flow(flow, z, until, step=0.05):
+    """By the Runge-Kutta method, in the time of the data."""
+    count = max(1, round(float(until) / step))
+    h = float(until) / Task.until / count
+    for _ in range(count):
+        k1 = flow(None, z)
+        k2 = flow(None, z + h / 2 * k1)
+        k3 = flow(None, z + h / 2 * k2)
+        z = z + h / 6 * (k1 + 2 * k2 + 2 * k3 + flow(None, z + h * k3))
+    return z
+
+
+@pytest.mark.parametrize("name", ["neural_ode_vae", "neural_ode_vae_mask"])
+def test_neural_ode_vae_infers_the_start_from_the_given_rows_and_reads_all_from_the_flow(name):
+    network, batch = made(name, dropout=0.0).train(), whole(drawn(5))
+    torch.manual_seed(2)
+    found = network(batch)
+    torch.manual_seed(2)
+    samples, kl, z = torch.randn(SERIES, N, dtype=torch.float64), 0.0, []
+    for rows, sample in zip(row_lists(batch), samples, strict=True):
+        states = plain_backward(network.encoder, encoder_inputs([r for r in rows if r[0] <= 3.0], "mask" in name))
+        mean, logvar = network.posterior(states[0] if states else torch.zeros(N).double()).split(N)
+        q = torch.distributions.Normal(mean, (logvar / 2).exp())
+        kl += torch.distributions.kl_divergence(q, torch.distributions.Normal(0.0, 1.0)).sum()
+        z.append(mean + (logvar / 2).exp() * sample)
+    expected = [
+        plain_readout(network, plain_flow(network.integral.dynamics, z[series], time))
+        for series, time in zip(batch.series, times_of(batch), strict=True)
+    ]
+    assert_close(found.p, torch.stack(expected), 1e-6)
+    assert_close(found.divergence, kl)
+    assert network.function_evaluations.forward > 0
+
+
+def test_the_encoder_is_given_the_rows_that_a_batch_until_then_has():
+    """A row's time is a float32, and may be above the until that it equals."""
+    network, values = made("neural_ode_vae"), np.arange(3 * D).reshape(3, D) / 8.0
+    network.until = 2.4
+    rows = Rows(np.array([1, 2.4, 2.5], np.float32), values, values >= 0, np.array([3]))
+    batches = [batch_of(rows, np.zeros(1), until) for until in (None, 2.4, 2.0)]
+    assert batches[1].times[-1] > 2.4
+    entire, given_, fewer = map(network.encoded, batches)
+    assert torch.equal(entire.mean, given_.mean) and not torch.equal(entire.mean, fewer.mean)
+
+
+def test_the_deep_kalman_filters_bound_is_that_of_its_chain():
+    network, batch = made("sequential_vae", dropout=0.0).train(), whole(drawn(5))
+    torch.manual_seed(2)
+    found = network(batch)
+    torch.manual_seed(2)
+    rows = row_lists(batch)
+    samples = torch.randn(SERIES, max(map(len, rows)), N, dtype=torch.float64)
+    kl, p = 0.0, [[] for _ in rows]
+    softplus, move = nn.functional.softplus, network.transition
+    for k, own in enumerate(rows):
+        z, before = network.start, 0.0
+        states = plain_backward(network.later, encoder_inputs(own, True))
+        for (time, *_), r, sample in zip(own, states, samples[k], strict=False):
+            given_ = torch.cat([z, (time - before).reshape(1)])
+            gate, proposed = torch.sigmoid(move.gate(given_)), move.proposed(given_)
+            mean = (1 - gate) * move.linear(z) + gate * proposed
+            prior = torch.distributions.Normal(mean, softplus(move.spread(torch.relu(proposed))).sqrt())
+            mean, spread = network.posterior((torch.tanh(network.combiner(z)) + r) / 2).split(N)
+            q = torch.distributions.Normal(mean, softplus(spread).sqrt())
+            kl += torch.distributions.kl_divergence(q, prior).sum()
+            z, before = q.mean + q.stddev * sample, time
+            p[k].append(plain_readout(network, z))
+    assert_close(found.p, torch.stack([p[series].pop(0) for series in batch.series]))
+    assert_close(found.divergence, kl)
+    likelihood = network.loss(found._replace(divergence=0), batch)
+    assert_close(network.loss(found, batch), likelihood + kl / SERIES)
+
+
+def test_the_deep_kalman_filter_forecasts_by_the_transition_from_the_last_mean():
+    network, batch = made("sequential_vae"), whole(drawn(5))
+    z = network.chain(padded(batch), draw=False).z
+    last = z[torch.arange(SERIES), padded(batch).lengths]
+    gap = 6.5 - torch.stack([each[-1][0] if each else torch.zeros(()).double() for each in row_lists(batch)])
+    expected = torch.stack([plain_readout(network, each) for each in network.transition(last, gap).mean])
+    assert_close(network.predict(batch, torch.arange(SERIES), np.full(SERIES, 6.5, np.float32)), expected)
+
+
+def test_a_gated_transition_starts_with_the_state_as_it_is():
+    linear = SequentialVAE(Task(), N).transition.linear
+    assert torch.equal(linear.weight, torch.eye(N)) and not linear.bias.any()
+
+
+@seeds
+@few
+def test_the_divergence_of_gaussians_is_that_of_torch(seed):
+    q, p = (Gaussian(noise(2, 3, seed=seed + k), noise(2, 3, seed=seed + 2 + k).exp()) for k in (0, 7))
+    normal = [torch.distributions.Normal(each.mean, each.variance.sqrt()) for each in (q, p)]
+    assert_close(divergence(q, p), torch.distributions.kl_divergence(*normal).sum())
+    assert divergence(q, q) == 0
+
+
+# ------------------------------------------------------------------------------------------------------------- of all
+
+
+@every_one
+@seeds
+@settings(max_examples=3, deadline=None)
+def test_a_series_is_predicted_alike_alone_and_in_any_batch(name, seed):
+    network, rows = made(name), drawn(seed)
+    order = np.random.default_rng(seed).permutation(SERIES)
+    times = np.full(SERIES, 4.5, np.float32)
+    together = network.predict(batch_of(rows, order, 3.0), torch.arange(SERIES), times)
+    for place, series in enumerate(order):
+        alone = network.predict(batch_of(rows, np.array([series]), 3.0), torch.zeros(1).long(), times[:1])
+        assert torch.allclose(together[place], alone[0], rtol=0, atol=1e-5)
+    losses = [network.loss(network(batch), batch) for batch in (whole(rows), batch_of(rows, order))]
+    assert torch.allclose(*losses, rtol=1e-5)
+
+
+@every_one
+def test_series_without_rows_are_predicted_and_cost_nothing_but_their_divergence(name):
+    network, nothing = made(name).train(), whole(drawn(1), until=-1.0)
+    assert torch.isfinite(network.predict(nothing, torch.arange(SERIES), np.full(SERIES, 2.0, np.float32))).all()
+    filtered = network(nothing)
+    expected = filtered.divergence / SERIES if name in INFERRING else torch.zeros(())
+    assert network.loss(filtered, nothing) == expected
+    assert (expected > 0) == name.startswith("neural")
+
+
+@every_one
+def test_training_reaches_every_parameter_and_draws_from_torchs_generator_alone(name):
+    network, batch = made(name).train(), whole(drawn(2))
+    losses = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        losses.append(network.loss(network(batch), batch))
+    assert losses[0] == losses[1] != losses[2]
+    losses[0].backward()
+    assert not [key for key, p in network.named_parameters() if p.grad is None or not p.grad.any()]
+    assert network.penalty(None) == network.penalty(None, "hidden") == 0
+    assert set(network.parameter_groups()) == {"main"}
+
+
+@every_one
+def test_an_answer_is_the_same_in_training(name):
+    network, batch = made(name), whole(drawn(2), 3.0)
+    asked = batch, torch.arange(SERIES), np.full(SERIES, 4.0, np.float32)
+    assert torch.equal(network.predict(*asked), network.train().predict(*asked))
+
+
+@every_one
+def test_single_precision_and_dropout(name):
+    network, batch = made(name).float(), whole(drawn(2)).to(torch.float32)
+    assert network.predict(batch, batch.series, times_of(batch).numpy()).dtype == torch.float32
+    with pytest.raises(ValueError, match="dropout"):
+        made(name, dropout=1.0)
