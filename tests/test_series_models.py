@@ -19,6 +19,7 @@ from hidden_dynamics.models.series.padding import padded
 from hidden_dynamics.system.files import ROOT
 
 D, N, SERIES = 3, 4, 5
+CONFIGURED = read_yaml(ROOT / "config/models.yaml")
 EXACT = {"solver": {"rtol": 1e-7, "atol": 1e-7, "adjoint": False}}
 ROW_BY_ROW = {"gru_simple": GRUSimple, "gru_d": GRUD, "t_lstm": TLSTM}
 INFERRING = {"neural_ode_vae": NeuralODEVAE, "neural_ode_vae_mask": NeuralODEVAE, "sequential_vae": SequentialVAE}
@@ -34,7 +35,7 @@ class Task:
 
 def made(name, **options):
     """As configured, the parameters drawn anew and the equations solved to many digits; nothing is dropped in eval."""
-    about = read_yaml(ROOT / "config/models.yaml")[name]
+    about = CONFIGURED[name]
     module, _, cls = about["network"].rpartition(".")
     exact = EXACT if "solver" in about.get("hyperparameters", {}) else {}
     options = about.get("hyperparameters", {}) | exact | options
@@ -358,8 +359,20 @@ def test_an_answer_is_the_same_in_training(name):
 
 
 @every_one
-def test_single_precision_and_dropout(name):
+def test_an_answer_has_the_precision_of_the_observations(name):
     network, batch = made(name).float(), whole(drawn(2)).to(torch.float32)
     assert network.predict(batch, batch.series, times_of(batch).numpy()).dtype == torch.float32
+
+
+@every_one
+def test_a_dropout_out_of_its_range_is_refused(name):
     with pytest.raises(ValueError, match="dropout"):
         made(name, dropout=1.0)
+
+
+def test_times_that_are_one_to_the_solver_share_a_state():
+    """The neighbour of a time, in single precision, may be the same part of the whole."""
+    network, batch = made("neural_ode_vae", solver={"method": "rk4", "adjoint": False}).float(), whole(drawn(2))
+    close = np.array([3.3, np.nextafter(np.float32(3.3), np.float32(4))], np.float32)
+    one, other = network.predict(batch.to(torch.float32), torch.zeros(2).long(), close)
+    assert torch.equal(one, other)

@@ -1,4 +1,4 @@
-"""GRU-Simple (Che et al. 2018, Section "GRU-RNN for time series classification"): the GRU is told what is missing."""
+"""GRU-Simple (Che et al. 2018): a GRU that is told what is missing, and for how long."""
 
 import torch
 from torch import Tensor, nn

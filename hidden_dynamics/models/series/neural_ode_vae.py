@@ -82,13 +82,13 @@ class NeuralODEVAE(Variational):
         """q of z(0), (batch, size); of a series without rows, that of the encoder's initial state."""
         batch = padded(observations)
         given = [batch.values, *([batch.mask] if self.mask else []), batch.gaps().unsqueeze(2)]
-        early = (batch.times <= np.float32(self.until)).sum(1)  # a row's time is of this type
+        early = (batch.times <= float(np.float32(self.until))).sum(1)  # a row's time was of this type
         h = self.encoder(torch.cat(given, 2), torch.minimum(early, batch.lengths))[:, 0]
         mean, logvar = self.posterior(h).chunk(2, 1)
         return Gaussian(mean, logvar.exp())
 
     def _flown(self, z: Tensor, series: Tensor, times: np.ndarray) -> Tensor:
         """z of series of the batch at times, (N, size), of z(0), (batch, size)."""
-        union, which = np.unique(np.concatenate([[0.0], times]), return_inverse=True)
-        flown = self.integral.at(z, torch.from_numpy(union / self.until))
-        return flown[torch.from_numpy(which[1:]).to(series.device), series]
+        scaled = torch.from_numpy(np.concatenate([[0.0], times]) / self.until).to(z)  # where two may be alike
+        union, which = scaled.unique(return_inverse=True)
+        return self.integral.at(z, union)[which[1:], series]
