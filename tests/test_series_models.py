@@ -88,14 +88,14 @@ def plain_gru(gru, x, h):
 class PlainGRUSimple:
     def __init__(self, network):
         self.network, self.h = network, torch.zeros(N).double()
-        self.seen = torch.zeros(D).double()
+        self.seen, self.time = torch.zeros(D).double(), 0.0
 
     def told(self, time, x, m):
         self.h = plain_gru(self.network.gru, torch.cat([x * m, m, time - self.seen]), self.h)
-        self.seen = torch.where(m > 0, time, self.seen)
+        self.seen, self.time = torch.where(m > 0, time, self.seen), time
 
     def at(self, time):
-        return plain_readout(self.network, torch.cat([self.h, time - self.seen]))
+        return plain_readout(self.network, torch.cat([self.h, (time - self.time).reshape(1)]))
 
 
 class PlainGRUD:

@@ -12,14 +12,14 @@ class GRUSimple(RowByRow):
     """h_k = GRU([x_k; m_k; delta_k], h_{k-1}): values, mask, and the time since each feature was last observed.
 
     Ours: what is not observed is 0, the mean of standardised values; delta is in units of the data, and counts from 0
-    before the first observation; a prediction is read from [h; delta], delta until its time.
+    before the first observation; a prediction is read from [h; t], t the time since the last row.
 
     Args:
         task, hidden_size, dropout: as for `RowByRow`.
     """
 
     def __init__(self, task: SeriesTask, hidden_size: int, dropout: float = 0.2):
-        super().__init__(task, hidden_size, hidden_size + task.features, dropout)
+        super().__init__(task, hidden_size, hidden_size + 1, dropout)
         self.gru = nn.GRU(3 * task.features, hidden_size, batch_first=True)
 
     def states(self, batch: Padded) -> Tensor:
@@ -27,4 +27,4 @@ class GRUSimple(RowByRow):
         return torch.cat([torch.zeros_like(h[:, :1]), h], 1)
 
     def seen(self, state: Tensor, places: Places) -> Tensor:
-        return torch.cat([state, places.since], 1)
+        return torch.cat([state, places.elapsed.unsqueeze(1)], 1)
