@@ -16,7 +16,8 @@ import numpy as np
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import GRADIENTS, Run
+from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
+from hidden_dynamics.data import sporadic
 from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.results import summary
 from hidden_dynamics.results.rows import write_rows
@@ -111,6 +112,7 @@ def make_run(
     losses: Sequence[float] | None = None,
     clock: Sequence[float] | None = None,
     gradients: Sequence[Sequence[float]] | None = None,
+    predictions: Mapping[str, np.ndarray] | None = None,
     weights: Any = None,
     **about: Any,
 ) -> RunFiles:
@@ -120,6 +122,7 @@ def make_run(
         losses: of the minibatches; by default they fall to the first evaluation's train loss.
         clock: the training seconds at each evaluation; by default equal parts of `seconds`.
         gradients: norms (k, T), recorded where the run's task does so, or where they are given.
+        predictions: arrays (`predictions_of`), recorded where they are given, or where the run's task does so.
         weights: a state_dict for model.pt, which is not there without.
         about: as for `record_of`.
     """
@@ -142,6 +145,8 @@ def make_run(
         norms = np.asarray(gradients, np.float32) if gradients is not None and len(gradients) else np.empty((0, 0))
         iterations = np.arange(len(norms)) * (every or 1)
         contents[GRADIENTS] = _bytes(np.savez, iterations=iterations, norms=norms.astype(np.float32))
+    if predictions is not None or run.spec["training"].get("record_predictions"):
+        contents[PREDICTIONS] = _bytes(np.savez, **predictions_of(run) if predictions is None else predictions)
     if weights is not None:
         import torch  # most tests of what is shown have no use for it
 
@@ -152,6 +157,40 @@ def make_run(
         (directory / name).write_bytes(content)
     (directory / RECORD).write_text(json.dumps(sealed(record, directory, contents)), encoding="utf-8")
     return RunFiles(directory)
+
+
+def predictions_of(
+    run: Run, series: int = 24, features: int = 2, until: float = 15.0, end: float = 20.0, error: float = 0.5
+) -> dict[str, np.ndarray]:
+    """The arrays of predictions.npz: of waves that were sporadically observed, and of answers that are about right.
+
+    Args:
+        series: of the test set, three rows after `until` of each to be predicted.
+        error: of the predicted means, their standard deviation.
+    """
+    random = np.random.default_rng([run.seed, *run.model.encode()])
+    data = sporadic.stand_in(series, round(4 * end) * series, features, end)
+    rows, ids = sporadic.after(data, until, 3).ravel(), np.repeat(data["ids"], data["lengths"])
+    about = {"id": ids, "time": data["times"], "mask": data["mask"]}
+    about["value"] = np.where(data["mask"], _waves(ids, data["times"], features), np.float32(0))
+    grid = np.linspace(0, end, 101, dtype=np.float32)
+    course = np.stack([_waves(name, grid, features) for name in data["ids"][:3]])
+    arrays = {
+        **{name: array[rows] for name, array in about.items()},
+        **{f"row_{name}": array[ids < 3] for name, array in about.items()},
+        "mean": about["value"][rows] + error * random.standard_normal((len(rows), features)),
+        "variance": np.full((len(rows), features), error**2),
+        "grid": grid,
+        "grid_mean": np.where(grid[:, None] < until, course, 0.7 * course) + 0.1 * random.standard_normal((3, 1, 1)),
+        "grid_variance": np.broadcast_to(np.where(grid < until, 0.02, error**2)[:, None], course.shape),
+    }
+    single = {name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in arrays.items()}
+    return single | {"until": np.float64(until)}
+
+
+def _waves(series: Any, times: np.ndarray, features: int) -> np.ndarray:
+    """Of each feature of a series at each time: (times, features) float32."""
+    return np.sin(0.6 * times + series)[:, None].astype(np.float32) + np.arange(features, dtype=np.float32)
 
 
 def change_record(files: RunFiles, **changes: Any) -> None:

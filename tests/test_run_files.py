@@ -6,10 +6,10 @@ import json
 import numpy as np
 import pytest
 from conftest import refused
-from made import evaluations_of, make_run
+from made import evaluations_of, make_run, predictions_of
 
 from hidden_dynamics.artifacts import artifact_named
-from hidden_dynamics.configuration.runs import GRADIENTS
+from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.rows import read_rows, write_rows
 from hidden_dynamics.results.run_files import Progress
@@ -20,6 +20,7 @@ READERS = {
     "clock.csv": lambda files: files.clock(),
     "train_loss.npy": lambda files: files.train_loss(),
     GRADIENTS: lambda files: files.gradients(),
+    PREDICTIONS: lambda files: files.predictions(),
 }
 NORMS = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, np.inf]]
 
@@ -36,6 +37,7 @@ def make(configured, run, tmp_path):
 
     def made(accuracies=(0.5, 0.75, 0.625), **about):
         about.setdefault("gradients", NORMS)
+        about.setdefault("predictions", predictions_of(run))
         evaluations = evaluations_of(run, accuracies, "test_accuracy")
         return make_run(tmp_path, configured(scale="demo"), run, evaluations, **about)
 
@@ -124,12 +126,63 @@ def saved(save, *content, **arrays):
         (GRADIENTS, saved(np.savez, iterations=np.arange(2), norms=np.zeros(2))),
         (GRADIENTS, saved(np.savez, iterations=np.arange(3), norms=np.zeros((2, 3)))),
         (GRADIENTS, saved(np.savez, iterations=np.array([0, 2, 3]), norms=np.zeros((3, 3)))),
+        (PREDICTIONS, b"PK"),
+        (PREDICTIONS, b""),
     ],
 )
 def test_what_is_something_else_is_refused(files, name, content):
     unsealed(files, name, content)
     with refused("remove .* and run snakemake again", file=files.directory / name):
         READERS[name](files)
+
+
+# Predictions
+
+
+def test_predictions_are_read_as_they_were_written(files, run):
+    found, written = files.predictions(), predictions_of(run)
+    for name, array in written.items():
+        np.testing.assert_array_equal(getattr(found, name), array)
+    assert found.features == 2 and found.series.tolist() == [0, 1, 2] and found.until == 15.0
+
+
+def test_a_run_that_could_predict_nothing_has_no_predictions(make):
+    assert make([], diverged_at=1, predictions={}).predictions() is None
+
+
+def swapped(array):
+    return np.concatenate([array[1::-1], array[2:]])
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "why"),
+    [
+        ("mean", None, "mean"),
+        ("time", lambda array: array[:, None], "time"),
+        ("id", lambda array: array.astype(np.float64), "id"),
+        ("mask", lambda array: array.astype(np.int64), "mask"),
+        ("variance", lambda array: array[1:], "variance"),
+        ("variance", lambda array: array - 1, "variance"),
+        ("grid_variance", lambda array: array - 1, "variance"),
+        ("row_value", lambda array: array[:, :1], "row_value"),
+        ("grid_mean", lambda array: array[:, 1:], "grid_mean"),
+        ("value", lambda array: array + np.float32(np.inf), "value"),
+        ("until", lambda array: array * np.nan, "until"),
+        ("until", lambda array: np.repeat(array, 2), "until"),
+        ("time", swapped, "time"),
+        ("id", lambda array: array[::-1], "time"),
+        ("row_time", swapped, "row_time"),
+        ("row_id", lambda array: array * 0 + np.arange(len(array)), "series"),
+        ("grid", swapped, "grid"),
+        ("id", lambda array: array.astype(object), "Object"),
+    ],
+)
+def test_predictions_of_something_else_are_refused(files, run, name, change, why):
+    arrays = predictions_of(run)
+    array = arrays.pop(name)
+    unsealed(files, PREDICTIONS, saved(np.savez, **arrays, **({name: change(array)} if change else {})))
+    with refused(f"{why}.*remove .* and run snakemake again", file=files.directory / PREDICTIONS):
+        files.predictions()
 
 
 # The way to an accuracy

@@ -64,11 +64,32 @@ def made_note(runs: Sequence[Row]) -> str:
     return f"{readings} Device: {'; '.join(made_on)}."
 
 
+def splits_note(runs: Sequence[Row]) -> str:
+    """For a caption: the random splits of the series that the seeds have; empty where the task has none."""
+    taken = {json.loads(run["readings"]).get("series_folds") for run in runs} - {None}
+    texts = {
+        "published": "Seed k has the k-th random split of the series; the test sets overlap.",
+        "released": "All seeds have the first random split of the series.",
+    }
+    return " ".join(texts[value] for value in sorted(taken))
+
+
+def weights_note(configuration: Configuration, runs: Sequence[Row]) -> str:
+    """For a caption: the evaluation whose weights were recorded; empty where no run reports any."""
+    rule = chosen_note(configuration, runs)
+    return f"Weights: of the evaluation with the {rule}." if rule else ""
+
+
 def chosen_note(configuration: Configuration, runs: Sequence[Row]) -> str:
     """The rule by which the runs choose the evaluation they report: "highest validation accuracy"; empty where none
     reports any."""
     rules = dict.fromkeys((run["rule"], run["metric"]) for run in runs if run["metric"])
-    return " or ".join(f"{RULES[rule]} {configuration.metrics[metric].title.lower()}" for rule, metric in rules)
+    titles = {metric: configuration.metrics[metric].title for _, metric in rules}
+    return " or ".join(f"{RULES[rule]} {_within_sentence(titles[metric])}" for rule, metric in rules)
+
+
+def _within_sentence(title: str) -> str:
+    return title if title[1:2].isupper() else title[0].lower() + title[1:]  # MSE
 
 
 def legend_label(runs: Sequence[Row]) -> str:

@@ -4,6 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from hidden_dynamics.artifacts.sheet import Styles
 
 
 @dataclass(frozen=True)
@@ -46,3 +49,11 @@ class Panels:
     keys: Sequence[Key]
     marks: Sequence[str]
     notes: Sequence[str]
+
+
+def keys_of(styles: Styles, handles: Sequence[Line2D]) -> list[Key]:
+    """The keys of models whose lines have these styles; their labels are those of the legend's first handles."""
+    return [
+        Key(model, str(handle.get_label()), () if style["linestyle"] == "solid" else style["linestyle"][1])
+        for (model, style), handle in zip(styles.items(), handles, strict=False)
+    ]

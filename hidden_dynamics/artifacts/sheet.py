@@ -2,17 +2,22 @@
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import LogFormatter
 
 from hidden_dynamics.artifacts.base import ArtifactSettings
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.results.rows import Row
 from hidden_dynamics.system.files import atomic
 
 STYLE = {
@@ -27,9 +32,12 @@ STYLE = {
     "lines.linewidth": 1.4,
     "pdf.fonttype": 42,
 }
+DASHES = ["solid", (0, (7, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1)), (0, (8, 1, 1, 1, 1, 1))]
 CAPTION_SIZE = 7.5
 DOTS_PER_INCH = 160
 NO_VALUE = "no run got as far as a value here"
+
+Styles = Mapping[str, Mapping[str, Any]]
 
 
 def page(
@@ -83,6 +91,21 @@ def plain_numbers(axis: Axis) -> None:
 def write_instead(ax: Axes, text: str) -> None:
     """Say in the middle of a panel why nothing is drawn there."""
     ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", color="0.4", gid="nothing")
+
+
+def line_styles(configuration: Configuration, runs: Iterable[Row]) -> Styles:
+    """The style of each model's line, in the order of the runs, which is the legend's."""
+    return {
+        model: _line_style(configuration.models[model].colour, DASHES[place % len(DASHES)])
+        for place, model in enumerate(dict.fromkeys(run["model"] for run in runs))
+    }
+
+
+def _line_style(colour: str, dashes: Any) -> dict[str, Any]:
+    """A model's colour, a dash of its own for who cannot tell it, and an outline where it is too light on white."""
+    light = luminance(to_rgb(colour)) > 0.7
+    outline = {"path_effects": [Stroke(linewidth=2.4, foreground="0.35"), Normal()]} if light else {}
+    return {"color": colour, "linestyle": dashes, **outline}
 
 
 def luminance(colour: Sequence[float]) -> float:

@@ -364,6 +364,7 @@ class Dataset(Entry):
 
     Attributes:
         classes: what its classes are called, from class 0 on; none where their numbers say it.
+        features: what the features of its series are called, in their order.
         folder: the directory of its files within a mirror; None: its name.
         obtain: for `own_copy`, why it is not downloaded and how to come by one, a clause after its title; None: the
             licence forbids it.
@@ -371,6 +372,7 @@ class Dataset(Entry):
 
     title: Text
     classes: Annotated[list[Text], expecting("a list of names")] = []
+    features: Annotated[list[Text], expecting("a list of names")] = []
     module: Annotated[
         str,
         Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$"),

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import GRADIENTS, Run, identity, outputs_of
+from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run, identity, outputs_of
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.results import predictions
 from hidden_dynamics.results.seals import RECORD, check, remedy
 
 Content = TypeVar("Content")
@@ -104,6 +105,13 @@ class RunFiles:
         if len(iterations) != len(norms) or (steps <= 0).any() or (steps != steps[:1]).any():
             raise self._unreadable(GRADIENTS, "expected a row of norms for each of evenly spaced iterations")
         return iterations, norms
+
+    def predictions(self) -> predictions.Predictions | None:
+        """The reported weights' answers on the test set.
+
+        None where no evaluation gave a finite number, or a solver failed on the test set.
+        """
+        return self._read(PREDICTIONS, predictions.read)
 
     def _read(self, name: str, read: Callable[[Path], Content]) -> Content:
         path = self.directory / name

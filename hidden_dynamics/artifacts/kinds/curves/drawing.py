@@ -8,27 +8,22 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patheffects import Normal, Stroke
 
 from hidden_dynamics.artifacts.figure_notes import legend_label, made_note, scale_note, subtitle_of
 from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
 from hidden_dynamics.artifacts.kinds.curves.content import Curve, CurvesPanel, divergences, falls, panels_of
 from hidden_dynamics.artifacts.notes import divergence_notes
-from hidden_dynamics.artifacts.panels import Key, Panel, Panels
-from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, luminance, page, plain_numbers, write_instead
+from hidden_dynamics.artifacts.panels import Panel, Panels, keys_of
+from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, Styles, line_styles, page, plain_numbers, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
-
-DASHES = ["solid", (0, (7, 1.5)), (0, (4, 1, 1, 1)), (0, (2.5, 1)), (0, (8, 1, 1, 1, 1, 1))]
-Styles = Mapping[str, Mapping[str, Any]]
 
 
 def draw(artifact: Curves, sources: Sources) -> Figure:
     """A figure of training curves: one panel per configured panel, a line per model with its 95 % band, one legend."""
-    panels, styles = panels_of(artifact, sources), styles_of(artifact, sources)
+    panels, styles = panels_of(artifact, sources), line_styles(artifact.configuration, sources.summary)
     columns = min(len(panels), 2)
     rows = math.ceil(len(panels) / columns)
     with matplotlib.rc_context(STYLE):
@@ -52,15 +47,12 @@ def draw(artifact: Curves, sources: Sources) -> Figure:
 
 def taken_apart(artifact: Curves, sources: Sources) -> Panels:
     """The same figure, panel by panel."""
-    panels, styles = panels_of(artifact, sources), styles_of(artifact, sources)
+    panels, styles = panels_of(artifact, sources), line_styles(artifact.configuration, sources.summary)
     handles = legend_handles(panels, styles)
     return Panels(
         subtitle=subtitle_of(artifact.configuration, [run for panel in panels for run in panel.runs]),
         panels=[Panel(panel.title, partial(draw_curves, panel=panel, styles=styles)) for panel in panels],
-        keys=[
-            Key(model, str(handle.get_label()), () if style["linestyle"] == "solid" else style["linestyle"][1])
-            for (model, style), handle in zip(styles.items(), handles, strict=False)
-        ],
+        keys=keys_of(styles, handles),
         marks=[_mark(handle) for handle in handles[len(styles) :]],
         notes=curve_notes(artifact.configuration, panels),
     )
@@ -69,22 +61,6 @@ def taken_apart(artifact: Curves, sources: Sources) -> Panels:
 def _mark(handle: Line2D) -> str:
     symbol = "◂" if handle.get_marker() == "<" else "dashed grey line"
     return f"{symbol}: {handle.get_label()}"
-
-
-def styles_of(artifact: Curves, sources: Sources) -> Styles:
-    """The style of each model's line, in the order of the legend."""
-    models = dict.fromkeys(row["model"] for row in sources.summary)
-    return {
-        model: line_style(artifact.configuration.models[model].colour, DASHES[place % len(DASHES)])
-        for place, model in enumerate(models)
-    }
-
-
-def line_style(colour: str, dashes: Any) -> dict[str, Any]:
-    """A model's colour, a dash of its own for who cannot tell it, and an outline where it is too light on white."""
-    light = luminance(to_rgb(colour)) > 0.7
-    outline = {"path_effects": [Stroke(linewidth=2.4, foreground="0.35"), Normal()]} if light else {}
-    return {"color": colour, "linestyle": dashes, **outline}
 
 
 def draw_curves(ax: Axes, panel: CurvesPanel, styles: Styles) -> None:

@@ -1,0 +1,241 @@
+"""Squared errors of forecasts: above over time, below over row numbers, as the paper has it (ACE-NODE, Figure 5)."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from hidden_dynamics.artifacts.figure_notes import (
+    data_of,
+    legend_label,
+    made_note,
+    scale_note,
+    sizes_of,
+    splits_note,
+    subtitle_of,
+    task_title,
+    weights_note,
+)
+from hidden_dynamics.artifacts.kinds.error_over_time import ErrorOverTime
+from hidden_dynamics.artifacts.kinds.error_over_time.mean_errors import BLOCK, Bins, bins_of, blocks
+from hidden_dynamics.artifacts.notes import divergence_notes
+from hidden_dynamics.artifacts.panels import Panel, Panels, keys_of
+from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, Styles, line_styles, page, write_instead
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.results.predictions import Predictions
+from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.results.statistics import FEWEST, mean_band
+
+TITLE = 110  # characters in a line of a panel's title
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A run that finished, with its predictions; `run` is its row of the summary."""
+
+    run: Row
+    predictions: Predictions
+
+
+@dataclass(frozen=True)
+class Content:
+    """What the figure shows.
+
+    Attributes:
+        runs: all rows of the summary.
+        answered: the finished runs that predicted something.
+        bins: None where none did.
+    """
+
+    runs: Sequence[Row]
+    answered: Sequence[Answered]
+    bins: Bins | None
+
+    @property
+    def seed(self) -> str:
+        """The first one, whose rows the second panel shows."""
+        return self.runs[0]["seed"]
+
+    def of(self, model: str) -> list[Answered]:
+        return [one for one in self.answered if one.run["model"] == model]
+
+
+def draw(artifact: ErrorOverTime, sources: Sources) -> Figure:
+    """Two panels, one above the other, a line per model."""
+    configuration, content = artifact.configuration, read_content(sources)
+    styles = line_styles(configuration, content.runs)
+    with matplotlib.rc_context(STYLE):
+        figure, body = page(
+            artifact.settings,
+            subtitle=subtitle_of(configuration, content.runs),
+            width=8.2,
+            height=6.4,
+            handles=legend_handles(content, styles),
+            notes=notes_of(configuration, content),
+        )
+        axes = body.subplots(2, 1)
+        for ax, panel in zip(axes, panels_of(configuration, content, styles), strict=True):
+            panel.draw(ax)
+            ax.set_title("\n".join(panel.title), linespacing=1.3)
+        body.align_ylabels(axes)
+    return figure
+
+
+def taken_apart(artifact: ErrorOverTime, sources: Sources) -> Panels:
+    """The same figure, panel by panel."""
+    configuration, content = artifact.configuration, read_content(sources)
+    styles = line_styles(configuration, content.runs)
+    return Panels(
+        subtitle=subtitle_of(configuration, content.runs),
+        panels=panels_of(configuration, content, styles),
+        keys=keys_of(styles, legend_handles(content, styles)),
+        marks=[],
+        notes=notes_of(configuration, content),
+    )
+
+
+def read_content(sources: Sources) -> Content:
+    """The predictions of the finished runs, and the bins of their times.
+
+    Raises:
+        UserError: a file is missing or damaged.
+    """
+    finished = [run for run in sources.summary if run["status"] == "finished"]
+    read = [(run, RunFiles(sources.root / run["directory"]).predictions()) for run in finished]
+    answered = [Answered(run, found) for run, found in read if found is not None and found.mask.any()]
+    return Content(sources.summary, answered, bins_of([one.predictions for one in answered]) if answered else None)
+
+
+def panels_of(configuration: Configuration, content: Content, styles: Styles) -> list[Panel]:
+    runs = content.runs
+    about = [sizes_of(configuration, runs), task_title(configuration, runs)]
+    above = ["Over time: mean squared error of the observed targets", *about]
+    below = f"As in the paper: over row numbers, which its figure labels “Testing Time”; seed {content.seed}"
+    return [
+        Panel(
+            [", ".join(filter(None, above)), *textwrap.wrap(data_of(configuration, runs), TITLE)],
+            partial(draw_over_time, content=content, styles=styles),
+        ),
+        Panel([below], partial(draw_over_rows, content=content, styles=styles)),
+    ]
+
+
+def draw_over_time(ax: Axes, content: Content, styles: Styles) -> None:
+    """Each model's mean over its runs in bins of time, with its band, or its runs' own lines where they are few."""
+    ax.set_xlabel("Time of the target")
+    ax.set_ylabel("Mean squared error")
+    if content.bins is None:
+        write_instead(ax, NO_VALUE)
+        return
+    heights = [0.0]
+    for model, style in styles.items():
+        values = [content.bins.means(one.predictions) for one in content.of(model)]
+        if values:
+            heights.append(draw_means(ax, content.bins.times, np.array(values), model, style))
+    ax.set_ylim(0, 1.08 * max(heights) or 1.0)
+
+
+def draw_means(ax: Axes, x: np.ndarray, values: np.ndarray, model: str, style: Mapping[str, Any]) -> float:
+    """A model's values (runs, bins), nan where there is none.
+
+    Returns:
+        the height that the axis should have: of lines and band, but of a band no more than twice the lines'.
+    """
+    mean, low, high = mean_band(values)
+    if len(values) >= FEWEST:
+        ax.fill_between(x, low, high, color=style["color"], alpha=0.12, linewidth=0, gid=f"band {model}")
+    elif len(values) > 1:
+        for own in values:
+            ax.plot(x, own, color=style["color"], alpha=0.45, linewidth=0.7, gid=f"seed {model}")
+    ax.plot(x, mean, **style, marker="o", ms=3.5, gid=f"curve {model}")
+    top = _highest(values if len(values) < FEWEST else mean)
+    return min(max(top, _highest(high)), 2 * top)
+
+
+def draw_over_rows(ax: Axes, content: Content, styles: Styles) -> None:
+    """Each model's mean over blocks of rows, of its run with the first seed."""
+    ax.set_xlabel("Number of the target’s row (rows sorted by series, then time)")
+    ax.set_ylabel(f"Mean over {BLOCK} rows × all features,\nnot observed: 0")
+    for model, style in styles.items():
+        for one in content.of(model):
+            if one.run["seed"] == content.seed:
+                ax.plot(*blocks(one.predictions), **style | {"linewidth": 1.1}, gid=f"curve {model}")
+    if not ax.has_data():
+        write_instead(ax, NO_VALUE)
+        return
+    ax.set_ylim(bottom=0)
+    ax.set_xmargin(0.01)
+
+
+def legend_handles(content: Content, styles: Styles) -> list[Line2D]:
+    """One entry per model, with its diverged runs."""
+    return [
+        Line2D([], [], **style, label=legend_label([run for run in content.runs if run["model"] == model]))
+        for model, style in styles.items()
+    ]
+
+
+def notes_of(configuration: Configuration, content: Content) -> list[str]:
+    """The caption, by paragraph."""
+    above = [time_note(content), splits_note(content.runs), weights_note(configuration, content.runs)]
+    paragraphs = [
+        scale_note(configuration, content.runs),
+        " ".join(filter(None, above)),
+        rows_note(content),
+        missing_note(content),
+        *divergence_notes(content.runs),
+        made_note(content.runs),
+    ]
+    return [paragraph for paragraph in paragraphs if paragraph]
+
+
+def time_note(content: Content) -> str:
+    """The first panel: its bins, what is averaged in them, its lines and bands."""
+    if content.bins is None:
+        return ""
+    counts = np.array([content.bins.counts(one.predictions) for one in content.answered])
+    means = np.array([content.bins.means(one.predictions) for one in content.answered])
+    gaps = " A line has a gap where an error is not finite." if np.isnan(means[counts > 0]).any() else ""
+    few, many, number = counts.min(), counts.max(), content.bins.times.size
+    bins = f"{number} bins of time with about equally many of them" if number > 1 else "one bin"
+    seeds = len({one.run["seed"] for one in content.answered})
+    lines = {1: "Lines: 1 seed", 2: "Thick lines: mean of 2 seeds; thin: each of them"}
+    band = f"Lines: mean of {seeds} seeds; band: 95 % t band over seeds, cut where it leaves the axis"
+    return (
+        f"Above: the observed entries of a run’s targets on its test set, in {bins} "
+        f"({few if few == many else f'{few} to {many}'} in a bin), which stand at their mean time. "
+        f"{lines.get(seeds, band)}.{gaps}"
+    )
+
+
+def rows_note(content: Content) -> str:
+    """The second panel: what the paper draws, and what its axis is."""
+    shape = f" × {content.answered[0].predictions.features}" if content.answered else " × D"
+    return (
+        f"Below: the rows of the targets, sorted by series, then time, in groups of {BLOCK}; at the number of a "
+        f"group’s first row, the mean over its {BLOCK}{shape} entries, those not observed with an error of 0. The "
+        "paper’s axis is labelled “Testing Time”, but its released script draws these row numbers: from left to right, "
+        "one series follows another, all of about the same times."
+    )
+
+
+def missing_note(content: Content) -> str:
+    """The finished runs that predicted nothing; empty without any."""
+    answered = {one.run["directory"] for one in content.answered}
+    runs = [run for run in content.runs if run["status"] == "finished" and run["directory"] not in answered]
+    texts = [f"{run['label']}, seed {run['seed']}" for run in runs]
+    return f"Without predictions: {'; '.join(texts)}." if texts else ""
+
+
+def _highest(values: np.ndarray) -> float:
+    """The greatest number; 0 where all are nan."""
+    return float(np.max(values[~np.isnan(values)], initial=0.0))

@@ -1,0 +1,199 @@
+"""Errors of forecasts: over time they are the means they claim to be, over row numbers they are the paper's."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from approved import approved
+from conftest import refused
+from drawn import artifact_at, assert_nothing_overlaps, face, legend, panels_of, with_gid, words
+from hypothesis import given
+from hypothesis import strategies as st
+from made import change_record, make_run, predictions_of, sources_of, summary_of
+
+from hidden_dynamics.artifacts.kinds.error_over_time.mean_errors import bins_of, blocks
+from hidden_dynamics.configuration.runs import PREDICTIONS
+from hidden_dynamics.results.predictions import Predictions
+
+FIGURE = "acenode_figure5"
+MODELS = {"gru_ode_bayes": 0.6, "augmented_gru_ode_bayes": 0.5, "ace_gru_ode_bayes": 0.4}
+SHAPES = {"demo": {"series": 20, "until": 7.5, "end": 10.0}, "paper": {"features": 5, "until": 150.0, "end": 200.0}}
+
+
+class Runs:
+    """The figure's runs and their summary.
+
+    Args:
+        about: by (model, seed), keywords of a run.
+        answers: by (model, seed), its predictions.
+    """
+
+    def __init__(self, root, scale="demo", about=None, answers=None, **settings):
+        self.root, self.artifact, self.about = root, artifact_at(scale, FIGURE, **settings), about or {}
+        self.answers = {
+            (run.model, run.seed): predictions_of(run, error=MODELS[run.model], **SHAPES[scale])
+            for run in self.artifact.runs
+        } | (answers or {})
+        self.files = {key: self.make(run) for key, run in zip(self.answers, self.artifact.runs, strict=True)}
+        self.summary = summary_of(self.artifact, lambda run: self.about.get((run.model, run.seed), {}))
+
+    def make(self, run):
+        key = run.model, run.seed
+        about = self.about.get(key, {})
+        return make_run(self.root, self.artifact.configuration, run, predictions=self.answers[key], **about)
+
+    @property
+    def sources(self):
+        return sources_of(self.artifact, self.root, summary=self.summary)
+
+    def draw(self):
+        return self.artifact.draw(self.sources)
+
+
+@pytest.fixture
+def made(tmp_path):
+    return lambda *positional, **settings: Runs(tmp_path, *positional, **settings)
+
+
+def observed_errors(arrays):
+    """(time, squared error) of each observed entry, entry by entry."""
+    for row, time in enumerate(arrays["time"]):
+        for feature in range(arrays["value"].shape[1]):
+            if arrays["mask"][row, feature]:
+                yield float(time), (float(arrays["value"][row, feature]) - float(arrays["mean"][row, feature])) ** 2
+
+
+def line(ax, gid):
+    (found,) = with_gid(ax, gid)
+    return found.get_xdata(), found.get_ydata()
+
+
+def test_a_point_over_time_is_the_mean_over_the_entries_of_its_bin_and_over_seeds(made):
+    runs = made(seeds=[0, 1, 2])
+    above = panels_of(runs.draw())[0]
+    edges = bins_of([Predictions(**answers) for answers in runs.answers.values()]).edges
+    assert len(edges) > 3
+    for model in MODELS:
+        by_seed, times = [], defaultdict(list)
+        for seed in (0, 1, 2):
+            errors = defaultdict(list)
+            for time, error in observed_errors(runs.answers[model, seed]):
+                place = max(i for i in range(len(edges) - 1) if i == 0 or edges[i] <= time)
+                errors[place].append(error)
+                times[place].append(time)
+            by_seed.append([np.mean(errors[place]) for place in range(len(edges) - 1)])
+        x, y = line(above, f"curve {model}")
+        np.testing.assert_allclose(x, [np.mean(times[place]) for place in range(len(edges) - 1)])
+        np.testing.assert_allclose(y, np.mean(by_seed, axis=0))
+        assert with_gid(above, f"band {model}") and not with_gid(above, f"seed {model}")
+        (mean,) = with_gid(above, f"curve {model}")
+        assert mean.get_color() == runs.artifact.configuration.models[model].colour
+
+
+def test_two_seeds_have_lines_of_their_own_and_no_band(made):
+    above = panels_of(made().draw())[0]
+    for model in MODELS:
+        thin = np.array([artist.get_ydata() for artist in with_gid(above, f"seed {model}")])
+        np.testing.assert_allclose(thin.mean(axis=0), line(above, f"curve {model}")[1])
+        assert len(thin) == 2 and not with_gid(above, f"band {model}")
+
+
+def test_over_row_numbers_the_first_seed_is_as_the_released_script_draws_it(made):
+    runs = made()
+    below = panels_of(runs.draw())[1]
+    for model in MODELS:
+        arrays = runs.answers[model, 0]
+        expected = []
+        for first in range(0, len(arrays["id"]) // 4 * 4, 4):
+            total = 0.0
+            for row in range(first, first + 4):
+                for feature in range(2):
+                    error = float(arrays["value"][row, feature]) - float(arrays["mean"][row, feature])
+                    total += arrays["mask"][row, feature] * error**2
+            expected.append(total / 8)
+        x, y = line(below, f"curve {model}")
+        np.testing.assert_allclose(y, expected)
+        assert x.tolist() == [4 * block for block in range(len(expected))]
+    assert "row numbers" in words(below) and "Testing Time" in words(below)
+
+
+@given(st.integers(1, 60), st.integers(1, 9), st.integers(0, 2**32 - 1))
+def test_bins_have_all_observed_targets_and_none_is_empty(rows, different_times, seed):
+    random = np.random.default_rng(seed)
+    empty = np.zeros(0)
+    arrays = {"id": np.arange(rows), "time": random.integers(0, different_times, rows).astype(np.float32)}
+    arrays |= {"value": random.standard_normal((rows, 3)), "mean": np.zeros((rows, 3)), "variance": np.ones((rows, 3))}
+    arrays |= {"mask": random.random((rows, 3)) < 0.5, "until": 0.0}
+    arrays["mask"][0, 0] = True
+    rest = dict.fromkeys(set(Predictions._fields) - set(arrays), empty)
+    predictions = Predictions(**arrays, **rest)
+    bins = bins_of([predictions])
+    counts = bins.counts(predictions)
+    assert counts.sum() == arrays["mask"].sum() and counts.min() > 0 and len(counts) <= 12
+    assert (np.diff(bins.edges[:-1]) > 0).all() and (np.diff(bins.times) > 0).all()
+    assert (bins.edges[:-1] <= bins.times).all() and (bins.times <= bins.edges[1:]).all()
+    squares = arrays["value"][arrays["mask"]] ** 2
+    assert (bins.means(predictions) * counts).sum() == pytest.approx(squares.sum())  # weighted: the test error
+    assert len(blocks(predictions)[0]) == rows // 4
+
+
+@pytest.mark.parametrize(("scale", "seeds"), [("demo", [0, 1]), ("paper", [0, 1, 2, 3, 4])])
+def test_what_the_figure_says_is_as_approved(made, scale, seeds):
+    approved(f"{FIGURE}_{scale}.txt", face(made(scale, seeds=seeds).draw()))
+
+
+def test_diverged_runs_are_left_out_and_named(made):
+    runs = made(about={("gru_ode_bayes", 0): {"diverged_at": 7}})
+    figure = runs.draw()
+    above, below = panels_of(figure)
+    assert with_gid(above, "curve gru_ode_bayes") and not with_gid(above, "seed gru_ode_bayes")
+    assert not with_gid(below, "curve gru_ode_bayes") and with_gid(below, "curve ace_gru_ode_bayes")
+    assert "GRU-ODE-Bayes (1 of 2 seeds diverged)" in legend(figure)
+    assert "Diverged: GRU-ODE-Bayes, seed 0" in words(figure)
+
+
+def test_runs_without_predictions_are_named(made):
+    figure = made(answers={("ace_gru_ode_bayes", 1): {}}).draw()
+    assert "Without predictions: ACE-GRU-ODE-Bayes, seed 1." in words(figure)
+    nothing = made(answers={(model, seed): {} for model in MODELS for seed in (0, 1)}).draw()
+    assert words(nothing).count("no run got as far as a value here") == 2
+    assert_nothing_overlaps(nothing)
+
+
+def test_an_error_that_is_not_finite_is_a_gap(made):
+    runs = made()
+    arrays = runs.answers["gru_ode_bayes", 0]
+    arrays["mean"][np.argmax(arrays["mask"].any(axis=1))] = np.inf
+    runs = made(answers={("gru_ode_bayes", 0): arrays})
+    figure = runs.draw()
+    assert "gap" in words(figure)
+    thin = with_gid(panels_of(figure)[0], "seed gru_ode_bayes")
+    assert [np.isnan(artist.get_ydata()).sum() for artist in thin] == [1, 0]
+    figure.draw_without_rendering()
+
+
+def test_readings_say_which_splits_the_seeds_have(made):
+    assert "the test sets overlap" in words(made().draw())
+    released = words(made(readings={"default": "released"}).draw())
+    assert "All seeds have the first random split" in released and "overlap" not in released
+
+
+def test_the_page_shows_the_same_panels(made):
+    runs = made()
+    whole, apart = runs.draw(), runs.artifact.taken_apart(runs.sources)
+    assert [list(panel.title) for panel in apart.panels] == [ax.get_title().split("\n") for ax in panels_of(whole)]
+    assert [key.model for key in apart.keys] == list(MODELS) and [key.label for key in apart.keys] == legend(whole)
+
+
+def test_damaged_predictions_are_named(made):
+    runs = made()
+    files = runs.files["ace_gru_ode_bayes", 1]
+    (files.directory / PREDICTIONS).write_bytes(b"nothing")
+    change_record(files)
+    with refused("snakemake", file=files.directory / PREDICTIONS):
+        runs.draw()
+
+
+@pytest.mark.parametrize(("scale", "seeds"), [("demo", [0, 1]), ("paper", [0, 1, 2])])
+def test_no_text_overlaps(made, scale, seeds):
+    assert_nothing_overlaps(made(scale, seeds=seeds, about={("gru_ode_bayes", 0): {"diverged_at": 7}}).draw())

@@ -1,0 +1,179 @@
+"""Forecasts of a few test series: lines, bands and marks are where the predictions have them, and say what they are."""
+
+import json
+
+import numpy as np
+import pytest
+from approved import approved
+from conftest import refused
+from drawn import artifact_at, assert_nothing_overlaps, face, legend, panels_of, with_gid, words
+from made import change_record, make_run, predictions_of, sources_of, summary_of
+
+from hidden_dynamics.artifacts import artifact_named
+from hidden_dynamics.configuration.runs import PREDICTIONS
+
+FIGURE = "acenode_forecasts"
+MODELS = ("gru_ode_bayes", "ace_gru_ode_bayes")
+SHAPES = {"demo": {"series": 20, "until": 7.5, "end": 10.0}, "paper": {"features": 5, "until": 150.0, "end": 200.0}}
+
+
+class Runs:
+    """The figure's runs of the first seed, and the summary of all.
+
+    Args:
+        about: by model, keywords of its run.
+        answers: by model, its predictions.
+    """
+
+    def __init__(self, root, scale="demo", about=None, answers=None, **settings):
+        self.root, self.artifact, self.about = root, artifact_at(scale, FIGURE, **settings), about or {}
+        self.first = [run for run in self.artifact.runs if run.seed == self.artifact.configuration.seeds[0]]
+        self.answers = {run.model: predictions_of(run, **SHAPES[scale]) for run in self.first} | (answers or {})
+        self.files = {run.model: self.make(run) for run in self.first}
+        self.summary = summary_of(self.artifact, lambda run: self.about.get(run.model, {}))
+
+    def make(self, run):
+        answers, about = self.answers[run.model], self.about.get(run.model, {})
+        return make_run(self.root, self.artifact.configuration, run, predictions=answers, **about)
+
+    def draw(self):
+        return self.artifact.draw(sources_of(self.artifact, self.root, summary=self.summary))
+
+
+@pytest.fixture
+def made(tmp_path):
+    return lambda *positional, **settings: Runs(tmp_path, *positional, **settings)
+
+
+def points(ax, gid):
+    (found,) = with_gid(ax, gid)
+    return np.transpose([found.get_xdata(), found.get_ydata()])
+
+
+@pytest.mark.parametrize(("scale", "features"), [("demo", [0, 1]), ("paper", [3, 4])])
+def test_lines_and_bands_are_the_predicted_distributions(made, scale, features):
+    runs = made(scale)
+    panels = np.array(panels_of(runs.draw())).reshape(2, 3)
+    for row, feature in enumerate(features):
+        for place in range(3):
+            for model in MODELS:
+                arrays = runs.answers[model]
+                mean, variance = arrays["grid_mean"][place, :, feature], arrays["grid_variance"][place, :, feature]
+                expected = np.transpose([arrays["grid"], mean])
+                np.testing.assert_array_equal(points(panels[row, place], f"curve {model}"), expected)
+                (band,) = with_gid(panels[row, place], f"band {model}")
+                low, high = mean - 1.96 * np.sqrt(variance), mean + 1.96 * np.sqrt(variance)
+                edge = np.unique(band.get_paths()[0].vertices, axis=0)
+                both = np.unique(np.concatenate([np.transpose([arrays["grid"], end]) for end in (low, high)]), axis=0)
+                np.testing.assert_allclose(edge, both, rtol=1e-5, atol=1e-5)
+
+
+def test_observations_are_marked_by_what_they_are(made):
+    runs = made()
+    arrays = runs.answers[MODELS[0]]
+    panels = np.array(panels_of(runs.draw())).reshape(2, 3)
+    for feature, place in np.ndindex(2, 3):
+        expected = {"given": [], "withheld": [], "target": []}
+        for row, (name, time) in enumerate(zip(arrays["row_id"], arrays["row_time"], strict=True)):
+            if name == place and arrays["row_mask"][row, feature]:
+                is_target = any(pair == (name, time) for pair in zip(arrays["id"], arrays["time"], strict=True))
+                kind = "given" if time <= 7.5 else "target" if is_target else "withheld"
+                expected[kind].append((time, arrays["row_value"][row, feature]))
+        assert expected["given"] and expected["withheld"]
+        for kind, values in expected.items():
+            found = points(panels[feature, place], f"{kind} {feature}")
+            np.testing.assert_array_equal(found, np.reshape(np.array(values), (-1, 2)))
+        (end,) = with_gid(panels[feature, place], "until")
+        assert set(end.get_xdata()) == {7.5}
+
+
+def test_as_much_is_seen_before_the_end_of_what_is_given_as_after_it(made):
+    figure = made().draw()
+    for ax in panels_of(figure):
+        assert ax.get_xlim() == pytest.approx((5, 10.1))
+        low, high = ax.get_ylim()
+        seen = np.concatenate([points(ax, name) for name in ("curve gru", "curve ace", "given", "withheld", "target")])
+        heights = seen[seen[:, 0] >= 5, 1]
+        assert low < heights.min() and heights.max() < high
+
+
+def test_a_wide_band_does_not_flatten_the_lines(made):
+    runs = made()
+    wide = runs.answers[MODELS[0]]
+    wide["grid_variance"] = wide["grid_variance"] * np.float32(1e6)
+    low, high = panels_of(made(answers={MODELS[0]: wide}).draw())[0].get_ylim()
+    assert high - low < 20
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_what_the_figure_says_is_as_approved(made, scale):
+    approved(f"{FIGURE}_{scale}.txt", face(made(scale).draw()))
+
+
+def test_features_are_called_as_the_dataset_calls_them(made):
+    assert [ax.get_ylabel() for ax in panels_of(made("paper").draw())[::3]] == ["TMAX", "TMIN"]
+    runs = made("paper")
+    for row in runs.summary:
+        row["data"] = json.dumps({"elements": ["SNOW", "PRCP", "TMIN", "TMAX", "SNWD"]})
+    assert [ax.get_ylabel() for ax in panels_of(runs.draw())[::3]] == ["TMAX", "SNWD"]
+
+
+def test_a_run_without_predictions_has_no_line_and_says_why(made):
+    figure = made(about={MODELS[1]: {"diverged_at": 7}}).draw()
+    assert "ACE-GRU-ODE-Bayes (diverged)" in legend(figure) and not with_gid(figure, "curve ace")
+    assert "Diverged: ACE-GRU-ODE-Bayes, seed 0" in words(figure) and with_gid(figure, "curve gru")
+    assert "GRU-ODE-Bayes (no predictions)" in legend(made(answers={MODELS[0]: {}}).draw())
+    nothing = made(answers=dict.fromkeys(MODELS, {})).draw()
+    assert words(nothing).count("no run predicted anything") == 2
+    assert_nothing_overlaps(nothing)
+
+
+def test_numbers_that_are_not_finite_are_gaps(made):
+    answers = made().answers[MODELS[0]]
+    answers["grid_mean"][:, 40] = np.nan
+    answers["grid_variance"][:, 60] = np.inf
+    figure = made(answers={MODELS[0]: answers}).draw()
+    figure.draw_without_rendering()
+    assert np.isfinite(panels_of(figure)[0].get_ylim()).all()
+
+
+def test_a_feature_that_there_is_none_of_is_named(project):
+    project.set("config/artifacts.yaml", f"{FIGURE}.features", [5])
+    with refused("feature 5", file="config/artifacts.yaml", key=f"{FIGURE}.features"):
+        artifact_named(project.load(scale="paper"), FIGURE)
+    artifact_named(project.load(scale="demo"), FIGURE)  # whose data have features of their own
+    project.set("config/artifacts.yaml", f"{FIGURE}.features", [0, 0])
+    with refused("the same", file="config/artifacts.yaml", key=f"{FIGURE}.features"):
+        artifact_named(project.load(scale="paper"), FIGURE)
+
+
+def test_predictions_with_fewer_features_are_named(made):
+    runs = made("paper")
+    narrow = predictions_of(runs.first[0], features=2)
+    with refused("feature 4", key=f"{FIGURE}.features"):
+        made("paper", answers=dict.fromkeys(MODELS, narrow)).draw()
+
+
+def test_predictions_of_other_series_are_named(made):
+    runs = made()
+    other = runs.answers[MODELS[1]]
+    other |= {"row_id": other["row_id"] + 1}
+    runs = made(answers={MODELS[1]: other})
+    with refused("series", file=runs.files[MODELS[1]].directory / PREDICTIONS):
+        runs.draw()
+
+
+def test_damaged_predictions_and_missing_runs_are_named(made):
+    runs = made()
+    (runs.files[MODELS[1]].directory / PREDICTIONS).write_bytes(b"nothing")
+    change_record(runs.files[MODELS[1]])
+    with refused("snakemake", file=runs.files[MODELS[1]].directory / PREDICTIONS):
+        runs.draw()
+    runs.summary = [row for row in runs.summary if row["model"] == MODELS[0]]
+    with refused(MODELS[1], file=runs.root / runs.artifact.inputs()["summary"]):
+        runs.draw()
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_no_text_overlaps(made, scale):
+    assert_nothing_overlaps(made(scale, about={MODELS[1]: {"diverged_at": 7}}).draw())
