@@ -161,7 +161,7 @@ def test_a_file_that_is_no_mapping_or_is_missing_is_named(project, file):
 
 
 def test_a_mistake_of_the_artifacts_file_is_not_laid_to_the_scale_that_changes_the_artifact(project):
-    project.set(SCALES, "demo.artifacts", {"momentumrnn_table16": {"target": 0.25}})
+    project.set(SCALES, "demo.artifacts.momentumrnn_table16", {"target": 0.25})
     project.set(ARTIFACTS, "momentumrnn_table16.traget", 1)
     with refused(file=ARTIFACTS, key="momentumrnn_table16"):
         load_artifacts(project.load())
@@ -308,7 +308,7 @@ def test_a_scale_refines_artifacts_and_the_overrides_refine_both(project):
     def target(**settings):
         return load_artifacts(project.load(**settings))["momentumrnn_table16"].settings.target
 
-    project.set(SCALES, "demo.artifacts", {"momentumrnn_table16": {"target": 0.25}})
+    project.set(SCALES, "demo.artifacts.momentumrnn_table16", {"target": 0.25})
     assert target() == 0.25
     assert target(scale="paper") == 0.9229
     assert target(overrides={"artifacts": {"momentumrnn_table16": {"target": 0.75}}}) == 0.75

@@ -64,14 +64,14 @@ def made_note(runs: Sequence[Row]) -> str:
     return f"{readings} Device: {'; '.join(made_on)}."
 
 
-def splits_note(runs: Sequence[Row]) -> str:
-    """For a caption: the random splits of the series that the seeds have; empty where the task has none."""
-    taken = {json.loads(run["readings"]).get("series_folds") for run in runs} - {None}
-    texts = {
-        "published": "Seed k has the k-th random split of the series; the test sets overlap.",
-        "released": "All seeds have the first random split of the series.",
-    }
-    return " ".join(texts[value] for value in sorted(taken))
+def splits_note(configuration: Configuration, runs: Sequence[Row]) -> str:
+    """For a caption: that seeds are random splits of the same data; empty where they are not."""
+    readings = configuration.readings
+    taken = {item for run in runs for item in json.loads(run["readings"]).items()}
+    effects = [readings[name].values.get(value) for name, value in taken if name in readings]
+    if not any(effect is not None and effect.resampled for effect in effects):
+        return ""
+    return "Seed k has the k-th random split of the series; test sets overlap, so the seeds are not independent."
 
 
 def weights_note(configuration: Configuration, runs: Sequence[Row]) -> str:

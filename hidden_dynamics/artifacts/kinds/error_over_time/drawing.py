@@ -186,7 +186,7 @@ def legend_handles(content: Content, styles: Styles) -> list[Line2D]:
 
 def notes_of(configuration: Configuration, content: Content) -> list[str]:
     """The caption, by paragraph."""
-    above = [time_note(content), splits_note(content.runs), weights_note(configuration, content.runs)]
+    above = [time_note(content), splits_note(configuration, content.runs), weights_note(configuration, content.runs)]
     paragraphs = [
         scale_note(configuration, content.runs),
         " ".join(filter(None, above)),

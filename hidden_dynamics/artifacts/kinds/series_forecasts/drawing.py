@@ -18,7 +18,6 @@ from hidden_dynamics.artifacts.figure_notes import (
     made_note,
     scale_note,
     sizes_of,
-    splits_note,
     subtitle_of,
     task_title,
     weights_note,
@@ -213,7 +212,7 @@ def notes_of(configuration: Configuration, forecasts: Sequence[Forecast]) -> lis
     """The caption, by paragraph."""
     runs = [one.run for one in forecasts]
     made = [one.predictions for one in forecasts if one.predictions is not None]
-    drawn = [drawn_note(made[0]) if made else "", splits_note(runs), weights_note(configuration, runs)]
+    drawn = [drawn_note(made[0]) if made else "", weights_note(configuration, runs)]
     return [
         scale_note(configuration, runs),
         " ".join(filter(None, drawn)),
