@@ -1,5 +1,6 @@
 """Forecasts of a few test series: lines, bands and marks are where the predictions have them, and say what they are."""
 
+import itertools
 import json
 
 import numpy as np
@@ -46,26 +47,35 @@ def made(tmp_path):
 
 
 def points(ax, gid):
-    (found,) = with_gid(ax, gid)
+    """(points, 2) of the first line of this name."""
+    found = with_gid(ax, gid)[0]
     return np.transpose([found.get_xdata(), found.get_ydata()])
 
 
 @pytest.mark.parametrize(("scale", "features"), [("demo", [0, 1]), ("paper", [3, 4])])
-def test_lines_and_bands_are_the_predicted_distributions(made, scale, features):
+def test_lines_and_bands_are_the_predicted_distributions_at_the_times_of_steps(made, scale, features):
     runs = made(scale)
     panels = np.array(panels_of(runs.draw())).reshape(2, 3)
-    for row, feature in enumerate(features):
-        for place in range(3):
-            for model in MODELS:
-                arrays = runs.answers[model]
-                mean, variance = arrays["grid_mean"][place, :, feature], arrays["grid_variance"][place, :, feature]
-                expected = np.transpose([arrays["grid"], mean])
-                np.testing.assert_array_equal(points(panels[row, place], f"curve {model}"), expected)
-                (band,) = with_gid(panels[row, place], f"band {model}")
-                low, high = mean - 1.96 * np.sqrt(variance), mean + 1.96 * np.sqrt(variance)
-                edge = np.unique(band.get_paths()[0].vertices, axis=0)
-                both = np.unique(np.concatenate([np.transpose([arrays["grid"], end]) for end in (low, high)]), axis=0)
-                np.testing.assert_allclose(edge, both, rtol=1e-5, atol=1e-5)
+    for (row, feature), place, model in itertools.product(enumerate(features), range(3), MODELS):
+        arrays, mean, low, high = runs.answers[model], [], [], []
+        for i, time in enumerate(arrays["grid"].tolist()):
+            if round(time, 3) % 0.25 == 0:
+                centre, variance = (float(arrays[name][place, i, feature]) for name in ("grid_mean", "grid_variance"))
+                mean.append((time, centre))
+                low.append((time, centre - 1.96 * variance**0.5))
+                high.append((time, centre + 1.96 * variance**0.5))
+        assert len(mean) == (21 if scale == "demo" else 101)
+        np.testing.assert_allclose(points(panels[row, place], f"curve {model}"), mean)
+        (band,) = with_gid(panels[row, place], f"band {model}")
+        edge = np.unique(band.get_paths()[0].vertices, axis=0)
+        np.testing.assert_allclose(edge, np.unique(low + high, axis=0))
+
+
+def test_a_network_without_steps_is_drawn_at_all_times(made):
+    runs = made()
+    for row in runs.summary:
+        row["hyperparameters"] = "{}"
+    assert len(points(runs.draw(), f"curve {MODELS[0]}")) == 101
 
 
 def test_observations_are_marked_by_what_they_are(made):

@@ -52,6 +52,20 @@ class Forecast:
     run: Row
     predictions: Predictions | None
 
+    @property
+    def shown(self) -> NDArray:
+        """Which times of the grid are drawn, (g,) bool: those to which a network that goes in steps makes whole ones.
+
+        A prediction is read at the nearest time of the network's way. At the time of a step it is the state before the
+        observations since the step before, at an observation's own the state after: both together would be a zigzag.
+        """
+        grid, step = self.predictions.grid, json.loads(self.run["hyperparameters"]).get("delta")
+        if step is None:
+            return np.ones(grid.shape, bool)
+        number = grid.astype(np.float64) / step
+        whole = np.abs(number - np.round(number)) < 0.01
+        return whole if whole.sum() > 1 else np.ones(grid.shape, bool)
+
 
 def draw(artifact: SeriesForecasts, sources: Sources) -> Figure:
     """A column per series, a row per feature; all models in each panel, over as much time before `until` as after it.
@@ -125,8 +139,8 @@ def draw_panel(ax: Axes, made: Sequence[Forecast], styles: Styles, place: int, f
         return
     first = made[0].predictions
     for one in made:
-        style, model, grid = styles[one.run["model"]], one.run["model"], one.predictions.grid
-        mean, low, high = course(one.predictions, place, feature)
+        style, model = styles[one.run["model"]], one.run["model"]
+        grid, mean, low, high = course(one, place, feature)
         ax.fill_between(grid, low, high, color=style["color"], alpha=0.13, linewidth=0, gid=f"band {model}")
         ax.plot(grid, mean, **style | {"linewidth": 1.2}, gid=f"curve {model}")
     for kind, points in observations(first, place, feature).items():
@@ -134,12 +148,13 @@ def draw_panel(ax: Axes, made: Sequence[Forecast], styles: Styles, place: int, f
     ax.axvline(first.until, **END, zorder=1, gid="until")
 
 
-def course(predictions: Predictions, place: int, feature: int) -> tuple[NDArray, NDArray, NDArray]:
-    """Mean, lower and upper end of the band over the grid, (g,) each; nan where it is not finite."""
-    mean = predictions.grid_mean[place, :, feature].astype(np.float64)
-    width = DEVIATIONS * np.sqrt(predictions.grid_variance[place, :, feature].astype(np.float64))
+def course(one: Forecast, place: int, feature: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Times, mean, lower and upper end of the band, (times,) each; nan where one is not finite."""
+    made, shown = one.predictions, one.shown
+    mean = made.grid_mean[place, shown, feature].astype(np.float64)
+    width = DEVIATIONS * np.sqrt(made.grid_variance[place, shown, feature].astype(np.float64))
     mean, low, high = (np.where(np.isfinite(values), values, np.nan) for values in (mean, mean - width, mean + width))
-    return mean, low, high
+    return made.grid[shown], mean, low, high
 
 
 def observations(predictions: Predictions, place: int, feature: int) -> dict[str, tuple[NDArray, NDArray]]:
@@ -164,9 +179,9 @@ def heights_of(made: Sequence[Forecast], feature: int) -> tuple[float, float]:
     start, _ = shown_time(made[0].predictions)
     seen, bands = [], []
     for one in made:
-        shown = one.predictions.grid >= start
         for place in range(len(one.predictions.series)):
-            mean, low, high = (values[shown] for values in course(one.predictions, place, feature))
+            times, *lines = course(one, place, feature)
+            mean, low, high = (values[times >= start] for values in lines)
             seen.append(mean)
             bands += [low, high]
             seen += [values[times >= start] for times, values in observations(one.predictions, place, feature).values()]
@@ -227,6 +242,7 @@ def drawn_note(predictions: Predictions) -> str:
     return (
         f"Drawn: the first {len(predictions.series)} series of the test set by id, from time {start:g} on; values are "
         f"those of the prepared data. Lines: the predicted mean, given what was observed until {until:g}; before that, "
-        f"it follows the observations as they come. Bands: mean ± {DEVIATIONS:g} predicted standard deviations. "
-        "Targets: the first rows after that time, of which the test errors are."
+        "it follows the observations, each from the network’s next step on. Bands: mean ± "
+        f"{DEVIATIONS:g} predicted standard deviations. Targets: the first rows after that time, of which the test "
+        "errors are."
     )
