@@ -13,6 +13,7 @@ from made import change_record, make_run, predictions_of, sources_of, summary_of
 
 from hidden_dynamics.artifacts.kinds.error_over_time.mean_errors import bins_of, blocks
 from hidden_dynamics.configuration.runs import PREDICTIONS
+from hidden_dynamics.pages.curve_drawings import curves_drawing
 from hidden_dynamics.results.predictions import Predictions
 
 FIGURE = "acenode_figure5"
@@ -182,6 +183,10 @@ def test_the_page_shows_the_same_panels(made):
     whole, apart = runs.draw(), runs.artifact.taken_apart(runs.sources)
     assert [list(panel.title) for panel in apart.panels] == [ax.get_title().split("\n") for ax in panels_of(whole)]
     assert [key.model for key in apart.keys] == list(MODELS) and [key.label for key in apart.keys] == legend(whole)
+    for panel, seeds in zip(curves_drawing(runs.artifact.configuration, FIGURE, apart).panels, (2, 0), strict=True):
+        for model in MODELS:
+            assert panel.svg.count(f'class="curve" data-model="{model}"') == 1
+            assert panel.svg.count(f'class="seed" data-model="{model}"') == seeds
 
 
 def test_damaged_predictions_are_named(made):

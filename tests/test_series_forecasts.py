@@ -12,6 +12,7 @@ from made import change_record, make_run, predictions_of, sources_of, summary_of
 
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration.runs import PREDICTIONS
+from hidden_dynamics.data import ornstein_uhlenbeck, ushcn
 
 FIGURE = "acenode_forecasts"
 MODELS = ("gru_ode_bayes", "ace_gru_ode_bayes")
@@ -126,6 +127,13 @@ def test_features_are_called_as_the_dataset_calls_them(made):
     for row in runs.summary:
         row["data"] = json.dumps({"elements": ["SNOW", "PRCP", "TMIN", "TMAX", "SNWD"]})
     assert [ax.get_ylabel() for ax in panels_of(runs.draw())[::3]] == ["TMAX", "SNWD"]
+
+
+def test_datasets_name_the_features_that_their_modules_prepare(configured):
+    datasets = configured().datasets
+    for name in ("ushcn", "ushcn_like", "ushcn_stations"):
+        assert datasets[name].features == list(ushcn.ELEMENTS)
+    assert len(datasets["ornstein_uhlenbeck"].features) == ornstein_uhlenbeck.FEATURES
 
 
 def test_a_run_without_predictions_has_no_line_and_says_why(made):
