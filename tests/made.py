@@ -77,6 +77,8 @@ def record_of(
         "spec": json.loads(json.dumps(run.spec)),
         "dataset": about | changes.pop("dataset", {}),
         "baseline_loss": None,
+        "split": None,
+        "limits": None,
         "device": "cpu",
         "threads": 1,
         "code": f"code of {run.model}",

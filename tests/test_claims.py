@@ -27,6 +27,7 @@ NOT_CLAIMED = {  # artifacts about which the papers say nothing that runs could 
     *(f"momentumrnn_table{number}" for number in range(6, 11)),  # settings
     "momentumrnn_figure8",  # an example of a task
     *("acenode_nfe", "acenode_forecasts"),  # not in the paper
+    "acenode_hyperparameters",  # settings
     "acenode_figure4",  # a picture; its numbers are Table 5's
     "acenode_figure5",  # "smaller errors during almost the entire testing time" is read off row numbers
 }

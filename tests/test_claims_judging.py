@@ -249,6 +249,31 @@ def test_runs_of_one_seed_are_compared_beside_the_test_and_in_it_where_a_seed_is
         assert (row["paired_low"], row["paired_high"]) == pytest.approx(tuple(interval))
 
 
+def test_splits_of_the_same_series_are_held_to_the_corrected_resampled_t(configured):
+    """By hand, over five splits: s^2 (1/5 + 0.14), of differences and of a single mean; not over seeds of one split."""
+    subject, reference = np.array([0.30, 0.36, 0.41, 0.47, 0.36]), np.array([0.36, 0.41, 0.47, 0.52, 0.39])
+    difference, error = (subject - reference).mean(), np.std(subject - reference, ddof=1) * math.sqrt(0.34)
+    for folds, test in (("published", "corrected resampled t"), ("released", "Welch's t")):
+        readings = {"default": "published", "series_folds": folds}
+        table = artifact_named(configured(scale="paper", readings=readings), "acenode_table6")
+        rows = []
+        for model, numbers in (("ace_gru_ode_bayes", subject), ("gru_ode_bayes", reference)):
+            rows += seeds(table, model, 0.0, 50, "ushcn", "test_mse", spread=numbers)
+        found = judged(table, rows)
+        row = found["ushcn-attention-better:ushcn:test_mse:ace_gru_ode_bayes-50:gru_ode_bayes-50"]
+        assert (row["test"], row["estimate"]) == (test, pytest.approx(difference))
+        half = stats.t.isf(0.025, 4) * (error if folds == "published" else error * math.sqrt(0.2 / 0.34))
+        assert (row["paired_low"], row["paired_high"]) == pytest.approx((difference - half, difference + half))
+        value = found["table-ushcn:value:ushcn:test_mse:gru_ode_bayes-50"]
+        share = 0.34 if folds == "published" else 0.2
+        spread = math.sqrt(share * (np.var(reference, ddof=1) + 0.04**2))  # 0.42 ± 0.04, of five too
+        degrees = math.floor(4 * spread**4 / share**2 / (np.var(reference, ddof=1) ** 2 + 0.04**4))
+        assert (value["high"] - value["low"]) / 2 == pytest.approx(stats.t.isf(0.025, degrees) * spread)
+        if folds == "published":
+            assert (row["low"], row["high"]) == (row["paired_low"], row["paired_high"])
+            assert row["p"] == pytest.approx(2 * stats.t.sf(abs(difference) / error, 4))
+
+
 def test_a_larger_lead_is_a_difference_of_two_differences(paper):
     table, rows = paper("momentumrnn_table1"), []
     for task, lead in (("mnist", 0.2), ("pmnist", 2.4)):

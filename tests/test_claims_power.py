@@ -17,7 +17,7 @@ from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.claims.claim import BY_CLOCKS
 from hidden_dynamics.claims.evidence import Evidence
 from hidden_dynamics.claims.judge import judge
-from hidden_dynamics.claims.means import Difference, Sample, equivalence, welch
+from hidden_dynamics.claims.means import Difference, Sample, equivalence, paired, welch
 from hidden_dynamics.claims.power import (
     POWER,
     detectable,
@@ -135,6 +135,23 @@ def test_seeds_needed_to_show_that_means_are_alike():
     assert seeds_needed_within(1.0, 1.0, 1.0, ALPHA, truth=0.5) > n
     assert seeds_needed_within(1.0, 1.0, 1.0, ALPHA, truth=1.0) is None
     assert seeds_needed_within(0.5, 1.0, Sample(0.0, 1.0, 5), ALPHA) is None
+
+
+def test_what_parts_share_bounds_what_any_number_of_them_finds():
+    """By the noncentral t with s sqrt(1/n + r) in the place of s sqrt(1/n); with n without end, s sqrt(r) remains."""
+    share, t = 112 / 801, scipy.stats.t.isf(ALPHA / 2, 4)
+    chance = scipy.stats.nct.sf(t, 4, 1.7 / math.sqrt(0.2 + share))
+    assert power_of_paired(1.7, 1.0, 5, ALPHA, share) == pytest.approx(chance, abs=1e-9)
+    one, other = around(2.0, 1.0)[:5], around(0.0, 0.5)[:5][::-1]
+    found = paired(one, other, share)
+    smallest = detectable(found, ALPHA)
+    std = np.std(np.subtract(one, other), ddof=1)
+    assert power_of_paired(smallest, std, 5, ALPHA, share) == pytest.approx(POWER, abs=1e-6)
+    least = (scipy.stats.norm.isf(ALPHA / 2) + scipy.stats.norm.isf(1 - POWER)) * math.sqrt(share)
+    assert seeds_needed_paired(0.99 * least, 1.0, ALPHA, resampled=share) is None
+    assert seeds_needed_paired(1.1 * least, 1.0, ALPHA, resampled=share) > seeds_needed_paired(1.1 * least, 1.0, ALPHA)
+    alone, parts = (seeds_needed_within(2.0, 1.0, 1.0, ALPHA, resampled=r) for r in (0.0, share))
+    assert alone < parts and seeds_needed_within(1.0, 1.0, 1.0, ALPHA, resampled=share) is None
 
 
 def test_nothing_to_find_takes_no_number_of_seeds():

@@ -249,6 +249,32 @@ def test_a_number_says_what_it_is_no_mean_of_five_runs_of():
     assert (usual.runs, usual.maximum) == (None, False)
 
 
+def test_forecasts_by_hand():
+    """An MSE that De Brouwer et al. printed first is marked; the NegLL beside it is not."""
+    assert values(ace("6"), "ace_gru_ode_bayes", 50, "ushcn") == {"test_mse": (0.38, 0.03), "test_negll": (0.94, 0.05)}
+    copied, own = (ace("6").number("ushcn", "gru_d", 50, metric, "lower") for metric in ("test_mse", "test_negll"))
+    assert (copied.value, copied.std, copied.quoted) == (0.53, 0.06, True)
+    assert (own.value, own.std, own.quoted) == (0.99, 0.07, False)
+    marked = {row.model for row in ace("6").rows if row.values["ushcn"]["test_mse"].quoted}
+    assert marked == {"neural_ode_vae", "sequential_vae", "gru_simple", "gru_d", "t_lstm"}
+
+
+def test_forecasts_are_configured_at_scale_paper_as_the_text_and_the_scripts_say(configured):
+    paper = configured(scale="paper")
+    for row in load_published("acenode/section42.yaml").rows:
+        spec = resolve(paper, row.task, row.model, row.size, 0).spec
+        training, hyperparameters, said = spec["training"], spec["hyperparameters"], row.settings
+        (optimiser,) = training["optimisers"].values()
+        assert [training["epochs"], training["batch_size"]] == [said.epochs, said.batch_size]
+        assert [optimiser["lr"], optimiser["weight_decay"]] == [said.learning_rate, said.weight_decay]
+        assert [hyperparameters["dropout"], hyperparameters.get("augmented")] == [said.dropout, said.augmented]
+        assert hyperparameters.get("penalty", {"weight": None})["weight"] == said.penalty
+        assert hyperparameters.get("attention") == said.attention
+        scripts = row.released.given()
+        shared = [name for name in scripts if name not in ("penalty", "rates")]  # readings of their own
+        assert {name: hyperparameters[name] for name in shared} == {name: scripts[name] for name in shared}
+
+
 def test_images_of_table_10_agree_with_the_others():
     small = ace("10").row("ace_ode_net", 64)
     for number, task in IMAGES.items():
@@ -277,6 +303,8 @@ def test_images_are_configured_at_scale_paper_as_the_text_says(configured):
     paper = configured(scale="paper")
     for task, about in load_tasks("acenode/table2.yaml").items():
         settings = about.settings
+        if settings.map_size is None:
+            continue  # no images
         assert paper.tasks[task].dataset == about.dataset
         for model, entry in paper.tasks[task].models.items():
             (size,) = entry.sizes
@@ -326,7 +354,7 @@ SETTINGS = "{printed: A, task: t, model: m, settings: {optimiser: SGD, learning_
 HYPER = "{kind: hyperparameters, source: {paper: P, section: '1'}, caption: C, notes: [], rows: [%s]}"
 RESULT = (
     "{kind: results, source: {paper: P, section: '1'}, caption: C, notes: [], metrics: {x: {}}, baseline: m, "
-    "tasks: [t], rows: [{model: m, only_in: A, values: {t: {x: %s}}}]}"
+    "tasks: [t], rows: [{model: m, only_in: A, values: {t: {x: %s}}}%s]}"
 )
 GRID = "{kind: grid, source: {paper: P, section: '1'}, caption: C, notes: [], rows: [%s]}"
 GRID_ROW = (
@@ -344,8 +372,9 @@ GRID_ROW = (
         (HYPER % SETTINGS % (0, 1), "rows.0.settings.learning_rate"),
         (HYPER % SETTINGS % (1, 1.5), "rows.0.settings.epochs"),
         (HYPER % SETTINGS % (1, "1, K: -1"), "rows.0.settings.K"),
-        (RESULT % "{mean: 1, runs: 4}", "rows.0.values.t.x"),
-        (RESULT % "{mean: 1, maximum: false}", "rows.0.values.t.x.maximum"),
+        (RESULT % ("{mean: 1, runs: 4}", ""), "rows.0.values.t.x"),
+        (RESULT % ("{mean: 1}", ", {model: n, values: {}}, {model: o, parameters: 1K, values: {}}"), ""),
+        (RESULT % ("{mean: 1, maximum: false}", ""), "rows.0.values.t.x.maximum"),
         (GRID % GRID_ROW % ("1, 2", "[[1]]"), "rows.0"),
         (GRID % GRID_ROW % ("1, 1", "[[1], [1]]"), "rows.0.rows.mu"),
         ("[]", ""),
@@ -586,3 +615,51 @@ def test_the_best_settings_of_images_are_as_printed(papers):
         settings = load_tasks("acenode/table2.yaml")[task].settings
         assert given == [settings.penalty, settings.learning_rate, settings.tolerance, settings.tolerance]
         assert [int(epochs), int(batch)] == [settings.epochs, settings.batch_size]
+
+
+SERIES_MODELS = {
+    "Neural-ODE-VAE": "neural_ode_vae",
+    "Neural-ODE-VAE-Mask": "neural_ode_vae_mask",
+    "Sequential VAE": "sequential_vae",
+    "GRU-Simple": "gru_simple",
+    "GRU-D": "gru_d",
+    "T-LSTM": "t_lstm",
+    "GRU-ODE-Bayes": "gru_ode_bayes",
+    "Augmented-GRU-ODE-Bayes": "augmented_gru_ode_bayes",
+    "ACE-GRU-ODE-Bayes": "ace_gru_ode_bayes",
+}
+
+
+def test_table_6_of_forecasts_is_as_printed(papers):
+    header, *printed = image_lines(papers, "6")
+    assert header == ["Method", *(ace("6").heading(metric) for metric in ace("6").metrics)]
+    found = [(SERIES_MODELS[name], *map(mean_and_deviation, cells)) for name, *cells in printed]
+    ours = [(row.model, *values(ace("6"), row.model, row.size, "ushcn").values()) for row in ace("6").rows]
+    assert found == ours
+
+
+def mean_and_deviation(cell: str) -> tuple[float, float]:
+    mean, std = cell.split("±")
+    return float(mean), float(std)
+
+
+def test_the_settings_of_forecasts_are_as_printed(papers):
+    """Section 4.2 (6), whose grids stand in a note, and Appendix B (4)."""
+    text = (papers / "ace-node.txt").read_text(encoding="utf-8")
+    section = text[text.index("# 4.2 USHCN") :]
+    epochs, batch = re.search(r"train for (\d+) epochs with a batch size (\d+)", section).groups()
+    line = re.search(r"For USHCN-DAILY, (.*)", text).group(1)
+    # "1.0e 2" has lost its minus sign in the text
+    best = [float(re.sub(r"e[- ]", "e-", number)) for number in re.findall(r"= ([\d.]+(?:e[- ]\d)?)", line)]
+    *others, ace_node = load_published("acenode/section42.yaml").rows
+    for row in (*others, ace_node):
+        said = row.settings
+        assert [said.epochs, said.batch_size] == [int(epochs), int(batch)]
+        assert [said.learning_rate, said.dropout, said.weight_decay] == best[1:]
+    assert ace_node.settings.penalty == best[0] and not any(row.settings.penalty for row in others)
+    (note,) = [note for note in load_published("acenode/section42.yaml").notes if note.startswith("Section 4.2 (6)")]
+    printed = re.findall(r"\\{(.*?)\\}", re.search(r"\(6\) We train.*", section).group())
+    assert len(printed) == 3
+    assert ", ".join(printed).split(", ") == re.findall(
+        r"\d[\d.]*(?:e-\d)?", note[len("Section 4.2 (6)") :].split("“")[0]
+    )

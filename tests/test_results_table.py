@@ -11,8 +11,9 @@ from conftest import refused
 from drawn import artifact_at, cells
 from made import row_of, sources_of
 
-from hidden_dynamics.artifacts.tables import Table, markdown
+from hidden_dynamics.artifacts.tables import Table, csv, html, markdown, tex
 from hidden_dynamics.configuration.runs import resolve
+from hidden_dynamics.data.folds import folds, overlap
 
 MNIST = "momentumrnn_table11"
 
@@ -438,3 +439,88 @@ def test_a_table_of_sizes_is_as_approved():
     table = of_images(*small, *larger, artifact=SIZES)
     approved("acenode_table10.md", markdown(table))
     assert list(table.data["published_parameters"]) == ["0.36M", "0.32M", "0.28M", "1.27M", "1.42M", "1.27M"]
+
+
+# Forecasts: seeds are random splits, and of generated data the best possible predictor is known.
+
+FORECASTS = "acenode_table6"
+
+
+def forecasts(scale: str, count: int, limits: dict[str, float] | None = None, **settings: Any) -> list[dict[str, str]]:
+    """The runs of three models on three splits of so many series; GRU-ODE-Bayes's MSE is 0.40, 0.50 and 0.60."""
+    artifact, rows = artifact_at(scale, FORECASTS, **settings), []
+    for run in artifact.cell_runs:
+        if run.model not in ("gru_d", "gru_ode_bayes", "ace_gru_ode_bayes") or run.seed > 2:
+            continue
+        mse = {"gru_d": 0.55, "gru_ode_bayes": 0.4, "ace_gru_ode_bayes": 0.35}[run.model] + 0.1 * run.seed
+        measured = {"validation_negll": 1.0, "test_mse": mse, "test_negll": mse + 0.5}
+        fold = folds(count, 3)[run.seed]
+        about = {
+            "split": {"series": count, **{name: len(part) for name, part in fold._asdict().items()}},
+            "limits": limits and {name: value + 0.02 * run.seed for name, value in limits.items()},
+        }
+        evaluations = [{"iteration": 10, "epoch": 1.0, **measured}]
+        rows.append(row_of(artifact.configuration, run, FORECASTS, evaluations=evaluations, **about))
+    return rows
+
+
+def of_forecasts(scale: str, *args: Any, **settings: Any) -> Table:
+    return drawn(forecasts(scale, *args, **settings), artifact_at(scale, FORECASTS, **settings))
+
+
+def test_a_table_of_forecasts_is_as_approved():
+    """By hand: 0.45 less 0.50 is −0.05, of a published −0.04. What models say of themselves is their entries'."""
+    table = of_forecasts("paper", 1114, seeds=[0, 1, 2])
+    notes = [note for note in table.notes if not note.startswith("Choices of ours")]
+    approved("acenode_table6.md", markdown(replace(table, notes=notes)))
+    found = overlap(folds(1114, 3), 1114)
+    (note,) = [note for note in table.notes if "random splits" in note]
+    assert (
+        f"{found.tested} of the 1,114" in note
+        and f"share {found.least} to {found.most}." in note
+        and found.tested < 336
+    )
+    assert not [name for name in table.frame.columns if name[1] == "Published parameters"]
+
+
+def test_what_is_quoted_is_marked_in_every_form():
+    table = of_forecasts("paper", 1114)
+    assert cells(table, "GRU-D", "USHCN: MSE")["published"] == "0.53 ± 0.06 (quoted)"
+    assert cells(table, "GRU-D", "USHCN: NegLL")["published"] == "0.99 ± 0.07"
+    for form in (markdown, tex, html):
+        assert form(table).count("(quoted)") == 5
+    quoted = table.data["published_quoted"].notna()
+    assert set(table.data[quoted]["metric"]) == {"test_mse"} and quoted.sum() == 5
+    assert csv(table).count("De Brouwer et al. 2019") == 5
+
+
+def test_the_best_possible_predictor_is_the_last_row_and_is_not_compared():
+    """By hand: limits of 0.20, 0.22 and 0.24 have a mean of 0.22 and a deviation of 0.02."""
+    limits = {"test_mse": 0.2, "test_negll": 0.7}
+    table, without = (of_forecasts("demo", 200, known, seeds=[0, 1, 2]) for known in (limits, None))
+    assert table.rows[-1] == ("limit", None) and len(table.rows) == len(table.frame) == len(without.rows) + 1
+    last = table.frame.iloc[-1]
+    said = [text for text in last if text != "–"]
+    assert said == ["Limit (optimal predictor)", "0.22 ± 0.02 (n = 3)", "0.72 ± 0.02 (n = 3)"]
+    assert table.frame.iloc[:-1].equals(without.frame)
+    (row,) = table.data[(table.data["model"] == "limit") & (table.data["metric"] == "test_mse")].to_dict("records")
+    assert (row["mean"], row["n"], row["seeds"]) == (pytest.approx(0.22), 3, "0 1 2")
+    assert math.isnan(row["gap"]) and not [note for note in without.notes if "Limit" in note]
+
+
+def test_limits_of_other_test_sets_are_refused():
+    rows = forecasts("demo", 200, {"test_mse": 0.2, "test_negll": 0.7}, seeds=[0, 1])
+    rows[0]["limits"] = json.dumps({"test_mse": 0.3, "test_negll": 0.7})
+    with refused("seed 0", key="limits"):
+        drawn(rows, artifact_at("demo", FORECASTS, seeds=[0, 1]))
+
+
+@pytest.mark.parametrize(
+    "settings, said",
+    [({"seeds": [1]}, "1,114 series."), ({"readings": {"series_folds": "released"}}, "1,114 series, the same.")],
+)
+def test_one_split_overlaps_with_none(settings, said):
+    rows = forecasts("paper", 1114, **settings)
+    same = [row | {"split": rows[0]["split"]} for row in rows]
+    (note,) = [note for note in drawn(same, artifact_at("paper", FORECASTS, **settings)).notes if "trains on" in note]
+    assert note.endswith(f"trains on 801, validates on 201 and tests on 112 of {said}")

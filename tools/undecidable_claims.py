@@ -5,17 +5,20 @@
 Judges made-up runs whose means and standard deviations are the printed ones, and lists every claim that stays
 inconclusive, with the smallest difference that the test finds with 80 %, and with the seeds a model that would find
 the printed one. A number without a printed deviation takes the mean of those in its column; where there is none, and
-where the paper prints no number at all, nothing can be said. Of two readings of one task, the first is listed:
-both are held to the same numbers. docs/claims.md has the list for five seeds.
+where the paper prints no number at all, nothing can be said. Where seeds are blocks, the numbers of two models that are
+compared do not correlate: the paper does not say how they go together. Of two readings of one task, the first is
+listed: both are held to the same numbers. docs/claims.md has the list for five seeds.
 """
 
 import argparse
+import itertools
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -27,7 +30,7 @@ from hidden_dynamics.claims.evidence import Evidence
 from hidden_dynamics.claims.judge import Judged, judge
 from hidden_dynamics.claims.verdict import INCONCLUSIVE, NOT_RUN, plain
 from hidden_dynamics.configuration import load, parse_settings
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
 from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.papers.published import published_task
 from hidden_dynamics.results.rows import Row
@@ -84,15 +87,34 @@ def _first_reading(artifact: Artifact, claim: Claim) -> bool:
 
 def rows_of(artifact: Artifact, claims: Sequence[Claim], seeds: int) -> Iterator[Row]:
     """Runs of each cell, with normal scores about the printed means."""
-    scores = ndtri((np.arange(seeds) + 0.5) / seeds)
-    scores /= scores.std(ddof=1)
+    patterns, taken = uncorrelated(seeds), patterns_of(artifact, claims)
     for cell in dict.fromkeys(cell for claim in claims for cell in claim.cells):
+        scores = patterns[taken[cell] % len(patterns)]
         metrics = {metric: printed(artifact, cell, metric) for metric in artifact.metrics()}
         there = {metric: number for metric, number in metrics.items() if number is not None}
         for seed, score in enumerate(scores if there else ()):
             factors = {metric: artifact.configuration.metrics[metric].factor for metric in there}
             measured = {metric: (mean + std * score) / factors[metric] for metric, (mean, std) in there.items()}
             yield _row(artifact, cell, seed, measured)
+
+
+def uncorrelated(seeds: int) -> NDArray:
+    """(seeds - 1, seeds) scores with mean 0 and standard deviation 1 that do not correlate; the first are normal."""
+    normal = ndtri((np.arange(seeds) + 0.5) / seeds)
+    basis, _ = np.linalg.qr(np.column_stack([np.ones(seeds), normal, np.eye(seeds)[:, : seeds - 2]]))
+    scores = basis[:, 1:].T * np.sign(basis[-1, 1])
+    return scores / scores.std(axis=1, ddof=1, keepdims=True)
+
+
+def patterns_of(artifact: Artifact, claims: Sequence[Claim]) -> dict[Cell, int]:
+    """The scores that each cell takes: others than every cell that it is compared with, where seeds are blocks."""
+    taken: dict[Cell, int] = {}
+    for cell in dict.fromkeys(cell for claim in claims for cell in claim.cells):
+        compared = {other for claim in claims if cell in (pair := claim.cells[:2]) for other in pair} - {cell}
+        used = {taken[other] for other in compared if other in taken}
+        blocks = seeds_are_blocks(artifact.configuration, cell.task, cell.model)
+        taken[cell] = next(number for number in itertools.count() if number not in used) if blocks else 0
+    return taken
 
 
 def printed(artifact: Artifact, cell: Cell, metric: str) -> tuple[float, float] | None:

@@ -141,7 +141,8 @@ class _Maker:
             number = self.artifact.number(cell, metric)
             if number is not None and number.std is not None and not number.quoted:
                 text = f"{number.value:g} ± {number.std:g} on {self.task(cell.task)}{_size(cell)}"
-                statement = f"{self.model(cell)} has a {self.title(metric)} of {text}."
+                title = self.title(metric)
+                statement = f"{self.model(cell)} has {_article(title)} {title} of {text}."
                 more = {"printed": (number, None), "hidden_gap": self.hidden_gap(cell, metric)}
                 yield self.claim("value", statement, cell.task, metric, cell, **more)
 
@@ -216,7 +217,8 @@ class _Maker:
         self.about(metric)
         published = self.artifact.published
         title = (published.heading(metric) if published else None) or _words(metric)
-        return title if title[1:2].isupper() else title[0].lower() + title[1:]
+        is_short = title.split()[0][1:] != title.split()[0][1:].lower()  # MSE, NegLL
+        return title if is_short else title[0].lower() + title[1:]
 
     def model(self, cell: Cell) -> str:
         models = self.artifact.configuration.models
@@ -234,6 +236,12 @@ class _Maker:
 
 def _size(cell: Cell) -> str:
     return f", N = {cell.size}" if isinstance(cell.size, int) else ""
+
+
+def _article(title: str) -> str:
+    """Before a heading: an MSE, a NegLL, a test MSE."""
+    spelt = title.split()[0].isupper()
+    return "an" if title[0] in ("AEFHILMNORSX" if spelt else "aeio") else "a"
 
 
 def _words(name: str) -> str:

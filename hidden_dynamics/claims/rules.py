@@ -38,8 +38,9 @@ def _of_seeds(definitions: Definitions) -> list[str]:
     return [
         "Better: Welch’s t over seeds, two-sided, degrees of freedom rounded down; the effect g is Hedges’. Runs of "
         "one seed share initial weights, batches and noise: the interval of the differences seed by seed stands beside "
-        "it, and where a seed has data of its own the t of these differences decides. Gain: Welch’s t of the "
-        "difference of two leads. Not better: ahead by less than the margin.",
+        "it, and where a seed has data of its own the t of these differences decides, corrected where those data are "
+        "random parts of the same data (Nadeau and Bengio 2003), as means are then. Gain: Welch’s t of the difference "
+        "of two leads. Not better: ahead by less than the margin.",
         f"Value and similar: whether the difference is within a margin ({margins}), by two one-sided t tests, or "
         "outside of it. The margin of a value is at most half of the published gap that it could hide.",
         "Steadier: the test of Brown and Forsythe, which compares deviations from the median. Overfitting: how far "

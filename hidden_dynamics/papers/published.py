@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.configuration import Configuration, Entry, known, read_yaml, typed
 from hidden_dynamics.configuration.reading import expecting
-from hidden_dynamics.configuration.schema import Different, Positive, Size, Whole
+from hidden_dynamics.configuration.schema import Different, Positive, Size, Text, Whole
 from hidden_dynamics.configuration.schema import Number as Numeric
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
@@ -25,6 +25,8 @@ from hidden_dynamics.system.files import ROOT
 PUBLISHED = ROOT / "published"
 NOTHING = 1e-9  # a gap smaller than this is rounding
 Deviation = Annotated[int | float, Field(ge=0), expecting("a standard deviation, 0 or more", within=True)]
+Coefficient = Annotated[int | float, Field(ge=0), expecting("a number, 0 or more", within=True)]
+Share = Annotated[int | float, Field(ge=0, lt=1), expecting("a number from 0 to below 1", within=True)]
 Better = Literal["higher", "lower"]
 
 
@@ -33,7 +35,7 @@ class Number:
     """A published number.
 
     Attributes:
-        quoted: taken from another paper, where this one prints no number of its own.
+        quoted: taken from another paper, which this one may name or not; no result of its own runs.
         runs: how many runs its ± is over, where these are not the paper's number of runs.
         maximum: the best of several runs, not their mean.
     """
@@ -52,6 +54,11 @@ class Source(Entry):
     section: str
     table: str | None = None
     figure: str | None = None
+
+    @property
+    def place(self) -> str:
+        """In words: the table, or else the section."""
+        return self.table or f"Section {self.section}"
 
 
 class Published(Entry):
@@ -85,12 +92,15 @@ class Value(Entry):
     Attributes:
         runs: how many runs the ± is over, where these are not the paper's five.
         maximum: `mean` is none: it is the best of several runs.
+        quoted: the paper that printed the number first, where it is known that this one took it from there, although
+            it does not say so.
     """
 
     mean: Numeric
     std: Deviation | None = None
     runs: Whole | None = None
     maximum: Literal[True] | None = None
+    quoted: Text | None = None
 
     @model_validator(mode="after")
     def _runs_are_those_of_a_deviation(self) -> "Value":
@@ -110,7 +120,7 @@ class ResultsRow(Entry):
     """A model at a size.
 
     Attributes:
-        parameters: as printed, by task where they differ.
+        parameters: as printed, by task where they differ; of all of a table's own rows, or of none.
         values: by task and metric.
         literature: by task and metric, what the paper quotes from other papers.
         literature_only: the paper prints no number of its own for that model, which it trained all the same.
@@ -124,12 +134,6 @@ class ResultsRow(Entry):
     literature: dict[str, dict[str, list[Quoted]]] = {}
     literature_only: Literal[True] | None = None
     only_in: str | None = None
-
-    @model_validator(mode="after")
-    def _says_its_parameters_or_its_section(self) -> "ResultsRow":
-        if self.parameters is None and self.only_in is None:
-            raise PydanticCustomError("parameters", "expected a row with parameters, or only_in")
-        return self
 
     def parameters_on(self, task: str) -> str | None:
         return self.parameters.get(task) if isinstance(self.parameters, dict) else self.parameters
@@ -160,6 +164,14 @@ class Results(Published):
     references: dict[int, str] = {}
     rows: Annotated[list[ResultsRow], Field(min_length=1)]
 
+    @model_validator(mode="after")
+    def _says_the_parameters_of_all_rows_or_of_none(self) -> "Results":
+        given = [row.parameters is not None for row in self.rows if row.only_in is None]
+        if any(given) and not all(given):
+            text = "expected parameters of every row that is not only_in another section, or of none"
+            raise PydanticCustomError("parameters", text)
+        return self
+
     def row(self, model: str, size: int | str | None) -> ResultsRow | None:
         return _row_of(self.rows, model, size)
 
@@ -171,7 +183,7 @@ class Results(Published):
         own = row.values.get(task, {}).get(metric)
         quoted = [item.value for item in row.literature.get(task, {}).get(metric, [])]
         if own is not None:
-            return Number(own.mean, own.std, runs=own.runs, maximum=bool(own.maximum))
+            return Number(own.mean, own.std, bool(own.quoted), own.runs, bool(own.maximum))
         best = max if better == "higher" else min
         return Number(best(quoted), quoted=True) if quoted else None
 
@@ -182,10 +194,10 @@ class Results(Published):
 class PrintedSettings(Entry):
     """The cells of a row of hyperparameters; `given()` has those that are printed. ∞ is kept as text."""
 
-    optimiser: str
     learning_rate: Positive
     batch_size: Whole
     epochs: Whole
+    optimiser: str | None = None
     orthogonal_optimiser: str | None = None
     orthogonal_learning_rate: Positive | None = None
     mu: Numeric | None = None
@@ -193,6 +205,26 @@ class PrintedSettings(Entry):
     beta: Numeric | None = None
     restart: Whole | None = None
     K: Annotated[Whole | Literal["∞"] | None, expecting("a whole number, 1 or more, or ∞", within=True)] = None
+    dropout: Share | None = None
+    weight_decay: Coefficient | None = None
+    penalty: Coefficient | None = None
+    augmented: Whole | None = None
+    attention: str | None = None
+
+
+class ReleasedSettings(Entry):
+    """What the authors' scripts set, where the text does not say it or says something else; `given()` has it.
+
+    Attributes:
+        rates: as the training's: the learning rate times `factor` after the epochs in `drops`.
+    """
+
+    hidden_size: Whole | None = None
+    penalty: Coefficient | None = None
+    delta: Positive | None = None
+    prep: Whole | None = None
+    mixing: Coefficient | None = None
+    rates: dict[str, Any] = {}
 
 
 class HyperparametersRow(Entry):
@@ -203,6 +235,7 @@ class HyperparametersRow(Entry):
     model: str
     size: Size | None = None
     settings: PrintedSettings
+    released: ReleasedSettings = ReleasedSettings()
 
 
 class Hyperparameters(Published):
@@ -373,7 +406,7 @@ class TaskSettings(Entry):
     epochs: Whole | None = None
     batch_size: Whole | None = None
     learning_rate: Positive | None = None
-    penalty: Annotated[int | float, Field(ge=0)] | None = None
+    penalty: Coefficient | None = None
     tolerance: Positive | None = None
     map_size: Whole | None = None
 

@@ -19,6 +19,7 @@ COLUMNS = (
     *("dataset", "dataset_title", "stand_in_for", "data", "data_digest"),
     *("parameters", "status", "diverged_at", "failure"),
     *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured", "iterations", "baseline_loss"),
+    *("split", "limits"),
     *("readings", "hyperparameters", "training", "device", "precision", "threads", "training_seconds", "versions"),
     *("directory", "fingerprint", "code"),
 )
@@ -101,6 +102,8 @@ def _outcome_columns(record: Mapping[str, Any]) -> dict[str, Any]:
         "measured": json.dumps(reported["metrics"]) if reported else None,
         "iterations": record["iterations"],
         "baseline_loss": record["baseline_loss"],
+        "split": _json_or_none(record.get("split")),
+        "limits": _json_or_none(record.get("limits")),
         "device": record["device"],
         "threads": record["threads"],
         "training_seconds": record["seconds"]["training"],
@@ -110,6 +113,10 @@ def _outcome_columns(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _json(content: Any) -> str:
     return json.dumps(content, sort_keys=True)
+
+
+def _json_or_none(content: Any) -> str | None:
+    return None if content is None else _json(content)
 
 
 def measured_of(row: Mapping[str, str]) -> dict[str, float]:

@@ -23,6 +23,10 @@ COLUMNS = {
     "optimiser": "Optimiser",
     "learning_rate": "Learning rate",
     "alpha": "α",
+    "dropout": "Dropout",
+    "penalty": "λ",
+    "augmented": "Augmented dimensions",
+    "attention": "Attention",
     "orthogonal_optimiser": "Orthogonal optimiser",
     "orthogonal_learning_rate": "Orthogonal learning rate",
     "clip_norm": "Clip norm",
@@ -40,6 +44,10 @@ DETAILS = {
     "activation_regularisation": "activation regularisation",
     "temporal_regularisation": "temporal activation regularisation",
     "weight_decay": "weight decay",
+    "rates": "fall of the learning rate",
+    "delta": "Euler step",
+    "prep": "width of a feature's input to the jump",
+    "mixing": "share of the jump's loss",
     "averaging": "averaging of the weights",
     "evaluation_batch_sizes": "batch size of the evaluation",
 }
@@ -49,29 +57,41 @@ MISSING = object()
 
 @dataclass(frozen=True)
 class Cell:
-    """A configured value and the published one; `MISSING` where there is none."""
+    """A configured value, the published one, and that of the authors' scripts; `MISSING` where there is none."""
 
     value: Any = MISSING
     published: Any = MISSING
+    released: Any = MISSING
 
     @property
     def present(self) -> bool:
-        return self.value is not MISSING or self.published is not MISSING
+        return any(value is not MISSING for value in (self.value, self.published, self.released))
 
     @property
     def differs(self) -> bool:
-        if self.published is MISSING:
-            return False
-        left, right = (v.lower() if isinstance(v, str) else v for v in (self.value, self.published))
-        return left != right
+        """Whether it is not as published."""
+        return self._is_other_than(self.published)
+
+    @property
+    def differs_from_released(self) -> bool:
+        return self._is_other_than(self.released)
 
     @property
     def text(self) -> str:
-        return f"{text_of(self.value)} (published {text_of(self.published)})" if self.differs else text_of(self.value)
+        others = [f"published {text_of(self.published)}"] if self.differs else []
+        others += [f"released {text_of(self.released)}"] if self.differs_from_released else []
+        return f"{text_of(self.value)} ({'; '.join(others)})" if others else text_of(self.value)
 
     def map(self, name: Callable[[Any], Any]) -> "Cell":
-        """Both values by other names."""
-        return Cell(*(value if value is MISSING else name(value) for value in (self.value, self.published)))
+        """The values by other names."""
+        values = (self.value, self.published, self.released)
+        return Cell(*(value if value is MISSING else name(value) for value in values))
+
+    def _is_other_than(self, theirs: Any) -> bool:
+        if theirs is MISSING:
+            return False
+        left, right = (v.lower() if isinstance(v, str) else v for v in (self.value, theirs))
+        return left != right
 
 
 @dataclass(frozen=True)
@@ -94,7 +114,10 @@ def text_of(value: Any) -> str:
         return ABSENT
     if value is None:
         return "none"
-    return numpy.format_float_positional(value, trim="0") if isinstance(value, float) else str(value)
+    if isinstance(value, list):
+        return ", ".join(map(text_of, value))
+    digits = {"precision": 4, "fractional": False, "trim": "0"}
+    return numpy.format_float_positional(value, **digits) if isinstance(value, float) else str(value)
 
 
 def title_of(name: str) -> str:
@@ -132,19 +155,30 @@ def _configured(artifact: HyperparameterTable) -> list[RunCell]:
 def _cells(
     run: Run, printed: HyperparametersRow | None, task: PaperTask | None, by_definition: Mapping[str, Any]
 ) -> dict[str, Cell]:
-    """The configured values of a run beside those of the table's row and of the text about the task."""
+    """The configured values of a run beside those of the table's row, the text about the task, and the scripts."""
     theirs = {**(task.settings.given() if task else {}), **(printed.settings.given() if printed else {})}
+    scripts = printed.released.given() if printed else {}
     ours = {**by_definition, **_settings(run.spec)}
-    size = run.spec["hyperparameters"].get("hidden_size", run.paper_size)
-    cells = {
-        "dataset": Cell(run.spec["dataset"], task.dataset if task else MISSING),
-        "size": Cell() if run.paper_size is None else Cell(size, run.paper_size),
-    }
+    cells = {"dataset": Cell(run.spec["dataset"], task.dataset if task else MISSING), "size": _size(run, scripts)}
     said = task.data if task and not cells["dataset"].differs else {}
     cells |= {f"data.{key}": Cell(value, said.get(key, MISSING)) for key, value in run.spec["data"].items()}
-    details = _flat({name: ours[name] for name in DETAILS if name in ours})
-    cells |= {f"{DETAIL}{name}": Cell(value, theirs.get(name, MISSING)) for name, value in details.items()}
-    return cells | {name: Cell(ours.get(name, MISSING), theirs.get(name, MISSING)) for name in COLUMNS}
+    stated = (ours, theirs, scripts)
+    details = [_flat({name: of[name] for name in DETAILS if name in of}) for of in stated]
+    cells |= {f"{DETAIL}{name}": _cell(name, *details) for name in {**details[0], **details[2]}}
+    return cells | {name: _cell(name, *stated) for name in COLUMNS}
+
+
+def _cell(name: str, *stated: Mapping[str, Any]) -> Cell:
+    """The values of what is configured, printed, and set by the authors' scripts."""
+    return Cell(*(of.get(name, MISSING) for of in stated))
+
+
+def _size(run: Run, scripts: Mapping[str, Any]) -> Cell:
+    """The number of hidden units; where the authors' scripts alone say it, theirs is not called published."""
+    if run.paper_size is None:
+        return Cell()
+    size, stated = run.spec["hyperparameters"].get("hidden_size", run.paper_size), "hidden_size" in scripts
+    return Cell(size, MISSING if stated else run.paper_size, scripts.get("hidden_size", MISSING))
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,5 +196,7 @@ def _settings(spec: Mapping[str, Any]) -> dict[str, Any]:
     for optimiser, prefix in (("main", ""), ("orthogonal", "orthogonal_")):
         entry = spec["training"]["optimisers"].get(optimiser, {})
         settings |= {f"{prefix}{OPTIMISERS[key]}": value for key, value in entry.items() if key in OPTIMISERS}
+    if isinstance(settings.get("penalty"), Mapping):
+        settings["penalty"] = settings["penalty"]["weight"]
     settings.setdefault("iterations_per_epoch", "one pass")
     return settings

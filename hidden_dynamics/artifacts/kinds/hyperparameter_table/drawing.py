@@ -28,7 +28,7 @@ def draw(artifact: HyperparameterTable, sources: Sources) -> Table:
 def _texts(artifact: HyperparameterTable, row: Row, used: Sequence[str]) -> dict[str, str]:
     """The cells as text; a row that the paper's table does not have says so."""
     return {
-        "Task": row.task_title + ("" if row.printed else f" (not in {artifact.published.source.table})"),
+        "Task": row.task_title + ("" if row.printed else f" (not in {artifact.published.source.place})"),
         "Model": row.label,
         "Data": _data_text(artifact.configuration, row),
         "N": row.cells["size"].text,
@@ -54,6 +54,7 @@ def _record(artifact: HyperparameterTable, row: Row) -> Record:
     for name, cell in row.cells.items():
         record[name] = None if cell.value is MISSING else cell.value
         record[f"published_{name}"] = None if cell.published is MISSING else cell.published
+        record[f"released_{name}"] = None if cell.released is MISSING else cell.released
     return record
 
 

@@ -33,6 +33,7 @@ def notes(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:
         lines.append(
             "The paper counts epochs of generated data without saying how many iterations one has; it is our choice."
         )
+    lines += _by_scripts(rows)
     unstated = _unstated(rows)
     if unstated:
         lines.append(f"Not stated in the paper for some or all rows, and not compared there: {', '.join(unstated)}.")
@@ -68,8 +69,18 @@ def _details_text(cells: Mapping[str, Cell]) -> str:
 def _unstated(rows: Sequence[Row]) -> list[str]:
     """The configured values that are not published, in the order of the table."""
     cells = [pair for row in rows for pair in row.cells.items()]
-    names = [title_of(name) for name, cell in cells if cell.value is not MISSING and cell.published is MISSING]
-    return list(dict.fromkeys(names))
+    alone = [(name, cell) for name, cell in cells if (cell.published, cell.released) == (MISSING, MISSING)]
+    return list(dict.fromkeys(title_of(name) for name, cell in alone if cell.value is not MISSING))
+
+
+def _by_scripts(rows: Sequence[Row]) -> list[str]:
+    """What is taken from the authors' scripts because the text does not say it, and where ours is not theirs."""
+    cells = [pair for row in rows for pair in row.cells.items() if pair[1].released is not MISSING]
+    taken = [title_of(name) for name, cell in cells if not cell.differs_from_released and cell.published is MISSING]
+    other = [title_of(name) for name, cell in cells if cell.differs_from_released]
+    lines = [f"As the authors' scripts have it, where the text does not say: {', '.join(dict.fromkeys(taken))}."]
+    lines += [f"Otherwise than in the authors' scripts (“released”): {', '.join(dict.fromkeys(other))}."]
+    return [line for line, names in zip(lines, (taken, other), strict=True) if names]
 
 
 def _not_configured(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:

@@ -9,6 +9,7 @@ from hidden_dynamics.artifacts.comparison import Record, gaps, size_of, standing
 from hidden_dynamics.artifacts.departure_notes import departures_of
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.kinds.results_table.layout import layout
+from hidden_dynamics.artifacts.kinds.results_table.limits import NOTE, limits
 from hidden_dynamics.artifacts.kinds.results_table.notes import notes, title
 from hidden_dynamics.artifacts.row_verdicts import with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
@@ -22,7 +23,7 @@ Rows = Sequence[dict[str, str]]
 
 
 def draw(artifact: ResultsTable, sources: Sources) -> Table:
-    """The paper's rows in its order, then the models of the user's own.
+    """The paper's rows in its order, then the models of the user's own, and the limit where it is known.
 
     Raises:
         UserError: the summary has no runs, or is of another artifact, scale or metric; a finished run that reports
@@ -31,9 +32,11 @@ def draw(artifact: ResultsTable, sources: Sources) -> Table:
     _check(artifact, sources)
     records = _compared(artifact, _collected(artifact, sources.summary))
     records = with_verdicts(records, sources.verdicts, artifact.published.baseline)
-    rows, ours = layout(artifact, records)
+    best_possible = limits(artifact, sources.summary)
+    rows, ours = layout(artifact, records, best_possible)
     said = title(artifact, sources.summary, records)
-    return Table.of(said, notes(artifact, sources.summary, records), rows, records, ours)
+    lines = [*notes(artifact, sources.summary, records), *([NOTE] if best_possible else [])]
+    return Table.of(said, lines, rows, [*records, *best_possible], ours)
 
 
 def _check(artifact: ResultsTable, sources: Sources) -> None:
@@ -123,6 +126,7 @@ def _theirs(artifact: ResultsTable, key: RowKey, task: str, metric: str) -> Reco
         "published_parameters": row.parameters_on(task) if row else None,
         "published_mean": own.mean if own else None,
         "published_std": own.std if own else None,
+        "published_quoted": own.quoted if own else None,
         "published_literature": "; ".join(f"{item.value:.{decimals}f} {item.keys}" for item in quoted),
         "published_only_in": (row.only_in if row else None) or "",
     }

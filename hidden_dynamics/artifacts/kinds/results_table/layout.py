@@ -27,8 +27,13 @@ Texts = dict[tuple[str, str], str]
 BEST_OF_ALL = "best of all epochs"
 
 
-def layout(artifact: ResultsTable, records: Sequence[Record]) -> tuple[list[tuple[RowKey, Texts]], Texts]:
+def layout(
+    artifact: ResultsTable, records: Sequence[Record], limits: Sequence[Record] = ()
+) -> tuple[list[tuple[RowKey, Texts]], Texts]:
     """A row for each model and size, columns grouped by the paper's task and metric.
+
+    Args:
+        limits: of the last row, which has our numbers alone.
 
     Returns:
         rows and ours, as `Table.of` takes them.
@@ -42,8 +47,10 @@ def layout(artifact: ResultsTable, records: Sequence[Record]) -> tuple[list[tupl
         for task in artifact.settings.tasks
     }
     rows = [(key, _row(artifact, group, headings, against)) for key, group in groups.items()]
+    if limits:
+        rows.append((RowKey(limits[0]["model"], None), _limits_row(artifact, limits, headings)))
     ours = {(heading, _name("ours", name)): task for (task, _), (heading, name) in headings.items()}
-    return without_idle(rows, ("difference", "verdict", "rank")), ours
+    return without_idle(rows, ("published parameters", "difference", "verdict", "rank")), ours
 
 
 def ranked(records: Sequence[Record]) -> bool:
@@ -75,6 +82,15 @@ def _row(artifact: ResultsTable, records: Sequence[Record], headings: Mapping, a
         groups.setdefault(heading, {})[name] = record
     for heading, group in groups.items():
         cells |= {(heading, name): text for name, text in _cells(artifact, group, ranked(records), against).items()}
+    return cells
+
+
+def _limits_row(artifact: ResultsTable, limits: Sequence[Record], headings: Mapping) -> Texts:
+    cells = {("", "Model"): limits[0]["label"]}
+    for record in limits:
+        heading, name = headings[record["task"], record["metric"]]
+        decimals = artifact.configuration.metrics[record["metric"]].decimals
+        cells[heading, _name("ours", name)] = ours_text(record, {}, decimals)
     return cells
 
 
@@ -161,10 +177,11 @@ def _ours_text(artifact: ResultsTable, record: Record, decimals: int) -> str:
 
 def _published_text(record: Record, decimals: int) -> str:
     literature, only_in = record["published_literature"], record["published_only_in"]
+    quoted = "quoted" if record["published_quoted"] else ""
     if record["published_mean"] is None:
         return literature or ABSENT
     own = value_text(record["published_mean"], record["published_std"], decimals)
-    about = "; ".join(filter(None, (literature, only_in)))
+    about = "; ".join(filter(None, (quoted, literature, only_in)))
     return f"{own} ({about})" if about else own
 
 

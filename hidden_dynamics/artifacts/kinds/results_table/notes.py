@@ -6,6 +6,7 @@ from hidden_dynamics.artifacts.comparison import Record, baseline_label, extras_
 from hidden_dynamics.artifacts.departure_notes import departures_in_title, departures_note
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.kinds.results_table.layout import BEST_OF_ALL, best_of_all, ranked
+from hidden_dynamics.artifacts.kinds.results_table.splits import splits_notes
 from hidden_dynamics.artifacts.notes import RULES, divergence_notes, runs_notes, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes
 from hidden_dynamics.papers.published import load_tasks
@@ -32,6 +33,7 @@ def notes(artifact: ResultsTable, summary: Rows, records: Sequence[Record]) -> l
         *_about_choice_and_failures(artifact, summary, records),
         *_about_comparison(artifact, records),
         *_literature(artifact, records),
+        *_quoted_silently(records),
         *_only_in(artifact, records),
         *_choices(artifact, records),
         *published.notes,
@@ -45,6 +47,7 @@ def _about_runs(artifact: ResultsTable, summary: Rows) -> list[str]:
     return [
         f"Data: {'; '.join(data)}.",
         *runs_notes(summary),
+        *splits_notes(artifact.configuration, summary),
         "Ours: mean ± sample standard deviation (n − 1) over n seeds of what a run reports"
         f"{_reported(artifact, summary)}.",
     ]
@@ -123,6 +126,15 @@ def _literature(artifact: ResultsTable, records: Sequence[Record]) -> list[str]:
         best = {"higher": "highest", "lower": "lowest"}[directions.pop()] if len(directions) == 1 else "best"
         text += f" Where there are several, the {best} is compared."
     return [text]
+
+
+def _quoted_silently(records: Sequence[Record]) -> list[str]:
+    sources = dict.fromkeys(filter(None, (record["published_quoted"] for record in records)))
+    return [
+        f"Published numbers marked “quoted” are those of {source}, digit for digit: no result of the paper's own runs. "
+        "Ours are compared with them; no verdict is given on their values."
+        for source in sources
+    ]
 
 
 def _quoted(artifact: ResultsTable, record: Record) -> list:

@@ -1,0 +1,47 @@
+"""The last row of a table: what the best possible predictor scores on the runs' test sets, where it is known.
+
+It is no model: nothing is ranked against it, held to it or judged.
+"""
+
+import json
+from collections.abc import Sequence
+
+from hidden_dynamics.artifacts.comparison import Record
+from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.statistics import mean_and_std
+
+MODEL = "limit"
+LABEL = "Limit (optimal predictor)"
+NOTE = (
+    f"{LABEL}: what the best possible predictor, which knows the process that generated the data, scores on the test "
+    "sets of the same seeds. It is no model, and is not ranked or judged."
+)
+
+
+def limits(artifact: ResultsTable, summary: Sequence[dict[str, str]]) -> list[Record]:
+    """A record for each task and metric of which runs recorded a limit; mean and deviation are over their seeds.
+
+    Raises:
+        UserError: runs of one seed have different limits.
+    """
+    configuration, records = artifact.configuration, []
+    for task in artifact.settings.tasks:
+        by_seed = _by_seed(task, [row for row in summary if row["task"] == task and row["limits"]])
+        for metric in artifact.metrics() if by_seed else ():
+            factor = configuration.metrics[metric].factor
+            mean, std = mean_and_std(limit[metric] * factor for limit in by_seed.values())
+            about = {"artifact": artifact.name, "scale": configuration.scale_name, "task": task}
+            seeds = {"seeds": " ".join(sorted(by_seed, key=int)), "runs": len(by_seed), "n": len(by_seed)}
+            about |= {"model": MODEL, "label": LABEL, "metric": metric}
+            records.append(about | seeds | {"mean": mean, "std": std})
+    return records
+
+
+def _by_seed(task: str, rows: Sequence[dict[str, str]]) -> dict[str, dict[str, float]]:
+    found: dict[str, str] = {}
+    for row in rows:
+        if found.setdefault(row["seed"], row["limits"]) != row["limits"]:
+            text = f"{task}, seed {row['seed']}: its runs differ in limits, so in their test sets: run snakemake again."
+            raise UserError(text, key="limits")
+    return {seed: json.loads(text) for seed, text in found.items()}

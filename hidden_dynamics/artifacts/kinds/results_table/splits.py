@@ -1,0 +1,56 @@
+"""What a table says of the examples that its runs are trained, validated and tested on, and how seeds share them."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.data.folds import PARTS, folds, overlap
+
+Rows = Sequence[Mapping[str, str]]
+
+
+def splits_notes(configuration: Configuration, summary: Rows) -> list[str]:
+    """For each task whose runs recorded their split: the sizes and, where seeds are random splits, their overlap."""
+    recorded = [row for row in summary if row["split"]]
+    tasks = dict.fromkeys(row["task"] for row in recorded)
+    return [_note(configuration, [row for row in recorded if row["task"] == task]) for task in tasks]
+
+
+def _note(configuration: Configuration, runs: Rows) -> str:
+    splits = {int(row["seed"]): json.loads(row["split"]) for row in runs}
+    first = splits[min(splits)]
+    trained, validated, tested = (_range([split[part] for split in splits.values()]) for part in PARTS)
+    sizes = f"trains on {trained}, validates on {validated} and tests on {tested} of {first['series']:,} series"
+    title = runs[0]["task_title"]
+    if not any(_is_resampled(configuration, row) for row in runs):
+        return f"{title}: every seed {sizes}, the same."
+    return f"{title}: seeds are random splits, each of which {sizes}. {_shared(splits)}".rstrip()
+
+
+def _is_resampled(configuration: Configuration, row: Mapping[str, str]) -> bool:
+    taken = json.loads(row["readings"]).items()
+    readings = configuration.readings
+    effects = (readings[name].values.get(value) for name, value in taken if name in readings)
+    return any(effect is not None and effect.resampled for effect in effects)
+
+
+def _shared(splits: Mapping[int, Mapping[str, int]]) -> str:
+    """How the test sets overlap; nothing of one seed, nor where a split's positions are no places of series."""
+    count = next(iter(splits.values()))["series"]
+    drawn = folds(count, max(splits) + 1)
+    used = [drawn[seed] for seed in splits]
+    sizes = [[split[part] for part in PARTS] for split in splits.values()]
+    as_drawn = sizes == [list(map(len, fold)) for fold in used]
+    if len(splits) < 2 or not as_drawn:
+        return ""
+    found = overlap(used, count)
+    return (
+        f"They are no folds that take turns: the {len(used)} test sets have {found.tested:,} of the {found.of:,} "
+        f"series, two of them share {_range([found.least, found.most])}. So ± is over overlapping data, and the tests "
+        "of claims are corrected for it."
+    )
+
+
+def _range(numbers: Sequence[int]) -> str:
+    least, most = min(numbers), max(numbers)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
