@@ -113,6 +113,7 @@ BAD = [
     (READINGS, "sr_cell.tasks", ["mnst"], "sr_cell.tasks", "Did you mean 'mnist'"),
     (READINGS, "sr_cell.relased", {}, "sr_cell", "Did you mean 'released'"),
     (READINGS, "mine", {"about": "", "published": {"text": ""}}, "mine", "another value"),
+    (READINGS, "series_folds.published.blocks", False, "series_folds.published", "blocks: true"),
     (READINGS, "sr_cell.others", {"Once": {"text": ""}}, "sr_cell.others", "a name in lower case"),
     (ARTIFACTS, "momentumrnn_table1.tasks", ["mnst"], "momentumrnn_table1", "Did you mean 'mnist'"),
     (ARTIFACTS, "momentumrnn_table1.rows", [{"model": "lstmm"}], "momentumrnn_table1", "Did you mean 'lstm'"),

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hidden_dynamics.artifacts.notes import RULES, readings_note, scale_notes
+from hidden_dynamics.artifacts.notes import RULES, effects_taken, readings_note, scale_notes
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.results.departures import WORDS, changed_words, departures, listed
 from hidden_dynamics.results.rows import Row
@@ -66,10 +66,7 @@ def made_note(runs: Sequence[Row]) -> str:
 
 def splits_note(configuration: Configuration, runs: Sequence[Row]) -> str:
     """For a caption: that seeds are random splits of the same data; empty where they are not."""
-    readings = configuration.readings
-    taken = {item for run in runs for item in json.loads(run["readings"]).items()}
-    effects = [readings[name].values.get(value) for name, value in taken if name in readings]
-    if not any(effect is not None and effect.resampled for effect in effects):
+    if not any(effect.resampled for effect in effects_taken(configuration, runs)):
         return ""
     return "Seed k has the k-th random split of the series; test sets overlap, so the seeds are not independent."
 

@@ -7,6 +7,7 @@ from typing import Any
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration.schema import Effect
 from hidden_dynamics.results.departures import departures
 
 RULES = {"max": "highest", "min": "lowest", "last": "last"}  # which of a run's evaluations it reports
@@ -103,6 +104,18 @@ def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
         f"Precision: {', '.join(sorted(precisions))}.",
         readings_note((row["task_title"], json.loads(row["readings"])) for row in rows),
     ]
+
+
+def effects_taken(configuration: Configuration, rows: Iterable[Mapping[str, str]]) -> list[Effect]:
+    """What the readings set that runs took, each once; those of runs that nothing configures any more are left out.
+
+    Args:
+        rows: of a summary.
+    """
+    readings = configuration.readings
+    taken = {item for text in {row["readings"] for row in rows} for item in json.loads(text).items()}
+    effects = [readings[name].values.get(value) for name, value in sorted(taken) if name in readings]
+    return [effect for effect in effects if effect is not None]
 
 
 def divergence_notes(runs: Sequence[Mapping[str, str]]) -> list[str]:

@@ -1,6 +1,5 @@
 """A table of results: our numbers over seeds, the published ones, and a test of the published ordering by sign."""
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.kinds.results_table.layout import layout
 from hidden_dynamics.artifacts.kinds.results_table.limits import NOTE, limits
 from hidden_dynamics.artifacts.kinds.results_table.notes import notes, title
+from hidden_dynamics.artifacts.notes import effects_taken
 from hidden_dynamics.artifacts.row_verdicts import with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import RowKey, Table
@@ -54,10 +54,8 @@ def _check(artifact: ResultsTable, sources: Sources) -> None:
 def _choosing(artifact: ResultsTable, summary: Rows) -> list[str]:
     """The metrics that may have chosen a run's evaluation: the table's own, and those that a reading of runs sets."""
     own = [artifact.published.chosen_by] if artifact.published.chosen_by else artifact.metrics()
-    readings = artifact.configuration.readings
-    taken = {reading for text in {row["readings"] for row in summary} for reading in json.loads(text).items()}
-    effects = [readings[name].values.get(value) for name, value in sorted(taken) if name in readings]
-    chosen = [effect.training.get("report", {}).get("metric") for effect in effects if effect]
+    effects = effects_taken(artifact.configuration, summary)
+    chosen = [effect.training.get("report", {}).get("metric") for effect in effects]
     return list(dict.fromkeys([*own, *filter(None, chosen)]))
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from hidden_dynamics.artifacts.notes import effects_taken
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.data.folds import PARTS, folds, overlap
 
@@ -22,16 +23,9 @@ def _note(configuration: Configuration, runs: Rows) -> str:
     trained, validated, tested = (_range([split[part] for split in splits.values()]) for part in PARTS)
     sizes = f"trains on {trained}, validates on {validated} and tests on {tested} of {first['series']:,} series"
     title = runs[0]["task_title"]
-    if not any(_is_resampled(configuration, row) for row in runs):
+    if not any(effect.resampled for effect in effects_taken(configuration, runs)):
         return f"{title}: every seed {sizes}, the same."
     return f"{title}: seeds are random splits, each of which {sizes}. {_shared(splits)}".rstrip()
-
-
-def _is_resampled(configuration: Configuration, row: Mapping[str, str]) -> bool:
-    taken = json.loads(row["readings"]).items()
-    readings = configuration.readings
-    effects = (readings[name].values.get(value) for name, value in taken if name in readings)
-    return any(effect is not None and effect.resampled for effect in effects)
 
 
 def _shared(splits: Mapping[int, Mapping[str, int]]) -> str:
