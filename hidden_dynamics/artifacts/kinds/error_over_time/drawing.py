@@ -206,7 +206,7 @@ def time_note(content: Content) -> str:
     means = np.array([content.bins.means(one.predictions) for one in content.answered])
     gaps = " A line has a gap where an error is not finite." if np.isnan(means[counts > 0]).any() else ""
     few, many, number = counts.min(), counts.max(), content.bins.times.size
-    bins = f"{number} bins of time with about equally many of them" if number > 1 else "one bin"
+    bins = f"{number} bins of time, as even as equal times allow" if number > 1 else "one bin"
     seeds = len({one.run["seed"] for one in content.answered})
     lines = {1: "Lines: 1 seed", 2: "Thick lines: mean of 2 seeds; thin: each of them"}
     band = f"Lines: mean of {seeds} seeds; band: 95 % t band over seeds, cut where it leaves the axis"
