@@ -404,13 +404,18 @@ RECURRENT = (LSTMS | ORTHOGONAL, GENERATED | PIXELS | SPEECH | LANGUAGE)
 ODES = {"rknet", "ode_net", "augmented_ode_net"}
 ATTENTIVE = {"ace_ode_net", "ace_ode_net_large"}
 IMAGES = {"mnist_images", "svhn_images", "cifar10_images"}
-ALL = (RECURRENT[0] | ODES | ATTENTIVE | {"resnet"}, RECURRENT[1] | IMAGES)
+INFERRING = {"neural_ode_vae", "neural_ode_vae_mask", "sequential_vae"}
+BASELINES = INFERRING | {"gru_simple", "gru_d", "t_lstm"}
+JUMPING = {"gru_ode_bayes", "augmented_gru_ode_bayes", "ace_gru_ode_bayes"}
+SERIES = {"ushcn"}
+ALL = (RECURRENT[0] | ODES | ATTENTIVE | {"resnet"} | BASELINES | JUMPING, RECURRENT[1] | IMAGES | SERIES)
 NOT_LANGUAGE, LSTM_TASKS = RECURRENT[1] - LANGUAGE, RECURRENT[1] - OF_ORTHOGONAL
 MODRELU, KERNEL = "models/recurrent/modrelu.py", "models/recurrent/modrelu_kernel.py"
 RESTARTED = {"sr_lstm", "nag_lstm", "sr_dtriv"}
 OF_RESTARTS = GENERATED | {"mnist", "pmnist", "pmnist_dtriv", "timit", "timit_recall", "ptb"}
 ADAM = {"adam_lstm", "rmsprop_lstm", "adam_dtriv", "rmsprop_dtriv"}
 OF_IMAGES = ODES | ATTENTIVE | {"resnet"}
+SOLVED = ODES | ATTENTIVE | {"neural_ode_vae", "neural_ode_vae_mask"}
 EDITS = [
     # file, what stands there, what does instead; the models and the tasks of the runs that it touches (None: any)
     (FILTERS, MOMENTUM, "self.s * g", {"momentum_lstm", "momentum_dtriv"}, RECURRENT[1]),
@@ -430,10 +435,14 @@ EDITS = [
     ("models/recurrent_network.py", "readout = nn.Linear(", "readout = nn.Bilinear(", RECURRENT[0], NOT_LANGUAGE),
     ("models/language_model.py", "EMBEDDING_RANGE = 0.1", "EMBEDDING_RANGE = 1", None, LANGUAGE),
     ("tasks/schedule.py", "HALVED = 0.05", "HALVED = 0.5", None, LANGUAGE),
-    ("models/continuous/integral.py", "torch.tensor([0.0, 1.0]", "torch.tensor([0.0, 2.0]", ODES | ATTENTIVE, IMAGES),
+    ("models/continuous/integral.py", "torch.tensor([0.0, 1.0]", "torch.tensor([0.0, 2.0]", SOLVED, IMAGES | SERIES),
     ("models/continuous/attention.py", "torch.sigmoid(a)", "torch.tanh(a)", ATTENTIVE, IMAGES),
     (IMAGE_NETWORKS, "BLOCKS = 6", "BLOCKS = 5", {"resnet"}, IMAGES),
     (IMAGE_NETWORKS, "InitialAttention(nn.Sequential)", "InitialAttention(nn.Module)", ATTENTIVE, IMAGES),
+    ("models/series/gru_d.py", "torch.exp(-torch.relu(weight", "torch.exp(torch.relu(weight", {"gru_d"}, SERIES),
+    ("models/series/latent.py", "ratio - 1 - ratio.log()", "ratio - ratio.log()", INFERRING, SERIES),
+    ("models/series/padding.py", "torch.zeros_like(x[:, :1])", "torch.ones_like(x[:, :1])", BASELINES, SERIES),
+    ("models/gru_ode_bayes/path.py", "SLACK = 0.001", "SLACK = 0.01", JUMPING, SERIES),
     ("tasks/images.py", "HELD_OUT_SEED = 0", "HELD_OUT_SEED = 1", OF_IMAGES, IMAGES),
     ("tasks/language.py", 'reduction="sum"', 'reduction="mean"', None, LANGUAGE),
     ("tasks/copying.py", "functional.cross_entropy(", "2 * functional.cross_entropy(", None, GENERATED - {"adding"}),
