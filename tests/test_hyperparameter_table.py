@@ -104,3 +104,37 @@ def test_a_changed_value_is_found_wherever_it_is():
     assert list(table.data["differs"]) == ["", "", "restart clip_norm", "clip_norm"] + [""] * 9
     assert "7 (published 6)" in set(table.frame["", "F"])
     assert "none (published 1)" in set(table.frame["", "Clip norm"])
+
+
+# The models of ACE-NODE's Table 6: what the text says, and what the authors' scripts alone do
+
+
+def of_forecasts(scale: str = "paper", **settings: Any) -> Table:
+    return artifact_at(scale, "acenode_hyperparameters", **settings).draw(None)
+
+
+def test_a_table_beside_a_text_and_scripts_is_as_approved():
+    table = of_forecasts()
+    approved("acenode_hyperparameters.md", markdown(table))
+    assert set(table.data["differs"]) == {""} and len(table.rows) == 9
+    data = table.data.set_index("model")
+    ace_node = data.loc["ace_gru_ode_bayes"]
+    assert (ace_node["penalty"], ace_node["published_penalty"], ace_node["released_penalty"]) == (0.01, 0.01, 0.1)
+    assert data.loc["augmented_gru_ode_bayes", "published_augmented"] == 5
+    assert ace_node["details.delta"] == ace_node["released_details.delta"] == 0.25
+
+
+def test_the_released_reading_is_as_the_scripts_and_otherwise_than_the_text():
+    table = of_forecasts(readings={"default": "released"})
+    data = table.data.set_index("model")
+    assert data.loc["ace_gru_ode_bayes", "differs"] == "penalty attention"
+    assert "0.1 (published 0.01)" in set(table.frame["", "λ"])
+    assert not [note for note in table.notes if note.startswith("Otherwise")]
+
+
+def test_a_value_of_neither_names_both():
+    epochs = {"ushcn": {"training": {"epochs": 30}}}
+    table = of_forecasts(overrides={"tasks": epochs}, readings={"series_grid": "original"})
+    assert set(table.frame["", "Epochs"]) == {"30 (published 300)"}
+    (note,) = [note for note in table.notes if note.startswith("USHCN, GRU-ODE-Bayes, ACE-GRU-ODE-Bayes:")]
+    assert "Euler step 0.1 (released 0.25); width of a feature's input to the jump 10 (released 20)" in note

@@ -1,5 +1,6 @@
 """tools/undecidable_claims.py: what five seeds cannot decide, and that docs/claims.md has this list."""
 
+import numpy as np
 import pytest
 import undecidable_claims
 from conftest import ROOT
@@ -37,6 +38,22 @@ def test_the_made_up_seeds_have_the_printed_means_and_deviations(judged):
     one = judged["table-mnist:value:mnist_images:test_accuracy:ace_ode_net-64"]
     assert (one.outcome.estimate, one.outcome.n_subject) == (pytest.approx(0, abs=1e-9), 5)
     assert one.outcome.found == "99.68 ± 0.03 against 99.68 ± 0.03"
+
+
+@pytest.mark.parametrize("seeds", [2, 5, 10])
+def test_scores_that_do_not_correlate(seeds):
+    scores = undecidable_claims.uncorrelated(seeds)
+    assert scores.shape == (seeds - 1, seeds)
+    assert scores @ scores.T == pytest.approx((seeds - 1) * np.eye(seeds - 1), abs=1e-9)
+    assert scores.sum(axis=1) == pytest.approx(0, abs=1e-9) and list(scores[0]) == sorted(scores[0])
+
+
+def test_models_that_are_compared_over_folds_do_not_correlate(judged):
+    """By hand: 0.38 ± 0.03 less 0.42 ± 0.04, a deviation of 0.05, and 1/5 + 0.14 of its square."""
+    one = judged["ushcn-attention-better:ushcn:test_mse:ace_gru_ode_bayes-50:gru_ode_bayes-50"]
+    steps = dict(one.outcome.working)
+    assert steps["standard error"] == pytest.approx(0.05 * 0.34**0.5)
+    assert (one.outcome.test, one.seeds_needed) == ("corrected resampled t", "more than 1000")
 
 
 def test_ten_seeds_decide_more():
