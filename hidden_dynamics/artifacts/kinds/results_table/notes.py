@@ -92,7 +92,8 @@ def _about_comparison(artifact: ResultsTable, records: Sequence[Record]) -> list
         gap_note(artifact, records, ranks if is_ranked else "", among),
         *verdict_notes(records, baseline_label(artifact)),
     ]
-    if any(None not in (r["size"], r["paper_size"]) and r["size"] != r["paper_size"] for r in records):
+    resized = [r for r in records if None not in (r["size"], r["paper_size"]) and r["size"] != r["paper_size"]]
+    if any(record["published_parameters"] for record in resized):
         lines.append("Published parameters are those at the paper's N.")
     if any(_several(records, column) for column in ("parameters", "published_parameters")):
         lines.append("Parameters with a stroke between them are those of the tasks, in the order of their columns.")

@@ -40,8 +40,8 @@ def _shared(splits: Mapping[int, Mapping[str, int]]) -> str:
     found = overlap(used, count)
     return (
         f"They are no folds that take turns: the {len(used)} test sets have {found.tested:,} of the {found.of:,} "
-        f"series, two of them share {_range([found.least, found.most])}. So ± is over overlapping data, and the tests "
-        "of claims are corrected for it."
+        f"series, any two of them share {_range([found.least, found.most])}. So ± is over overlapping data, and the "
+        "tests of claims are corrected for it."
     )
 
 
