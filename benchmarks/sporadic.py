@@ -35,7 +35,7 @@ from train_step import CLOCKS, add_clock, machine, parse, write  # noqa: E402
 from hidden_dynamics.measurements.interleaved import interleaved, ratios_within_rounds, resident_beyond  # noqa: E402
 from hidden_dynamics.measurements.rounds import Ratio, median_with_range  # noqa: E402
 from hidden_dynamics.models.continuous import correlation, pairwise  # noqa: E402
-from hidden_dynamics.models.gru_ode_bayes import ACEGRUODEBayes, GRUODEBayes  # noqa: E402
+from hidden_dynamics.models.gru_ode_bayes import GRUODE, ACEGRUODEBayes, BayesJump, GRUODEBayes  # noqa: E402
 from hidden_dynamics.models.observations import Observations, Rows, batch_of  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 from hidden_dynamics.training import devices  # noqa: E402
@@ -66,9 +66,8 @@ def plain_loss(network: GRUODEBayes, observations: Observations) -> Tensor:
         rows = slice(int(observations.offsets[u]), int(observations.offsets[u + 1]))
         series, values, mask = observations.series[rows], observations.values[rows], observations.mask[rows]
         before = before + plain_likelihood(p[series], values, mask)
-        jumped = h.clone()
-        jumped[series] = network.jump(h[series], p[series], values, mask)
-        h, p = jumped, p_of(jumped)
+        h = jumped = plain_jump(network.jump, h, p, series, values, mask)
+        p = p_of(h)
         if released:
             a = plain_correlation(network, h)
             norms = norms + network.weight * torch.linalg.vector_norm(a)
@@ -80,19 +79,41 @@ def plain_p(network: GRUODEBayes, drop: Any, h: Tensor) -> Tensor:
     return network.p_out(drop(torch.relu(network.p_in(h))))
 
 
+def plain_rate(dynamics: GRUODE, x: Tensor) -> Tensor:
+    r, z = torch.sigmoid(x @ dynamics.reset.t()), torch.sigmoid(x @ dynamics.update.t())
+    return (1 - z) * (torch.tanh((r * x) @ dynamics.candidate.t()) - x)
+
+
+def plain_jump(jump: BayesJump, h: Tensor, p: Tensor, series: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    """One product per row and feature, for which torch repeats the weights row by row."""
+    mean, logvar = p[series].chunk(2, 1)
+    seen = torch.stack([values, mean, logvar, (values - mean) / torch.exp(0.5 * logvar)], 2).unsqueeze(2)
+    prepared = torch.relu(torch.matmul(seen, jump.weight).squeeze(2) + jump.bias)
+    jumped = h.clone()
+    jumped[series] = jump.gru((prepared * mask.unsqueeze(2)).flatten(1), h[series])
+    return jumped
+
+
 def plain_correlation(network: GRUODEBayes, h: Tensor) -> Tensor | None:
-    return correlation(h.detach()) if isinstance(network, ACEGRUODEBayes) else None
+    """By numpy where the released code does it; at first, all series may be alike, which numpy has no answer for."""
+    if not isinstance(network, ACEGRUODEBayes):
+        return None
+    if network.attention != "released":
+        return correlation(h.detach())
+    with np.errstate(invalid="ignore"):
+        found = np.corrcoef(h.detach().cpu().numpy(), rowvar=False)
+    return torch.from_numpy(found).to(h)
 
 
 def plain_step(network: GRUODEBayes, h: Tensor, a: Tensor | None) -> tuple[Tensor, Tensor | None]:
     """Both dynamics are evaluated, whether g's result is used or not."""
     if a is None:
-        return h + network.delta * network.dynamics(None, h), None
+        return h + network.delta * plain_rate(network.dynamics, h), None
     attended = pairwise(h, a)
-    rate = network.g(None, attended)
+    rate = plain_rate(network.g, attended)
     if network.attention == "evolving":
         a = a + network.delta * rate.t() @ attended / len(h)
-    return h + network.delta * network.dynamics(None, attended), a
+    return h + network.delta * plain_rate(network.dynamics, attended), a
 
 
 def plain_likelihood(p: Tensor, values: Tensor, mask: Tensor) -> Tensor:
