@@ -51,10 +51,8 @@ def correlation_backward(h: Tensor, gradient: Tensor) -> Tensor:
 
 def _scale(squares: Tensor, mean: Tensor, batch: int) -> Tensor:
     """What makes the norm of each dimension 1, 0 of a constant one, (d,); `squares` are of deviations from means."""
-    with torch.no_grad():
-        rounding = (ROUNDINGS * torch.finfo(mean.dtype).eps) ** 2 * (squares + batch * mean.square())
-        constant = squares <= rounding
-    return torch.where(constant, 0, torch.where(constant, 1, squares).rsqrt())
+    rounding = batch * (ROUNDINGS * torch.finfo(mean.dtype).eps) ** 2
+    return squares.masked_fill(squares <= mean.square() * rounding, torch.inf).rsqrt()
 
 
 class PairwiseRate(nn.Module):

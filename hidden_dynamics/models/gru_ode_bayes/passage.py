@@ -187,7 +187,7 @@ class Run:
             self.hidden, self.softmax = take(steps, *h.shape), take(steps, *a.shape)
         self.jumps = Jumps(plan, jump, h.shape[1], take)
         self.wanted = h.new_empty(len(plan.wanted), *h.shape)
-        self.norms = h.new_empty(len(plan.steps) if plan.norms else 0)
+        self.correlations: list[Tensor] = []  # after the jumps, where their norms are wanted
         self.correlation: Tensor | None = None  # of h, where it is known
 
     def events(self) -> list[tuple[bool, int]]:
@@ -199,18 +199,19 @@ class Run:
         return found + [(False, step) for step in range(done, self.plan.last)]
 
     def forward(self) -> None:
-        norms = self.norms.unbind()
         wanted = {state: index for index, state in enumerate(self.plan.wanted)}
         for state, (is_jump, number) in enumerate([(None, 0), *self.events()]):
             if is_jump:
                 self.jumps.make(number, self.h)
                 if self.plan.norms:
                     self.correlation = correlation(self.h)
-                    torch.linalg.vector_norm(self.correlation, out=norms[number])
+                    self.correlations.append(self.correlation)
             elif is_jump is not None:
                 self.step(number)
             if state in wanted:
                 self.wanted[wanted[state]] = self.h
+        found = torch.stack(self.correlations) if self.correlations else self.h.new_empty(0, 1, 1)
+        self.norms, self.correlations = torch.linalg.matrix_norm(found), []
 
     def step(self, number: int) -> None:
         place = number if self.kept else 0
