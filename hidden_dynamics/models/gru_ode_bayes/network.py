@@ -11,8 +11,9 @@ from hidden_dynamics.models.continuous.attention import FullyConnectedAttention,
 from hidden_dynamics.models.gru_ode_bayes.dynamics import GRUODE
 from hidden_dynamics.models.gru_ode_bayes.jump import BayesJump
 from hidden_dynamics.models.gru_ode_bayes.losses import divergence, negative_log_likelihood
-from hidden_dynamics.models.gru_ode_bayes.passage import CellWeights, JumpWeights, Passed, Plan, passage
+from hidden_dynamics.models.gru_ode_bayes.passage import Passed, passage
 from hidden_dynamics.models.gru_ode_bayes.path import Path, euler_path, still_path
+from hidden_dynamics.models.gru_ode_bayes.plan import CellWeights, JumpWeights, Plan
 from hidden_dynamics.models.observations import Observations
 
 SOLVERS = ("euler", "still")
