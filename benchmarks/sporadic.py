@@ -5,12 +5,16 @@
 
 The shape is that of the climate data at the paper's settings: 300 series of 316 rows each at some of the 1,491 times
 within 200 units, a row with one of 5 features; 50 hidden units, prep 20, steps of 0.25, dropout 0.2. The values are
-noise. The plain form is the loop as one would write it first, and as the released code has it: p of the whole batch at
-every step and after every jump, losses added where they arise. Both have the same weights.
+noise. The plain form is the loop as it was released: p of the whole batch, its dropout drawn anew, at every step and
+after every jump; a product for each row and feature of a jump; losses added where they arise; the correlation by numpy
+after each union time's jump. What the released loops do without any effect (zeros added, checks for NaN, lists of times
+that nothing reads) is left out. Of an attention that evolves nothing was released: its plain form is ours. Both forms
+have the same weights.
 
 - steps: forward, loss and backward of each network in each form; a ratio is the median over the rounds of the ratios
   within a round;
-- memory: the peak of a training step beyond what was held before, the resident memory of a fresh process for each.
+- memory: the peak of a training step beyond what was held before: the resident memory of a fresh process for each, on a
+  GPU what torch allocated.
 """
 
 import argparse
@@ -32,7 +36,12 @@ from torch import Tensor  # noqa: E402
 from torch.nn import functional  # noqa: E402
 from train_step import CLOCKS, add_clock, machine, parse, write  # noqa: E402
 
-from hidden_dynamics.measurements.interleaved import interleaved, ratios_within_rounds, resident_beyond  # noqa: E402
+from hidden_dynamics.measurements.interleaved import (  # noqa: E402
+    allocated_beyond,
+    interleaved,
+    ratios_within_rounds,
+    resident_beyond,
+)
 from hidden_dynamics.measurements.rounds import Ratio, median_with_range  # noqa: E402
 from hidden_dynamics.models.continuous import correlation, pairwise  # noqa: E402
 from hidden_dynamics.models.gru_ode_bayes import GRUODE, ACEGRUODEBayes, BayesJump, GRUODEBayes  # noqa: E402
@@ -95,13 +104,14 @@ def plain_jump(jump: BayesJump, h: Tensor, p: Tensor, series: Tensor, values: Te
 
 
 def plain_correlation(network: GRUODEBayes, h: Tensor) -> Tensor | None:
-    """By numpy where the released code does it; at first, all series may be alike, which numpy has no answer for."""
+    """By numpy where the released code does it, and 0 where that has no number: at first, all series may be alike."""
     if not isinstance(network, ACEGRUODEBayes):
         return None
     if network.attention != "released":
         return correlation(h.detach())
     with np.errstate(invalid="ignore"):
-        found = np.corrcoef(h.detach().cpu().numpy(), rowvar=False)
+        found = np.nan_to_num(np.corrcoef(h.detach().cpu().numpy(), rowvar=False), copy=False)
+    np.fill_diagonal(found, 1)
     return torch.from_numpy(found).to(h)
 
 
@@ -133,7 +143,7 @@ def main() -> None:
     options = parse_arguments()
     devices.set_arithmetic(options.threads, "fp32")
     if options.memory_of:
-        print(resident_memory(options.memory_of, options))
+        print(peak_memory(options.memory_of, options))
         return
     rows: list[dict] = []
     for part in options.parts:
@@ -217,17 +227,20 @@ def memory(options: argparse.Namespace) -> Iterator[dict]:
     for name in NETWORKS:
         for form in (name, name + PLAIN):
             command = [sys.executable, __file__, "--memory-of", form, "--threads", str(options.threads)]
-            command += ["--series", str(options.series), "--rows", str(options.rows)]
+            command += ["--series", str(options.series), "--rows", str(options.rows), "--device", options.device]
             peak = float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
             yield row_of(form, "MiB", Ratio(peak, peak, peak), None, options)
 
 
-def resident_memory(name: str, options: argparse.Namespace) -> float:
-    """MiB by which a training step raises this process's peak resident memory; for a process that did nothing else."""
+def peak_memory(name: str, options: argparse.Namespace) -> float:
+    """MiB by which a training step raises the peak of what this process holds; for a process that did nothing else."""
     few = argparse.Namespace(**vars(options) | {"series": 2, "rows": 3})
     step(name, network_of(name, options), batch(few))  # what the libraries load at their first use is not counted
     network, observations = network_of(name, options), batch(options)
-    (peak,) = resident_beyond([functools.partial(step, name, network, observations)])
+    action = functools.partial(step, name, network, observations)
+    if options.device == "cuda":
+        return allocated_beyond(action, torch.device(options.device)) / MIB
+    (peak,) = resident_beyond([action])
     return peak / MIB
 
 
