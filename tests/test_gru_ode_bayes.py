@@ -13,11 +13,11 @@ from hidden_dynamics.models.observations import Observations, Rows, batch_of
 
 
 class Task:
-    features, covariates = 3, 2
+    features, covariates, end = 3, 2, 200.0
 
 
 class Climate:
-    features, covariates = 5, 1
+    features, covariates, end = 5, 1, 200.0
 
 
 SMALL = {"prep": 4, "end": 4.0, "delta": 0.25, "p_hidden": 6, "covariates_hidden": 5, "mixing": 1e-2}
@@ -273,12 +273,16 @@ def test_a_part_learns_while_the_other_is_held_fixed(part):
 
 
 def test_dropout_is_drawn_anew_wherever_p_is():
-    """A mask after a jump is the one before the next of that series where no time passes between: one step of 0.25."""
-    rows = Rows(np.float32([0.5, 0.6, 0.7, 2.0]), np.ones((4, 3)), np.ones((4, 3), bool), np.array([4]))
+    """A mask after a jump is the one before the next of that series where neither a step, of 0.25, nor another series'
+    jump lies between."""
+    times = np.float32([0.5, 0.6, 0.7, 2.0, 0.65])
+    rows = Rows(times, np.ones((5, 3)), np.ones((5, 3), bool), np.array([4, 1]))
     network = GRUODEBayes(Task(), 5, **SMALL | {"p_hidden": 50}).double().train()
     masks = network.masks(batch_of(rows, np.array([0])))
     same = [torch.equal(masks.before[k], masks.after[k - 1]) for k in (1, 2, 3)]
     assert same == [False, True, False]
+    both = network.masks(batch_of(rows, np.array([0, 1])))  # its rows are 0, 1, 3 and 4, the other's is 2
+    assert not torch.equal(both.before[3], both.after[1])
     values = torch.cat([masks.covariates.flatten(), masks.before.flatten()])
     assert set(values.unique().tolist()) == {0.0, 1.25} and 0.6 < (values > 0).double().mean() < 0.95
     assert network.eval().masks(batch_of(rows, np.array([0]))) == Masks()

@@ -67,9 +67,10 @@ class Integral(nn.Module):
         """y at these times, y at the first of them given.
 
         A method with fixed steps cuts the interval between two neighbouring times into the fewest equal steps of at
-        most `step_size`: a solution to some time and on from there is the solution of the whole, to the last bit. An
-        adaptive one steps over the times and interpolates; with the adjoint problem, its backward solution stops at
-        each. The step budget is that of the whole solution.
+        most `step_size`: a solution to some time and on from there is the solution of the whole, to the last bit (not
+        of the Adams methods, whose steps remember those before). An adaptive one steps over the times and interpolates;
+        with the adjoint problem, its backward solution stops at each. The step budget is that of
+        the whole solution.
 
         Args:
             times: (N,), ascending or descending, no two alike, N at least 1; no gradient is taken with respect to them.

@@ -26,6 +26,7 @@ class SeriesTask(Protocol):
 
     features: int
     covariates: int
+    end: float
 
 
 class Masks(NamedTuple):
@@ -62,11 +63,11 @@ class GRUODEBayes(nn.Module):
     maps but the jump's start Xavier-uniform with biases of 0.05.
 
     Args:
-        task: gives the features D of an observation and the covariates of a series.
+        task: gives the features D of an observation, the covariates of a series and the end of the time.
         hidden_size: of h, without what augments it.
         prep: entries of the jump's input for each feature.
         delta: of a Euler step, in units of time.
-        end: T, of the time, in the same units.
+        end: T, of the time, in the same units; None is the task's.
         dropout: share of the hidden units of both maps that are dropped when training, redrawn wherever p is.
         mixing: weight of the loss after the jumps.
         p_hidden, covariates_hidden: hidden units of the two maps.
@@ -85,7 +86,7 @@ class GRUODEBayes(nn.Module):
         hidden_size: int,
         prep: int = 10,
         delta: float = 0.1,
-        end: float = 200.0,
+        end: float | None = None,
         dropout: float = 0.2,
         mixing: float = 1e-4,
         p_hidden: int = 25,
@@ -95,6 +96,7 @@ class GRUODEBayes(nn.Module):
         augmented: int = 0,
     ):
         super().__init__()
+        end = task.end if end is None else end
         if solver not in SOLVERS:
             raise ValueError(f"the solver must be one of {', '.join(SOLVERS)}, not {solver!r}")
         if not (delta > 0 and end > 0 and 0 <= dropout < 1):
@@ -163,25 +165,28 @@ class GRUODEBayes(nn.Module):
 
     def path(self, observations: Observations) -> Path:
         times = observations.times.numpy()
-        if len(times) and times[-1] > self.end:
+        if len(times) and times[-1] > np.float32(self.end):  # times were read in single precision
             raise ValueError(f"an observation at {times[-1]} lies after the end, {self.end}")
         return (euler_path if self.solver == "euler" else still_path)(times, self.delta, self.end)
 
     def masks(self, observations: Observations) -> Masks:
         """Drawn from torch's generator; none where nothing is dropped.
 
-        p(t) is redrawn after each step and each jump: where no time passed between two observations of a series, what
-        the second finds is what the first left.
+        p(t) of the whole batch is redrawn after each step and at each union time: where neither came between two
+        observations of a series, what the second finds is what the first left.
         """
         if not (self.training and self.dropout):
             return Masks()
         like, rows = observations.values, len(observations.values)
         of_covariates = self._drawn(like.new_empty(observations.size, self.covariates_in.out_features))
         before, after = (self._drawn(like.new_empty(rows, self.p_in.out_features)) for _ in range(2))
-        passed = torch.from_numpy(self.path(observations).passed)[observations.rows_of_times()].to(like.device)
-        order = torch.sort(observations.series, stable=True).indices
+        union = observations.rows_of_times()
+        passed = torch.from_numpy(self.path(observations).passed)[union].to(like.device)
+        union, series = union.to(like.device), observations.series
+        order = torch.sort(series, stable=True).indices
         earlier, later = order[:-1], order[1:]
-        same = (observations.series[earlier] == observations.series[later]) & (passed[earlier] == passed[later])
+        same = (series[earlier] == series[later]) & (passed[earlier] == passed[later])
+        same &= union[earlier] + 1 == union[later]
         return Masks(of_covariates, before.index_copy(0, later[same], after[earlier[same]]), after)
 
     def _drawn(self, like: Tensor) -> Tensor:
