@@ -187,8 +187,8 @@ def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(work
     ]
     deaths = [[place, dice.randint(1, 2 if place == "in an evaluation" else 7)] for place in places]
     dice.shuffle(deaths)
-    # Each lets at most a tenth of the training pass: together they come before its end, also where the machine has
-    # become twice as fast since. Torch loads its compiler before the first evaluation, which the driver has done already.
+    # Each lets at most a tenth of the training pass: together they come before its end, also where the machine is now
+    # twice as fast. Torch loads its compiler before the first evaluation, which the driver has done already.
     first, *_, last = RunFiles(workplace.run("alone")).clock()
     tenth = (last["training_seconds"] - first["training_seconds"]) / 10
     signals = (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL, signal.SIGINT)
