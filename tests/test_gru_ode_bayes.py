@@ -8,7 +8,6 @@ from plain_gru_ode_bayes import plain_jump, plain_prediction, plain_rate, plain_
 from torch import nn
 
 from hidden_dynamics.models.gru_ode_bayes import GRUODE, ACEGRUODEBayes, BayesJump, GRUODEBayes, Masks
-from hidden_dynamics.models.gru_ode_bayes.losses import squared_error
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
 
 
@@ -187,12 +186,6 @@ def test_what_was_not_observed_has_no_influence():
     hidden = observations.values + 100 * (1 - observations.mask)
     changed = Observations(**vars(observations) | {"values": hidden})
     assert_all_close([ours(network, changed)], [ours(network, observations)], 1e-12)
-
-
-def test_the_error_is_that_of_the_means():
-    p, values, mask = noise(4, 6), noise(4, 3, seed=1), (noise(4, 3, seed=2) > 0).double()
-    expected = sum((values[i, d] - p[i, d]) ** 2 for i in range(4) for d in range(3) if mask[i, d])
-    assert_all_close([squared_error(p, values, mask)], [torch.as_tensor(expected)], 1e-13)
 
 
 # As released

@@ -24,9 +24,3 @@ def divergence(p: Tensor, values: Tensor, mask: Tensor) -> Tensor:
     mean, logvar = p.chunk(2, -1)
     each = math.log(NOISE) - logvar / 2 + (logvar.exp() + (mean - values).square()) / (2 * NOISE**2) - 0.5
     return (each * mask).sum()
-
-
-def squared_error(p: Tensor, values: Tensor, mask: Tensor) -> Tensor:
-    """The sum of (x - mean)^2, in squared units of the data; per entry, the MSE of Table 6."""
-    mean, _ = p.chunk(2, -1)
-    return ((values - mean).square() * mask).sum()
