@@ -19,7 +19,7 @@ from made import change_record, make_run
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import merge
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, find, identity
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, find, identity, runs_on
 from hidden_dynamics.data import digits, python_topics, synthetic_speech
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.forecast import calibration as calibrations
@@ -184,6 +184,17 @@ def test_the_total_counts_shared_runs_once(configured, tmp_path):
     assert result.total.device_hours_left == result.total.device_hours
     assert result.total.disk_bytes < sum(row.disk_bytes for row in result.rows)
     assert result.total.memory_bytes == 7_000_000
+
+
+def test_downloads_of_unknown_size_are_named(configured):
+    for scale, names in (("demo", []), ("paper", ["ushcn/small_chunked_sporadic.csv"])):
+        configuration = configured(scale=scale)
+        runs = runs_on(configuration, "ushcn", [0])
+        calibration = made_up(runs)
+        result = report.forecast(configuration, calibration, MACHINE, runs, {})
+        assert result.unsized == names
+        text = report.as_markdown(configuration, calibration, MACHINE, result)
+        assert ("size is not known" in text) == bool(names) and all(name in text for name in names)
 
 
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=30), st.integers(1, 8))

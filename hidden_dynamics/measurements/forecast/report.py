@@ -54,6 +54,7 @@ class Forecast:
     rows: list[Row]
     total: Row
     adaptive_share: float  # of all hours, those of solvers that choose their steps
+    unsized: Sequence[str] = ()  # downloads whose size is not known, as "dataset/file"; no row counts them
 
 
 def forecast(
@@ -80,7 +81,7 @@ def forecast(
 
     adaptive = sum(cost.seconds for cost in costs.values() if cost.adaptive)
     share = adaptive / max(sum(cost.seconds for cost in costs.values()), 1e-9)
-    return Forecast([row(*item) for item in runs_of.items()], row("total", runs), share)
+    return Forecast([row(*item) for item in runs_of.items()], row("total", runs), share, unsized(configuration, runs))
 
 
 def _row(name: str, machine: Machine, costs: Mapping[str, Cost], finished: set[str], data: int) -> Row:
@@ -102,13 +103,24 @@ def _row(name: str, machine: Machine, costs: Mapping[str, Cost], finished: set[s
 
 
 def _bytes_of_data(configuration: Configuration, calibration: Calibration, runs: Iterable[Run]) -> Mapping[str, int]:
-    """Bytes of the downloads and of the prepared file of each dataset."""
+    """Bytes of the downloads of known size and of the prepared file of each dataset."""
     sizes = {}
     for run in runs:
         dataset = run.spec["dataset"]
         sizes[f"raw {dataset}"] = sum(file.size or 0 for file in configuration.datasets[dataset].files.values())
         sizes[configuration.paths.prepared(dataset, run.spec["data"])] = calibration.of(run).data_bytes
     return sizes
+
+
+def unsized(configuration: Configuration, runs: Iterable[Run]) -> list[str]:
+    """The runs' downloads whose size no source states (`size: null` in config/datasets.yaml), as "dataset/file"."""
+    datasets = dict.fromkeys(run.spec["dataset"] for run in runs)
+    return [
+        f"{dataset}/{name}"
+        for dataset in datasets
+        for name, file in configuration.datasets[dataset].files.items()
+        if file.size is None
+    ]
 
 
 def as_markdown(configuration: Configuration, calibration: Calibration, machine: Machine, result: Forecast) -> str:
@@ -151,6 +163,8 @@ def _notes(configuration: Configuration, calibration: Calibration, machine: Mach
         "Starting processes, preparing data, measuring costs and drawing are not counted, nor are downloads but in "
         "bytes. Diverging runs are shorter. Expect 25 %, and more of runs that were measured on parts of a batch.",
     ]
+    if result.unsized:
+        notes.append(f"Disk does not count downloads whose size is not known: {', '.join(result.unsized)}.")
     notes += _of_a_busy_machine(about)
     if result.adaptive_share > 0.005:
         notes.append(
