@@ -53,6 +53,17 @@ class Sources:
     def features(self) -> list[dict[str, str]]:
         return read_rows(self.path("features"), features.COLUMNS)
 
+    def first_run(self, model: str) -> dict[str, str]:
+        """A model's row of the summary with the first seed.
+
+        Raises:
+            UserError: there is none.
+        """
+        run = next((run for run in self.summary if run["model"] == model), None)
+        if run is None:
+            raise self.wrong("summary", f"it has no run of {model}")
+        return run
+
     def check(self, name: str, **expected: Collection[str]) -> None:
         """Hold columns of a file to the values that they may have.
 

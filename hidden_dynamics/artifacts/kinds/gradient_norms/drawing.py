@@ -71,9 +71,7 @@ def read_recording(sources: Sources, model: str) -> Recording:
     Raises:
         UserError: there is no such run, or its file is missing or damaged.
     """
-    run = next((run for run in sources.summary if run["model"] == model), None)
-    if run is None:
-        raise sources.wrong("summary", f"it has no run of {model}")
+    run = sources.first_run(model)
     return Recording(run, *RunFiles(sources.root / run["directory"]).gradients())
 
 

@@ -113,9 +113,7 @@ def read_forecast(sources: Sources, model: str) -> Forecast:
     Raises:
         UserError: there is no such run, or its file is missing or damaged.
     """
-    run = next((run for run in sources.summary if run["model"] == model), None)
-    if run is None:
-        raise sources.wrong("summary", f"it has no run of {model}")
+    run = sources.first_run(model)
     finished = run["status"] == "finished"
     return Forecast(run, RunFiles(sources.root / run["directory"]).predictions() if finished else None)
 
@@ -241,8 +239,9 @@ def drawn_note(predictions: Predictions) -> str:
     start, until = shown_time(predictions)[0], predictions.until
     return (
         f"Drawn: the first {len(predictions.series)} series of the test set by id, from time {start:g} on; values are "
-        f"those of the prepared data. Lines: the predicted mean, given what was observed until {until:g}; before that, "
-        "it follows the observations, each from the network’s next step on. Bands: mean ± "
+        f"those of the prepared data. Lines: the predicted mean, given what was observed until {until:g}. Before "
+        "that, a network that goes along the series follows the observations as it passes them, from its next step on "
+        "where it goes in steps; one that encodes the whole series first rests on later ones, too. Bands: mean ± "
         f"{DEVIATIONS:g} predicted standard deviations. Targets: the first rows after that time, of which the test "
         "errors are."
     )
