@@ -52,6 +52,14 @@ def test_what_is_drawn_is_what_the_curves_say(name):
         assert [line.get_ydata()[0] for line in baselines] == ([0.17] if panel.baseline else [])
 
 
+def test_a_band_says_that_it_is_corrected_for_data_that_seeds_share():
+    artifact = artifact_at("demo", FIGURES[1], seeds=[0, 1, 2])
+    sources = sources_of(artifact, summary=summary_of(artifact), curves=curves_of(artifact, seeds=3))
+    for run in sources.summary:
+        run["readings"] = '{"series_folds": "published"}'
+    assert "n_test/n_train = 0.14" in words(artifact.draw(sources))
+
+
 @pytest.mark.parametrize(("seeds", "bands", "lines"), [(1, 0, 0), (2, 0, 2), (3, 1, 0)])
 def test_a_line_has_a_band_of_three_seeds_and_the_lines_of_two(seeds, bands, lines):
     artifact = artifact_at("demo", FIGURES[0], seeds=list(range(seeds)))

@@ -15,6 +15,7 @@ from hidden_dynamics.artifacts.kinds.error_over_time.mean_errors import bins_of,
 from hidden_dynamics.configuration.runs import PREDICTIONS
 from hidden_dynamics.pages.curve_drawings import curves_drawing
 from hidden_dynamics.results.predictions import Predictions
+from hidden_dynamics.results.statistics import mean_band
 
 FIGURE = "acenode_figure5"
 MODELS = {"gru_ode_bayes": 0.6, "augmented_gru_ode_bayes": 0.5, "ace_gru_ode_bayes": 0.4}
@@ -89,6 +90,33 @@ def test_a_point_over_time_is_the_mean_over_the_entries_of_its_bin_and_over_seed
         assert with_gid(above, f"band {model}") and not with_gid(above, f"seed {model}")
         (mean,) = with_gid(above, f"curve {model}")
         assert mean.get_color() == runs.artifact.configuration.models[model].colour
+
+
+@pytest.mark.parametrize(("readings", "share"), [("published", 0.14), ("released", 0.0)])
+def test_the_band_of_seeds_that_share_series_is_corrected_and_says_so(made, readings, share):
+    figure = made(seeds=[0, 1, 2], readings={"default": readings}).draw()
+    above = panels_of(figure)[0]
+    answers = made(seeds=[0, 1, 2]).answers
+    bins = bins_of([Predictions(**one) for one in answers.values()])
+    mean, low, high = mean_band(
+        [bins.means(Predictions(**answers["gru_ode_bayes", k])) for k in range(3)], resampled=share
+    )
+    (band,) = with_gid(above, "band gru_ode_bayes")
+    edge = band.get_paths()[0].vertices
+    assert (edge[:, 1].min(), edge[:, 1].max()) == (pytest.approx(low.min()), pytest.approx(high.max()))
+    assert ("n_test/n_train = 0.14" in words(figure)) == (share > 0)
+
+
+def test_lines_and_bands_are_told_by_how_many_runs_of_a_model_there_are(made):
+    lost = {("gru_ode_bayes", 0): {"diverged_at": 7}}
+    figure = made(seeds=[0, 1, 2], about=lost).draw()
+    above, text = panels_of(figure)[0], words(figure)
+    assert len(with_gid(above, "seed gru_ode_bayes")) == 2 and not with_gid(above, "band gru_ode_bayes")
+    assert with_gid(above, "band ace_gru_ode_bayes")
+    for part in ("2 to 3 seeds", "thin, of a model with 2", "band, of a model with 3 or more"):
+        assert part in text
+    text = words(made(about=lost).draw())
+    assert "1 to 2 seeds" in text and "band" not in text
 
 
 def test_two_seeds_have_lines_of_their_own_and_no_band(made):
@@ -176,6 +204,23 @@ def test_an_error_that_is_not_finite_is_a_gap(made):
 def test_overlapping_test_sets_are_said_where_seeds_are_splits(made):
     assert "test sets overlap" in words(made().draw())
     assert "overlap" not in words(made(readings={"default": "released"}).draw())
+
+
+@pytest.mark.parametrize(
+    ("seeds", "readings", "split"),
+    [
+        ([7], "published", "seed 7, split 7 (paper: 0)"),
+        ([7], "released", "seed 7, split 0"),
+    ],
+)
+def test_the_split_of_the_rows_is_named_beside_the_papers(made, seeds, readings, split):
+    figure = made(seeds=seeds, readings={"default": readings}).draw()
+    assert panels_of(figure)[1].get_title().endswith(f"“Testing Time”; {split}")
+    assert_nothing_overlaps(figure)
+
+
+def test_lines_that_are_not_in_the_papers_figure_are_named(made):
+    assert "Added to the paper’s lines: Augmented-GRU-ODE-Bayes." in words(made().draw())
 
 
 def test_the_page_shows_the_same_panels(made):

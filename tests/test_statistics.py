@@ -41,6 +41,14 @@ def test_mean_band_is_scipys(seeds):
     np.testing.assert_allclose((low, high), expected, rtol=1e-10)
 
 
+def test_the_band_of_resampled_parts_is_wider_by_what_they_share():
+    """By hand: five seeds with n_test / n_train = 0.14, sqrt(1/5 + 0.14) in place of sqrt(1/5): 1.30 times as wide."""
+    values = np.random.default_rng(0).normal(size=(5, 7))
+    (mean, low, high), (_, near, far) = mean_band(values), mean_band(values, resampled=0.14)
+    np.testing.assert_allclose((far - near) / (high - low), math.sqrt(0.34 / 0.2), rtol=1e-12)
+    np.testing.assert_allclose((near + far) / 2, mean)
+
+
 def test_mean_band_leaves_out_seeds_without_a_value():
     """Where fewer than three are left, there is no band."""
     values = np.array(

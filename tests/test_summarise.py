@@ -1,6 +1,7 @@
 """Summaries and averaged curves of made-up runs: finished, diverged, unequal, of something else."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from conftest import refused
 from made import change_record, evaluations_of, make_run
 
 from hidden_dynamics.artifacts import artifact_named
-from hidden_dynamics.configuration.runs import all_runs
+from hidden_dynamics.configuration.runs import all_runs, runs_on
 from hidden_dynamics.results import curves, summary
 from hidden_dynamics.results.rows import read_rows, write_rows
 from hidden_dynamics.results.run_files import RunFiles
@@ -69,7 +70,8 @@ def rows_of(root, artifact):
 def points_of(root, artifact, panel, model):
     """The points of a model's curve in a panel, as they are read."""
     path = root / "curves.csv"
-    write_rows(path, curves.COLUMNS, curves.points_of(artifact.settings.panels, artifact.cell_runs, root))
+    points = curves.points_of(artifact.configuration, artifact.settings.panels, artifact.cell_runs, root)
+    write_rows(path, curves.COLUMNS, points)
     return [row for row in read_rows(path) if (row["panel"], row["model"]) == (str(panel), model)]
 
 
@@ -133,6 +135,16 @@ def test_train_curve_is_smoothed_per_seed_then_averaged(finished, figure):
     for name, values in zip(("mean", "low", "high"), expected, strict=True):
         np.testing.assert_array_equal(numbers(rows, name), values)  # to the last bit
     assert {row["n"] for row in rows} == {"3"} and len(seeds) == 3
+
+
+def test_the_band_of_seeds_that_share_series_is_corrected(tmp_path, configuration):
+    runs = [run for run in runs_on(configuration, "ushcn") if run.model == "gru_ode_bayes"]
+    for run in runs:
+        make_run(tmp_path, configuration, run, [], losses_of(run))
+    panel = SimpleNamespace(task="ushcn", size=runs[0].paper_size, split="train", against="iteration", window=1)
+    points = list(curves.points_of(configuration, [panel], runs, tmp_path))
+    _, low, high = mean_band([losses_of(run) for run in runs], resampled=0.14)
+    np.testing.assert_allclose([(point["low"], point["high"]) for point in points], np.transpose([low, high]))
 
 
 def test_test_curve_is_against_epochs(finished, figure):

@@ -71,6 +71,18 @@ def splits_note(configuration: Configuration, runs: Sequence[Row]) -> str:
     return "Seed k has the k-th random split of the series; test sets overlap, so the seeds are not independent."
 
 
+def band_text(configuration: Configuration, runs: Sequence[Row]) -> str:
+    """For a caption: what a band is, and how it is corrected where seeds are random splits of the same data."""
+    shares = sorted({effect.resampled for effect in effects_taken(configuration, runs) if effect.resampled})
+    if not shares:
+        return "95 % t band over seeds"
+    added = " or ".join(f"{share:g}" for share in shares)
+    return (
+        f"95 % t band over seeds (where they are splits of the same data, n_test/n_train = {added} is added to 1/n: "
+        "Nadeau and Bengio 2003)"
+    )
+
+
 def weights_note(configuration: Configuration, runs: Sequence[Row]) -> str:
     """For a caption: the evaluation whose weights were recorded; empty where no run reports any."""
     rule = chosen_note(configuration, runs)

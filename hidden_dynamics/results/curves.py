@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import Run, resampled
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import FEWEST, mean_band, thin, triangular_moving_average
 
@@ -26,7 +27,9 @@ class Panel(Protocol):
     window: int
 
 
-def points_of(panels: Sequence[Panel], runs: Sequence[Run], root: Path) -> Iterator[dict[str, Any]]:
+def points_of(
+    configuration: Configuration, panels: Sequence[Panel], runs: Sequence[Run], root: Path
+) -> Iterator[dict[str, Any]]:
     """The points of all curves, by column: panel after panel, model after model, x ascending.
 
     A curve has a band of confidence, or, of fewer than FEWEST seeds, their own values (`seeds`: a JSON list, with null
@@ -43,17 +46,22 @@ def points_of(panels: Sequence[Panel], runs: Sequence[Run], root: Path) -> Itera
         shown = [run for run in runs if (run.task, run.paper_size) == (panel.task, panel.size)]
         for cell in dict.fromkeys(run.cell for run in shown):
             seeds = [run for run in shown if run.cell == cell]
-            for point in averaged(panel, [RunFiles(root / run.directory) for run in seeds]):
+            share = resampled(configuration, cell.task, cell.model)
+            for point in averaged(panel, [RunFiles(root / run.directory) for run in seeds], share):
                 yield {"panel": index, "task": cell.task, "model": cell.model, "variant": seeds[0].variant, **point}
 
 
-def averaged(panel: Panel, seeds: Sequence[RunFiles]) -> Iterator[dict[str, Any]]:
-    """One model's curve: smoothed seed by seed, averaged over the seeds that have a value, thinned."""
+def averaged(panel: Panel, seeds: Sequence[RunFiles], share: float) -> Iterator[dict[str, Any]]:
+    """One model's curve: smoothed seed by seed, averaged over the seeds that have a value, thinned.
+
+    Args:
+        share: `resampled` of `mean_band`.
+    """
     record = seeds[0].record()
     curves = [curve_of(files, panel.split, panel.against) for files in seeds]
     x, values = align([(x, triangular_moving_average(y, panel.window)) for x, y in curves])
     n = (~np.isnan(values)).sum(axis=0)
-    mean, low, high = mean_band(values)
+    mean, low, high = mean_band(values, resampled=share)
     about = {"label": record.get("label"), "baseline": record.get("baseline_loss")}
     for i in thin(x, MOST_POINTS):
         numbers = {"x": x[i], "mean": mean[i], "low": low[i], "high": high[i], "n": n[i]}

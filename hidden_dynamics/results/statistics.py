@@ -22,16 +22,18 @@ def mean_and_std(values: Iterable[float]) -> tuple[float, float]:
     return mean, std
 
 
-def mean_band(values: ArrayLike, level: float = 0.95) -> tuple[NDArray, NDArray, NDArray]:
+def mean_band(values: ArrayLike, level: float = 0.95, resampled: float = 0.0) -> tuple[NDArray, NDArray, NDArray]:
     """Mean over seeds and Student's t confidence band of that mean, point by point.
 
     Args:
         values: (seeds, points); nan where a seed has no value, which leaves it out at that point.
         level: coverage of the band, between 0 and 1.
+        resampled: n_test / n_train, where the data of seeds are random parts of the same data (Nadeau and Bengio,
+            Machine Learning 52, 2003); else 0.
 
     Returns:
-        mean, low, high, each (points,): mean ± t(level, n - 1) std / sqrt(n) over the n seeds of that point. The band
-        is nan where n < FEWEST, the mean where n = 0.
+        mean, low, high, each (points,): mean ± t(level, n - 1) std sqrt(1/n + resampled) over the n seeds of that
+        point. The band is nan where n < FEWEST, the mean where n = 0.
     """
     values = np.asarray(values, dtype=np.float64)
     present = ~np.isnan(values)
@@ -41,7 +43,7 @@ def mean_band(values: ArrayLike, level: float = 0.95) -> tuple[NDArray, NDArray,
         deviations = np.where(present, values - mean, 0.0)
         std = np.sqrt((deviations**2).sum(axis=0) / (n - 1))
         quantile = np.array([student_t(level, k - 1) if k >= FEWEST else math.nan for k in range(len(values) + 1)])[n]
-        half_width = quantile * std / np.sqrt(n)
+        half_width = quantile * std * np.sqrt(1 / n + resampled)
     return mean, mean - half_width, mean + half_width
 
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from hidden_dynamics.artifacts.figure_notes import legend_label, made_note, scale_note, subtitle_of
+from hidden_dynamics.artifacts.figure_notes import band_text, legend_label, made_note, scale_note, subtitle_of
 from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
 from hidden_dynamics.artifacts.kinds.curves.content import Curve, CurvesPanel, divergences, falls, panels_of
 from hidden_dynamics.artifacts.notes import divergence_notes
@@ -131,7 +131,7 @@ def curve_notes(configuration: Configuration, panels: Sequence[CurvesPanel]) -> 
     runs = [run for panel in panels for run in panel.runs]
     lines = {1: "Lines: 1 seed", 2: "Thick lines: mean of 2 seeds; thin: each of them"}
     seeds = len({run["seed"] for run in runs})
-    lines = lines.get(seeds, f"Lines: mean of {seeds} seeds; band: 95 % t band over seeds")
+    lines = lines.get(seeds, f"Lines: mean of {seeds} seeds; band: {band_text(configuration, runs)}")
     if any(run["status"] == "diverged" for run in runs):
         lines += "; ×: a seed diverged here and the others, if any, go on"
     if any(set(falls(curve)) - set(divergences(curve, panel)) for panel in panels for curve in panel.curves):

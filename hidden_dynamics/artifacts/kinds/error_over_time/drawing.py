@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from hidden_dynamics.artifacts.figure_notes import (
+    band_text,
     data_of,
     legend_label,
     made_note,
@@ -30,11 +31,14 @@ from hidden_dynamics.artifacts.panels import Panel, Panels, keys_of
 from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, Styles, line_styles, page, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import resampled
+from hidden_dynamics.results.departures import listed
 from hidden_dynamics.results.predictions import Predictions
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import FEWEST, mean_band
 
+PAPERS_MODELS = ("gru_ode_bayes", "ace_gru_ode_bayes")  # the two lines of the paper's figure
 TITLE = 110  # characters in a line of a panel's title
 
 
@@ -64,6 +68,11 @@ class Content:
     def seed(self) -> str:
         """The first one, whose rows the second panel shows."""
         return self.runs[0]["seed"]
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The label of each model, in the order of the runs."""
+        return {run["model"]: run["label"] for run in self.runs}
 
     def of(self, model: str) -> list[Answered]:
         return [one for one in self.answered if one.run["model"] == model]
@@ -119,17 +128,25 @@ def panels_of(configuration: Configuration, content: Content, styles: Styles) ->
     runs = content.runs
     about = [sizes_of(configuration, runs), task_title(configuration, runs)]
     above = ["Over time: mean squared error of the observed targets", *about]
-    below = f"As in the paper: over row numbers, which its figure labels “Testing Time”; seed {content.seed}"
+    below = "As in the paper: over row numbers, which its figure labels “Testing Time”"
     return [
         Panel(
             [", ".join(filter(None, above)), *textwrap.wrap(data_of(configuration, runs), TITLE)],
-            partial(draw_over_time, content=content, styles=styles),
+            partial(draw_over_time, configuration=configuration, content=content, styles=styles),
         ),
-        Panel([below], partial(draw_over_rows, content=content, styles=styles)),
+        Panel(
+            [f"{below}; {split_of(configuration, content)}"], partial(draw_over_rows, content=content, styles=styles)
+        ),
     ]
 
 
-def draw_over_time(ax: Axes, content: Content, styles: Styles) -> None:
+def split_of(configuration: Configuration, content: Content) -> str:
+    """The seed of the second panel and its split, with the paper's where that is another one: the first."""
+    split = content.seed if splits_note(configuration, content.runs) else "0"
+    return f"seed {content.seed}, split {split}{'' if split == '0' else ' (paper: 0)'}"
+
+
+def draw_over_time(ax: Axes, configuration: Configuration, content: Content, styles: Styles) -> None:
     """Each model's mean over its runs in bins of time, with its band, or its runs' own lines where they are few."""
     ax.set_xlabel("Time of the target")
     ax.set_ylabel("Mean squared error")
@@ -140,17 +157,20 @@ def draw_over_time(ax: Axes, content: Content, styles: Styles) -> None:
     for model, style in styles.items():
         values = [content.bins.means(one.predictions) for one in content.of(model)]
         if values:
-            heights.append(draw_means(ax, content.bins.times, np.array(values), model, style))
+            share = resampled(configuration, content.runs[0]["task"], model)
+            heights.append(draw_means(ax, content.bins.times, np.array(values), share, model, style))
     ax.set_ylim(0, 1.08 * max(heights) or 1.0)
 
 
-def draw_means(ax: Axes, x: np.ndarray, values: np.ndarray, model: str, style: Mapping[str, Any]) -> float:
-    """A model's values (runs, bins), nan where there is none.
+def draw_means(
+    ax: Axes, x: np.ndarray, values: np.ndarray, share: float, model: str, style: Mapping[str, Any]
+) -> float:
+    """A model's values (runs, bins), nan where there is none, and their band (`resampled` of `mean_band`: share).
 
     Returns:
         the height that the axis should have: of lines and band, but of a band no more than twice the lines'.
     """
-    mean, low, high = mean_band(values)
+    mean, low, high = mean_band(values, resampled=share)
     if len(values) >= FEWEST:
         ax.fill_between(x, low, high, color=style["color"], alpha=0.12, linewidth=0, gid=f"band {model}")
     elif len(values) > 1:
@@ -186,19 +206,20 @@ def legend_handles(content: Content, styles: Styles) -> list[Line2D]:
 
 def notes_of(configuration: Configuration, content: Content) -> list[str]:
     """The caption, by paragraph."""
-    above = [time_note(content), splits_note(configuration, content.runs), weights_note(configuration, content.runs)]
+    runs = content.runs
+    above = [time_note(configuration, content), splits_note(configuration, runs), weights_note(configuration, runs)]
     paragraphs = [
-        scale_note(configuration, content.runs),
+        scale_note(configuration, runs),
         " ".join(filter(None, above)),
         rows_note(content),
         missing_note(content),
-        *divergence_notes(content.runs),
-        made_note(content.runs),
+        *divergence_notes(runs),
+        made_note(runs),
     ]
     return [paragraph for paragraph in paragraphs if paragraph]
 
 
-def time_note(content: Content) -> str:
+def time_note(configuration: Configuration, content: Content) -> str:
     """The first panel: its bins, what is averaged in them, its lines and bands."""
     if content.bins is None:
         return ""
@@ -207,24 +228,36 @@ def time_note(content: Content) -> str:
     gaps = " A line has a gap where an error is not finite." if np.isnan(means[counts > 0]).any() else ""
     few, many, number = counts.min(), counts.max(), content.bins.times.size
     bins = f"{number} bins of time, as even as equal times allow" if number > 1 else "one bin"
-    seeds = len({one.run["seed"] for one in content.answered})
-    lines = {1: "Lines: 1 seed", 2: "Thick lines: mean of 2 seeds; thin: each of them"}
-    band = f"Lines: mean of {seeds} seeds; band: 95 % t band over seeds, cut where it leaves the axis"
     return (
         f"Above: the observed entries of a run’s targets on its test set, in {bins} "
         f"({few if few == many else f'{few} to {many}'} in a bin), which stand at their mean time. "
-        f"{lines.get(seeds, band)}.{gaps}"
+        f"{lines_note(configuration, content)}{gaps}"
     )
+
+
+def lines_note(configuration: Configuration, content: Content) -> str:
+    """The first panel's lines and bands, which depend on how many runs of a model answered."""
+    numbers = sorted({len(content.of(model)) for model in content.models} - {0})
+    band = f"{band_text(configuration, content.runs)}, cut where it leaves the axis"
+    if len(numbers) == 1:
+        one = {1: "Lines: 1 seed", 2: "Thick lines: mean of 2 seeds; thin: each of them"}
+        return f"{one.get(numbers[0], f'Lines: mean of {numbers[0]} seeds; band: {band}')}."
+    parts = [f"Lines: mean of a model’s {numbers[0]} to {numbers[-1]} seeds"]
+    parts += ["thin, of a model with 2: each of them"] if 2 in numbers else []
+    parts += [f"band, of a model with {FEWEST} or more: {band}"] if numbers[-1] >= FEWEST else []
+    return f"{'; '.join(parts)}."
 
 
 def rows_note(content: Content) -> str:
     """The second panel: what the paper draws, and what its axis is."""
+    added = [label for model, label in content.models.items() if model not in PAPERS_MODELS]
     shape = f" × {content.answered[0].predictions.features}" if content.answered else " × D"
     return (
         f"Below: the rows of the targets, sorted by series, then time, in groups of {BLOCK}; at the number of a "
         f"group’s first row, the mean over its {BLOCK}{shape} entries, those not observed with an error of 0. The "
         "paper’s axis is labelled “Testing Time”, but its released script draws these row numbers: from left to right, "
         "one series follows another, all of about the same times."
+        + (f" Added to the paper’s lines: {listed(added)}." if added else "")
     )
 
 
