@@ -37,23 +37,27 @@ from hidden_dynamics.training.progress import Progress
 
 
 def main() -> int:
-    given = parser(__doc__, "--task", "--model", "--seed", "--config", "--device", "--threads").parse_args()
-    configuration = load(parse_settings(given.config))
-    runs = [find(configuration, given.task, model, seed) for seed in given.seed for model in given.model]
-    device = devices.choose(given.device or configuration.settings.device)
-    devices.set_arithmetic(given.threads or configuration.scale.threads, configuration.settings.precision)
     try:
-        with devices.turn(device, configuration.settings.runs_per_gpu) as device:
-            for run in runs:
-                with alone(Path(run.directory, ".lock"), run.id):
-                    sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, "checkpoint.pt"))
-                    train_run(configuration, run, device)
+        train_all()
     except (Interrupted, KeyboardInterrupt) as stop:  # the latter is Ctrl-C outside of the training loop
         signum = getattr(stop, "signum", signal.SIGINT)
         name = signal.Signals(signum).name
         print(f"stopped by {name}; the same command continues from the checkpoint", file=sys.stderr)
         return 128 + signum
     return 0
+
+
+def train_all() -> None:
+    given = parser(__doc__, "--task", "--model", "--seed", "--config", "--device", "--threads").parse_args()
+    configuration = load(parse_settings(given.config))
+    runs = [find(configuration, given.task, model, seed) for seed in given.seed for model in given.model]
+    device = devices.choose(given.device or configuration.settings.device)
+    devices.set_arithmetic(given.threads or configuration.scale.threads, configuration.settings.precision)
+    with devices.turn(device, configuration.settings.runs_per_gpu) as device:
+        for run in runs:
+            with alone(Path(run.directory, ".lock"), run.id):
+                sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, "checkpoint.pt"))
+                train_run(configuration, run, device)
 
 
 def train_run(configuration: Configuration, run: Run, device: torch.device) -> None:

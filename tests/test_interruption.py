@@ -17,7 +17,6 @@ import torch
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import OUTPUTS, find
 from hidden_dynamics.data import prepared
-from hidden_dynamics.results.run_files import RunFiles
 
 ROOT = Path(__file__).resolve().parents[1]
 TRAIN = [sys.executable, str(ROOT / "scripts" / "train.py")]
@@ -30,10 +29,11 @@ RUNS = {
 }  # the model and its training
 
 # Trains by scripts/train.py's own main, with a checkpoint after every step and evaluation, in one child process after
-# another. The plan, in JSON, gives the deaths: [signal, seconds after the start], or by SIGKILL at [place, passes].
+# another. The plan, in JSON, gives the deaths: [signal, steps, seconds] so long after so many steps, or after the start
+# where there are none, or by SIGKILL at [place, passes].
 # The last child lives. Each child's exit code, and the iteration that the checkpoint has reached by then, is printed.
 DRIVER = r"""
-import json, os, pathlib, signal, sys, time
+import json, os, pathlib, signal, sys, threading, time
 import torch
 import train
 from hidden_dynamics.system import files
@@ -79,9 +79,24 @@ def arm(place, passes):
     else:  # an output, by name
         die_in(files.os, "replace", passes, when=lambda source, target: pathlib.Path(target).name == place)
 
+def signal_after(signum, steps, seconds):
+    def passing(real, left, timer):
+        def step(*arguments, **options):
+            done = real(*arguments, **options)
+            left[0] -= 1
+            if left[0] == 0:
+                timer.start()
+            return done
+        return step
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signum))
+    for optimiser in (torch.optim.RMSprop, torch.optim.SGD):
+        optimiser.step = passing(optimiser.step, [steps], timer)
+
 def live(death):
     if death and isinstance(death[0], str):
         arm(*death)
+    elif death and death[1]:
+        signal_after(*death)
     try:
         run_main(train.main)
     except SystemExit as end:
@@ -102,8 +117,8 @@ for death in [*plan, None]:
     child = os.fork()
     if child == 0:
         live(death)
-    if death and isinstance(death[0], int):
-        time.sleep(death[1])
+    if death and isinstance(death[0], int) and not death[1]:
+        time.sleep(death[2])
         os.kill(child, death[0])
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     there = sorted(path.name for path in run.glob("[!.]*"))
@@ -187,12 +202,9 @@ def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(work
     ]
     deaths = [[place, dice.randint(1, 2 if place == "in an evaluation" else 7)] for place in places]
     dice.shuffle(deaths)
-    # Each lets at most a tenth of the training pass: together they come before its end, also where the machine is now
-    # twice as fast. Torch loads its compiler before the first evaluation, which the driver has done already.
-    first, *_, last = RunFiles(workplace.run("alone")).clock()
-    tenth = (last["training_seconds"] - first["training_seconds"]) / 10
     signals = (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL, signal.SIGINT)
-    deaths += [[signum, dice.uniform(0.1, 0.1 + tenth)] for signum in signals]
+    deaths += [[signum, dice.randint(1, 7), dice.uniform(0, 0.05)] for signum in signals]
+    deaths += [[signum, 0, dice.uniform(0, 0.1)] for signum in (signal.SIGTERM, signal.SIGINT)]
     if workplace.task == "ptb":
         deaths.append(["in the test", 1])
     deaths += [[name, 1] for name in ("before dropping the previous checkpoint", "metrics.csv", "model.pt", "run.json")]
@@ -210,9 +222,11 @@ def test_a_training_killed_anywhere_ends_with_the_numbers_of_one_left_alone(work
     assert len(children) == len(deaths) + 1 and children[-1]["code"] == 0
     assert "damaged" not in ended.stderr
     for child in children[:-1]:
-        how, _ = child["death"]
+        how, steps, *_ = child["death"]
         if isinstance(how, str):
             assert child["code"] == -signal.SIGKILL and "run.json" not in child["there"], child
+        elif steps:
+            assert child["code"] == (-how if how == signal.SIGKILL else 128 + how), child
         else:  # before it listens, a signal kills
             assert child["code"] in (-how, 128 + how), child
     reached = [child["reached"] or 0 for child in children]
