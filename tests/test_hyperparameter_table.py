@@ -122,6 +122,11 @@ def test_a_table_beside_a_text_and_scripts_is_as_approved():
     assert (ace_node["penalty"], ace_node["published_penalty"], ace_node["released_penalty"]) == (0.01, 0.01, 0.1)
     assert data.loc["augmented_gru_ode_bayes", "published_augmented"] == 5
     assert ace_node["details.delta"] == ace_node["released_details.delta"] == 0.25
+    assert data.loc["gru_ode_bayes", "released_details.delta"] == 0.1
+    with_scripts = data["released_size"].notna()
+    assert (
+        set(data.index[with_scripts]) == {"gru_ode_bayes", "ace_gru_ode_bayes"} and data["published_size"].isna().all()
+    )
 
 
 def test_the_released_reading_is_as_the_scripts_and_otherwise_than_the_text():

@@ -92,8 +92,8 @@ class Value(Entry):
     Attributes:
         runs: how many runs the ± is over, where these are not the paper's five.
         maximum: `mean` is none: it is the best of several runs.
-        quoted: the paper that printed the number first, where it is known that this one took it from there, although
-            it does not say so.
+        quoted: the paper that printed the number first, where this one, surely or very probably, took it from there,
+            although it does not say so; the table's notes give the evidence.
     """
 
     mean: Numeric

@@ -10,7 +10,7 @@ from hidden_dynamics.artifacts.kinds.hyperparameter_table import HyperparameterT
 from hidden_dynamics.artifacts.tables import ABSENT
 from hidden_dynamics.configuration.runs import Cell as RunCell
 from hidden_dynamics.configuration.runs import Run, resolve
-from hidden_dynamics.papers.published import HyperparametersRow, PaperTask, load_tasks, published_task
+from hidden_dynamics.papers.published import Hyperparameters, HyperparametersRow, PaperTask, load_tasks, published_task
 
 COLUMNS = {
     "mu": "μ",
@@ -47,7 +47,7 @@ DETAILS = {
     "rates": "fall of the learning rate",
     "delta": "Euler step",
     "prep": "width of a feature's input to the jump",
-    "mixing": "share of the jump's loss",
+    "mixing": "weight of the loss after jumps",
     "averaging": "averaging of the weights",
     "evaluation_batch_sizes": "batch size of the evaluation",
 }
@@ -135,7 +135,7 @@ def rows_of(artifact: HyperparameterTable) -> list[Row]:
         run = resolve(configuration, *place, configuration.seeds[0])
         theirs = published_task(configuration, run.task)
         printed = published.row(run.model, run.paper_size, theirs)
-        cells = _cells(run, printed, tasks.get(theirs), published.by_definition)
+        cells = _cells(run, printed, tasks.get(theirs), published)
         titles = configuration.tasks[run.task].title, configuration.models[run.model].label
         rows.append(Row(run, *titles, printed, cells))
     return rows
@@ -153,13 +153,14 @@ def _configured(artifact: HyperparameterTable) -> list[RunCell]:
 
 
 def _cells(
-    run: Run, printed: HyperparametersRow | None, task: PaperTask | None, by_definition: Mapping[str, Any]
+    run: Run, printed: HyperparametersRow | None, task: PaperTask | None, published: Hyperparameters
 ) -> dict[str, Cell]:
     """The configured values of a run beside those of the table's row, the text about the task, and the scripts."""
     theirs = {**(task.settings.given() if task else {}), **(printed.settings.given() if printed else {})}
     scripts = printed.released.given() if printed else {}
-    ours = {**by_definition, **_settings(run.spec)}
-    cells = {"dataset": Cell(run.spec["dataset"], task.dataset if task else MISSING), "size": _size(run, scripts)}
+    ours = {**published.by_definition, **_settings(run.spec)}
+    cells = {"dataset": Cell(run.spec["dataset"], task.dataset if task else MISSING)}
+    cells["size"] = _size(run, scripts, published)
     said = task.data if task and not cells["dataset"].differs else {}
     cells |= {f"data.{key}": Cell(value, said.get(key, MISSING)) for key, value in run.spec["data"].items()}
     stated = (ours, theirs, scripts)
@@ -173,12 +174,13 @@ def _cell(name: str, *stated: Mapping[str, Any]) -> Cell:
     return Cell(*(of.get(name, MISSING) for of in stated))
 
 
-def _size(run: Run, scripts: Mapping[str, Any]) -> Cell:
-    """The number of hidden units; where the authors' scripts alone say it, theirs is not called published."""
+def _size(run: Run, scripts: Mapping[str, Any], published: Hyperparameters) -> Cell:
+    """The number of hidden units; where the authors' scripts alone say it, of whichever row, none is published."""
     if run.paper_size is None:
         return Cell()
-    size, stated = run.spec["hyperparameters"].get("hidden_size", run.paper_size), "hidden_size" in scripts
-    return Cell(size, MISSING if stated else run.paper_size, scripts.get("hidden_size", MISSING))
+    size = run.spec["hyperparameters"].get("hidden_size", run.paper_size)
+    by_scripts = any("hidden_size" in row.released.given() for row in published.rows)
+    return Cell(size, MISSING if by_scripts else run.paper_size, scripts.get("hidden_size", MISSING))
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:

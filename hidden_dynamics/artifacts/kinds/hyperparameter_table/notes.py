@@ -1,6 +1,6 @@
 """The notes below a table of hyperparameters: details, departures, and values that are not published."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from hidden_dynamics.artifacts.kinds.hyperparameter_table import HyperparameterTable
 from hidden_dynamics.artifacts.kinds.hyperparameter_table.cells import (
@@ -75,12 +75,26 @@ def _unstated(rows: Sequence[Row]) -> list[str]:
 
 def _by_scripts(rows: Sequence[Row]) -> list[str]:
     """What is taken from the authors' scripts because the text does not say it, and where ours is not theirs."""
-    cells = [pair for row in rows for pair in row.cells.items() if pair[1].released is not MISSING]
-    taken = [title_of(name) for name, cell in cells if not cell.differs_from_released and cell.published is MISSING]
-    other = [title_of(name) for name, cell in cells if cell.differs_from_released]
-    lines = [f"As the authors' scripts have it, where the text does not say: {', '.join(dict.fromkeys(taken))}."]
-    lines += [f"Otherwise than in the authors' scripts (“released”): {', '.join(dict.fromkeys(other))}."]
-    return [line for line, names in zip(lines, (taken, other), strict=True) if names]
+    cells = [(row.label, title_of(name), cell) for row in rows for name, cell in row.cells.items()]
+    cells = [(label, title, cell) for label, title, cell in cells if cell.released is not MISSING]
+    as_theirs = [at for *at, cell in cells if not cell.differs_from_released and cell.published is MISSING]
+    otherwise = [at for *at, cell in cells if cell.differs_from_released]
+    notes = {
+        "As the authors' scripts have it, where the text does not say": as_theirs,
+        "Otherwise than in the authors' scripts (“released”)": otherwise,
+    }
+    return [f"{said}: {_by_models(found)}." for said, found in notes.items() if found]
+
+
+def _by_models(found: Iterable[Sequence[str]]) -> str:
+    """What (model, title) there are, as "size, λ (GRU-ODE-Bayes); Euler step (GRU-ODE-Bayes, ACE-GRU-ODE-Bayes)"."""
+    models: dict[str, list[str]] = {}
+    for label, title in dict.fromkeys(map(tuple, found)):
+        models.setdefault(title, []).append(label)
+    titles: dict[str, list[str]] = {}
+    for title, labels in models.items():
+        titles.setdefault(", ".join(labels), []).append(title)
+    return "; ".join(f"{', '.join(of_these)} ({these})" for these, of_these in titles.items())
 
 
 def _not_configured(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:

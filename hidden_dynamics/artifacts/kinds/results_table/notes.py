@@ -132,8 +132,8 @@ def _literature(artifact: ResultsTable, records: Sequence[Record]) -> list[str]:
 def _quoted_silently(records: Sequence[Record]) -> list[str]:
     sources = dict.fromkeys(filter(None, (record["published_quoted"] for record in records)))
     return [
-        f"Published numbers marked “quoted” are those of {source}, digit for digit: no result of the paper's own runs. "
-        "Ours are compared with them; no verdict is given on their values."
+        f"Published numbers marked “quoted” are, surely or very probably, those of {source}, and no result of the "
+        "paper's own runs. Ours are compared with them; no verdict is given on their values."
         for source in sources
     ]
 

@@ -29,19 +29,27 @@ def _note(configuration: Configuration, runs: Rows) -> str:
 
 
 def _shared(splits: Mapping[int, Mapping[str, int]]) -> str:
-    """How the test sets overlap; nothing of one seed, nor where a split's positions are no places of series."""
+    """How the splits overlap; nothing of one seed."""
+    if len(splits) < 2:
+        return ""
+    return (
+        f"They are drawn as De Brouwer et al. draw their five, and are no folds that take turns: they overlap"
+        f"{_counts(splits)}. So ± is over overlapping data, and the tests of claims are corrected for it."
+    )
+
+
+def _counts(splits: Mapping[int, Mapping[str, int]]) -> str:
+    """What the test sets share; nothing where positions were taken for ids, so that a part is not what was drawn."""
     count = next(iter(splits.values()))["series"]
     drawn = folds(count, max(splits) + 1)
     used = [drawn[seed] for seed in splits]
     sizes = [[split[part] for part in PARTS] for split in splits.values()]
-    as_drawn = sizes == [list(map(len, fold)) for fold in used]
-    if len(splits) < 2 or not as_drawn:
+    if sizes != [list(map(len, fold)) for fold in used]:
         return ""
     found = overlap(used, count)
     return (
-        f"They are no folds that take turns: the {len(used)} test sets have {found.tested:,} of the {found.of:,} "
-        f"series, any two of them share {_range([found.least, found.most])}. So ± is over overlapping data, and the "
-        "tests of claims are corrected for it."
+        f" (the {len(used)} test sets have {found.tested:,} of the {found.of:,} series, any two of them share "
+        f"{_range([found.least, found.most])})"
     )
 
 
