@@ -16,7 +16,8 @@ MODEL = "limit"
 LABEL = "Limit (optimal predictor)"
 NOTE = (
     f"{LABEL}: what the best possible predictor, which knows the process that generated the data, scores on the test "
-    "sets of the same seeds. It is no model, and is not ranked or judged."
+    "sets of the same seeds. On average no model scores better; on one test set one may, by chance. It is no model, "
+    "and is not ranked or judged."
 )
 
 
