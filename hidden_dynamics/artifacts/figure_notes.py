@@ -10,6 +10,7 @@ from typing import Any
 
 from hidden_dynamics.artifacts.notes import RULES, effects_taken, readings_note, scale_notes
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.departures import WORDS, changed_words, departures, listed
 from hidden_dynamics.results.rows import Row
 
@@ -94,11 +95,7 @@ def chosen_note(configuration: Configuration, runs: Sequence[Row]) -> str:
     reports any."""
     rules = dict.fromkeys((run["rule"], run["metric"]) for run in runs if run["metric"])
     titles = {metric: configuration.metrics[metric].title for _, metric in rules}
-    return " or ".join(f"{RULES[rule]} {_within_sentence(titles[metric])}" for rule, metric in rules)
-
-
-def _within_sentence(title: str) -> str:
-    return title if title[1:2].isupper() else title[0].lower() + title[1:]  # MSE
+    return " or ".join(f"{RULES[rule]} {within_sentence(titles[metric])}" for rule, metric in rules)
 
 
 def legend_label(runs: Sequence[Row]) -> str:

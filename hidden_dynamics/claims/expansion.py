@@ -11,7 +11,7 @@ from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.claims import OF_ONE, ORIGIN, ClaimEntry, load_claims
-from hidden_dynamics.papers.published import NOTHING, Number, published_task
+from hidden_dynamics.papers.published import NOTHING, Number, published_task, within_sentence
 
 FIXED = {
     "faster": "train_loss",
@@ -217,8 +217,7 @@ class _Maker:
         self.about(metric)
         published = self.artifact.published
         title = (published.heading(metric) if published else None) or _words(metric)
-        is_short = title.split()[0][1:] != title.split()[0][1:].lower()  # MSE, NegLL
-        return title if is_short else title[0].lower() + title[1:]
+        return within_sentence(title)
 
     def model(self, cell: Cell) -> str:
         models = self.artifact.configuration.models

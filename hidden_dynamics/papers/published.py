@@ -473,6 +473,12 @@ def published_task(configuration: Configuration, task: str) -> str:
     return configuration.tasks[task].published_as or task
 
 
+def within_sentence(heading: str) -> str:
+    """A metric's heading as it stands within a sentence: "test accuracy", but "MSE" and "NegLL" as they are."""
+    first = heading.split()[0]
+    return heading if first[1:] != first[1:].lower() else heading[0].lower() + heading[1:]
+
+
 def ordering(gap: float, published_gap: float) -> str | None:
     """Our gap to the baseline against the published one, by sign: "holds", "fails" or "tied"; None where nothing is
     comparable."""

@@ -16,7 +16,7 @@ from hidden_dynamics.models.observations import Observations, Rows, batch_of
 
 SHOWN = 3  # test series of which the whole course is recorded
 GRID = 400  # steps of the times at which it is predicted
-SERIES = {"by_position": folds.published, "by_id": folds.released}
+SERIES = ("by_position", "by_id")
 SETTINGS = ("until", "targets", "fold", "series")
 
 
@@ -66,7 +66,8 @@ class SporadicForecasting:
         self.features, self.end = self.rows.values.shape[1], float(self.rows.times.max())
         number = seed if settings["fold"] == "by_seed" else settings["fold"]
         fold = folds.folds(len(self.ids), number + 1)[number]
-        self.parts = SERIES[settings["series"]](fold, self.ids)._asdict()
+        by_id = settings["series"] == "by_id"
+        self.parts = (folds.released(fold, self.ids, number) if by_id else folds.published(fold, self.ids))._asdict()
         self.train_size = len(self.parts["train"])
         self.split = {"series": len(self.ids)} | {name: len(part) for name, part in self.parts.items()}
         self.after = after(arrays, self.until, settings["targets"])
@@ -109,8 +110,7 @@ class SporadicForecasting:
         times = np.concatenate([self.rows.times[targets.rows], np.tile(grid, len(shown))])
         mean, logvar = self._predicted("test", network, series, times)
         count, course = len(targets.rows), (len(shown), len(grid), self.features)
-        starts = np.cumsum(self.rows.lengths) - self.rows.lengths
-        rows = np.concatenate([np.arange(starts[place], starts[place] + self.rows.lengths[place]) for place in shown])
+        rows = np.isin(np.repeat(np.arange(len(self.ids)), self.rows.lengths), shown)
         return {
             "id": self.ids[self.parts["test"]][targets.series],
             **{"time": times[:count], "value": self.rows.values[targets.rows], "mask": self.rows.mask[targets.rows]},

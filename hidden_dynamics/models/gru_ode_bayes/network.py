@@ -1,6 +1,6 @@
 """GRU-ODE-Bayes (De Brouwer et al. 2019), Augmented- and ACE-GRU-ODE-Bayes (ACE-NODE, Section 4.2)."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.continuous.attention import FullyConnectedAttention, correlation
+from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
 from hidden_dynamics.models.gru_ode_bayes.dynamics import GRUODE
 from hidden_dynamics.models.gru_ode_bayes.jump import BayesJump
 from hidden_dynamics.models.gru_ode_bayes.losses import divergence, negative_log_likelihood
@@ -19,14 +20,6 @@ from hidden_dynamics.models.observations import Observations
 SOLVERS = ("euler", "still")
 ATTENTIONS = ("evolving", "fc", "fixed", "released")
 BIAS = 0.05  # of every linear map, at first
-
-
-class SeriesTask(Protocol):
-    """The properties of a task that a network of irregular series needs."""
-
-    features: int
-    covariates: int
-    end: float
 
 
 class Masks(NamedTuple):
@@ -56,7 +49,7 @@ class Filtered(NamedTuple):
     size: int
 
 
-class GRUODEBayes(nn.Module):
+class GRUODEBayes(Forecaster):
     """h flows by a GRU-ODE between observations and jumps at them; p(t), mean and logvar, is read from h.
 
     h(0) = tanh(W_2 drop(ReLU(W_1 c + b_1)) + b_2) of covariates c; p = V_2 drop(ReLU(V_1 h + b_1)) + b_2. All linear
@@ -149,14 +142,6 @@ class GRUODEBayes(nn.Module):
         wanted, which = np.unique(path.states_at(times), return_inverse=True)
         passed = self._passed(observations, covariates, Masks(), path, wanted.tolist(), path.last)
         return self.p(passed.wanted[torch.from_numpy(which).to(series.device), series])
-
-    def penalty(self, filtered: Filtered, part: str | None = None) -> Tensor | float:
-        """The term added to the loss when `part` is trained, or when all is (None)."""
-        return 0.0
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """All parameters, in one group."""
-        return {"main": list(self.parameters())}
 
     def p(self, h: Tensor, mask: Tensor | None = None) -> Tensor:
         """Mean and logvar, (..., 2 D), of h, (..., d)."""

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.models.forecaster import Forecaster
 from hidden_dynamics.models.gru_ode_bayes.losses import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.series.forecaster import Forecaster
 
 
 class Gaussian(NamedTuple):

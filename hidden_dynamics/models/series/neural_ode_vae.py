@@ -7,10 +7,11 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.continuous import FunctionEvaluations, Integral, Solver
+from hidden_dynamics.models.forecaster import SeriesTask
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.series.forecaster import Readout, SeriesTask
 from hidden_dynamics.models.series.latent import BackwardGRU, Gaussian, Inferred, Variational, divergence
 from hidden_dynamics.models.series.padding import padded
+from hidden_dynamics.models.series.readout import Readout
 
 
 class Flow(nn.Module):

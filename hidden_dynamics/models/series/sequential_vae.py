@@ -7,10 +7,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.models.forecaster import SeriesTask
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.series.forecaster import Readout, SeriesTask
 from hidden_dynamics.models.series.latent import BackwardGRU, Gaussian, Inferred, Variational, divergence
 from hidden_dynamics.models.series.padding import Padded, padded
+from hidden_dynamics.models.series.readout import Readout
 
 
 class Transition(nn.Module):

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.series.forecaster import SeriesTask
+from hidden_dynamics.models.forecaster import SeriesTask
 from hidden_dynamics.models.series.padding import Padded, Places
 from hidden_dynamics.models.series.row_by_row import RowByRow
 

@@ -1,22 +1,8 @@
-"""What the networks of this package share: a prediction is read from a state by a layer of hidden units."""
-
-from typing import Protocol
+"""A prediction is read from a state by a layer of hidden units, in all networks of this package."""
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-
-
-class SeriesTask(Protocol):
-    """The properties of a task that a network of irregular series needs.
-
-    Attributes:
-        features: D, of a row.
-        until: the time until which rows are given where the later ones are to be predicted.
-    """
-
-    features: int
-    until: float
 
 
 class Readout(nn.Module):
@@ -42,15 +28,3 @@ class Readout(nn.Module):
     def forward(self, x: Tensor, drop: bool) -> Tensor:
         """(..., 2 D) of x, (..., inputs)."""
         return self.out(functional.dropout(torch.relu(self.hidden(x)), self.dropout, drop))
-
-
-class Forecaster(nn.Module):
-    """A network of irregular series; derived classes add `forward`, `loss` and `predict`."""
-
-    def penalty(self, filtered: object, part: str | None = None) -> float:
-        """The term added to the loss: none."""
-        return 0.0
-
-    def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
-        """All parameters, in one group."""
-        return {"main": list(self.parameters())}
