@@ -1,0 +1,39 @@
+"""Layers of the Latent-ODE family, and how they start: weights from N(0, 0.1^2), biases 0 (the released code)."""
+
+from torch import nn
+
+CLASSIFIERS = ("mlp", "linear")
+HIDDEN = 300  # units of a classifier's hidden layers
+DEVIATION = 0.1
+
+
+def tanh_network(inputs: int, outputs: int, layers: int, units: int) -> nn.Sequential:
+    """`layers` + 2 linear maps with a tanh between any two: inputs -> units -> ... -> units -> outputs."""
+    sizes = [inputs, *[units] * (layers + 1), outputs]
+    maps = [nn.Linear(sizes[0], sizes[1])]
+    for size, following in zip(sizes[1:-1], sizes[2:], strict=True):
+        maps += [nn.Tanh(), nn.Linear(size, following)]
+    return initialised(nn.Sequential(*maps))
+
+
+def classifier(size: int, classes: int, kind: str = "mlp") -> nn.Sequential:
+    """Logits of a state: "mlp", two hidden layers of 300 ReLU units, or "linear".
+
+    Raises:
+        ValueError: the kind is unknown.
+    """
+    if kind not in CLASSIFIERS:
+        raise ValueError(f"the classifier must be one of {', '.join(CLASSIFIERS)}, not {kind!r}")
+    if kind == "linear":
+        return initialised(nn.Sequential(nn.Linear(size, classes)))
+    hidden = [nn.Linear(size, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN), nn.ReLU()]
+    return initialised(nn.Sequential(*hidden, nn.Linear(HIDDEN, classes)))
+
+
+def initialised(module: nn.Module) -> nn.Module:
+    """The module, its linear maps drawn anew."""
+    for layer in module.modules():
+        if isinstance(layer, nn.Linear):
+            nn.init.normal_(layer.weight, 0.0, DEVIATION)
+            nn.init.zeros_(layer.bias)
+    return module
