@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.ode_rnn.layers import perceptron
+from hidden_dynamics.models.latent_ode.layers import tanh_network
 
 
 class GRUUnit(nn.Module):
@@ -23,9 +23,9 @@ class GRUUnit(nn.Module):
     def __init__(self, size: int, inputs: int, units: int):
         super().__init__()
         self.size, self.inputs = size, inputs
-        self.update = perceptron(2 * size + inputs, size, 0, units)
-        self.reset = perceptron(2 * size + inputs, size, 0, units)
-        self.candidate = perceptron(2 * size + inputs, 2 * size, 0, units)
+        self.update = tanh_network(2 * size + inputs, size, 0, units)
+        self.reset = tanh_network(2 * size + inputs, size, 0, units)
+        self.candidate = tanh_network(2 * size + inputs, 2 * size, 0, units)
 
     def forward(self, y: Tensor, s: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
         """Of y and s, (rows, S), and x, (rows, X)."""

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.ode_rnn.gru_unit import GRUUnit
-from hidden_dynamics.models.ode_rnn.layers import perceptron
+from hidden_dynamics.models.latent_ode.layers import tanh_network
 from hidden_dynamics.models.ode_rnn.union_times import gaps
 
 
@@ -42,7 +42,7 @@ class ODERNNCore(nn.Module):
     def __init__(self, features: int, size: int, layers: int, units: int, gru_units: int):
         super().__init__()
         self.size = size
-        self.flow = perceptron(size, size, layers, units)
+        self.flow = tanh_network(size, size, layers, units)
         self.unit = GRUUnit(size, 2 * features, gru_units)
 
     def forward(self, observations: Observations, way: str) -> Passed:

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.ode_rnn.layers import perceptron
+from hidden_dynamics.models.latent_ode.layers import tanh_network
 from hidden_dynamics.models.ode_rnn.ode_rnn_core import ODERNNCore
 
 
@@ -32,7 +32,7 @@ class ODERNNEncoder(nn.Module):
     ):
         super().__init__()
         self.core = ODERNNCore(features, size, layers, units, gru_units)
-        self.z0 = perceptron(2 * size, 2 * latent, 0, z0_units)
+        self.z0 = tanh_network(2 * size, 2 * latent, 0, z0_units)
 
     def forward(self, observations: Observations) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation, (N, latent) each, of N series; times in units of the batch's last time."""

@@ -1,33 +1,15 @@
 """ODE-RNN as a network of its own (Rubanova et al. 2019; ACE-NODE, Tables 7 and 9)."""
 
-from typing import Protocol
-
-from torch import nn
-
-from hidden_dynamics.models.forecaster import Forecaster
-from hidden_dynamics.models.ode_rnn.layers import initialise, perceptron
+from hidden_dynamics.models.latent_ode.base import LatentNetwork, LatentTask
+from hidden_dynamics.models.latent_ode.layers import classifier as labeller
+from hidden_dynamics.models.latent_ode.layers import tanh_network
 from hidden_dynamics.models.ode_rnn.ode_rnn_core import ODERNNCore
 from hidden_dynamics.models.series_batch import Answer, SeriesBatch
 
 WAYS = {"forwards": "forwards", "backwards": "released"}
-CLASSIFIERS = ("linear", "mlp")
-CLASSIFIER_UNITS = 300
 
 
-class LabelledTask(Protocol):
-    """
-    Attributes:
-        features: D, of a row.
-        labels: "series" or "rows", what has labels; None where nothing is classified.
-        classes: outputs of the classifier.
-    """
-
-    features: int
-    labels: str | None
-    classes: int
-
-
-class ODERNN(Forecaster):
+class ODERNN(LatentNetwork):
     """Each row is predicted from the state in which the union time before left its series.
 
     A series is classified by its last state, a row by the state after it was seen.
@@ -40,7 +22,8 @@ class ODERNN(Forecaster):
         decoder_units: hidden units between the state and what is predicted.
         steps: "forwards", by the true gaps; "backwards", as released: those of a passage backwards, one visit late
             (hidden_dynamics.models.ode_rnn.union_times.gaps).
-        classifier: of rows: "linear", or "mlp", with two hidden layers of 300 and ReLU; that of series always is an mlp.
+        classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.latent_ode.layers.classifier); that of series always
+            is an "mlp".
 
     Raises:
         ValueError: an argument is out of its range.
@@ -48,7 +31,7 @@ class ODERNN(Forecaster):
 
     def __init__(
         self,
-        task: LabelledTask,
+        task: LatentTask,
         hidden_size: int,
         layers: int = 3,
         units: int = 50,
@@ -58,19 +41,13 @@ class ODERNN(Forecaster):
         classifier: str = "linear",
     ):
         super().__init__()
-        if steps not in WAYS or classifier not in CLASSIFIERS:
-            raise ValueError(
-                f"the steps must be {' or '.join(WAYS)}, the classifier {' or '.join(CLASSIFIERS)}; found {steps!r} "
-                f"and {classifier!r}"
-            )
+        if steps not in WAYS:
+            raise ValueError(f"the steps must be {' or '.join(WAYS)}, not {steps!r}")
         self.way, self.labels = WAYS[steps], task.labels
         self.core = ODERNNCore(task.features, hidden_size, layers, units, gru_units)
-        self.decoder = perceptron(hidden_size, task.features, 0, decoder_units)
-        self.classifier = None
-        if task.labels is not None:
-            linear = task.labels == "rows" and classifier == "linear"
-            self.classifier = (nn.Linear if linear else _mlp)(hidden_size, task.classes)
-            initialise(self.classifier)
+        self.decoder = tanh_network(hidden_size, task.features, 0, decoder_units)
+        kind = "mlp" if task.labels == "series" else classifier
+        self.classifier = None if task.labels is None else labeller(hidden_size, task.classes, kind)
 
     def forward(self, batch: SeriesBatch) -> Answer:
         """What is predicted of the rows given: at the first union time, what is observed itself, as released.
@@ -93,10 +70,3 @@ class ODERNN(Forecaster):
             labels = self.classifier(passed.after)[None]
         nothing = values.new_zeros(())
         return Answer(values[None], labels, nothing, nothing)
-
-
-def _mlp(inputs: int, outputs: int) -> nn.Sequential:
-    units = CLASSIFIER_UNITS
-    return nn.Sequential(
-        *(nn.Linear(inputs, units), nn.ReLU(), nn.Linear(units, units), nn.ReLU(), nn.Linear(units, outputs))
-    )
