@@ -1,6 +1,6 @@
 """ODE-RNN as a network of its own (Rubanova et al. 2019; ACE-NODE, Tables 7 and 9)."""
 
-from hidden_dynamics.models.latent_ode.base import LatentNetwork, LatentTask
+from hidden_dynamics.models.latent_ode.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_ode.layers import classifier as labeller
 from hidden_dynamics.models.latent_ode.layers import tanh_network
 from hidden_dynamics.models.ode_rnn.ode_rnn_core import ODERNNCore
