@@ -1,0 +1,224 @@
+"""The Latent-ODE family as the released loops read, in plain form and with a network's parameters: what they have in
+common, ODE-RNN, and Latent-ODE with its relatives.
+
+A batch is dense over its union times, one union time follows another, and a loss is added feature by feature.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torchdiffeq import odeint
+
+NOISE = 0.01  # of an observation
+
+
+# The batch
+
+
+@dataclass
+class Dense:
+    """
+    Attributes:
+        times: (U,), of the union.
+        values, mask: (N, U, D); both 0 where nothing was observed.
+    """
+
+    times: Tensor
+    values: Tensor
+    mask: Tensor
+
+
+def dense_of(observations):
+    """Observations, spread over all series and union times."""
+    shape = (observations.size, len(observations.times), observations.values.shape[1])
+    values, mask = observations.values.new_zeros(shape), observations.values.new_zeros(shape)
+    for u in range(len(observations.times)):
+        for row in range(int(observations.offsets[u]), int(observations.offsets[u + 1])):
+            values[observations.series[row], u] = observations.values[row]
+            mask[observations.series[row], u] = observations.mask[row]
+    return Dense(observations.times.to(values), values, mask)
+
+
+def rows_of(answers, observations):
+    """Of dense answers (K, N, U, ...), those of the rows: (K, R, ...)."""
+    return answers[:, observations.series, observations.rows_of_times().to(observations.series.device)]
+
+
+def plain_batch(records, low, divisor):
+    """The union of the records' times, divided by the last of them, and their values as (x - low) / divisor.
+
+    Args:
+        records: (times, values, mask) of each, as they were prepared.
+        low, divisor: (D,); a divisor of 0 counts as 1.
+    """
+    union = sorted({float(t) for times, _, _ in records for t in times})
+    shape = (len(records), len(union), len(low))
+    values, mask = torch.zeros(shape, dtype=torch.float64), torch.zeros(shape, dtype=torch.float64)
+    for place, (times, x, seen) in enumerate(records):
+        for t, row, present in zip(times, x, seen, strict=True):
+            for feature in np.flatnonzero(present):
+                divided = divisor[feature] if divisor[feature] != 0 else 1.0
+                values[place, union.index(float(t)), feature] = (float(row[feature]) - low[feature]) / divided
+                mask[place, union.index(float(t)), feature] = 1.0
+    times = torch.tensor(union, dtype=torch.float64)
+    return Dense(times / times[-1] if times[-1] != 0 else times, values, mask)
+
+
+def halves(dense):
+    """What is given and what is asked in extrapolation: the union times before the middle one, and the others."""
+    middle = len(dense.times) // 2
+    return (
+        Dense(dense.times[:middle], dense.values[:, :middle], dense.mask[:, :middle]),
+        Dense(dense.times[middle:], dense.values[:, middle:], dense.mask[:, middle:]),
+    )
+
+
+def without_times_of_zeros(dense):
+    """Union times are dropped where all values of all series add up to 0, observed or not."""
+    kept = dense.values.sum((0, 2)) != 0
+    return Dense(dense.times[kept], dense.values[:, kept], dense.mask[:, kept])
+
+
+# What is learnt and what is reported
+
+
+def plain_likelihood(predicted, asked):
+    """(K,): the log-density averaged over a series' observations of a feature, then features, then series."""
+    samples, size, _, features = predicted.shape
+    likelihoods = []
+    for k in range(samples):
+        total = 0.0
+        for n in range(size):
+            for d in range(features):
+                seen = asked.mask[n, :, d] > 0
+                if seen.any():
+                    errors = predicted[k, n, seen, d] - asked.values[n, seen, d]
+                    density = -(errors**2) / (2 * NOISE**2) - math.log(NOISE) - 0.5 * math.log(2 * math.pi)
+                    total = total + density.sum() / seen.sum()
+        likelihoods.append(predicted.new_zeros(()) + total / (features * size))
+    return torch.stack(likelihoods)
+
+
+def vectorised_likelihood(predicted, asked):
+    """The same in one expression over all that is dense."""
+    counts = asked.mask.sum(1)
+    density = -((predicted - asked.values) ** 2) / (2 * NOISE**2) - math.log(NOISE) - 0.5 * math.log(2 * math.pi)
+    return ((density * asked.mask).sum(2) / counts.clamp(min=1)).mean((1, 2))
+
+
+def plain_mse(predicted, asked):
+    """The mean of each feature's mean squared error, 0 of one that was not observed, over features, series, samples."""
+    samples, size, _, features = predicted.shape
+    total = 0.0
+    for k in range(samples):
+        for n in range(size):
+            for d in range(features):
+                seen = asked.mask[n, :, d] > 0
+                if seen.any():
+                    total += ((predicted[k, n, seen, d] - asked.values[n, seen, d]) ** 2).mean()
+    return total / (samples * size * features)
+
+
+def vectorised_mse(predicted, asked):
+    squares = (predicted - asked.values) ** 2 * asked.mask
+    return (squares.sum(2) / asked.mask.sum(1).clamp(min=1)).mean()
+
+
+def plain_divergence(mean, deviation):
+    """KL(N(mean, deviation^2) | N(0, 1)), averaged over series and dimensions."""
+    each = -torch.log(deviation) + 0.5 * (deviation**2 + mean**2) - 0.5
+    return each.mean()
+
+
+def plain_bound(likelihoods, divergence, weight):
+    return -torch.log(torch.exp(likelihoods - weight * divergence - likelihoods.max().detach()).sum()) - (
+        likelihoods.max().detach()
+    )
+
+
+def plain_series_loss(logits, labels):
+    """Binary cross-entropy of (K, N), averaged over both and divided by K."""
+    p = torch.sigmoid(logits)
+    each = -(labels * torch.log(p) + (1 - labels) * torch.log(1 - p))
+    return each.mean() / len(logits)
+
+
+def plain_rows_loss(logits, classes):
+    """Cross-entropy of (K, N, U, classes), averaged over samples and those points of (N, U) whose class is not -1."""
+    each = []
+    for k in range(len(logits)):
+        for n, u in zip(*np.where(classes >= 0), strict=True):
+            each.append(functional.cross_entropy(logits[k, n, u][None], classes[n, u][None]))
+    return torch.stack(each).mean()
+
+
+def plain_weight(epoch):
+    """Of the divergence: `epoch` is iterations // batches of an epoch."""
+    return 0.0 if epoch < 10 else 1 - 0.99 ** (epoch - 10)
+
+
+def plain_auc(logits, labels):
+    """Of all samples' logits, (K, N), pooled: how often one who died is ranked above one who did not, ties half."""
+    pooled, repeated = logits.reshape(-1), labels.repeat(len(logits))
+    died, lived = pooled[repeated == 1], pooled[repeated == 0]
+    wins = (died[:, None] > lived[None]).double() + 0.5 * (died[:, None] == lived[None]).double()
+    return wins.mean()
+
+
+# ODE-RNN
+
+
+def plain_unit(unit, y, s, x):
+    """The GRU unit of all series; those without an observation keep what they had."""
+    both = torch.cat([y, s, x], 1)
+    u, r = torch.sigmoid(unit.update(both)), torch.sigmoid(unit.reset(both))
+    n = unit.candidate(torch.cat([y * r, s * r, x], 1))
+    size, features = y.shape[1], x.shape[1] // 2
+    new_y, new_s = (1 - u) * n[:, :size] + u * y, (1 - u) * torch.abs(n[:, size:]) + u * s
+    seen = (x[:, features:].sum(1, keepdim=True) > 0).to(y)
+    return seen * new_y + (1 - seen) * y, torch.abs(seen * new_s + (1 - seen) * s)
+
+
+def plain_passage(core, dense, way):
+    """The means after each visit, (U, N, S) by union time, and the last mean and deviation.
+
+    Args:
+        way: "backwards"; "released", forwards, but by the steps of the way backwards; "forwards", by the true ones.
+    """
+    times, size = dense.times.tolist(), len(dense.values)
+    y = s = dense.values.new_zeros(size, core.size)
+    least, after = (times[-1] - times[0]) / 50, {}
+    if way == "forwards":
+        start, end, sign = times[0] - 0.01, times[0], -1.0
+    else:
+        start, end, sign = times[-1] + 0.01, times[-1], 1.0
+    visits = list(range(len(times)))
+    for i in reversed(visits) if way == "backwards" else visits:
+        gap = sign * (start - end)
+        if len(times) > 1 or way == "released":
+            points = [start, end]
+            if gap >= least > 0:
+                points = torch.linspace(start, end, max(2, int(gap / least)), dtype=torch.float64).tolist()
+            for here, there in pairwise(points):
+                y = y + core.flow(y) * (there - here)
+        y, s = plain_unit(core.unit, y, s, torch.cat([dense.values[:, i], dense.mask[:, i]], 1))
+        after[i] = y
+        start, end = times[i], times[i + 1 if way == "forwards" and i + 1 < len(times) else i - 1]
+    return torch.stack([after[i] for i in visits]), y, s
+
+
+def shifted(predicted, values):
+    """What is predicted at one union time is compared at the next; at the first stands what was observed there."""
+    return torch.cat([values[None, :, :1], predicted[:, :, :-1]], 2)
+
+
+def plain_ode_rnn(network, dense, way):
+    """Predictions (1, N, U, D), the state of each union time (1, N, U, S), and the last one (N, S)."""
+    means, last, _ = plain_passage(network.core, dense, way)
+    states = means.permute(1, 0, 2)[None]
+    return shifted(network.decoder(states), dense.values), states, last

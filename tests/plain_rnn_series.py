@@ -1,0 +1,101 @@
+"""The recurrent networks beside Latent-ODE as the released loops read, in plain form and with a network's parameters.
+
+Batches are dense over their union times (tests/plain_latent_ode.py), and every union time is a step of every series.
+"""
+
+import numpy as np
+import torch
+
+
+def gaps_to_next(times):
+    """The gap after each union time, 0 after the last: (U,)."""
+    return torch.cat([times[1:] - times[:-1], times.new_zeros(1)])
+
+
+def gaps_to_last(times):
+    """The gap before each union time, 0 before the first: (U,)."""
+    return torch.cat([times.new_zeros(1), times[1:] - times[:-1]])
+
+
+def plain_cumulative(gaps, mask, carried):
+    """The gaps, (U,), summed up while a feature is missing, in units of the batch's largest sum: (N, U, D).
+
+    Args:
+        carried: "released", where nothing is carried on from the first union time; "all".
+    """
+    size, times, features = mask.shape
+    summed = gaps[None, :, None].repeat(size, 1, features)
+    for n, u, d in zip(*np.where(mask.cpu().numpy() == 0), strict=True):
+        if (u != 0 or carried == "all") and u != times - 1:
+            summed[n, u + 1, d] = summed[n, u + 1, d] + summed[n, u, d]
+    return summed / summed.max()
+
+
+def plain_imputed(values, mask, cumulative, w, b, mean):
+    """Missing values between the last one seen and the series' mean, the further the longer ago.
+
+    Args:
+        cumulative: (N, U, D).
+        w, b: (D,), of the decay.
+        mean: "union", of all union times, where what is missing counts as 0; "observed".
+    """
+    last = values.clone()
+    for n, u, d in zip(*np.where(mask.cpu().numpy() == 0), strict=True):
+        if u != 0:
+            last[n, u, d] = last[n, u - 1, d]
+    zeros = torch.zeros_like(values)
+    decay = torch.exp(-torch.minimum(torch.maximum(zeros, w * cumulative + b), zeros + 1000))
+    counts = values.shape[1] if mean == "union" else mask.sum(1, keepdim=True).clamp(min=1)
+    average = values.sum(1, keepdim=True) / counts
+    return values * mask + (1 - mask) * (decay * last + (1 - decay) * average)
+
+
+def plain_cell(cell, x, h):
+    """A GRU cell, its gates in torch's order."""
+    inputs = (x @ cell.weight_ih.t() + cell.bias_ih).chunk(3, 1)
+    hidden = (h @ cell.weight_hh.t() + cell.bias_hh).chunk(3, 1)
+    r, z = torch.sigmoid(inputs[0] + hidden[0]), torch.sigmoid(inputs[1] + hidden[1])
+    new = torch.tanh(inputs[2] + r * hidden[2])
+    return new + z * (h - new)
+
+
+def decayed(decay, h, cumulative):
+    """h, all of its units decayed alike by what the cumulative gaps, (N, D), say."""
+    exponent = cumulative @ decay.weight.t() + decay.bias
+    zero = torch.zeros(1, dtype=h.dtype)
+    return h * torch.exp(-torch.minimum(torch.maximum(zero, exponent), zero + 1000))
+
+
+def plain_states(cell, values, mask, gaps=None, decay=None, cumulative=None):
+    """States after each union time, (1, N, U, H). At the first, every series moves; later, only what is observed.
+
+    Args:
+        gaps: (U,) or (N, U), the last input; None, where time enters by `decay` and `cumulative` alone.
+    """
+    size, times, _ = values.shape
+    h, states = values.new_zeros(size, cell.weight_hh.shape[1]), []
+    for u in range(times):
+        x = [values[:, u], mask[:, u]]
+        if gaps is not None:
+            x.append(gaps.expand(size, times)[:, u : u + 1])
+        before = h if decay is None else decayed(decay, h, cumulative[:, u])
+        new = plain_cell(cell, torch.cat(x, 1), before)
+        seen = (mask[:, u].sum(1, keepdim=True) > 0).to(h)
+        h = new if u == 0 else seen * new + (1 - seen) * h
+        states.append(h)
+    return torch.stack(states, 1)[None]
+
+
+def plain_generated(cell, decoder, start, first, times):
+    """States of a decoder that sees what it predicted itself, (1, N, U, H); the first is `start`.
+
+    Args:
+        first: (N, D), what it sees in the first step.
+    """
+    h, x, states, ones = start, first, [start], torch.ones_like(first)
+    gaps = gaps_to_last(times)
+    for u in range(len(times) - 1):
+        x = first if u == 0 else decoder(h)
+        h = plain_cell(cell, torch.cat([x, ones, gaps[u].expand(len(h), 1)], 1), h)
+        states.append(h)
+    return torch.stack(states, 1)[None]

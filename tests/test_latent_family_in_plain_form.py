@@ -1,0 +1,167 @@
+"""The Latent-ODE family: held to the released loops in plain form, in float64, gradients included."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from cases import assert_all_close, noise
+from plain_latent_ode import (
+    dense_of,
+    plain_bound,
+    plain_likelihood,
+    plain_mse,
+    plain_ode_rnn,
+    plain_rows_loss,
+    plain_series_loss,
+    rows_of,
+    vectorised_likelihood,
+    vectorised_mse,
+)
+
+from hidden_dynamics.models.latent_ode.objective import log_likelihood, mean_squared_error
+from hidden_dynamics.models.observations import Rows, batch_of
+from hidden_dynamics.models.ode_rnn import ODERNN
+from hidden_dynamics.models.series_batch import SeriesBatch
+
+D, SERIES = 4, 7
+TOLERANCE = 1e-10
+
+
+class Task:
+    """Of a label of each series, of each row, or of none."""
+
+    features = D
+
+    def __init__(self, labels):
+        self.labels, self.classes = labels, 5 if labels == "rows" else 1
+
+
+def drawn(seed=0, latest=40, rows=6, unseen=(2,), labels=None, until=None, weight=0.37):
+    """A batch with a series of one row, one whose rows all are late, rows without an entry, and features not seen.
+
+    Args:
+        latest: whole units of time that rows may fall on: the more, the smaller the gaps in comparison to the span.
+        until: of `latest`; rows later than that are asked, and the others given.
+    """
+    rng = np.random.default_rng(seed)
+    lengths = np.array([1, rows, *rng.integers(2, rows + 1, SERIES - 2)])
+    times = [np.sort(rng.choice(latest + 1, length, replace=False)) for length in lengths]
+    times[1] = latest - np.arange(rows)[::-1]
+    mask = rng.random((lengths.sum(), D)) < 0.5
+    mask[:, list(unseen)] = False
+    mask[0, 0] = True
+    values = rng.random(mask.shape)
+    data = Rows(np.concatenate(times).astype(np.float32), values, mask, lengths)
+    whole = batch_of(data, np.arange(SERIES))
+    last = whole.times[-1]
+    asked = given = replace(whole, times=whole.times / last)
+    if until is not None:
+        cut = int((whole.times <= until).sum())
+        given, asked = part(given, 0, cut), part(given, cut, len(whole.times))
+    if labels == "series":
+        labels = torch.from_numpy((rng.random(SERIES) < 0.5).astype(np.float64))
+    elif labels == "rows":
+        labels = torch.from_numpy(rng.integers(-1, 5, len(asked.values)))
+    return SeriesBatch(given, asked, labels, weight)
+
+
+def part(observations, start, stop):
+    """The union times from start to stop - 1."""
+    offsets = observations.offsets[start : stop + 1]
+    rows = slice(int(offsets[0]), int(offsets[-1]))
+    return replace(
+        observations,
+        times=observations.times[start:stop],
+        offsets=offsets - offsets[0],
+        values=observations.values[rows],
+        mask=observations.mask[rows],
+        series=observations.series[rows],
+    )
+
+
+BATCHES = {
+    "wide gaps": {},
+    "narrow gaps": {"latest": 400, "rows": 40},
+    "two times": {"latest": 1, "rows": 2},
+}
+every_batch = pytest.mark.parametrize("form", BATCHES)
+every_label = pytest.mark.parametrize("labels", [None, "series", "rows"])
+
+
+def shaken(network, seed=0):
+    """In float64, its parameters away from where they start: biases, too."""
+    network = network.double()
+    with torch.no_grad():
+        for k, parameter in enumerate(network.parameters()):
+            parameter.add_(0.2 * noise(*parameter.shape, seed=100 * seed + k))
+    return network
+
+
+def gradients_of(value, network):
+    """None, where a parameter has no part in it, is 0."""
+    wanted = list(network.parameters())
+    found = torch.autograd.grad(value, wanted, allow_unused=True)
+    return [torch.zeros_like(p) if each is None else each for p, each in zip(wanted, found, strict=True)]
+
+
+def plain_loss(predicted, divergence, logits, batch, extra=0.0):
+    """Of dense predictions (K, N, U, D), and of logits (K, N) or (K, N, U, classes)."""
+    if batch.labels is not None and not batch.labels.is_floating_point():
+        classes = torch.full((batch.asked.size, len(batch.asked.times)), -1)
+        classes[batch.asked.series, batch.asked.rows_of_times()] = batch.labels
+        return plain_rows_loss(logits, classes) + extra
+    likelihoods = plain_likelihood(predicted, dense_of(batch.asked))
+    loss = plain_bound(likelihoods, divergence, batch.divergence_weight) + extra
+    return loss if batch.labels is None else loss + 100 * plain_series_loss(logits, batch.labels)
+
+
+def assert_alike(network, batch, predicted, divergence, logits, extra=0.0, found=None):
+    """The network's answer, its loss and all gradients are those of the plain form."""
+    found = network(batch) if found is None else found
+    expected = [rows_of(predicted, batch.asked)]
+    ours = [found.values]
+    if logits is not None:
+        ours.append(found.labels)
+        expected.append(logits if network.labels == "series" else rows_of(logits, batch.asked))
+    ours.append(torch.as_tensor(found.divergence))
+    expected.append(torch.as_tensor(divergence, dtype=torch.float64))
+    for one, other in zip(ours, expected, strict=True):
+        assert_all_close([one.detach()], [other.detach()], TOLERANCE) if other.any() else one.any()
+    loss, plain = network.loss(found, batch), plain_loss(predicted, divergence, logits, batch, extra)
+    assert_all_close([loss.detach()], [plain.detach()], TOLERANCE)
+    assert_all_close(gradients_of(loss, network), gradients_of(plain, network), TOLERANCE)
+
+
+# What is learnt
+
+
+def test_likelihood_and_mse_are_those_of_the_loops_over_features():
+    batch, predicted = drawn(3), noise(3, SERIES, 200, D)
+    dense = dense_of(batch.asked)
+    predicted = predicted[:, :, : len(dense.times)]
+    asked = rows_of(predicted, batch.asked)
+    likelihoods, mse = plain_likelihood(predicted, dense), plain_mse(predicted, dense)
+    assert_all_close([log_likelihood(asked, batch.asked)], [likelihoods], 1e-13)
+    assert_all_close([vectorised_likelihood(predicted, dense)], [likelihoods], 1e-13)
+    assert_all_close([mean_squared_error(asked, batch.asked)], [mse], 1e-13)
+    assert_all_close([vectorised_mse(predicted, dense)], [mse], 1e-13)
+
+
+# ODE-RNN
+
+
+@every_batch
+@every_label
+@pytest.mark.parametrize("steps", ["forwards", "backwards"])
+def test_an_ode_rnn_is_the_plain_one(form, labels, steps):
+    torch.manual_seed(1)
+    network = shaken(ODERNN(Task(labels), 3, layers=1, units=4, gru_units=5, decoder_units=6, steps=steps))
+    batch = drawn(labels=labels, **BATCHES[form])
+    predicted, states, last = plain_ode_rnn(
+        network, dense_of(batch.given), {"forwards": "forwards", "backwards": "released"}[steps]
+    )
+    logits = None
+    if labels is not None:
+        logits = network.classifier(last).squeeze(1)[None] if labels == "series" else network.classifier(states)
+    assert_alike(network, batch, predicted, 0.0, logits)
