@@ -1,0 +1,170 @@
+"""Stays in intensive care, generated: a latent severity decides what is measured, how often, and who dies.
+
+    ds = (s_0 - s) / hold dt + sqrt(2 spread / hold) dW
+
+The severity s reverts to a stay's own s_0, which is standard normal, and has variance `spread` about it. A parameter is measured at
+whole hours, as its normal value plus what severity adds to it, a difference from stay to stay, and noise; the sicker,
+the more often. The patient dies if the mean severity of the 48 hours and a further unknown exceed what leaves the share
+`deaths`. So a few measurements tell much about the outcome, and about the next ones, but never all.
+
+The stays are written as records of the challenge and read from them, as downloaded data is: see `stay_records`.
+"""
+
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hidden_dynamics.data import stay_records
+from hidden_dynamics.data.settings import with_defaults, within
+from hidden_dynamics.data.streams import generator
+
+DEFAULTS: dict[str, Any] = {
+    "stays": 200,
+    "deaths": 0.25,  # share of the stays, on average
+    "visits": 12.0,  # hours of the 49 at which something is measured, on average
+    "unknown": 0.8,  # standard deviation of what decides the outcome beside severity
+    "seed": 0,
+}
+HOLD, SPREAD = 24.0, 0.3  # hours, after which severity has lost all but 1/e of its deviation; variance of that
+
+
+class Measure(NamedTuple):
+    """A parameter's normal value, what a unit of severity adds, its spread over stays and over measurements, its share.
+
+    The share is that of the visits at which it is measured.
+    """
+
+    normal: float
+    effect: float
+    stays: float
+    noise: float
+    share: float
+
+
+MEASURES = {
+    "HR": Measure(84, 16, 6, 4, 0.9),
+    "SysABP": Measure(122, -16, 6, 5, 0.7),
+    "DiasABP": Measure(62, -8, 4, 4, 0.7),
+    "MAP": Measure(80, -11, 4, 4, 0.7),
+    "RespRate": Measure(19, 4, 2, 1.5, 0.6),
+    "Temp": Measure(37, 0.3, 0.3, 0.2, 0.5),
+    "Urine": Measure(110, -35, 20, 25, 0.6),
+    "GCS": Measure(12, -2.5, 1, 0.7, 0.4),
+    "SaO2": Measure(96, -1.5, 0.7, 0.6, 0.3),
+    "Lactate": Measure(2.5, 1.1, 0.3, 0.3, 0.15),
+    "pH": Measure(7.38, -0.06, 0.02, 0.02, 0.15),
+    "Creatinine": Measure(1.4, 0.5, 0.2, 0.1, 0.1),
+    "BUN": Measure(27, 9, 4, 2, 0.1),
+}
+BOUNDS = (  # of what an instrument or a scale can show, and where there is none
+    ({"Urine": 0, "GCS": 3, "Lactate": 0.3, "Creatinine": 0.2, "BUN": 3}, -np.inf),
+    ({"GCS": 15, "SaO2": 100}, np.inf),
+)
+
+
+def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
+    """Draw the stays.
+
+    Args:
+        raw: not used: the stays are generated.
+        settings: `DEFAULTS`, changed.
+
+    Returns:
+        The arrays of `stay_records`.
+
+    Raises:
+        UserError: a setting is unknown or out of range.
+    """
+    chosen = _checked(settings)
+    records, outcomes = texts(chosen)
+    return stay_records.parse(records, "intensive_care_stays", outcomes, "outcomes of intensive_care_stays")
+
+
+def stand_in(settings: dict) -> dict[str, np.ndarray]:
+    """The arrays themselves: they are made of nothing else."""
+    return prepare(Path(), settings)
+
+
+def texts(settings: dict[str, Any]) -> tuple[list[tuple[str, bytes]], bytes]:
+    """The records, base name and content of each, and the table of their outcomes."""
+    random = generator(settings["seed"], "intensive_care_stays")
+    severity = severities(random, settings["stays"])
+    died = outcomes(random, severity, settings)
+    records = [_record(random, 1 + stay, severity[stay], settings) for stay in range(settings["stays"])]
+    return records, stay_records.write_outcomes(dict(enumerate(died, 1)))
+
+
+def severities(random: np.random.Generator, stays: int) -> np.ndarray:
+    """The severity of each stay at each whole hour: (stays, 49)."""
+    hours = stay_records.HOURS + 1
+    kept = np.exp(-1 / HOLD)
+    deviation = random.standard_normal((stays, hours)) * np.sqrt(SPREAD * (1 - kept**2))
+    deviation[:, 0] = random.standard_normal(stays) * np.sqrt(SPREAD)
+    for hour in range(1, hours):
+        deviation[:, hour] += kept * deviation[:, hour - 1]
+    return random.standard_normal((stays, 1)) + deviation
+
+
+def outcomes(random: np.random.Generator, severity: np.ndarray, settings: dict[str, Any]) -> np.ndarray:
+    """Whether each patient dies: (stays,), bool.
+
+    Args:
+        severity: (stays, 49).
+    """
+    gaps = np.abs(np.subtract.outer(*[np.arange(severity.shape[1])] * 2))
+    variance = 1 + SPREAD * np.exp(-gaps / HOLD).mean() + settings["unknown"] ** 2
+    limit = NormalDist(sigma=float(np.sqrt(variance))).inv_cdf(1 - settings["deaths"])
+    return severity.mean(axis=1) + settings["unknown"] * random.standard_normal(len(severity)) > limit
+
+
+def _record(
+    random: np.random.Generator, identity: int, severity: np.ndarray, settings: dict[str, Any]
+) -> tuple[str, bytes]:
+    """The record of a stay; `severity` is (49,)."""
+    share = settings["visits"] / len(severity)
+    visits = random.random(len(severity)) < np.clip(share * (1 + 0.3 * severity), 0.3 * share, 1)
+    visits[0] = True
+    about = np.array([(measure.normal, measure.effect, measure.stays, measure.noise) for measure in MEASURES.values()])
+    normal = about[:, 0] + about[:, 2] * random.standard_normal(len(about))
+    values = (
+        normal + np.outer(severity, about[:, 1]) + about[:, 3] * random.standard_normal((len(severity), len(about)))
+    )
+    values = np.clip(values, *[[bound.get(name, none) for name in MEASURES] for bound, none in BOUNDS])
+    shares = [measure.share for measure in MEASURES.values()]
+    hours, measures = np.nonzero((random.random(values.shape) < shares) & visits[:, None])
+    names = list(MEASURES)
+    described = _descriptors(random, severity.mean())
+    return stay_records.write(
+        identity,
+        [0] * len(described) + (60 * hours).tolist(),
+        [*described, *(names[measure] for measure in measures)],
+        [*described.values(), *values[hours, measures].round(2).tolist()],
+    )
+
+
+def _descriptors(random: np.random.Generator, severity: float) -> dict[str, float]:
+    """What is known of a patient at admission; -1: not known."""
+    known = random.random(2) < (0.5, 0.9)  # height and weight, about as often as in the challenge's records
+    height, weight = 170 + 10 * random.standard_normal(), 80 + 15 * random.standard_normal()
+    return {
+        "Age": float(np.clip(round(64 + 5 * severity + 14 * random.standard_normal()), 16, 90)),
+        "Gender": float(random.integers(2)),
+        "Height": round(height, 1) if known[0] else -1.0,
+        "ICUType": float(random.integers(1, 5)),
+        "Weight": round(weight, 1) if known[1] else -1.0,
+    }
+
+
+def _checked(settings: dict) -> dict[str, Any]:
+    chosen = with_defaults("intensive_care_stays", settings, DEFAULTS)
+    for name, least, most in (
+        ("stays", 1, np.inf),
+        ("deaths", 0.01, 0.99),
+        ("visits", 1, 1 + stay_records.HOURS),
+        ("unknown", 0, np.inf),
+        ("seed", 0, np.inf),
+    ):
+        within("intensive_care_stays", chosen, name, least, most)
+    return chosen

@@ -1,0 +1,176 @@
+"""People who walk, fall, lie, sit and stand up, with tags on ankles, chest and belt: generated.
+
+A sequence is a chain of activities in the order of `CHAIN`, each of a random length. An activity is a posture (the
+heights of chest and belt, how far the tags are apart lengthwise) that the body approaches, and a motion (the speed of
+the body, the swing of its ankles). Every tenth of a second one of the four tags reports its place, with noise, or none
+does. The class of a row can be told from few rows, but not from one: one shows one tag alone.
+
+The reports are written as those of the UCI file and read from them, as downloaded data is: see `tag_reports`.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hidden_dynamics.data import tag_reports
+from hidden_dynamics.data.settings import with_defaults, within
+from hidden_dynamics.data.streams import generator
+
+DEFAULTS: dict[str, Any] = {
+    "sequences": 10,
+    "reports": 400,  # of a sequence
+    "silent": 0.1,  # share of the tenths of a second at which no tag reports
+    "noise": 0.03,  # metres, standard deviation of a coordinate
+    "seed": 0,
+}
+TICK = 0.1  # seconds
+START = 633_790_226_000_000_000  # the first timestamp, in 100 ns
+DATE = "27.05.2009 14:03:25:127"  # which nothing reads
+
+
+class Motion(NamedTuple):
+    """Where the body goes.
+
+    The heights that chest and belt approach, the length of the body along the floor (metres), the time that the
+    approach takes (seconds), speed (metres per second) and swing of the ankles (metres), and the shortest and longest
+    duration (seconds).
+    """
+
+    chest: float
+    belt: float
+    length: float
+    approach: float
+    speed: float
+    swing: float
+    shortest: float
+    longest: float
+
+
+STANDING, LYING, SITTING = (1.35, 1.0, 0.0), (0.2, 0.15, 1.3), (0.95, 0.55, 0.4)
+FOURS, GROUND = (0.5, 0.55, 0.7), (0.6, 0.15, 0.8)
+MOTIONS = {
+    "walking": Motion(*STANDING, 0.3, 1.0, 0.25, 3, 6),
+    "falling": Motion(*LYING, 0.5, 0.5, 0.1, 1.5, 2.5),
+    "lying down": Motion(*LYING, 0.8, 0.1, 0.02, 2, 3),
+    "lying": Motion(*LYING, 0.3, 0.0, 0.0, 3, 7),
+    "sitting down": Motion(*SITTING, 0.6, 0.1, 0.02, 1.5, 2.5),
+    "sitting": Motion(*SITTING, 0.3, 0.0, 0.0, 3, 7),
+    "standing up from lying": Motion(*STANDING, 1.2, 0.1, 0.05, 2.5, 4),
+    "standing up from sitting": Motion(*STANDING, 0.8, 0.1, 0.05, 2, 3),
+    "standing up from sitting on the ground": Motion(*STANDING, 1.0, 0.1, 0.05, 2, 3),
+    "on all fours": Motion(*FOURS, 0.4, 0.25, 0.1, 3, 6),
+    "sitting on the ground": Motion(*GROUND, 0.5, 0.0, 0.0, 3, 6),
+}
+CHAIN = (
+    *("walking", "sitting down", "sitting", "standing up from sitting"),
+    *("walking", "falling", "lying", "standing up from lying"),
+    *("walking", "on all fours", "sitting on the ground", "standing up from sitting on the ground"),
+    *("walking", "lying down", "lying", "standing up from lying"),
+)
+STRIDES = 1.0  # of a walk, in a second
+
+
+def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
+    """Draw the sequences.
+
+    Args:
+        raw: not used: the sequences are generated.
+        settings: `DEFAULTS`, changed.
+
+    Returns:
+        The arrays of `tag_reports`.
+
+    Raises:
+        UserError: a setting is unknown or out of range.
+    """
+    return tag_reports.parse(text(_checked(settings)), "tagged_movements")
+
+
+def stand_in(settings: dict) -> dict[str, np.ndarray]:
+    """The arrays themselves: they are made of nothing else."""
+    return prepare(Path(), settings)
+
+
+def text(settings: dict[str, Any]) -> bytes:
+    """The reports of all sequences, as lines."""
+    lines = []
+    for sequence in range(settings["sequences"]):
+        name = f"{chr(ord('A') + sequence // 5)}{sequence % 5 + 1:02}"
+        lines += _sequence(name, generator(settings["seed"], "tagged_movements", sequence), settings)
+    return "\n".join([*lines, ""]).encode()
+
+
+def _sequence(name: str, random: np.random.Generator, settings: dict[str, Any]) -> list[str]:
+    """The lines of one sequence."""
+    silent = random.random(4 * settings["reports"] + 100) < settings["silent"]
+    ticks = np.flatnonzero(~silent)[: settings["reports"]]
+    count = int(ticks[-1]) + 1
+    activities = _activities(random, count)
+    places = _places(random, [MOTIONS[activity] for activity in activities])
+    places += settings["noise"] * random.standard_normal(places.shape)
+    tags = random.integers(len(tag_reports.TAGS), size=count)
+    stamps = START + ticks * round(TICK * 100 * tag_reports.STEP)
+    names = list(tag_reports.TAGS)
+    return [
+        f"{name},{names[tags[tick]]},{stamp:018},{DATE},{x:.6f},{y:.6f},{z:.6f},{activities[tick]}"
+        for tick, stamp, (x, y, z) in zip(ticks, stamps, places[ticks, tags[ticks]], strict=True)
+    ]
+
+
+def _activities(random: np.random.Generator, count: int) -> list[str]:
+    """What is done at each of `count` ticks; the chain begins at a random place."""
+    activities: list[str] = []
+    place = int(random.integers(len(CHAIN)))
+    while len(activities) < count:
+        activity = CHAIN[place % len(CHAIN)]
+        motion = MOTIONS[activity]
+        activities += [activity] * round(random.uniform(motion.shortest, motion.longest) / TICK)
+        place += 1
+    return activities[:count]
+
+
+def _places(random: np.random.Generator, motions: list[Motion]) -> np.ndarray:
+    """Where the tags are at each tick: (ticks, 4, 3), metres, in the order of `tag_reports.TAGS`."""
+    posture = np.array(motions[0][:3])
+    body, heading, phase = random.uniform(1, 4, 2), random.uniform(0, 2 * np.pi), 0.0
+    places = np.empty((len(motions), len(tag_reports.TAGS), len(tag_reports.AXES)))
+    for tick, motion in enumerate(motions):
+        posture = posture + min(1, TICK / motion.approach) * (np.array(motion[:3]) - posture)
+        chest, belt, length = posture
+        along = np.array([np.cos(heading), np.sin(heading)])
+        body = body + motion.speed * TICK * along
+        heading += 0.3 * TICK * random.standard_normal() + _turn(body, heading)
+        phase += 2 * np.pi * STRIDES * TICK
+        swing = motion.swing * np.sin(phase)
+        for tag, (forward, height) in enumerate(
+            [
+                (swing - length / 2, 0.1 + abs(swing) / 4),
+                (-swing - length / 2, 0.1 + abs(swing) / 4),
+                (length / 2, chest),
+                (0.0, belt),
+            ]
+        ):
+            places[tick, tag] = *(body + forward * along), height
+    return places
+
+
+def _turn(body: np.ndarray, heading: float) -> float:
+    """By how much to turn towards the middle of the room, where the body nears its walls."""
+    middle = np.array([2.5, 2.5]) - body
+    if np.hypot(*middle) < 1.5:
+        return 0.0
+    return 0.3 * float(np.sin(np.arctan2(middle[1], middle[0]) - heading))
+
+
+def _checked(settings: dict) -> dict[str, Any]:
+    chosen = with_defaults("tagged_movements", settings, DEFAULTS)
+    for name, least, most in (
+        ("sequences", 1, 5 * 26),
+        ("reports", 1, np.inf),
+        ("silent", 0, 0.5),
+        ("noise", 0, np.inf),
+        ("seed", 0, np.inf),
+    ):
+        within("tagged_movements", chosen, name, least, most)
+    return chosen
