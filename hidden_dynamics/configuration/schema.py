@@ -93,7 +93,8 @@ class Metric(Entry):
 
     Attributes:
         title: what a table or an axis calls it.
-        unit: "percent" where a measured fraction is shown as percent, "one" for a pure number, else the unit.
+        unit: "percent" where a measured fraction is shown as percent, "10⁻³" where a pure number is shown in
+            thousandths, "one" for a pure number, else the unit.
         better: which direction is better.
         decimals: as many as are shown.
     """
@@ -106,7 +107,7 @@ class Metric(Entry):
     @property
     def factor(self) -> float:
         """The factor from a measured value to the one shown."""
-        return 100.0 if self.unit == "percent" else 1.0
+        return {"percent": 100.0, "10⁻³": 1000.0}.get(self.unit, 1.0)
 
     @property
     def sign(self) -> int:
@@ -114,7 +115,9 @@ class Metric(Entry):
         return 1 if self.better == "higher" else -1
 
 
-OptimiserName = Annotated[Literal["RMSprop", "Adam", "SGD"], expecting("an optimiser: RMSprop, Adam or SGD")]
+OptimiserName = Annotated[
+    Literal["RMSprop", "Adam", "Adamax", "SGD"], expecting("an optimiser: RMSprop, Adam, Adamax or SGD")
+]
 LearningRate = Annotated[int | float, Field(gt=0), expecting("a learning rate above 0", within=True)]
 
 
@@ -152,6 +155,8 @@ class Rates(Entry):
     factor: Positive | None = None
     scale: Positive | None = None
     until: Positive | None = None
+    decay: Positive | None = None
+    floor: Positive | None = None
 
 
 class TrainingChange(Entry):
@@ -168,6 +173,7 @@ class TrainingChange(Entry):
     record_predictions: bool = False
     report: Report | None = None
     drop_last: bool = False
+    fixed_batches: bool = False
     alternating: bool = False
     rates: Rates | None = None
 

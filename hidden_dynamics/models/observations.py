@@ -91,6 +91,23 @@ def batch_of(rows: Rows, chosen: np.ndarray, until: float | None = None) -> Obse
     )
 
 
+def at_times(observations: Observations, kept: Tensor) -> Observations:
+    """The batch with these of its union times alone, and the rows of all series at them.
+
+    Args:
+        kept: (U,) bool on the CPU.
+    """
+    rows = kept[observations.rows_of_times()]
+    counts = observations.offsets.diff()[kept]
+    on_device = rows.to(observations.values.device)
+    return replace(
+        observations,
+        times=observations.times[kept],
+        offsets=torch.cat([counts.new_zeros(1), counts.cumsum(0)]),
+        **{name: getattr(observations, name)[on_device] for name in ("values", "mask", "series")},
+    )
+
+
 def quantised(rows: Rows, step: float) -> Rows:
     """Times rounded to multiples of `step`, halves to the even one; rows of a series that fall together become one.
 

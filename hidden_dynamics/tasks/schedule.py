@@ -24,16 +24,18 @@ def schedule_of(training: dict[str, Any], task: Any, seed: int) -> "Schedule":
 
 
 class Schedule:
-    """Batches of examples in an order drawn anew for each epoch, or of data drawn without end.
+    """Batches of examples in an order drawn anew for each epoch, or always the same, or of data drawn without end.
 
     Every schedule is a class of this module. A forecast makes one again without the data, from the training, the seed
     and `sizes`, and counts with it.
 
     Args:
         training: `epochs`, `batch_size`, and for endless data `iterations_per_epoch`; `evaluate_every` iterations
-            (default: an epoch's); `drop_last`, whether an epoch leaves out the examples that fill no batch; `rates`:
-            the learning rates are multiplied by `scale`, and by `factor` after each of the epochs `drops`, and no more
-            than `until` epochs, which may be a fraction, are trained (one iteration at least).
+            (default: an epoch's); `drop_last`, whether an epoch leaves out the examples that fill no batch;
+            `fixed_batches`, whether all epochs take the examples in the task's own order; `rates`: the learning rates
+            are multiplied by `scale`, by `factor` after each of the epochs `drops`, and by `decay` in every iteration,
+            the first one included, until `floor` is left of them by that; no more than `until` epochs, which may be a
+            fraction, are trained (one iteration at least).
         train_size: examples in an epoch, or None for endless data. The last batch of an epoch may be smaller.
         seed: the run's.
 
@@ -51,7 +53,7 @@ class Schedule:
     def __init__(self, training: dict[str, Any], train_size: int | None, seed: int):
         self.batch_size, self.train_size, self.seed = training["batch_size"], train_size, seed
         self.per_epoch = _batches(training, train_size)
-        self.rates = training.get("rates", {})
+        self.rates, self.fixed = training.get("rates", {}), training.get("fixed_batches", False)
         epochs = min(training["epochs"], self.rates.get("until", math.inf))
         self.iterations = max(1, math.floor(epochs * self.per_epoch))
         self.evaluate_every = training.get("evaluate_every", self.per_epoch)
@@ -65,7 +67,7 @@ class Schedule:
         epoch, position = divmod(iteration, self.per_epoch)
         if self.train_size is None:
             return epoch, (iteration, self.batch_size)
-        order = _order(self.seed, epoch, self.train_size)
+        order = np.arange(self.train_size) if self.fixed else _order(self.seed, epoch, self.train_size)
         return epoch, order[position * self.batch_size : (position + 1) * self.batch_size]
 
     def evaluates(self, iteration: int) -> bool:
@@ -79,7 +81,8 @@ class Schedule:
     def rate(self, iteration: int) -> float:
         """The factor on the learning rates of an iteration."""
         drops = sum(iteration >= epoch * self.per_epoch for epoch in self.rates.get("drops", []))
-        return self.rates.get("scale", 1.0) * self.rates.get("factor", 1.0) ** drops
+        decayed = max(self.rates.get("floor", 0.0), self.rates.get("decay", 1.0) ** (iteration + 1))
+        return self.rates.get("scale", 1.0) * self.rates.get("factor", 1.0) ** drops * decayed
 
     def work(self, iteration: int) -> int:
         """The measure with which an iteration's time grows: here all are alike."""
@@ -113,7 +116,7 @@ class SegmentSchedule:
     """
 
     def __init__(self, training: dict[str, Any], words: int, bptt: int, seed: int):
-        unknown = {"rates", "drop_last"} & set(training)
+        unknown = {"rates", "drop_last", "fixed_batches"} & set(training)
         if unknown:
             raise UserError(f"training.{min(unknown)}: it is for batches of examples, not for segments of a text.")
         self.batch_size, self.bptt, self.seed = training["batch_size"], bptt, seed

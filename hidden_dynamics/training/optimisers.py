@@ -15,7 +15,7 @@ def build(network: nn.Module, settings: Mapping[str, Mapping[str, Any]]) -> dict
 
     Args:
         network: with `parameter_groups()`.
-        settings: by group: `name` in torch.optim (RMSprop, Adam, SGD), and its arguments.
+        settings: by group: `name` in torch.optim (RMSprop, Adam, Adamax, SGD), and its arguments.
 
     Raises:
         UserError: the groups configured are not those the network has, or an optimiser does not accept its arguments.

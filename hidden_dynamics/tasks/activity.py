@@ -1,0 +1,102 @@
+"""What a person with four tags is doing, at every time (ACE-NODE, Section 4.5)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from hidden_dynamics.models.observations import Observations, Rows
+from hidden_dynamics.tasks.partly_observed import SCORES, PartlyObserved, checked, split
+from hidden_dynamics.tasks.scoring import area_under_roc
+
+WINDOW, STRIDE = 50, 25  # rows
+TICKS = 100  # in a second: times are multiples of 10 ms
+SETTINGS = {
+    "windows": ("by_sequence", "at_random"),
+    "resampled": (False, True),
+    "bin_labels": ("first", "lowest"),
+    "classes": (7, 11),
+    "scores": SCORES,
+}
+
+
+class ActivityRecognition(PartlyObserved):
+    """Human Activity and what stands in for it: the activity at each row of a window.
+
+    All rows are given, and asked for again. Values are not normalised.
+
+    Args:
+        arrays: those of hidden_dynamics.data.human_activity, D features, whole sequences. Windows are 50 rows long, one
+            every 25 rows while a row follows them; their time starts at 0.
+        settings: `windows`, split "by_sequence", so that no two windows of a sequence are of different parts, or
+            "at_random", as released, where they overlap; `resampled`, whether training and test part are drawn from
+            themselves with replacement, by the seed, as released; `bin_labels`, the "first" label of a row or, as
+            released, the "lowest" class; `classes`, outputs of a classifier; `validation`, the share of the training
+            part, sequences or windows, that is held out; `scores`, whether the probabilities of a network's samples are
+            "averaged", or "pooled" as if they were of rows of their own.
+        seed: the run's.
+        device: where batches are made.
+
+    Raises:
+        UserError: a setting is missing, unknown or out of its range, or the data are too small to be split.
+    """
+
+    labels = "rows"
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
+        self.settings, self.classes = checked(settings, SETTINGS), settings["classes"]
+        picked, sequences = windows(arrays["lengths"])
+        if settings["windows"] == "by_sequence":
+            of_sequences = split(len(arrays["lengths"]), settings["validation"])
+            parts = {name: _windows_of(part, sequences) for name, part in of_sequences.items()}
+        else:
+            parts = split(len(sequences), settings["validation"])
+        if settings["resampled"]:
+            random = np.random.RandomState(seed)
+            parts |= {name: random.choice(parts[name], len(parts[name])) for name in ("train", "test")}
+        ticks = np.round(arrays["times"].astype(np.float64) * TICKS)[picked]
+        rows = Rows(
+            ((ticks - ticks[:, :1]) / TICKS).astype(np.float32).ravel(),
+            *(arrays[name][picked.ravel()] for name in ("values", "mask")),
+            np.full(len(picked), WINDOW, np.int64),
+        )
+        self.activity = arrays["labels" if settings["bin_labels"] == "first" else "lowest"][picked]
+        super().__init__(rows, parts, "kept", device)
+
+    def _labels(self, chosen: np.ndarray, asked: Observations) -> Tensor:
+        """Of the rows asked, which are all rows of the chosen windows, in the order of time, then window."""
+        within = np.argsort(np.argsort(asked.series.numpy(), kind="stable"), kind="stable")
+        return torch.from_numpy(self.activity[chosen].ravel()[within])
+
+    def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
+        """The share of rows whose activity is found, and the area under the ROC curve of one activity against the rest,
+        averaged over activities, of a part."""
+        batch = self.part(part)
+        probabilities = torch.softmax(network(batch).labels.double(), -1).cpu().numpy()
+        truth = batch.labels.cpu().numpy()
+        if self.settings["scores"] == "pooled":
+            truth, scores = np.tile(truth, len(probabilities)), probabilities.reshape(-1, self.classes)
+        else:
+            scores = probabilities.mean(0)
+        met = np.unique(truth)
+        areas = [area_under_roc(truth == activity, scores[:, activity]) for activity in met]
+        return {
+            f"{part}_time_point_accuracy": float((scores.argmax(1) == truth).mean()),
+            f"{part}_time_point_auc": float(np.mean(areas)),
+        }
+
+
+def windows(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of each window, (windows, 50) int64 among all rows, and its sequence, (windows,)."""
+    starts = np.cumsum(lengths) - lengths
+    counts = np.maximum(0, np.ceil((lengths - WINDOW) / STRIDE)).astype(np.int64)
+    sequences = np.repeat(np.arange(len(lengths)), counts)
+    number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return (starts[sequences] + STRIDE * number)[:, None] + np.arange(WINDOW), sequences
+
+
+def _windows_of(chosen: np.ndarray, sequences: np.ndarray) -> np.ndarray:
+    """The places of the windows of the chosen sequences, one sequence after another."""
+    return np.concatenate([np.flatnonzero(sequences == sequence) for sequence in chosen])

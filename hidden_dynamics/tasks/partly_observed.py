@@ -1,0 +1,182 @@
+"""What tasks of partly observed series share: their split, the scale of their values, their batches.
+
+Mortality, regression and activity recognition of Rubanova et al. (NeurIPS 2019), which ACE-NODE (Sections 4.3 to 4.5)
+follows.
+"""
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from hidden_dynamics.configuration import known
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
+from hidden_dynamics.models.series_batch import SeriesBatch
+
+SPLIT_SEED, TRAINED_ON = 42, 0.8  # of the released code, whatever the seed of a run
+PLACEHOLDER = -1.0  # PhysioNet's for a description of a patient that is unknown
+NORMALISATIONS = {"range": True, "maximum": False}
+WITHOUT_DIVERGENCE, GROWTH = 10, 0.99  # epochs, and by which factor per epoch what is missing shrinks
+SCORES = ("averaged", "pooled")
+
+
+class Affine(NamedTuple):
+    """Of the values of each feature, (D,) float64 each: (value - shift) / width is what a network sees."""
+
+    shift: np.ndarray
+    width: np.ndarray
+
+
+class PartlyObserved:
+    """A task on series that are split once; derived classes say what is asked, what has labels and what is measured.
+
+    Validation and test part are one batch each: what a network answers about a series depends on the others in its
+    batch, through the union of their times.
+
+    Args:
+        rows: of all series, as networks see them.
+        parts: the places of the series of each part, (n,) int64, in the order in which fixed batches take them: train,
+            test, and validation where series are held out.
+        zero_times: "kept", or "dropped", where union times whose values add up to 0 are left out, as released.
+        device: where batches are made.
+
+    Attributes:
+        features: D, of a row.
+        split: the number of series in all and in each part.
+    """
+
+    baseline_loss = None
+
+    def __init__(self, rows: Rows, parts: Mapping[str, np.ndarray], zero_times: str, device: torch.device):
+        self.rows, self.parts, self.zero_times, self.device = rows, dict(parts), zero_times, device
+        self.features = rows.values.shape[1]
+        self.train_size = len(parts["train"])
+        self.split = {"series": len(rows.lengths)} | {name: len(part) for name, part in parts.items()}
+        if "validation" in parts:
+            self.evaluate_test = functools.partial(self._measure, "test")
+
+    def batch(self, epoch: int, indices: np.ndarray) -> SeriesBatch:
+        """These series of the training part."""
+        return self._batch(self.parts["train"][indices], divergence_weight(epoch)).to(self.device)
+
+    def loss(self, network: nn.Module, batch: SeriesBatch, part: str | None = None) -> Tensor:
+        """The network's own loss and its penalty; `part` is what alternating training trains."""
+        answer = network(batch)
+        return network.loss(answer, batch) + network.penalty(answer, part)
+
+    def evaluate(self, network: nn.Module) -> dict[str, float]:
+        """Of the validation part; of the test part where nothing is held out."""
+        return self._measure("validation" if "validation" in self.parts else "test", network)
+
+    def keep(self, share: float) -> float:
+        counts = {name: math.ceil(share * len(part)) for name, part in self.parts.items() if name != "train"}
+        kept = max(count / len(self.parts[name]) for name, count in counts.items())
+        self.parts = self.parts | {name: self.parts[name][:count] for name, count in counts.items()}
+        return kept
+
+    def part(self, name: str) -> SeriesBatch:
+        """The series of a part, as one batch."""
+        return self._batch(self.parts[name]).to(self.device)
+
+    def _batch(self, chosen: np.ndarray, weight: float = 1.0) -> SeriesBatch:
+        whole = batch_of(self.rows, chosen)
+        given, asked = self._given_and_asked(whole)
+        seen = self._seen(given, whole)
+        asked = seen if asked is given else self._seen(asked, whole)
+        return SeriesBatch(seen, asked, self._labels(chosen, asked), weight)
+
+    def _seen(self, observations: Observations, whole: Observations) -> Observations:
+        """A part of the batch, in units of the last time of the whole one, without what is dropped of it."""
+        kept = without_zero_times(observations) if self.zero_times == "dropped" else observations
+        return replace(kept, times=kept.times / (float(whole.times[-1]) or 1.0))
+
+    def _given_and_asked(self, whole: Observations) -> tuple[Observations, Observations]:
+        return whole, whole
+
+    def _labels(self, chosen: np.ndarray, asked: Observations) -> Tensor | None:
+        return None
+
+    def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
+        raise NotImplementedError
+
+
+def split(count: int, validation: float) -> dict[str, np.ndarray]:
+    """The parts of `count` series, whatever the seed: scikit-learn's train_test_split with random_state 42, 80 percent
+    to train on; the last ones of these, as many as the share `validation` makes and at least one, are held out.
+
+    Returns:
+        Places, (n,) int64, in the order of the permutation: train, validation (not where its share is 0), test.
+
+    Raises:
+        UserError: a part would be empty.
+    """
+    order = np.random.RandomState(SPLIT_SEED).permutation(count)
+    trained = math.floor(TRAINED_ON * count)
+    test, train = order[: count - trained], order[count - trained :]
+    held = max(1, round(validation * len(train))) if validation else 0
+    if len(train) <= held:
+        raise UserError(f"{count} series are too few to be split: none would be left to train on.")
+    parts = {"train": train[: len(train) - held], "validation": train[len(train) - held :], "test": test}
+    return parts if held else {name: part for name, part in parts.items() if name != "validation"}
+
+
+def divergence_weight(epoch: int) -> float:
+    """The weight of the Kullback-Leibler divergence in the loss, by the epoch, counted from 0."""
+    return 1 - GROWTH ** max(0, epoch - WITHOUT_DIVERGENCE)
+
+
+def without_placeholders(rows: Rows) -> Rows:
+    """Rows in which -1 is not observed."""
+    return rows._replace(mask=rows.mask & (rows.values != PLACEHOLDER))
+
+
+def affine_of(rows: Rows, normalisation: str) -> Affine:
+    """What brings the observed values of each feature to [0, 1], over all series.
+
+    Args:
+        normalisation: "range", (x - min) / (max - min); "maximum", (x - min) / max, as released. Where a feature is
+            constant, or its maximum 0, it is divided by 1.
+    """
+    seen = rows.mask.any(0)
+    lows = np.where(seen, np.where(rows.mask, rows.values, np.inf).min(0, initial=np.inf), 0).astype(np.float64)
+    highs = np.where(seen, np.where(rows.mask, rows.values, -np.inf).max(0, initial=-np.inf), 0).astype(np.float64)
+    widths = highs - lows if NORMALISATIONS[normalisation] else highs
+    return Affine(lows, np.where(widths == 0, 1, widths))
+
+
+def normalised(rows: Rows, affine: Affine) -> Rows:
+    """Rows as networks see them, 0 where nothing was observed."""
+    values = (rows.values - affine.shift) / affine.width
+    return rows._replace(values=np.where(rows.mask, values, 0).astype(rows.values.dtype))
+
+
+def without_zero_times(observations: Observations) -> Observations:
+    """The batch without the union times at which all values add up to 0."""
+    sums = torch.zeros(len(observations.times), dtype=observations.values.dtype)
+    sums.index_add_(0, observations.rows_of_times(), observations.values.sum(1))
+    return at_times(observations, sums != 0)
+
+
+def checked(settings: Mapping[str, Any], choices: Mapping[str, tuple]) -> Mapping[str, Any]:
+    """The settings, if they are `validation`, a share, and these, of these values.
+
+    Raises:
+        UserError: a setting is missing, unknown or out of its range.
+    """
+    for name in settings:
+        known(name, ("validation", *choices), "setting", "the task's settings")
+    share = settings.get("validation")
+    if type(share) not in (int, float) or not 0 <= share < 1:
+        raise UserError(
+            f"the task's settings.validation must be a share, 0 or more and below 1, found {share!r}",
+            key="settings.validation",
+        )
+    for name, values in choices.items():
+        known(settings.get(name), values, "value", f"the task's settings.{name}")
+    return settings
