@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.latent_ode.base import LatentNetwork, LatentTask
+from hidden_dynamics.models.latent_ode.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_ode.layers import DEVIATION, classifier, initialised, tanh_network
 from hidden_dynamics.models.rnn_series.elapsed import CARRIED, GAPS, carried, gaps
 from hidden_dynamics.models.rnn_series.passage import Feedback, passed

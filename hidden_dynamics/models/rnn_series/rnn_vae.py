@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.latent_ode.base import LatentNetwork, LatentTask
+from hidden_dynamics.models.latent_ode.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_ode.layers import classifier, tanh_network
 from hidden_dynamics.models.rnn_series.baselines import one_of
 from hidden_dynamics.models.rnn_series.elapsed import until_next
