@@ -1,16 +1,12 @@
 """The recurrent baselines of the Latent-ODE family: held to plain loops over the dense union of times."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
-from cases import assert_all_close, assert_close, randomised
-from torch import nn
+from cases import assert_all_close, randomised
 
 from hidden_dynamics.models.observations import Rows, batch_of
 from hidden_dynamics.models.rnn_series import RNNGRUD, RNNVAE, RNNDecay, RNNDelta, RNNImpute
-from hidden_dynamics.models.rnn_series.steps import steps_of
 from hidden_dynamics.models.series_batch import SeriesBatch
 
 D, H, SERIES = 3, 4, 5
