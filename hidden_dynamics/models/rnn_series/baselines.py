@@ -5,8 +5,8 @@ from torch import Tensor, nn
 
 from hidden_dynamics.models.latent_ode.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_ode.layers import DEVIATION, classifier, initialised, tanh_network
+from hidden_dynamics.models.rnn_series.decaying_gru import Feedback, passed
 from hidden_dynamics.models.rnn_series.elapsed import CARRIED, GAPS, carried, gaps
-from hidden_dynamics.models.rnn_series.passage import Feedback, passed
 from hidden_dynamics.models.rnn_series.steps import Steps, steps_of
 from hidden_dynamics.models.series_batch import Answer, SeriesBatch
 

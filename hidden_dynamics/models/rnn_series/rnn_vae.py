@@ -6,9 +6,9 @@ from torch import Tensor, nn
 from hidden_dynamics.models.latent_ode.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_ode.layers import classifier, tanh_network
 from hidden_dynamics.models.rnn_series.baselines import one_of
+from hidden_dynamics.models.rnn_series.decaying_gru import passed
 from hidden_dynamics.models.rnn_series.elapsed import until_next
-from hidden_dynamics.models.rnn_series.generation import generated
-from hidden_dynamics.models.rnn_series.passage import passed
+from hidden_dynamics.models.rnn_series.fed_back_gru import generated
 from hidden_dynamics.models.rnn_series.steps import steps_of
 from hidden_dynamics.models.series_batch import Answer, SeriesBatch
 
