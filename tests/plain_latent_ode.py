@@ -222,3 +222,121 @@ def plain_ode_rnn(network, dense, way):
     means, last, _ = plain_passage(network.core, dense, way)
     states = means.permute(1, 0, 2)[None]
     return shifted(network.decoder(states), dense.values), states, last
+
+
+# Latent-ODE
+
+
+def plain_ode_encoder(encoder, dense):
+    """Mean and deviation of z, (N, L) each, of an ODE-RNN backwards. Where there is but one time, nothing flows."""
+    _, y, s = plain_passage(encoder.core, dense, "backwards")
+    mean, deviation = encoder.z0(torch.cat([y, s], 1)).chunk(2, 1)
+    return mean, torch.abs(deviation)
+
+
+def plain_rnn_encoder(encoder, dense):
+    """The same of a GRU that sees [time to the one it sees next, values, mask] of every series at every union time."""
+    gaps = torch.cat([(dense.times[1:] - dense.times[:-1]).flip(0), dense.times.new_zeros(1)])
+    h = dense.values.new_zeros(len(dense.values), encoder.gru.hidden_size)
+    for step, u in enumerate(reversed(range(len(dense.times)))):
+        x = torch.cat([gaps[step].expand(len(h), 1), dense.values[:, u], dense.mask[:, u]], 1)
+        h = plain_gru(encoder.gru, x, h)
+    mean, deviation = encoder.z0(h).chunk(2, 1)
+    return mean, torch.abs(deviation)
+
+
+def plain_correlation(z):
+    """Of the dimensions of z, (N, L), over the series, as numpy gives it: (L, L)."""
+    found = np.corrcoef(z.detach().numpy(), rowvar=False)
+    return torch.from_numpy(np.atleast_2d(found)).to(z)
+
+
+class PlainRate(torch.nn.Module):
+    """The rate of [z; a], (K, N + L, L), the attention of each sample below its series.
+
+    Args:
+        f, g: of z' and of the attention.
+        mixing: "softmax", of rows; "raw".
+        rate: "moments", g(z')^T z' / N; "random", a new linear map of all series' g(z') in every evaluation.
+    """
+
+    def __init__(self, f, g, mixing, rate):
+        super().__init__()
+        self.f, self.g, self.mixing, self.rate = f, g, mixing, rate
+
+    def forward(self, t, state):
+        size = state.shape[2]
+        z, a = state[:, :-size], state[:, -size:]
+        weights = torch.exp(a) / torch.exp(a).sum(2, keepdim=True) if self.mixing == "softmax" else a
+        attended = torch.einsum("knj,kij->kni", z, weights)
+        of_z, of_a = self.f(attended), self.g(attended)
+        if self.rate == "random":
+            drawn = torch.nn.Linear(of_a.shape[1] * size, size * size).to(state)
+            rates = drawn(of_a.reshape(len(of_a), -1)).reshape(-1, size, size)
+        else:
+            rates = torch.einsum("kni,knj->kij", of_a, attended) / of_a.shape[1]
+        return torch.cat([of_z, rates], 1)
+
+
+class FixedRate(torch.nn.Module):
+    """dz/dt = f(z softmax(corr(z))^T), the attention that of the moment."""
+
+    def __init__(self, f):
+        super().__init__()
+        self.f = f
+
+    def forward(self, t, z):
+        weights = torch.softmax(torch.stack([plain_correlation(each) for each in z]), 2)
+        return self.f(torch.einsum("knj,kij->kni", z, weights))
+
+
+class PoissonRate(torch.nn.Module):
+    """The rate of [z, l, integral], (K, N, 2 L + D): log-rates are of l; the integral, of rates divided by 100."""
+
+    def __init__(self, f, intensity, features):
+        super().__init__()
+        self.f, self.intensity, self.features = f, intensity, features
+
+    def forward(self, t, state):
+        latent = state[..., : -self.features]
+        logs = self.intensity(latent[..., latent.shape[-1] // 2 :])
+        return torch.cat([self.f(latent), torch.exp(logs - math.log(100))], -1)
+
+
+class Flow(torch.nn.Module):
+    """The rate of z alone."""
+
+    def __init__(self, f):
+        super().__init__()
+        self.f = f
+
+    def forward(self, t, z):
+        return self.f(z)
+
+
+def plain_solution(rate, start, times, rtol, atol):
+    """From the first of the times: (K, N, U, ...)."""
+    if len(times) == 1:
+        return start[:, :, None]
+    return odeint(rate, start, times, rtol=rtol, atol=atol, method="dopri5").permute(1, 2, 0, 3)
+
+
+def plain_poisson(log_rates, integrals, asked, unobserved):
+    """The log-likelihood of the times at which features were observed, averaged over features and series: (K,).
+
+    Args:
+        log_rates: (K, N, U, D).
+        integrals: (K, N, D), of the rates over all of the time.
+        unobserved: of a feature that a series has not: "integral", as of any other; "zero", 0 instead.
+    """
+    samples, size, _, features = log_rates.shape
+    found = []
+    for k in range(samples):
+        total = log_rates.new_zeros(())
+        for n in range(size):
+            for d in range(features):
+                seen = asked.mask[n, :, d] > 0
+                if seen.any() or unobserved == "integral":
+                    total = total + log_rates[k, n, seen, d].sum() - integrals[k, n, d]
+        found.append(total / (size * features))
+    return torch.stack(found)

@@ -5,6 +5,7 @@ Batches are dense over their union times (tests/plain_latent_ode.py), and every 
 
 import numpy as np
 import torch
+from plain_latent_ode import shifted
 
 
 def gaps_to_next(times):
@@ -15,6 +16,18 @@ def gaps_to_next(times):
 def gaps_to_last(times):
     """The gap before each union time, 0 before the first: (U,)."""
     return torch.cat([times.new_zeros(1), times[1:] - times[:-1]])
+
+
+def gaps_since_change(times, mask):
+    """The time since a series' state last changed, which it does where it is observed and at the first: (N, U)."""
+    gaps = torch.zeros_like(mask[:, :, 0])
+    for n in range(len(mask)):
+        last = times[0]
+        for u in range(len(times)):
+            gaps[n, u] = times[u] - last
+            if mask[n, u].any():
+                last = times[u]
+    return gaps
 
 
 def plain_cumulative(gaps, mask, carried):
@@ -66,16 +79,17 @@ def decayed(decay, h, cumulative):
     return h * torch.exp(-torch.minimum(torch.maximum(zero, exponent), zero + 1000))
 
 
-def plain_states(cell, values, mask, gaps=None, decay=None, cumulative=None):
+def plain_states(cell, values, mask, gaps=None, decay=None, cumulative=None, decoder=None, own=()):
     """States after each union time, (1, N, U, H). At the first, every series moves; later, only what is observed.
 
     Args:
         gaps: (U,) or (N, U), the last input; None, where time enters by `decay` and `cumulative` alone.
+        own: union times after the first at which the batch sees what `decoder` predicts instead of its values.
     """
     size, times, _ = values.shape
     h, states = values.new_zeros(size, cell.weight_hh.shape[1]), []
     for u in range(times):
-        x = [values[:, u], mask[:, u]]
+        x = [decoder(h) if u > 0 and u in own else values[:, u], mask[:, u]]
         if gaps is not None:
             x.append(gaps.expand(size, times)[:, u : u + 1])
         before = h if decay is None else decayed(decay, h, cumulative[:, u])
@@ -99,3 +113,47 @@ def plain_generated(cell, decoder, start, first, times):
         h = plain_cell(cell, torch.cat([x, ones, gaps[u].expand(len(h), 1)], 1), h)
         states.append(h)
     return torch.stack(states, 1)[None]
+
+
+def plain_classic(network, dense, gap=None, mean=None, carried=None, own=()):
+    """Of RNN Delta, -Impute, -Decay and GRU-D: predictions (1, N, U, D) and states (1, N, U, H).
+
+    Args:
+        gap: "to_next", "to_last" or None.
+        mean, carried: of what is imputed, and of the cumulative gaps.
+    """
+    values, mask, times = dense.values, dense.mask, dense.times
+    told = {
+        "to_next": lambda: gaps_to_next(times),
+        "to_last": lambda: gaps_since_change(times, mask),
+        None: lambda: None,
+    }
+    cumulative, rate = None, None if network.decay is None else network.decay.rate
+    if carried is not None:
+        gaps = gaps_to_next(times) if carried == "released" else gaps_to_last(times)
+        cumulative = plain_cumulative(gaps, mask, carried)
+    if network.imputation is not None:
+        w, b = network.imputation.weight, network.imputation.bias
+        values = plain_imputed(values, mask, cumulative, w, b, mean)
+    states = plain_states(network.cell, values, mask, told[gap](), rate, cumulative, network.decoder, own)
+    return shifted(network.decoder(states), dense.values), states
+
+
+def plain_rnn_vae(network, given, times, noise, order):
+    """Predictions (1, N, U, D) at `times`, the decoder's states (1, N, U, H), and mean and deviation of z, (N, H).
+
+    Args:
+        noise: (N, H), what z is drawn from.
+        order: what is turned round where something before the last time given is asked: "patients", "time".
+    """
+    values, mask, gaps = given.values, given.mask, gaps_to_next(given.times)
+    if times[0] < given.times[-1]:
+        gaps = torch.cat([gaps[:-1].flip(0), gaps[-1:]])
+        values, mask = (each.flip(0 if order == "patients" else 1) for each in (values, mask))
+    last = plain_states(network.encoder, values, mask, gaps)[0, :, -1]
+    mean, deviation = network.posterior(last).chunk(2, 1)
+    deviation = torch.abs(deviation)
+    first = given.values[:, 0] if order == "time" else values[:, 0]
+    states = plain_generated(network.generator, network.decoder, mean + deviation * noise, first, times)
+    predicted = network.decoder(states)
+    return torch.cat([first[None, :, None], predicted[:, :, :-1]], 2), states, mean, deviation
