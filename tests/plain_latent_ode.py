@@ -227,6 +227,15 @@ def plain_ode_rnn(network, dense, way):
 # Latent-ODE
 
 
+def plain_gru(parameters, x, h):
+    """A GRU cell, its parameters and gates in torch's order."""
+    of_x, of_h, bias_x, bias_h = parameters
+    inputs, hidden = (x @ of_x.t() + bias_x).chunk(3, 1), (h @ of_h.t() + bias_h).chunk(3, 1)
+    r, z = torch.sigmoid(inputs[0] + hidden[0]), torch.sigmoid(inputs[1] + hidden[1])
+    new = torch.tanh(inputs[2] + r * hidden[2])
+    return new + z * (h - new)
+
+
 def plain_ode_encoder(encoder, dense):
     """Mean and deviation of z, (N, L) each, of an ODE-RNN backwards. Where there is but one time, nothing flows."""
     _, y, s = plain_passage(encoder.core, dense, "backwards")
@@ -240,7 +249,7 @@ def plain_rnn_encoder(encoder, dense):
     h = dense.values.new_zeros(len(dense.values), encoder.gru.hidden_size)
     for step, u in enumerate(reversed(range(len(dense.times)))):
         x = torch.cat([gaps[step].expand(len(h), 1), dense.values[:, u], dense.mask[:, u]], 1)
-        h = plain_gru(encoder.gru, x, h)
+        h = plain_gru(list(encoder.gru.parameters()), x, h)
     mean, deviation = encoder.z0(h).chunk(2, 1)
     return mean, torch.abs(deviation)
 
@@ -271,7 +280,7 @@ class PlainRate(torch.nn.Module):
         attended = torch.einsum("knj,kij->kni", z, weights)
         of_z, of_a = self.f(attended), self.g(attended)
         if self.rate == "random":
-            drawn = torch.nn.Linear(of_a.shape[1] * size, size * size).to(state)
+            drawn = torch.nn.Linear(of_a.shape[1] * size, size * size, dtype=state.dtype)
             rates = drawn(of_a.reshape(len(of_a), -1)).reshape(-1, size, size)
         else:
             rates = torch.einsum("kni,knj->kij", of_a, attended) / of_a.shape[1]

@@ -5,7 +5,7 @@ Batches are dense over their union times (tests/plain_latent_ode.py), and every 
 
 import numpy as np
 import torch
-from plain_latent_ode import shifted
+from plain_latent_ode import plain_gru, shifted
 
 
 def gaps_to_next(times):
@@ -63,15 +63,6 @@ def plain_imputed(values, mask, cumulative, w, b, mean):
     return values * mask + (1 - mask) * (decay * last + (1 - decay) * average)
 
 
-def plain_cell(cell, x, h):
-    """A GRU cell, its gates in torch's order."""
-    inputs = (x @ cell.weight_ih.t() + cell.bias_ih).chunk(3, 1)
-    hidden = (h @ cell.weight_hh.t() + cell.bias_hh).chunk(3, 1)
-    r, z = torch.sigmoid(inputs[0] + hidden[0]), torch.sigmoid(inputs[1] + hidden[1])
-    new = torch.tanh(inputs[2] + r * hidden[2])
-    return new + z * (h - new)
-
-
 def decayed(decay, h, cumulative):
     """h, all of its units decayed alike by what the cumulative gaps, (N, D), say."""
     exponent = cumulative @ decay.weight.t() + decay.bias
@@ -93,7 +84,7 @@ def plain_states(cell, values, mask, gaps=None, decay=None, cumulative=None, dec
         if gaps is not None:
             x.append(gaps.expand(size, times)[:, u : u + 1])
         before = h if decay is None else decayed(decay, h, cumulative[:, u])
-        new = plain_cell(cell, torch.cat(x, 1), before)
+        new = plain_gru(list(cell.parameters()), torch.cat(x, 1), before)
         seen = (mask[:, u].sum(1, keepdim=True) > 0).to(h)
         h = new if u == 0 else seen * new + (1 - seen) * h
         states.append(h)
@@ -110,7 +101,7 @@ def plain_generated(cell, decoder, start, first, times):
     gaps = gaps_to_last(times)
     for u in range(len(times) - 1):
         x = first if u == 0 else decoder(h)
-        h = plain_cell(cell, torch.cat([x, ones, gaps[u].expand(len(h), 1)], 1), h)
+        h = plain_gru(list(cell.parameters()), torch.cat([x, ones, gaps[u].expand(len(h), 1)], 1), h)
         states.append(h)
     return torch.stack(states, 1)[None]
 

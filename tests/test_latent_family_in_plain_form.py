@@ -9,6 +9,7 @@ from cases import assert_all_close, noise
 from plain_latent_ode import (
     dense_of,
     plain_bound,
+    plain_divergence,
     plain_likelihood,
     plain_mse,
     plain_ode_rnn,
@@ -18,10 +19,12 @@ from plain_latent_ode import (
     vectorised_likelihood,
     vectorised_mse,
 )
+from plain_rnn_series import plain_classic, plain_rnn_vae
 
 from hidden_dynamics.models.latent_ode.objective import log_likelihood, mean_squared_error
 from hidden_dynamics.models.observations import Rows, batch_of
 from hidden_dynamics.models.ode_rnn import ODERNN
+from hidden_dynamics.models.rnn_series import RNNGRUD, RNNVAE, RNNDecay, RNNDelta, RNNImpute
 from hidden_dynamics.models.series_batch import SeriesBatch
 
 D, SERIES = 4, 7
@@ -82,10 +85,19 @@ def part(observations, start, stop):
 
 BATCHES = {
     "wide gaps": {},
-    "narrow gaps": {"latest": 400, "rows": 40},
+    "narrow gaps": {"latest": 400, "rows": 15},
     "two times": {"latest": 1, "rows": 2},
 }
-every_batch = pytest.mark.parametrize("form", BATCHES)
+every_batch = pytest.mark.parametrize(
+    ("form", "labels"),
+    [
+        ("wide gaps", "series"),
+        ("wide gaps", None),
+        ("narrow gaps", "rows"),
+        ("narrow gaps", None),
+        ("two times", "series"),
+    ],
+)
 every_label = pytest.mark.parametrize("labels", [None, "series", "rows"])
 
 
@@ -152,7 +164,6 @@ def test_likelihood_and_mse_are_those_of_the_loops_over_features():
 
 
 @every_batch
-@every_label
 @pytest.mark.parametrize("steps", ["forwards", "backwards"])
 def test_an_ode_rnn_is_the_plain_one(form, labels, steps):
     torch.manual_seed(1)
@@ -165,3 +176,57 @@ def test_an_ode_rnn_is_the_plain_one(form, labels, steps):
     if labels is not None:
         logits = network.classifier(last).squeeze(1)[None] if labels == "series" else network.classifier(states)
     assert_alike(network, batch, predicted, 0.0, logits)
+
+
+# Recurrent networks
+
+CLASSIC = {
+    "RNN Delta": (RNNDelta, {"gap": "to_last"}),
+    "RNN Delta, released": (RNNDelta, {"gap": "to_next"}),
+    "RNN-Impute": (RNNImpute, {"gap": "to_last", "mean": "observed", "carried": "all"}),
+    "RNN-Impute, released": (RNNImpute, {"gap": "to_next", "mean": "union", "carried": "released"}),
+    "RNN-Decay": (RNNDecay, {"carried": "all"}),
+    "RNN-Decay, released": (RNNDecay, {"carried": "released"}),
+    "GRU-D": (RNNGRUD, {"mean": "observed", "carried": "all"}),
+    "GRU-D, released": (RNNGRUD, {"mean": "union", "carried": "released"}),
+}
+
+
+@every_batch
+@pytest.mark.parametrize("name", CLASSIC)
+def test_a_recurrent_network_is_the_plain_one(form, labels, name):
+    """At two times the biases are 0 as at first: a decay's exponent is where the clamp begins, with half a gradient."""
+    cls, options = CLASSIC[name]
+    torch.manual_seed(1)
+    network = cls(Task(labels), 3, units=4, **options).double()
+    if form != "two times":
+        shaken(network)
+    batch = drawn(labels=labels, **BATCHES[form])
+    torch.manual_seed(2)
+    found = network(batch)
+    torch.manual_seed(2)
+    own = [] if labels else (torch.rand(len(batch.given.times)) < 0.5).nonzero().flatten().tolist()
+    predicted, states = plain_classic(network, dense_of(batch.given), own=own, **options)
+    logits = None
+    if labels is not None:
+        logits = network.classifier(states[:, :, -1]).squeeze(2) if labels == "series" else network.classifier(states)
+    assert_alike(network, batch, predicted, 0.0, logits, found=found)
+
+
+@pytest.mark.parametrize("until", [None, 20])
+@every_label
+@pytest.mark.parametrize("order", ["time", "patients"])
+def test_an_rnn_vae_is_the_plain_one(until, labels, order):
+    torch.manual_seed(1)
+    network = shaken(RNNVAE(Task(labels), 3, recognition_size=5, units=4, order=order))
+    batch = drawn(labels=labels, until=until)
+    torch.manual_seed(2)
+    found = network(batch)
+    torch.manual_seed(2)
+    sample = torch.randn(SERIES, 3, dtype=torch.float64)
+    times = batch.asked.times
+    predicted, states, mean, deviation = plain_rnn_vae(network, dense_of(batch.given), times, sample, order)
+    logits = None
+    if labels is not None:
+        logits = network.classifier(mean).t() if labels == "series" else network.classifier(states)
+    assert_alike(network, batch, predicted, plain_divergence(mean, deviation), logits, found=found)
