@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.latent_ode.layers import tanh_network
+from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.ode_rnn.ode_rnn_core import ODERNNCore
 
 
@@ -36,6 +36,6 @@ class ODERNNEncoder(nn.Module):
 
     def forward(self, observations: Observations) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation, (N, latent) each, of N series; times in units of the batch's last time."""
-        passed = self.core(observations, "backwards")
+        passed = self.core(observations, "backwards", rows=False)
         mean, deviation = self.z0(torch.cat([passed.mean, passed.deviation], 1)).chunk(2, 1)
         return mean, deviation.abs()

@@ -22,8 +22,8 @@ class ODERNN(LatentNetwork):
         decoder_units: hidden units between the state and what is predicted.
         steps: "forwards", by the true gaps; "backwards", as released: those of a passage backwards, one visit late
             (hidden_dynamics.models.ode_rnn.union_times.gaps).
-        classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.latent_ode.layers.classifier); that of series always
-            is an "mlp".
+        classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.latent_ode.layers.classifier); of series, always
+            the latter.
 
     Raises:
         ValueError: an argument is out of its range.

@@ -45,13 +45,13 @@ def gaps(times: Tensor, way: str) -> Gaps:
     if len(t) < 2:
         return Gaps(order.tolist(), [0] * len(t), [0.0] * len(t))
     if way == "forwards":
-        moves, signed = np.concatenate([[FIRST], np.diff(t)]), 1
+        start, end = np.append(t[0] - FIRST, t[:-1]), t
     elif way == "backwards":
-        order, signed = order[::-1], -1
-        moves = np.concatenate([[-FIRST], np.diff(t[::-1])])
+        order = order[::-1]
+        start, end = np.append(t[-1] + FIRST, t[:0:-1]), t[::-1]
     else:
-        moves, signed = np.concatenate([[-FIRST, t[-1] - t[0]], -np.diff(t)[:-1]]), -1
-    smallest = (t[-1] - t[0]) / INTERVALS
-    passed = signed * moves  # below 0 in the one released step from the first time to the last: one step, too
+        start, end = np.append(t[-1] + FIRST, t[:-1]), np.concatenate([t[-1:], t[-1:], t[:-2]])
+    moves, smallest = end - start, (t[-1] - t[0]) / INTERVALS
+    passed = moves if way == "forwards" else -moves  # below 0 in the released step to the last time: one step, too
     steps = np.where(passed < smallest, 1, np.maximum(2, (passed / smallest).astype(np.int64)) - 1)
     return Gaps(order.tolist(), steps.tolist(), (moves / steps).tolist())

@@ -1,0 +1,86 @@
+"""The Euler steps of a passage, and their derivative beside them."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
+
+CHUNK = 64  # steps whose gradients are kept until the weights' are added up
+
+
+class FlowSteps:
+    """y <- y + dt f(y), f a network with tanh between its linear maps.
+
+    Of a hidden layer tanh(p) its half (1 + tanh(p)) / 2 = sigmoid(2 p) is kept, and what follows it is made to fit: on
+    a CPU, torch's tanh takes four times as long as its sigmoid.
+
+    Args:
+        weights: W and b of each linear map, one after another.
+        steps: how many are kept.
+        like: y, (N, S).
+    """
+
+    def __init__(self, weights: Sequence[Tensor], steps: int, like: Tensor):
+        self.matrices, self.biases = list(weights[::2]), list(weights[1::2])
+        self.maps, self.constants = [], []
+        last = len(self.matrices) - 1
+        for number, (w, b) in enumerate(zip(self.matrices, self.biases, strict=True)):
+            scale = 1 if number == last else 2
+            self.maps.append((scale * w if number == 0 else 2 * scale * w).t().contiguous())
+            self.constants.append(scale * (b if number == 0 else b - w.sum(1)))
+        shape = len(like)
+        # What enters each linear map, at each step.
+        self.entering = [like.new_empty(steps, shape, w.shape[1]) for w in self.matrices]
+        self.places = list(zip(*(each.unbind() for each in self.entering), strict=True))
+
+    def move(self, step: int, y: Tensor, dt: float) -> None:
+        """One step of y, in place; what was kept at place `step` is overwritten."""
+        x, *hidden = self.places[step]
+        x.copy_(y)
+        for matrix, constant, following in zip(self.maps, self.constants, hidden, strict=False):
+            x = torch.addmm(constant, x, matrix, out=following).sigmoid_()
+        y.addmm_(x, self.maps[-1], alpha=dt).add_(self.constants[-1], alpha=dt)
+
+    def start_back(self) -> None:
+        """Before the first `move_back`, which is that of the last step."""
+        self.back = [self.matrices[0], *(4 * w for w in self.matrices[1:])]
+        steps, size = self.entering[0].shape[:2]
+        # The gradient of what each linear map gives, at the steps of a chunk; the last one's as if dt were its factor.
+        self.given = [w.new_empty(min(CHUNK, steps), size, len(w)) for w in self.matrices]
+        self.given_places = list(zip(*(each.unbind() for each in self.given), strict=True))
+        self.spare = {w.shape[1]: w.new_empty(size, w.shape[1]) for w in self.matrices}
+        self.d_matrices = [torch.zeros_like(w) for w in self.matrices]
+        self.d_biases = [torch.zeros_like(b) for b in self.biases]
+        self.end = steps
+
+    def move_back(self, step: int, dy: Tensor, dt: float) -> None:
+        """From the gradient of y after the step to that before it, in dy; steps come in descending order."""
+        start = step - step % CHUNK
+        given, entering = self.given_places[step - start], self.places[step]
+        d = torch.mul(dy, dt, out=given[-1])
+        for number in range(len(given) - 1, 0, -1):
+            w, hidden = self.back[number], entering[number]
+            through = torch.mm(d, w, out=self.spare[w.shape[1]])
+            d = given[number - 1]
+            sigmoid_backward(through, hidden, grad_input=d)
+        dy.addmm_(d, self.back[0])
+        if step == start:
+            self._add_up(start)
+
+    def _add_up(self, start: int) -> None:
+        """The gradients of the weights at the steps of a chunk."""
+        count = self.end - start
+        for number, (entering, given) in enumerate(zip(self.entering, self.given, strict=True)):
+            d = given[:count].flatten(0, 1)
+            self.d_matrices[number].addmm_(d.t(), entering[start : self.end].flatten(0, 1))
+            self.d_biases[number].addmv_(d.t(), d.new_ones(len(d)))  # a third of the time of a sum over rows
+        self.end = start
+
+    def gradients(self) -> list[Tensor]:
+        """Of the weights, after `move_back` of all steps."""
+        found = [self.d_matrices[0], self.d_biases[0]]
+        for of_half, bias in zip(self.d_matrices[1:], self.d_biases[1:], strict=True):
+            found += [2 * of_half - bias[:, None], bias]
+        return found

@@ -1,0 +1,391 @@
+"""The ODE-RNN: held to the released loop in plain form, in float64, gradients included."""
+
+import gc
+import weakref
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from cases import assert_all_close, noise, randomised
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from hidden_dynamics.models.observations import Observations, Rows, batch_of
+from hidden_dynamics.models.ode_rnn import ODERNN, GRUUnit, ODERNNCore, ODERNNEncoder, gaps
+from hidden_dynamics.models.ode_rnn.flow_steps import CHUNK
+from hidden_dynamics.models.series_batch import SeriesBatch
+
+ATTRIBUTES, SENSORS = 41, 12
+Z0_LAYERS = {"physionet": 8_140, "activity": 6_130}  # the released ODE-RNN makes them and never uses them
+every_way = pytest.mark.parametrize("way", ["forwards", "backwards", "released"])
+
+
+def drawn(seed=0, series=5, rows=4, features=3, latest=40, density=0.4):
+    """Some series without rows, some rows without an observation; times in [0, 1], some alike in several series."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, rows + 1, series)
+    times = [np.sort(rng.choice(latest + 1, length, replace=False)) / latest for length in lengths]
+    mask = rng.random((lengths.sum(), features)) < density
+    data = Rows(np.concatenate(times).astype(np.float32), rng.standard_normal(mask.shape), mask, lengths)
+    return batch_of(data, np.arange(series))
+
+
+def made(layers=1, size=3, features=3):
+    torch.manual_seed(0)
+    return randomised(ODERNNCore(features, size, layers, 5, 4).double())
+
+
+def drawn_weights(*shapes):
+    return [noise(*shape, seed=7 + k) for k, shape in enumerate(shapes)]
+
+
+def of_all(core, passed, weights):
+    """A function of all that a passage gives, and its gradients."""
+    value = sum((each * weight).sum() for each, weight in zip(passed, weights, strict=True))
+    return torch.autograd.grad(value, list(core.parameters()), allow_unused=True)
+
+
+def with_zeros(gradients, core):
+    """None, where a parameter has no part in it, is 0."""
+    return [torch.zeros_like(p) if g is None else g for p, g in zip(core.parameters(), gradients, strict=True)]
+
+
+# The released loop: every series at every union time, as dense arrays
+
+
+def dense(observations):
+    """Values and mask, (N, U, D); 0 where there is no row."""
+    shape = observations.size, len(observations.times), observations.values.shape[1]
+    values, mask = observations.values.new_zeros(shape), observations.values.new_zeros(shape)
+    for row, (series, visit) in enumerate(zip(observations.series, observations.rows_of_times(), strict=True)):
+        values[series, visit], mask[series, visit] = observations.values[row], observations.mask[row]
+    return values, mask
+
+
+def plain_unit(unit, y, s, x, mask):
+    seen = torch.cat([y, s, x, mask], 1)
+    u, r = unit.update(seen).sigmoid(), unit.reset(seen).sigmoid()
+    new = unit.candidate(torch.cat([y * r, s * r, x, mask], 1))
+    moved = mask.any(1, keepdim=True).to(y)
+    n, e = new[:, : unit.size], new[:, unit.size :].abs()
+    y_new, s_new = (1 - u) * n + u * y, (1 - u) * e + u * s
+    return moved * y_new + (1 - moved) * y, moved * s_new + (1 - moved) * s
+
+
+def plain_pairs(times, way):
+    """(visit, from, to): between which times each visit's steps go."""
+    if way == "backwards":
+        order = range(len(times) - 1, -1, -1)
+        return [(i, times[i] + 0.01 if i == len(times) - 1 else times[i + 1], times[i]) for i in order]
+    if way == "forwards":
+        return [(i, times[i - 1] if i else times[0] - 0.01, times[i]) for i in range(len(times))]
+    before, now, pairs = times[-1] + 0.01, times[-1], []
+    for i in range(len(times)):
+        pairs.append((i, before, now))
+        before, now = times[i], times[i - 1]
+    return pairs
+
+
+def plain_flow(flow, y, start, end, smallest, way):
+    gap = end - start if way == "forwards" else start - end
+    points = 2 if gap < smallest else max(2, int(gap / smallest))
+    grid = np.linspace(start, end, points)
+    for here, there in zip(grid[:-1], grid[1:], strict=True):
+        y = y + (there - here) * flow(y)
+    return y
+
+
+def plain_passage(core, observations, way):
+    """The last y and s, and y of all series as each union time found it and left it: (N, U, S)."""
+    values, mask = dense(observations)
+    y = s = values.new_zeros(observations.size, core.size)
+    times = observations.times.tolist()
+    smallest = (times[-1] - times[0]) / 50
+    found, left = {}, {}
+    for visit, start, end in plain_pairs(times, way):
+        found[visit] = y
+        if len(times) > 1:
+            y = plain_flow(core.flow, y, start, end, smallest, way)
+        y, s = plain_unit(core.unit, y, s, values[:, visit], mask[:, visit])
+        left[visit] = y
+    in_order = [torch.stack([each[visit] for visit in range(len(times))], 1) for each in (found, left)]
+    return y, s, *in_order
+
+
+def plain_rows(core, observations, way):
+    mean, deviation, found, left = plain_passage(core, observations, way)
+    place = observations.series, observations.rows_of_times()
+    return mean, deviation, found[place], left[place]
+
+
+def hold_to_plain(core, observations, way, tolerance=1e-12):
+    passed, plain = core(observations, way), plain_rows(core, observations, way)
+    assert_all_close(passed, plain, tolerance)
+    weights = drawn_weights(*(each.shape for each in plain))
+    found, expected = (of_all(core, each, weights) for each in (passed, plain))
+    assert_all_close(found, with_zeros(expected, core), tolerance)
+
+
+@every_way
+@pytest.mark.parametrize("layers", [0, 1, 3])
+def test_the_passage_is_the_plain_loop_in_value_and_gradient(way, layers):
+    hold_to_plain(made(layers), drawn(), way)
+
+
+@pytest.mark.parametrize("way", ["forwards", "backwards"])
+def test_a_long_passage_adds_its_gradients_up_in_chunks(way):
+    observations = drawn(series=7, rows=60, latest=400)
+    assert sum(gaps(observations.times, way).steps) > 2 * CHUNK
+    core = made()
+    with torch.no_grad():  # more than a hundred steps of the others' size would make y overflow the rounding error
+        for parameter in core.parameters():
+            parameter.mul_(0.5)
+    hold_to_plain(core, observations, way)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    series=st.integers(1, 4),
+    rows=st.integers(0, 5),
+    latest=st.sampled_from([5, 13, 80]),
+    density=st.sampled_from([0.0, 0.3, 1.0]),
+    way=st.sampled_from(["forwards", "backwards", "released"]),
+)
+@example(seed=0, series=1, rows=1, latest=5, density=1.0, way="backwards").via("one union time")
+@settings(max_examples=40, deadline=None)
+def test_the_passage_is_the_plain_loop_whatever_the_shape(seed, series, rows, latest, density, way):
+    observations = drawn(seed, series, rows, 2, latest, density)
+    core = made(1, 2, 2)
+    if len(observations.times):
+        hold_to_plain(core, observations, way, 1e-11)
+        return
+    passed = core(observations, way)
+    assert not passed.mean.any() and not passed.deviation.any() and passed.before.shape == (0, 2)
+    assert not any(gradient.any() for gradient in of_all(core, passed, drawn_weights(*(p.shape for p in passed))))
+
+
+@every_way
+def test_the_gradient_is_that_of_differences(way):
+    observations, core, step = drawn(), made(), 1e-5
+    weights = drawn_weights(*(each.shape for each in core(observations, way)))
+
+    def value():
+        with torch.no_grad():
+            return sum((each * weight).sum() for each, weight in zip(core(observations, way), weights, strict=True))
+
+    for parameter, gradient in zip(core.parameters(), of_all(core, core(observations, way), weights), strict=True):
+        direction, there = noise(*parameter.shape, seed=1), parameter.detach().clone()
+        sides = []
+        for sign in (1, -1):
+            parameter.data.copy_(there + sign * step * direction)
+            sides.append(value())
+        parameter.data.copy_(there)
+        assert (sides[0] - sides[1]) / (2 * step) == pytest.approx(
+            float((gradient * direction).sum()), rel=1e-6, abs=1e-7
+        )
+
+
+def test_the_unit_is_the_plain_one_where_anything_is_observed():
+    unit = randomised(GRUUnit(3, 4, 5).double())
+    y, s, x, mask = noise(6, 3), noise(6, 3, seed=1).abs(), noise(6, 2, seed=2), torch.ones(6, 2).double()
+    assert_all_close(unit(y, s, torch.cat([x, mask], 1)), plain_unit(unit, y, s, x, mask))
+
+
+# The way over the union times
+
+
+def test_a_gap_is_one_step_or_as_many_points_as_it_has_fiftieths_of_the_span():
+    times = torch.tensor([0.0, 0.01, 0.03, 0.08, 0.5, 1.0]).double()  # a fiftieth is 0.02
+    order, steps, lengths = gaps(times, "forwards")
+    assert order == [0, 1, 2, 3, 4, 5] and steps == [1, 1, 1, 1, 20, 24]
+    assert lengths == pytest.approx([0.01, 0.01, 0.02, 0.05, 0.42 / 20, 0.5 / 24])
+    order, steps, lengths = gaps(times, "backwards")
+    assert order == [5, 4, 3, 2, 1, 0] and steps == [1, 24, 20, 1, 1, 1]
+    assert lengths == pytest.approx([-0.01, -0.5 / 24, -0.42 / 20, -0.05, -0.02, -0.01])
+    order, steps, lengths = gaps(times, "released")
+    assert order == [0, 1, 2, 3, 4, 5] and steps == [1, 1, 1, 1, 1, 20]
+    assert lengths == pytest.approx([-0.01, 1, -0.01, -0.02, -0.05, -0.42 / 20])
+
+
+def test_the_first_gap_may_be_several_steps_of_a_short_span():
+    _, steps, lengths = gaps(torch.tensor([0.0, 0.05, 0.11]).double(), "backwards")
+    assert steps == [3, 26, 21] and lengths == pytest.approx([-0.01 / 3, -0.06 / 26, -0.05 / 21])
+
+
+@every_way
+def test_a_single_time_is_reached_by_no_step_and_none_by_none(way):
+    assert gaps(torch.tensor([0.3]).double(), way) == ([0], [0], [0.0])
+    assert gaps(torch.empty(0).double(), way) == ([], [], [])
+
+
+def test_an_unknown_way_is_refused():
+    with pytest.raises(ValueError, match="sideways"):
+        gaps(torch.zeros(1), "sideways")
+
+
+# What does not matter
+
+
+@every_way
+def test_the_order_of_series_does_not_matter(way):
+    observations, core = drawn(), made()
+    place = torch.tensor([3, 0, 4, 1, 2])  # of each series
+    times = observations.rows_of_times()
+    order = torch.tensor(sorted(range(len(times)), key=lambda row: (times[row], place[observations.series[row]])))
+    moved = Observations(
+        observations.times,
+        observations.offsets,
+        observations.values[order],
+        observations.mask[order],
+        place[observations.series][order],
+        observations.size,
+    )
+    passed, other = core(observations, way), core(moved, way)
+    back = place, place, torch.argsort(order), torch.argsort(order)
+    assert_all_close([each[index] for each, index in zip(other, back, strict=True)], passed)
+
+
+@every_way
+def test_a_row_without_an_observation_leaves_the_state_to_the_last_bit(way):
+    observations = drawn(density=0.0)
+    passed = made()(observations, way)
+    assert not passed.deviation.any()
+    assert (passed.mean - passed.mean[0]).abs().max() < 1e-15  # all series move alike
+
+
+@every_way
+def test_without_gradients_the_passage_is_the_same_to_the_last_bit(way):
+    observations, core = drawn(), made()
+    with torch.no_grad():
+        passed = core(observations, way)
+    assert all(torch.equal(one, other) for one, other in zip(passed, core(observations, way), strict=True))
+    wanted = core(observations, way, rows=False)
+    assert torch.equal(wanted.mean, passed.mean) and wanted.before.shape == wanted.after.shape == (0, 3)
+
+
+def test_without_gradients_no_step_is_kept(monkeypatch):
+    kept = []
+    monkeypatch.setattr(
+        "hidden_dynamics.models.ode_rnn.union_passage.FlowSteps.move", lambda self, step, y, dt: kept.append(step)
+    )
+    with torch.no_grad():
+        made()(drawn(), "forwards")
+    assert set(kept) == {0}
+
+
+def test_backward_runs_once_and_what_is_not_run_is_freed():
+    core, observations = made(), drawn()
+    value = core(observations, "forwards").mean.sum()
+    value.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="once"):
+        value.backward()
+    passed = core(observations, "forwards")
+    gone = weakref.ref(passed.mean.grad_fn.next_functions[0][0])
+    del passed
+    gc.collect()
+    assert gone() is None
+
+
+# The encoder and the network
+
+
+def test_the_encoder_reads_the_last_state_of_the_way_backwards():
+    encoder, observations = randomised(ODERNNEncoder(3, 4, 2, 1, 5, 6, z0_units=7).double()), drawn()
+    mean, deviation, *_ = plain_passage(encoder.core, observations, "backwards")
+    expected = encoder.z0(torch.cat([mean, deviation], 1))
+    plain = expected[:, :2], expected[:, 2:].abs()
+    assert_all_close(encoder(observations), plain)
+    found, wanted = (
+        torch.autograd.grad(sum((part * part).sum() for part in each), list(encoder.parameters()))
+        for each in (encoder(observations), plain)
+    )
+    assert_all_close(found, wanted)
+
+
+def task(labels=None, classes=1, features=3):
+    return SimpleNamespace(features=features, labels=labels, classes=classes)
+
+
+def network(labels=None, classes=1, **options):
+    return randomised(ODERNN(task(labels, classes), 4, layers=1, units=5, gru_units=6, **options).double())
+
+
+def asked(observations, **options):
+    return SeriesBatch(observations, observations, **options)
+
+
+@pytest.mark.parametrize(("steps", "way"), [("forwards", "forwards"), ("backwards", "released")])
+def test_a_row_is_predicted_from_the_state_one_union_time_earlier(steps, way):
+    model, observations = network(steps=steps), drawn()
+    _, _, _, left = plain_passage(model.core, observations, way)
+    values, _ = dense(observations)
+    shifted = torch.cat([values[:, :1], model.decoder(left)[:, :-1]], 1)
+    answer = model(asked(observations))
+    assert_all_close([answer.values[0]], [shifted[observations.series, observations.rows_of_times()]])
+    assert answer.labels is None and answer.divergence == 0 and answer.extra == 0
+
+
+def test_series_are_classified_by_their_last_state_and_rows_after_they_were_seen():
+    observations = drawn()
+    of_series, of_rows = network("series"), network("rows", 7, classifier="mlp")
+    mean, _, _, left = plain_passage(of_series.core, observations, "forwards")
+    assert_all_close([of_series(asked(observations)).labels], [of_series.classifier(mean)[:, 0][None]])
+    _, _, _, left = plain_passage(of_rows.core, observations, "forwards")
+    expected = of_rows.classifier(left[observations.series, observations.rows_of_times()])
+    assert_all_close([of_rows(asked(observations)).labels], [expected[None]])
+
+
+@pytest.mark.parametrize(("labels", "classes"), [(None, 1), ("series", 1), ("rows", 7)])
+def test_the_network_is_trained_by_the_loss_of_its_family(labels, classes):
+    model, observations = network(labels, classes), drawn()
+    known = {
+        None: None,
+        "series": torch.tensor([0.0, 1, 0, 1, 1]).double(),
+        "rows": torch.arange(len(observations.series)) % classes,
+    }
+    batch = asked(observations, labels=known[labels])
+    loss = model.loss(model(batch), batch)
+    loss.backward()
+    unused = {"decoder"} if labels == "rows" else set()
+    used = {name for name, parameter in model.named_parameters() if parameter.grad is not None and parameter.grad.any()}
+    missing = {name.split(".")[0] for name, _ in model.named_parameters() if name not in used}
+    assert loss.isfinite() and missing == unused
+
+
+def test_parameters_are_those_of_the_released_networks_but_for_what_these_never_use():
+    def count(module):
+        return sum(parameter.numel() for parameter in module.parameters())
+
+    physionet = Z0_LAYERS["physionet"]
+    assert count(ODERNN(task("series", features=ATTRIBUTES), 20)) + physionet == 143_532
+    assert count(ODERNN(task(features=ATTRIBUTES), 20)) + physionet == 46_631
+    activity = ODERNN(task("rows", 11, SENSORS), 15, layers=4, units=500, classifier="mlp")
+    assert count(activity) + Z0_LAYERS["activity"] == 1_136_178
+    # A Latent-ODE's, less its generative network, decoder and classifier.
+    assert count(ODERNNEncoder(ATTRIBUTES, 40, 20, 3, 50, 50)) == 67_071 - 9_720 - 861
+    assert count(ODERNNEncoder(SENSORS, 100, 15, 4, 500, 50)) == 1_696_763 - 516_515 - 192 - 176
+
+
+def test_what_a_network_cannot_do_is_refused():
+    observations = drawn()
+    with pytest.raises(ValueError, match="asked"):
+        network()(SeriesBatch(observations, drawn(1)))
+    with pytest.raises(ValueError, match="sideways"):
+        network(steps="sideways")
+    with pytest.raises(ValueError, match="deep"):
+        network("rows", 7, classifier="deep")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU")
+@every_way
+def test_the_passage_is_the_same_on_a_gpu(way):
+    observations, core = drawn(series=20, rows=20, latest=200), made()
+    weights = drawn_weights(*(each.shape for each in core(observations, way)))
+    expected = core(observations, way), of_all(core, core(observations, way), weights)
+    core.cuda()
+    passed = core(observations.to("cuda"), way)
+    gradients = of_all(core, passed, [weight.cuda() for weight in weights])
+    for found, wanted in zip((passed, gradients), expected, strict=True):
+        assert_all_close([each.cpu() for each in found], wanted, 1e-10)
