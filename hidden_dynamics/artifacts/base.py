@@ -130,6 +130,10 @@ class Artifact(ABC):
         """The runs that it is made of, each once."""
         return list({run.id: run for run in self.cell_runs}.values())
 
+    def row_name(self, cell: Cell) -> tuple[str, int | str | None]:
+        """The model and size that name a cell's row, or its line."""
+        return cell.model, cell.size
+
     def tasks(self) -> list[str]:
         return list(dict.fromkeys(cell.task for cell in self.shown()))
 
@@ -219,6 +223,10 @@ class Artifact(ABC):
         """The metrics that it shows."""
         return []
 
+    def metrics_on(self, task: str) -> list[str]:
+        """Those that it shows of a task."""
+        return self.metrics()
+
     def printed(self) -> Iterator[tuple[Cell, str]]:
         """Cells and metrics of which the paper may print a number."""
         yield from ()
@@ -250,10 +258,20 @@ class SideBySide(Artifact):
 
 
 class Row(Entry):
-    """A model at one of the paper's sizes."""
+    """A model at one of the paper's sizes, by task where they differ."""
 
     model: str
-    size: Size | None = None
+    size: Size | dict[str, Size] | None = None
+
+    def size_on(self, task: str) -> int | str | None:
+        return self.size.get(task) if isinstance(self.size, dict) else self.size
+
+    @property
+    def name(self) -> tuple[str, int | str | None]:
+        """The model and its size, "20 / 15" where tasks differ in it."""
+        if isinstance(self.size, dict):
+            return self.model, " / ".join(dict.fromkeys(map(str, self.size.values())))
+        return self.model, self.size
 
 
 class RowsSettings(ArtifactSettings):
@@ -265,7 +283,11 @@ class Rows(Artifact):
     """Models at sizes of their own, each on all of its tasks."""
 
     def shown(self) -> list[Cell]:
-        return [Cell(task, row.model, row.size) for row in self.settings.rows for task in self.settings.tasks]
+        return [Cell(task, row.model, row.size_on(task)) for row in self.settings.rows for task in self.settings.tasks]
 
     def tasks(self) -> list[str]:
         return self.settings.tasks
+
+    def row_name(self, cell: Cell) -> tuple[str, int | str | None]:
+        names = [row.name for row in self.settings.rows if (row.model, row.size_on(cell.task)) == cell[1:]]
+        return names[0] if names else super().row_name(cell)

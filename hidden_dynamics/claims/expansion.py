@@ -74,10 +74,8 @@ class _Maker:
     def comparisons(self) -> Iterator[Claim]:
         """Every combination of the entry's tasks, metrics, sizes, subjects and references."""
         entry, kind = self.entry, self.entry.kind
-        combinations = itertools.product(
-            entry.tasks or self.artifact.tasks(), self.metrics(), entry.size_pairs, entry.subjects, entry.references
-        )
-        for task, metric, sizes, subject, reference in combinations:
+        combinations = itertools.product(self.places(), entry.size_pairs, entry.subjects, entry.references)
+        for (task, metric), sizes, subject, reference in combinations:
             pair = Cell(task, subject, sizes[0]), Cell(task, reference, sizes[1])
             statement = self.compared(kind, metric, *pair)
             printed = (None, None) if kind in FIXED else self.both(metric, *pair)
@@ -87,7 +85,7 @@ class _Maker:
         """The subject's lead over the reference is larger on the first task than on the second."""
         entry, (task, other) = self.entry, self.entry.tasks
         for metric, (size, _), subject, reference in itertools.product(
-            self.metrics(), entry.size_pairs, entry.subjects, entry.references
+            self.metrics(task), entry.size_pairs, entry.subjects, entry.references
         ):
             pair, than = ([Cell(at, model, size) for model in (subject, reference)] for at in (task, other))
             one, theirs = self.model(pair[0]), self.model(pair[1])
@@ -100,16 +98,19 @@ class _Maker:
     def of_one(self) -> Iterator[Claim]:
         """What is said of a model alone."""
         entry = self.entry
-        for task, metric, (size, _), subject in itertools.product(
-            entry.tasks or self.artifact.tasks(), self.metrics(), entry.size_pairs, entry.subjects
-        ):
+        for (task, metric), (size, _), subject in itertools.product(self.places(), entry.size_pairs, entry.subjects):
             cell = Cell(task, subject, size)
             statement = f"{self.model(cell)}’s gradients reach the early steps on {self.task(task)}{_size(cell)}."
             yield self.claim(entry.kind, statement, task, metric, cell)
 
-    def metrics(self) -> list[str]:
+    def places(self) -> list[tuple[str, str]]:
+        """Every task of the entry with every metric of the entry, or else with those that the artifact shows of it."""
+        tasks = self.entry.tasks or self.artifact.tasks()
+        return [(task, metric) for task in tasks for metric in self.metrics(task)]
+
+    def metrics(self, task: str) -> list[str]:
         kind = self.entry.kind
-        return [FIXED[kind]] if kind in FIXED else self.entry.metrics or self.artifact.metrics()
+        return [FIXED[kind]] if kind in FIXED else self.entry.metrics or self.artifact.metrics_on(task)
 
     def table_pairs(self) -> Iterator[Claim]:
         """Every row of a table of results against its baseline, in the printed direction."""

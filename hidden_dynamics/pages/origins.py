@@ -41,7 +41,8 @@ class Rows:
 
 
 def origins_of(artifact: Artifact, runs: Iterable[Row]) -> dict[tuple[str, str], Rows]:
-    """The runs that an artifact shows by (model, paper's size), in its order; none where it shows no runs.
+    """The runs that an artifact shows by what names their row, (model, paper's size), in its order; none where it shows
+    no runs.
 
     Args:
         runs: of the summary of all.
@@ -50,9 +51,10 @@ def origins_of(artifact: Artifact, runs: Iterable[Row]) -> dict[tuple[str, str],
     for row in runs:
         by_cell.setdefault((row["task"], row["model"], row["paper_size"]), []).append(row)
     found: dict[tuple[str, str], list[Row]] = {}
-    for task, model, size in artifact.cells():
-        key = (model, size_text(size))
-        found.setdefault(key, []).extend(by_cell.get((task, *key), []))
+    for cell in artifact.cells():
+        model, size = artifact.row_name(cell)
+        of_cell = by_cell.get((cell.task, cell.model, size_text(cell.size)), [])
+        found.setdefault((model, size_text(size)), []).extend(of_cell)
     shown = {key: rows for key, rows in found.items() if rows}
     return {
         key: Rows(f"{artifact.name}-runs-{number}", rows[0]["label"], [_origin(row) for row in rows])

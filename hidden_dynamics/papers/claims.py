@@ -33,10 +33,15 @@ COMPARED, OF_ONE, OF_A_TABLE, OF_OTHERS = map(get_args, (Compared, OfOne, OfATab
 
 
 class Margin(Entry):
-    """The margin within which two numbers are called alike: a share of the number, or of the errors it leaves."""
+    """The margin within which two numbers are called alike: a share of the number, or of the errors it leaves.
+
+    Attributes:
+        of: the number that leaves no errors: 100 (percent), or 1.
+    """
 
     errors: Share | None = None
     relative: Share | None = None
+    of: Annotated[Literal[1, 100], expecting("1 or 100")] = 100
 
     @model_validator(mode="after")
     def _is_of_one_thing(self) -> "Margin":
@@ -45,8 +50,8 @@ class Margin(Entry):
         return self
 
     def around(self, number: float) -> float:
-        """The margin of a number, in its unit; errors are what a percentage leaves to 100."""
-        return self.relative * abs(number) if self.errors is None else self.errors * (100 - number)
+        """The margin of a number, in its unit."""
+        return self.relative * abs(number) if self.errors is None else self.errors * (self.of - number)
 
 
 class Definitions(Entry):

@@ -16,8 +16,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.configuration import Configuration, Entry, known, read_yaml, typed
-from hidden_dynamics.configuration.reading import expecting
-from hidden_dynamics.configuration.schema import Different, Positive, Size, Text, Whole
+from hidden_dynamics.configuration.reading import expecting, listed
+from hidden_dynamics.configuration.schema import Different, Names, Positive, Size, Text, Whole
 from hidden_dynamics.configuration.schema import Number as Numeric
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
@@ -140,9 +140,15 @@ class ResultsRow(Entry):
 
 
 class Column(Entry):
-    """A column of metrics: its heading, where the paper calls the metric otherwise than config/metrics.yaml."""
+    """A column of metrics.
+
+    Attributes:
+        title: its heading, where the paper calls the metric otherwise than config/metrics.yaml.
+        tasks: those that have it, where not all of the table's do.
+    """
 
     title: str | None = None
+    tasks: Names | None = None
 
 
 class Results(Published):
@@ -151,7 +157,8 @@ class Results(Published):
     Attributes:
         metrics: the columns, in their order.
         baseline: the model that the others are held to, at the same size, or with `across_sizes` whatever their sizes.
-        chosen_by: the metric by which a run chooses its reported evaluation, where it is none of `metrics`.
+        chosen_by: the metric by which a run chooses its reported evaluation, where it is none of `metrics`; several
+            where tasks choose by different ones.
         references: the paper's numbers of references, and what they stand for.
     """
 
@@ -160,7 +167,7 @@ class Results(Published):
     baseline: str
     tasks: Annotated[list[str], Field(min_length=1)]
     across_sizes: Literal[True] | None = None
-    chosen_by: str | None = None
+    chosen_by: str | Names | None = None
     references: dict[int, str] = {}
     rows: Annotated[list[ResultsRow], Field(min_length=1)]
 
@@ -171,6 +178,15 @@ class Results(Published):
             text = "expected parameters of every row that is not only_in another section, or of none"
             raise PydanticCustomError("parameters", text)
         return self
+
+    @property
+    def choosing(self) -> tuple[str, ...]:
+        """The metrics that choose, where they are none of those shown."""
+        return listed(self.chosen_by)
+
+    def metrics_on(self, task: str) -> list[str]:
+        """The columns that a task has."""
+        return [metric for metric, column in self.metrics.items() if column.tasks is None or task in column.tasks]
 
     def row(self, model: str, size: int | str | None) -> ResultsRow | None:
         return _row_of(self.rows, model, size)

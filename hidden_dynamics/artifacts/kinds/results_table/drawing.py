@@ -13,7 +13,8 @@ from hidden_dynamics.artifacts.kinds.results_table.notes import notes, title
 from hidden_dynamics.artifacts.notes import effects_taken
 from hidden_dynamics.artifacts.row_verdicts import with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import RowKey, Table
+from hidden_dynamics.artifacts.tables import Table
+from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import NOTHING, published_task, with_originals
 from hidden_dynamics.results.statistics import mean_and_std
@@ -46,14 +47,14 @@ def _check(artifact: ResultsTable, sources: Sources) -> None:
     sources.check("summary", artifact=[artifact.name], scale=[artifact.configuration.scale_name], metric=metrics)
     for row in sources.summary:
         measured = measured_of(row)
-        lacking = [metric for metric in artifact.metrics() if not _is_number(measured.get(metric))]
+        lacking = [metric for metric in artifact.metrics_on(row["task"]) if not _is_number(measured.get(metric))]
         if row["status"] == "finished" and row["metric"] and lacking:
             raise sources.wrong("summary", f"{row['directory']} has no {', '.join(lacking)}", "measured")
 
 
 def _choosing(artifact: ResultsTable, summary: Rows) -> list[str]:
     """The metrics that may have chosen a run's evaluation: the table's own, and those that a reading of runs sets."""
-    own = [artifact.published.chosen_by] if artifact.published.chosen_by else artifact.metrics()
+    own = artifact.published.choosing or artifact.metrics()
     effects = effects_taken(artifact.configuration, summary)
     chosen = [effect.training.get("report", {}).get("metric") for effect in effects]
     return list(dict.fromkeys([*own, *filter(None, chosen)]))
@@ -66,22 +67,26 @@ def _is_number(value: Any) -> bool:
 
 def _collected(artifact: ResultsTable, summary: Rows) -> list[Record]:
     """A record for each shown row, task and metric: our numbers over seeds, and the published ones."""
-    listed = [RowKey(row.model, row.size) for row in artifact.settings.rows]
-    found = [RowKey(row["model"], size_of(row["paper_size"])) for row in summary]
+    listed = dict.fromkeys(artifact.shown())
+    own = {(cell.model, cell.size) for cell in listed}
+    found: dict[Cell, list[dict[str, str]]] = {}
+    for row in summary:
+        found.setdefault(Cell(row["task"], row["model"], size_of(row["paper_size"])), []).append(row)
+    extras = dict.fromkeys((cell.model, cell.size) for cell in found if (cell.model, cell.size) not in own)
+    labels = {row["model"]: row["label"] for row in summary}
     records = []
-    for key in dict.fromkeys([*listed, *found]):
-        of_row = [row for of, row in zip(found, summary, strict=True) if of == key]
-        label = of_row[0]["label"] if of_row else artifact.configuration.models[key.model].label
-        about = {"model": key.model, "label": label, "extra": key not in listed, "paper_size": key.paper_size}
-        for task in artifact.settings.tasks:
-            runs = [row for row in of_row if row["task"] == task]
-            records += [_record(artifact, about, task, metric, runs) for metric in artifact.metrics()]
+    for cell in [*listed, *(Cell(task, *extra) for extra in extras for task in artifact.settings.tasks)]:
+        label = labels.get(cell.model) or artifact.configuration.models[cell.model].label
+        is_extra = (cell.model, cell.size) in extras
+        about = {"model": cell.model, "label": label, "extra": is_extra, "paper_size": cell.size}
+        runs = found.get(cell, [])
+        records += [_record(artifact, about, cell.task, name, runs) for name in artifact.metrics_on(cell.task)]
     return records
 
 
 def _record(artifact: ResultsTable, about: Record, task: str, metric: str, runs: Rows) -> Record:
     configuration = artifact.configuration
-    key, theirs = RowKey(about["model"], about["paper_size"]), published_task(configuration, task)
+    theirs = published_task(configuration, task)
     return {
         "artifact": artifact.name,
         "scale": configuration.scale_name,
@@ -90,7 +95,7 @@ def _record(artifact: ResultsTable, about: Record, task: str, metric: str, runs:
         **about,
         "metric": metric,
         **_ours(runs, metric, configuration.metrics[metric].factor),
-        **_theirs(artifact, key, theirs, metric),
+        **_theirs(artifact, about, theirs, metric),
         **_data(artifact, runs),
     }
 
@@ -115,8 +120,8 @@ def _ours(runs: Rows, metric: str, factor: float) -> Record:
     }
 
 
-def _theirs(artifact: ResultsTable, key: RowKey, task: str, metric: str) -> Record:
-    row = artifact.published.row(*key)
+def _theirs(artifact: ResultsTable, about: Record, task: str, metric: str) -> Record:
+    row = artifact.published.row(about["model"], about["paper_size"])
     own = row.values.get(task, {}).get(metric) if row else None
     quoted = row.literature.get(task, {}).get(metric, []) if row else []
     decimals = artifact.configuration.metrics[metric].decimals

@@ -20,6 +20,7 @@ from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.notes import data_text
 from hidden_dynamics.artifacts.row_verdicts import verdict_texts
 from hidden_dynamics.artifacts.tables import ABSENT, RowKey, signed
+from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import published_task
 
@@ -41,12 +42,13 @@ def layout(
     headings = _headings(artifact, records)
     groups: dict[RowKey, list[Record]] = {}
     for record in records:
-        groups.setdefault(RowKey(record["model"], record["paper_size"]), []).append(record)
+        cell = Cell(record["task"], record["model"], record["paper_size"])
+        groups.setdefault(RowKey(*artifact.row_name(cell)), []).append(record)
     against = {
         task: gap_heading(artifact, [record for record in records if record["task"] == task])
         for task in artifact.settings.tasks
     }
-    rows = [(key, _row(artifact, group, headings, against)) for key, group in groups.items()]
+    rows = [(key, _row(artifact, key, group, headings, against)) for key, group in groups.items()]
     if limits:
         rows.append((RowKey(limits[0]["model"], None), _limits_row(artifact, limits, headings)))
     ours = {(heading, _name("ours", name)): task for (task, _), (heading, name) in headings.items()}
@@ -64,15 +66,16 @@ def best_of_all(artifact: ResultsTable, record: Mapping[str, Any]) -> bool:
     return artifact.published.chosen_by is not None and record["metric"] in record["chosen_by"].split()
 
 
-def _row(artifact: ResultsTable, records: Sequence[Record], headings: Mapping, against: Mapping[str, str]) -> Texts:
-    first = records[0]
+def _row(
+    artifact: ResultsTable, key: RowKey, records: Sequence[Record], headings: Mapping, against: Mapping[str, str]
+) -> Texts:
     run_as = " / ".join(dict.fromkeys(str(r["size"]) for r in records if r["size"] is not None)) or ABSENT
     parameters = _by_task(records, "published_parameters", str)
-    if parameters != ABSENT and run_as not in (str(first["paper_size"]), ABSENT):
-        parameters += f" (N = {first['paper_size']})"
+    if parameters != ABSENT and run_as not in (str(key.paper_size), ABSENT):
+        parameters += f" (N = {key.paper_size})"
     cells = {
-        ("", "Model"): first["label"],
-        ("", "N"): size_text(run_as, first["paper_size"]),
+        ("", "Model"): records[0]["label"],
+        ("", "N"): size_text(run_as, key.paper_size),
         ("", "Parameters"): _by_task(records, "parameters", lambda text: f"{int(text):,}"),
         ("", "Published parameters"): parameters,
     }
@@ -128,8 +131,9 @@ def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[s
 
     Tasks with the same published numbers share a group, unless they were run on different data.
     """
-    configuration, metrics = artifact.configuration, artifact.metrics()
+    configuration = artifact.configuration
     titles = {task: configuration.tasks[task].title for task in artifact.settings.tasks}
+    metrics = {task: artifact.metrics_on(task) for task in titles}
     groups: dict[tuple, list[str]] = {}
     for task in titles:
         used = [record for record in records if record["task"] == task and record["stand_in_for"]]
@@ -142,11 +146,12 @@ def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[s
         if original is not None:  # the data really used come first
             heading = f"{data_text(configuration, ' / '.join(stand_ins), original)} (task {heading})"
         for task, name in zip(tasks, names, strict=True):
-            for metric in metrics:
-                title = f"{heading}: {artifact.heading(metric)}" if len(metrics) > 1 else heading
+            for metric in metrics[task]:
+                title = f"{heading}: {artifact.heading(metric)}" if len(artifact.metrics()) > 1 else heading
                 headings[task, metric] = (title, name)
     places = {heading for heading, _ in headings.values()}
-    if len(places) < len(groups) * len(metrics) or len(set(headings.values())) < len(headings):
+    needed = sum(len(metrics[tasks[0]]) for tasks in groups.values())
+    if len(places) < needed or len(set(headings.values())) < len(headings):
         text = f"config/tasks.yaml: {', '.join(titles)}: one table shows them; give them titles that differ."
         raise UserError(text, "config/tasks.yaml", f"{list(titles)[-1]}.title")
     return headings

@@ -30,7 +30,7 @@ def limits(artifact: ResultsTable, summary: Sequence[dict[str, str]]) -> list[Re
     configuration, records = artifact.configuration, []
     for task in artifact.settings.tasks:
         by_seed = _by_seed(task, [row for row in summary if row["task"] == task and row["limits"]])
-        for metric in artifact.metrics() if by_seed else ():
+        for metric in artifact.metrics_on(task) if by_seed else ():
             factor = configuration.metrics[metric].factor
             mean, std = mean_and_std(limit[metric] * factor for limit in by_seed.values())
             about = {"artifact": artifact.name, "scale": configuration.scale_name, "task": task}

@@ -9,7 +9,7 @@ from hidden_dynamics.artifacts.kinds.results_table.layout import BEST_OF_ALL, be
 from hidden_dynamics.artifacts.kinds.results_table.splits import splits_notes
 from hidden_dynamics.artifacts.notes import RULES, divergence_notes, runs_notes, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes
-from hidden_dynamics.papers.published import load_tasks
+from hidden_dynamics.papers.published import load_tasks, within_sentence
 
 Rows = Sequence[dict[str, str]]
 
@@ -56,9 +56,9 @@ def _about_runs(artifact: ResultsTable, summary: Rows) -> list[str]:
 def _reported(artifact: ResultsTable, summary: Rows) -> str:
     """The metric that chose a run's evaluation, and those taken from there; nothing where no run reported any."""
     chosen = {row["metric"]: row["rule"] for row in summary if row["metric"]}
-    papers = artifact.published.chosen_by
-    if papers in chosen:  # the others are marked
-        chosen = {papers: chosen[papers]}
+    papers = [metric for metric in artifact.published.choosing if metric in chosen]
+    if papers:  # the others are marked
+        chosen = {metric: chosen[metric] for metric in papers}
     texts = [f"{metric}, the {RULES[rule]} of the run" for metric, rule in chosen.items()]
     others = [metric for metric in artifact.metrics() if metric not in chosen]
     if texts and others:
@@ -152,7 +152,7 @@ def _only_in(artifact: ResultsTable, records: Sequence[Record]) -> list[str]:
         given = dict.fromkeys(record["metric"] for record in rows if record["published_mean"] is not None)
         lines.append(
             f"Not in the paper's {artifact.published.source.table}: {labels}. Their published numbers are those of "
-            f"{place} ({', '.join(artifact.heading(metric).lower() for metric in given)}); – where there is none."
+            f"{place} ({', '.join(within_sentence(artifact.heading(name)) for name in given)}); – where there is none."
         )
     return lines
 
