@@ -110,6 +110,7 @@ class _Maker:
 
     def metrics(self, task: str) -> list[str]:
         kind = self.entry.kind
+        known(task, self.artifact.configuration.tasks, "task", self.origin)
         return [FIXED[kind]] if kind in FIXED else self.entry.metrics or self.artifact.metrics_on(task)
 
     def table_pairs(self) -> Iterator[Claim]:
