@@ -67,10 +67,9 @@ class SeriesRegression(PartlyObserved):
         Returns:
             error_time (b + 1,), edges of bins in hours; error_sum and error_count (b,), the sum of the squared errors
             of observed entries asked for, normalised, averaged over samples, and how many there are. Of the first
-            series, row_id, row_time (r,) in hours, row_value, row_mask (r, D), all rows; grid (g,), hours, from the first
-            that is asked for to the end; grid_mean, grid_low, grid_high (series, g, D), the mean and the 2.5th and
-            97.5th percentiles of 20 samples; values in their own units. until, the hour of the last rows that are
-            given.
+            series, row_id, row_time (r,) in hours, row_value, row_mask (r, D), all rows; grid (g,), hours, from the
+            first that is asked for to the end; grid_mean, grid_low, grid_high (series, g, D), the mean of 20 samples
+            and their 2.5th and 97.5th percentiles; values in their own units. until, the hour of the last rows given.
         """
         batch, whole = self.part("test"), batch_of(self.rows, self.parts["test"])
         end, until = float(whole.times[-1]), float(self._given_and_asked(whole)[0].times[-1])
@@ -136,10 +135,8 @@ class SeriesRegression(PartlyObserved):
         courses = np.concatenate(drawn)[:SAMPLES].reshape(SAMPLES, GRID + 1, shown, self.features).swapaxes(1, 2)
         courses = courses * self.affine.width + self.affine.shift
         low, high = np.percentile(courses, BAND, axis=0)
-        about = {"grid_mean": courses.mean(0), "grid_low": low, "grid_high": high}
-        return {"grid": (times * end).numpy().astype(np.float32)} | {
-            name: each.astype(np.float32) for name, each in about.items()
-        }
+        about = {"grid_mean": courses.mean(0), "grid_low": low, "grid_high": high, "grid": (times * end).numpy()}
+        return {name: each.astype(np.float32) for name, each in about.items()}
 
 
 def _at(times: Tensor, given: Observations, shown: int) -> Observations:
