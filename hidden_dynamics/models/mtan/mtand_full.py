@@ -1,0 +1,130 @@
+"""mTAND-Full: a variational autoencoder between irregular times and latent variables at reference points."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from hidden_dynamics.models.latent_ode.family import LatentNetwork, LatentTask
+from hidden_dynamics.models.latent_ode.objective import NOISE, label_loss
+from hidden_dynamics.models.mtan.time_attention import TimeAttention
+from hidden_dynamics.models.series.padding import padded
+from hidden_dynamics.models.series_batch import Answer, SeriesBatch
+
+BETWEEN = 50  # units of the layer between states and z, and between states and a prediction
+CLASSIFYING = 300
+
+
+class MTAN(LatentNetwork):
+    """mTAND-Full of Shukla and Marlin (2021), Section 3; an extra of ours, in neither of ACE-NODE's tables.
+
+    Encoder: observations are interpolated to the reference points by attention over times, a bidirectional GRU reads
+    them, and each point has a Gaussian z (Equations 9 to 11). Decoder: a bidirectional GRU reads all z, and a row is
+    predicted from what attention makes of its states at the row's time (Equations 5 to 8). A series is classified by a
+    GRU that reads all z, with two hidden layers of 300 ReLU units behind it.
+
+    Ours: a series has one logit, where the released code has two. A row is classified, by layers of the same sizes,
+    from what the decoder's attention makes of its time: of mTAND-Full on Human Activity nothing is released.
+
+    Args:
+        task: gives the features D of a row, and what of it is classified.
+        hidden_size: of z at a reference point: 20 on PhysioNet (the authors' README).
+        recognition_size: of the encoder's and the classifier's GRU, in each direction: 256 on PhysioNet; 512 on Human
+            Activity, where the README has the encoder alone.
+        generation_size: of the decoder's GRU, in each direction.
+        reference_points: at equal distances from 0 to 1.
+        embedding: entries of a time's embedding.
+        heads: of each attention.
+        samples: of z.
+        label_weight: of the cross-entropy of series beside the bound.
+
+    Raises:
+        ValueError: the embedding cannot be divided among the heads.
+    """
+
+    def __init__(
+        self,
+        task: LatentTask,
+        hidden_size: int = 20,
+        recognition_size: int = 256,
+        generation_size: int = 50,
+        reference_points: int = 128,
+        embedding: int = 128,
+        heads: int = 1,
+        samples: int = 1,
+        label_weight: float = 100.0,
+    ):
+        super().__init__()
+        self.labels, self.samples, self.label_weight = task.labels, samples, label_weight
+        self.register_buffer("points", torch.linspace(0, 1, reference_points), persistent=False)
+        both, states = 2 * recognition_size, 2 * generation_size
+        self.to_points = TimeAttention(2 * task.features, recognition_size, embedding, heads)
+        self.encoder = nn.GRU(recognition_size, recognition_size, batch_first=True, bidirectional=True)
+        self.posterior = nn.Sequential(nn.Linear(both, BETWEEN), nn.ReLU(), nn.Linear(BETWEEN, 2 * hidden_size))
+        self.decoder = nn.GRU(hidden_size, generation_size, batch_first=True, bidirectional=True)
+        self.to_rows = TimeAttention(states, states, embedding, heads)
+        self.readout = nn.Sequential(nn.Linear(states, BETWEEN), nn.ReLU(), nn.Linear(BETWEEN, task.features))
+        if task.labels == "series":
+            self.reader = nn.GRU(hidden_size, recognition_size, batch_first=True)
+        if task.labels is not None:
+            size = recognition_size if task.labels == "series" else states
+            self.classifier = nn.Sequential(
+                *(nn.Linear(size, CLASSIFYING), nn.ReLU(), nn.Linear(CLASSIFYING, CLASSIFYING), nn.ReLU()),
+                nn.Linear(CLASSIFYING, task.classes),
+            )
+
+    def forward(self, batch: SeriesBatch) -> Answer:
+        """What is predicted of the rows asked.
+
+        The answer's divergence is that of a series, summed over all z and divided by its observations, averaged over
+        the series (Equation 12).
+        """
+        mean, logvar = self.encoded(batch)
+        z = mean + torch.exp(logvar / 2) * torch.randn(self.samples, *mean.shape).to(mean)
+        states = self.decoder(z.flatten(0, 1))[0].unflatten(0, z.shape[:2])
+        asked = padded(batch.asked)
+        seen = self.to_rows.known(asked.times.to(z), self.points, states)[:, asked.own.series, asked.own.rows]
+        labels = None
+        if self.labels == "series":
+            labels = self.classifier(self.reader(z.flatten(0, 1))[1][0]).view(z.shape[:2])
+        elif self.labels == "rows":
+            labels = self.classifier(seen)
+        each = (logvar.exp() + mean.square() - 1 - logvar).sum((1, 2)) / 2
+        divergence = (each / _observed(batch)).mean()
+        return Answer(self.readout(seen), labels, divergence, divergence.new_zeros(()))
+
+    def encoded(self, batch: SeriesBatch) -> tuple[Tensor, Tensor]:
+        """Mean and log-variance of z, (N, points, size) each."""
+        given = padded(batch.given)
+        at_points = self.to_points.observed(self.points, given.times.to(given.values), given.values, given.mask)
+        return self.posterior(self.encoder(at_points)[0]).chunk(2, 2)
+
+    def loss(self, answer: Answer, batch: SeriesBatch) -> Tensor:
+        """What is minimised, (): the negative bound of each series divided by its observations, averaged over the
+        series (Equation 12, with the importance weights of the released code), and where series have labels,
+        `label_weight` times their cross-entropy with it (Equation 15). Where rows have labels, their cross-entropy
+        alone: the authors' best on Human Activity goes without the bound.
+        """
+        if batch.labels is None:
+            return self.bound(answer, batch)
+        if not batch.labels.is_floating_point():
+            return label_loss(answer.labels, batch.labels)
+        labels = batch.labels.expand_as(answer.labels)
+        entropy = functional.binary_cross_entropy_with_logits(answer.labels, labels)
+        return self.bound(answer, batch) + self.label_weight * entropy
+
+    def bound(self, answer: Answer, batch: SeriesBatch) -> Tensor:
+        """The negative bound, ()."""
+        asked = batch.asked
+        density = -(answer.values - asked.values).square() / (2 * NOISE**2) - math.log(NOISE * math.sqrt(2 * math.pi))
+        of_rows = (density * asked.mask).sum(2)  # (K, R)
+        likelihood = of_rows.new_zeros(len(of_rows), asked.size).index_add_(1, asked.series, of_rows) / _observed(batch)
+        weighted = torch.logsumexp(likelihood, 0).mean() - math.log(len(likelihood))
+        return batch.divergence_weight * answer.divergence - weighted
+
+
+def _observed(batch: SeriesBatch) -> Tensor:
+    """How many entries of each series are asked, at least 1: (N,)."""
+    asked = batch.asked
+    return asked.mask.new_zeros(asked.size).index_add_(0, asked.series, asked.mask.sum(1)).clamp(min=1)
