@@ -3,6 +3,7 @@ it evolves."""
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 # A dimension that deviates from its mean by less than this many roundings is constant.
 ROUNDINGS = 16
@@ -18,10 +19,15 @@ def pairwise(h: Tensor, a: Tensor) -> Tensor:
     Section 3.1, Equation 4).
 
     Args:
-        h: (batch, d).
-        a: (d, d), one attention for the batch.
+        h: (..., batch, d).
+        a: (..., d, d), one attention for the batch.
     """
-    return h @ torch.softmax(a, -1).t()
+    return h @ torch.softmax(a, -1).mT
+
+
+def unnormalised(h: Tensor, a: Tensor) -> Tensor:
+    """h' = h a^T, shaped as in `pairwise`: the released ACE-Latent-ODE computes the softmax and does not use it."""
+    return h @ a.mT
 
 
 def correlation(h: Tensor) -> Tensor:
@@ -63,7 +69,7 @@ class PairwiseRate(nn.Module):
     second moments. It needs no parameters beyond those of the cell.
 
     Args:
-        cell: `cell(t, h')`, of the shape of h', (batch, d).
+        cell: `cell(t, h')`, of the shape of h', (..., batch, d).
     """
 
     def __init__(self, cell: nn.Module):
@@ -71,8 +77,40 @@ class PairwiseRate(nn.Module):
         self.cell = cell
 
     def forward(self, t: Tensor, attended: Tensor) -> Tensor:
-        """da/dt, (d, d)."""
-        return self.cell(t, attended).t() @ attended / attended.shape[0]
+        """da/dt, (..., d, d)."""
+        return self.cell(t, attended).mT @ attended / attended.shape[-2]
+
+
+class RandomRate(nn.Module):
+    """da/dt as in the released ACE-Latent-ODE: W vec(g'(h')) + b as a (d, d) matrix. W and b are drawn as
+    torch draws a linear map, uniform in +-1 / sqrt(batch * d), anew at every evaluation, and never learnt.
+
+    Args:
+        cell: as of `PairwiseRate`.
+
+    Attributes:
+        generator: on the CPU, that W and b are drawn from; None is torch's own.
+    """
+
+    def __init__(self, cell: nn.Module):
+        super().__init__()
+        self.cell = cell
+        self.generator: torch.Generator | None = None
+
+    def forward(self, t: Tensor, attended: Tensor) -> Tensor:
+        """da/dt, (..., d, d), of h', (..., batch, d)."""
+        rates = self.cell(t, attended).flatten(-2)
+        size = attended.shape[-1]
+        return functional.linear(rates, *self.drawn(size**2, rates)).unflatten(-1, (size, size))
+
+    def drawn(self, outputs: int, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """W, (outputs, n), and b, (outputs,), for inputs (..., n)."""
+        bound = inputs.shape[-1] ** -0.5
+        device = inputs.device if self.generator is None else "cpu"
+        shapes = [(outputs, inputs.shape[-1]), (outputs,)]
+        drawn = [torch.empty(shape, dtype=inputs.dtype, device=device) for shape in shapes]
+        weight, bias = (each.uniform_(-bound, bound, generator=self.generator).to(inputs.device) for each in drawn)
+        return weight, bias
 
 
 class FullyConnectedAttention(nn.Sequential):

@@ -1,11 +1,9 @@
 """The solution of an initial value problem, its function evaluations counted and its failures named."""
 
-import bisect
 import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import torch
@@ -13,10 +11,9 @@ from torch import Tensor, nn
 from torchdiffeq import odeint, odeint_adjoint
 from torchdiffeq._impl.misc import _check_inputs
 from torchdiffeq._impl.odeint import SOLVERS
-from torchdiffeq._impl.rk_common import RKAdaptiveStepsizeODESolver, _RungeKuttaState
-from torchdiffeq._impl.solvers import FixedGridODESolver
 
 from hidden_dynamics.errors import SolverFailure
+from hidden_dynamics.models.continuous.many_times import RowsOfSeries, WholeState, adaptive_at, fixed_at, refined
 from hidden_dynamics.models.solver import ADAPTIVE, Solver
 
 State = Tensor | tuple[Tensor, ...]
@@ -33,7 +30,8 @@ class FunctionEvaluations:
 class Integral(nn.Module):
     """Solutions of dy/dt = dynamics(t, y), one value of y given.
 
-    `integral(y)` is y(1) where y is y(0); `integral.at(y, times)` is y at many times, in either direction.
+    `integral(y)` is y(1) where y is y(0); `integral.at(y, times)` is y at many times, in either direction;
+    `integral.of_rows(y, ...)` is y of single series of a batch at single times.
 
     Args:
         dynamics: a module; `dynamics(t, y)` has the shape of y. y may be a tuple of tensors: they share their steps,
@@ -92,6 +90,40 @@ class Integral(nn.Module):
         whole = torch.cat([part.flatten() for part in y])
         return _parts(self._solve_at(whole, times.to(whole), shapes), shapes)
 
+    def of_rows(self, y: State, times: Tensor, offsets: Tensor, series: Tensor) -> tuple[Tensor, Tensor]:
+        """y of each row's series at the row's time, and of all series at the last time; y is given at the first.
+
+        It costs what the steps cost and what is asked: without the adjoint problem, whose solution at all times is made
+        first, no tensor has all series at all times, and backpropagation is linear in the rows. The step budget is that
+        of the whole solution.
+
+        Args:
+            y: (K, N, d) of N series; or a tuple of tensors, of which the first is meant and all are solved together.
+            times: (U,) float64 on the CPU, ascending, no two alike, U at least 1.
+            offsets: (U + 1,) int64 on the CPU: the rows of time u are offsets[u] to offsets[u + 1] - 1.
+            series: (R,) int64, the place of each row's series.
+
+        Returns:
+            (K, R, d) and (K, N, d).
+
+        Raises:
+            SolverFailure: a time could not be reached; where the adjoint problem could not be solved, backward() raises
+                it.
+            ValueError: the times do not ascend.
+        """
+        if not len(times) or not bool((times.diff() > 0).all()):
+            raise ValueError("the times must be (U,), and all ascend")
+        parts = (y,) if isinstance(y, Tensor) else y
+        shapes = None if isinstance(y, Tensor) else [part.shape for part in y]
+        reading = RowsOfSeries(parts[0].shape, offsets.tolist(), series)
+        whole = y if isinstance(y, Tensor) else torch.cat([part.flatten() for part in y])
+        if len(times) == 1 or (self.solver.adjoint and torch.is_grad_enabled()):
+            solution = reading.of(self._solve_at(whole, times.to(whole), shapes))
+            which = torch.repeat_interleave(torch.arange(len(times)), offsets.diff()).to(series.device)
+            return solution[which, :, series].transpose(0, 1), solution[-1]
+        pieces = self._stepped(whole, times.to(whole.device), shapes, reading)
+        return torch.cat([rows for rows, _ in pieces], 1), pieces[-1][1]
+
     def _solve(self, y: Tensor, shapes: Sequence[torch.Size] | None) -> Tensor:
         times = torch.tensor([0.0, 1.0], dtype=y.dtype, device=y.device)
         options = {} if self.solver.step_size is None else {"step_size": self.solver.step_size}
@@ -105,21 +137,24 @@ class Integral(nn.Module):
     def _solve_at(self, y: Tensor, times: Tensor, shapes: Sequence[torch.Size] | None) -> Tensor:
         if len(times) == 1:
             return y.unsqueeze(0)
-        options: dict[str, Any] = {}
-        if self.solver.step_size is not None:
-            options["grid_constructor"] = lambda _, __, between: refined(between, self.solver.step_size)
         if self.solver.adjoint and torch.is_grad_enabled():
-            return self._with_adjoint(y, times, options, shapes)
+            return self._with_adjoint(y, times, self._grid(), shapes)
+        return torch.cat(self._stepped(y, times, shapes, WholeState()))
+
+    def _stepped(
+        self, y: Tensor, times: Tensor, shapes: Sequence[torch.Size] | None, reading: WholeState | RowsOfSeries
+    ) -> list[Any]:
+        """What is read of the solution at two times or more, in pieces, by backpropagation through the solver."""
         with self.watched.forwards(shapes):
             # odeint would write every time into one tensor, in place: backpropagation through that copies the whole
             # tensor once for each time. Its solvers are run here instead, and what they give is put together once.
             *_, watched, y, ascending, rtol, atol, _, given, _, _ = _check_inputs(
-                self.watched, y, times, *self._tolerances().values(), options, None, SOLVERS
+                self.watched, y, times, *self._tolerances().values(), self._grid(), None, SOLVERS
             )
             solver = SOLVERS[self.solver.method](func=watched, y0=y, rtol=rtol, atol=atol, **given)
-            solution = (adaptive_at if self.solver.method in ADAPTIVE else fixed_at)(solver, ascending)
-            self.watched.check_end([solution], times[-1].item(), "forward")
-        return solution
+            pieces = (adaptive_at if self.solver.method in ADAPTIVE else fixed_at)(solver, ascending, reading)
+            self.watched.check_end(reading.tensors(pieces), times[-1].item(), "forward")
+        return pieces
 
     def _with_adjoint(
         self, y: Tensor, times: Tensor, options: dict[str, Any], shapes: Sequence[torch.Size] | None
@@ -133,53 +168,14 @@ class Integral(nn.Module):
             solution.grad_fn.register_hook(lambda found, _: self.watched.check_end(found, start, "backward"))
         return solution
 
+    def _grid(self) -> dict[str, Any]:
+        """torchdiffeq's option for the steps between many times."""
+        if self.solver.step_size is None:
+            return {}
+        return {"grid_constructor": lambda _, __, times: refined(times, self.solver.step_size)}
+
     def _tolerances(self) -> dict[str, Any]:
         return {"rtol": self.solver.rtol, "atol": self.solver.atol, "method": self.solver.method}
-
-
-def refined(times: Tensor, step_size: float) -> Tensor:
-    """The times, and between two neighbours the ends of the fewest equal steps of at most step_size; either way."""
-    gaps = times.diff()
-    # A step longer by less than rounding is the step that was asked for.
-    counts = (gaps.abs() / step_size - 1e-6 * (gaps.abs() / step_size).clamp(min=1)).ceil().long().clamp(min=1)
-    interval = torch.repeat_interleave(torch.arange(len(gaps), device=times.device), counts)
-    within = torch.arange(len(interval), device=times.device) - (counts.cumsum(0) - counts)[interval]
-    # The first of an interval's steps starts at the time itself: within is 0 there.
-    return torch.cat([times[interval] + gaps[interval] * (within / counts[interval]).to(times), times[-1:]])
-
-
-def fixed_at(solver: FixedGridODESolver, times: Tensor) -> Tensor:
-    """The solution at ascending times, all of which are in the solver's grid: (N, *y.shape)."""
-    grid, y, solution = solver.grid_constructor(solver.func, solver.y0, times), solver.y0, [solver.y0]
-    for start, end in pairwise(grid):
-        solver.func.callback_step(start, y, end - start)
-        y = y + solver._step_func(solver.func, start, end - start, end, y)[0]
-        if end >= times[len(solution)]:
-            solution.append(y)
-    return torch.stack(solution)
-
-
-def adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor) -> Tensor:
-    """The solution at ascending times, (N, *y.shape): an accepted step's interpolant at all times in it at once."""
-    times = times.to(solver.dtype)
-    solver._before_integrate(times)
-    state, solution, done = solver.rk_state, [solver.y0.unsqueeze(0)], 1
-    ends = times.tolist()
-    while done < len(ends):
-        state = solver._adaptive_step(state)
-        reached = bisect.bisect_right(ends, state.t1.item())
-        if reached > done:
-            solution.append(interpolated(state, times[done:reached]))
-            done = reached
-    return torch.cat(solution)
-
-
-def interpolated(step: _RungeKuttaState, times: Tensor) -> Tensor:
-    """The polynomial of a step at the times in it: (times, *y.shape)."""
-    x = ((times - step.t0) / (step.t1 - step.t0)).to(step.y1.dtype)
-    powers = torch.stack([x**k for k in range(len(step.interp_coeff))], 1)
-    coefficients = torch.stack(step.interp_coeff)
-    return (powers @ coefficients.flatten(1)).unflatten(1, coefficients.shape[1:])
 
 
 class _Watched(nn.Module):

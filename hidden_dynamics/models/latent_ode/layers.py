@@ -9,11 +9,16 @@ DEVIATION = 0.1
 
 def tanh_network(inputs: int, outputs: int, layers: int, units: int) -> nn.Sequential:
     """`layers` + 2 linear maps with a tanh between any two: inputs -> units -> ... -> units -> outputs."""
+    return initialised(tanh_maps(inputs, outputs, layers, units))
+
+
+def tanh_maps(inputs: int, outputs: int, layers: int, units: int) -> nn.Sequential:
+    """The same as torch draws it."""
     sizes = [inputs, *[units] * (layers + 1), outputs]
     maps = [nn.Linear(sizes[0], sizes[1])]
     for size, following in zip(sizes[1:-1], sizes[2:], strict=True):
         maps += [nn.Tanh(), nn.Linear(size, following)]
-    return initialised(nn.Sequential(*maps))
+    return nn.Sequential(*maps)
 
 
 def classifier(size: int, classes: int, kind: str = "mlp") -> nn.Sequential:

@@ -1,0 +1,112 @@
+"""The solution of an initial value problem at many times: the solver's few steps, and what is read of each.
+
+A reading has `at(y, place)`, what is read of y at the time of that place; `within(step, times, first)`, what is read of
+a step's interpolant at times of which the first has that place; and `tensors(pieces)`, those of what was read.
+"""
+
+import bisect
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor
+from torchdiffeq._impl.rk_common import RKAdaptiveStepsizeODESolver
+from torchdiffeq._impl.rk_common import _RungeKuttaState as Step
+from torchdiffeq._impl.solvers import FixedGridODESolver
+
+
+class WholeState:
+    """Reads the whole of y at every time: pieces of (times, *y.shape)."""
+
+    def at(self, y: Tensor, place: int) -> Tensor:
+        return y.unsqueeze(0)
+
+    def within(self, step: Step, times: Tensor, first: int) -> Tensor:
+        return interpolated(step, times)
+
+    def tensors(self, pieces: list[Tensor]) -> list[Tensor]:
+        return pieces
+
+
+class RowsOfSeries:
+    """Reads each row's series at the row's time: pieces of (K, rows, d), each with y of all series at its last time.
+
+    Args:
+        shape: (K, N, d), of y or of the first part of it.
+        offsets: of the rows of each time.
+        series: (R,), of the rows.
+    """
+
+    def __init__(self, shape: torch.Size, offsets: list[int], series: Tensor):
+        self.shape, self.offsets, self.series = shape, offsets, series
+
+    def of(self, y: Tensor) -> Tensor:
+        """The first part of y, (..., K, N, d)."""
+        if y.shape[-3:] == self.shape:
+            return y
+        return y[..., : self.shape.numel()].unflatten(-1, self.shape)
+
+    def at(self, y: Tensor, place: int) -> tuple[Tensor, Tensor]:
+        y = self.of(y)
+        return y.index_select(1, self.series[self.offsets[place] : self.offsets[place + 1]]), y
+
+    def within(self, step: Step, times: Tensor, first: int) -> tuple[Tensor, Tensor]:
+        offsets = self.offsets[first : first + len(times) + 1]
+        series = self.series[offsets[0] : offsets[-1]]
+        counts = torch.tensor(offsets, device=times.device).diff()
+        x = ((times - step.t0) / (step.t1 - step.t0)).to(step.y1.dtype)
+        each = torch.repeat_interleave(x, counts).unsqueeze(1)
+        *others, last = [self.of(coefficient) for coefficient in step.interp_coeff]
+        rows, end = last.index_select(1, series), last
+        for coefficient in reversed(others):
+            rows, end = rows * each + coefficient.index_select(1, series), end * x[-1] + coefficient
+        return rows, end
+
+    def tensors(self, pieces: list[tuple[Tensor, Tensor]]) -> list[Tensor]:
+        return [tensor for piece in pieces for tensor in piece]
+
+
+def fixed_at(solver: FixedGridODESolver, times: Tensor, reading: WholeState | RowsOfSeries) -> list[Any]:
+    """What is read at ascending times, all of which are in the solver's grid, in pieces."""
+    grid, y = solver.grid_constructor(solver.func, solver.y0, times), solver.y0
+    pieces = [reading.at(y, 0)]
+    for start, end in pairwise(grid):
+        solver.func.callback_step(start, y, end - start)
+        y = y + solver._step_func(solver.func, start, end - start, end, y)[0]
+        if end >= times[len(pieces)]:
+            pieces.append(reading.at(y, len(pieces)))
+    return pieces
+
+
+def adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor, reading: WholeState | RowsOfSeries) -> list[Any]:
+    """What is read at ascending times, in pieces: an accepted step's interpolant at all times in it at once."""
+    times = times.to(solver.dtype)
+    solver._before_integrate(times)
+    state, pieces, done = solver.rk_state, [reading.at(solver.y0, 0)], 1
+    ends = times.tolist()
+    while done < len(ends):
+        state = solver._adaptive_step(state)
+        reached = bisect.bisect_right(ends, state.t1.item())
+        if reached > done:
+            pieces.append(reading.within(state, times[done:reached], done))
+            done = reached
+    return pieces
+
+
+def refined(times: Tensor, step_size: float) -> Tensor:
+    """The times, and between two neighbours the ends of the fewest equal steps of at most step_size; either way."""
+    gaps = times.diff()
+    # A step longer by less than rounding is the step that was asked for.
+    counts = (gaps.abs() / step_size - 1e-6 * (gaps.abs() / step_size).clamp(min=1)).ceil().long().clamp(min=1)
+    interval = torch.repeat_interleave(torch.arange(len(gaps), device=times.device), counts)
+    within = torch.arange(len(interval), device=times.device) - (counts.cumsum(0) - counts)[interval]
+    # The first of an interval's steps starts at the time itself: within is 0 there.
+    return torch.cat([times[interval] + gaps[interval] * (within / counts[interval]).to(times), times[-1:]])
+
+
+def interpolated(step: Step, times: Tensor) -> Tensor:
+    """The polynomial of a step at the times in it: (times, *y.shape)."""
+    x = ((times - step.t0) / (step.t1 - step.t0)).to(step.y1.dtype)
+    powers = torch.stack([x**k for k in range(len(step.interp_coeff))], 1)
+    coefficients = torch.stack(step.interp_coeff)
+    return (powers @ coefficients.flatten(1)).unflatten(1, coefficients.shape[1:])

@@ -1,0 +1,124 @@
+"""ACE-Latent-ODE: a Latent-ODE with pairwise attention that evolves beside it (ACE-NODE, Sections 3 and 4.3 to 4.6)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from hidden_dynamics.models.continuous import CoEvolving, FullyConnectedAttention, PairwiseRate, correlation, pairwise
+from hidden_dynamics.models.continuous.attention import RandomRate, unnormalised
+from hidden_dynamics.models.continuous.co_evolving import Rule
+from hidden_dynamics.models.continuous.integral import State
+from hidden_dynamics.models.latent_ode.family import LatentTask
+from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
+
+ATTENTIONS = ("evolving", "fc", "fixed")
+MIXINGS = {"softmax": pairwise, "raw": unnormalised}
+RATES = {"moments": PairwiseRate, "random": RandomRate}
+
+
+class FixedAttention(nn.Module):
+    """dh/dt = f(t, h'), h' = rule(h, a), a = corr(h), detached, at every time.
+
+    Args:
+        f: of the shape of h.
+        rule: how the attention is applied.
+    """
+
+    def __init__(self, f: nn.Module, rule: Rule):
+        super().__init__()
+        self.f, self.rule = f, rule
+
+    def forward(self, t: Tensor, h: Tensor) -> Tensor:
+        """Of h, (K, N, d)."""
+        return self.f(t, self.rule(h, correlations(h)))
+
+
+def correlations(h: Tensor) -> Tensor:
+    """Of each sample's dimensions over the batch, detached: (K, d, d), of (K, N, d)."""
+    return torch.stack([correlation(sample) for sample in h.detach()])
+
+
+class ACELatentODE(LatentODE):
+    """A Latent-ODE whose dynamics f see h' = h softmax(a)^T, a (d, d) attention for each sample of the batch.
+
+    a(0) is the correlation of z(0) over the batch, detached; an answer depends on the whole batch. The paper does not
+    say what a label is read from: with `label_from` "end" it is z at the end, which the attention has shaped; from the
+    sample of z(0), as released, it does not depend on the attention.
+
+    Args:
+        attention: "evolving", da/dt = g; "fc", the same from an a(0) of fully connected layers (Section 4.6); "fixed",
+            a(t) = corr(z(t)) at all t, detached (Section 4.6).
+        mixing: "softmax", by rows (Equation 4); "raw", h' = h a^T, as released.
+        rate: what makes a (d, d) matrix of the (N, d) result of g, of which the paper says nothing: "moments",
+            `hidden_dynamics.models.continuous.PairwiseRate`; "random", as released, a random linear map drawn anew at
+            every evaluation, also when nothing is trained (`hidden_dynamics.models.continuous.attention.RandomRate`).
+        tied: f and g are one network, as released.
+        penalty: `weight`, lambda, and `norm`, 1 or 2, of theta_g as one vector (Equation 6); none where there is no g.
+        options: of `LatentODE`.
+
+    Raises:
+        ValueError: an argument is out of its range.
+    """
+
+    def __init__(
+        self,
+        task: LatentTask,
+        hidden_size: int,
+        penalty: Mapping[str, Any],
+        attention: str = "evolving",
+        mixing: str = "softmax",
+        rate: str = "moments",
+        tied: bool = False,
+        **options: Any,
+    ):
+        for name, value, known in [
+            ("attention", attention, ATTENTIONS),
+            ("mixing", mixing, MIXINGS),
+            ("rate", rate, RATES),
+        ]:
+            if value not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+        super().__init__(task, hidden_size, **options)
+        self.attention, self.rate, self.tied = attention, rate, tied
+        self.weight, self.norm = _penalty(**penalty)
+        self.q = FullyConnectedAttention(self.size) if attention == "fc" else None
+        f, rule = self.integral.dynamics, MIXINGS[mixing]
+        if attention == "fixed":
+            self._solve(FixedAttention(f, rule))
+        else:
+            self._solve(CoEvolving(f, RATES[rate](f if tied else self._flow()), rule))
+
+    def penalty(self, answer: object, part: str | None = None) -> Tensor | float:
+        if part == "hidden" or self.attention == "fixed":
+            return 0.0
+        theta = torch.cat([parameter.flatten() for parameter in self._attention_parameters()])
+        return self.weight * torch.linalg.vector_norm(theta, self.norm)
+
+    def parts(self) -> dict[str, list[nn.Parameter]]:
+        """The parameters that Algorithm 1 trains in turn: "hidden", theta_f and all others; "attention", theta_g.
+
+        Where f and g are one, it is trained in both; where there is no g, there is one part.
+        """
+        if self.attention == "fixed":
+            return {"hidden": list(self.parameters())}
+        attention = self._attention_parameters()
+        others = set() if self.tied else {id(parameter) for parameter in attention}
+        return {"hidden": [p for p in self.parameters() if id(p) not in others], "attention": attention}
+
+    def _attention_parameters(self) -> list[nn.Parameter]:
+        return list(self.integral.dynamics.g.parameters())
+
+    def _state(self, z: Tensor, generator: torch.Generator | None) -> State:
+        if self.attention == "fixed":
+            return z
+        if self.rate == "random":
+            self.integral.dynamics.g.generator = generator
+        return z, correlations(z) if self.q is None else torch.stack([self.q(sample) for sample in z])
+
+
+def _penalty(weight: float, norm: int = 2) -> tuple[float, int]:
+    if not weight >= 0 or norm not in (1, 2):
+        raise ValueError(f"penalty: expected a weight of 0 or more and the norm 1 or 2; found {weight!r} and {norm!r}")
+    return weight, norm

@@ -1,0 +1,96 @@
+"""Latent-ODE whose observation times are a Poisson process (Rubanova et al. 2019, Section 3.3)."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from hidden_dynamics.models.latent_ode.family import LatentTask
+from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
+from hidden_dynamics.models.latent_ode.layers import tanh_maps
+from hidden_dynamics.models.observations import Observations
+
+SCALE = 100.0  # the rate is integrated in this unit, so that its integral is of the size of z
+WEIGHT = 0.1  # of the process's likelihood in the loss
+UNOBSERVED = ("integral", "zero")
+
+
+class PoissonDynamics(nn.Module):
+    """d[z, l]/dt = f([z, l]), and the integral of the rates exp(r(l)) of all features, in units of 100.
+
+    Args:
+        flow: f.
+        rate: r, the logarithms of the rates.
+        latent: of [z, l]: l is its second half.
+    """
+
+    def __init__(self, flow: nn.Module, rate: nn.Module, latent: int):
+        super().__init__()
+        self.flow, self.rate, self.latent = flow, rate, latent
+
+    def forward(self, t: Tensor, state: Tensor) -> Tensor:
+        """Of [z, l, integrals], (..., 2 L + D)."""
+        return torch.cat([self.flow(t, state[..., : self.latent]), self.log_rates(state).exp() / SCALE], -1)
+
+    def log_rates(self, state: Tensor) -> Tensor:
+        """(..., D)."""
+        return self.rate(state[..., self.latent // 2 : self.latent])
+
+
+class LatentODEPoisson(LatentODE):
+    """A Latent-ODE whose latent state has a second half, which the rates of observations are read from.
+
+    The loss has -0.1 times the log-likelihood of the times at which each feature of each series is observed: the sum of
+    their log-rates less the rate's integral from the start to the end of the batch's time, averaged over features,
+    series and samples. It is not used where rows are classified, whose cross-entropy is the whole loss.
+
+    Args:
+        task, hidden_size, options: of `LatentODE`; it is not augmented.
+        unobserved: the likelihood of a feature that a series has no entry of: "integral", less the integral, as of any;
+            "zero", 0, as released.
+
+    Raises:
+        ValueError: an argument is out of its range.
+    """
+
+    halves = 2
+
+    def __init__(
+        self,
+        task: LatentTask,
+        hidden_size: int,
+        units: int = 50,
+        unobserved: str = "integral",
+        **options: Any,
+    ):
+        if unobserved not in UNOBSERVED:
+            raise ValueError(f"unobserved must be {' or '.join(UNOBSERVED)}, not {unobserved!r}")
+        if options.get("augmented"):
+            raise ValueError("a Latent-ODE with a Poisson process is not augmented")
+        super().__init__(task, hidden_size, units=units, **options)
+        self.unobserved = unobserved
+        rate = tanh_maps(hidden_size, task.features, 1, units)
+        self._solve(PoissonDynamics(self.integral.dynamics, rate, self.latent))
+
+    def _state(self, z: Tensor, generator: torch.Generator | None) -> Tensor:
+        return functional.pad(z, (0, self.decoder.out_features))
+
+    def _extra(self, rows: Tensor, end: Tensor, asked: Observations) -> Tensor:
+        if self.labels == "rows":
+            return super()._extra(rows, end, asked)
+        return -WEIGHT * self.process_log_likelihood(rows, end, asked)
+
+    def process_log_likelihood(self, rows: Tensor, end: Tensor, asked: Observations) -> Tensor:
+        """In nats, averaged over samples, series and features: ().
+
+        Args:
+            rows: the state at the rows asked, (K, R, 2 L + D).
+            end: at the end, (K, N, 2 L + D).
+        """
+        integrals = SCALE * end[..., self.latent :]
+        if self.unobserved == "zero":
+            counts = asked.mask.new_zeros(asked.size, asked.mask.shape[1]).index_add_(0, asked.series, asked.mask)
+            integrals = integrals * (counts > 0)
+        observed = self.integral.dynamics.log_rates(rows) * asked.mask
+        return (observed.sum() - integrals.sum()) / integrals.numel()
