@@ -11,7 +11,7 @@ import numpy as np
 from hidden_dynamics.errors import UserError
 
 WIDEST = 40  # characters of an entry; numbers and names are shorter
-NUMERALS = b"0123456789+-.eE"
+NUMERALS = np.frombuffer(b"0123456789+-.eE\0", np.uint8)  # a short entry is padded with 0
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,11 @@ class Table:
         """
         texts = self.texts(column)
         try:
-            numerals = np.isin(texts.view(np.uint8), np.frombuffer(NUMERALS + b"\0", np.uint8))
             values = texts.astype(np.float64)
-            strange = ~np.isfinite(values) | ~numerals.reshape(len(texts), -1).all(axis=1)
         except ValueError:
-            strange = np.array([not _is_number(text) for text in texts.tolist()])
-        self.refuse(strange, column, "a number")
+            values = np.array([_number(text) for text in texts.tolist()])
+        numerals = np.isin(texts.view(np.uint8), NUMERALS).reshape(len(texts), -1)
+        self.refuse(~np.isfinite(values) | ~numerals.all(axis=1), column, "a number")
         return values
 
     def codes(self, column: str, names: Sequence[str], expected: str) -> np.ndarray:
@@ -104,7 +103,7 @@ def cut(content: bytes, columns: Sequence[str], place: Callable[[int], tuple[str
     """
     text = np.frombuffer(content, np.uint8)
     ends, commas = (np.flatnonzero(text == ord(mark)) for mark in "\n,")
-    starts = np.concatenate([[0], ends[:-1] + 1])
+    starts = np.concatenate([[0], ends + 1])[:-1]
     found = np.diff(np.searchsorted(commas, ends), prepend=0) + 1
     if (found != len(columns)).any():
         line = int(np.argmax(found != len(columns)))
@@ -114,12 +113,11 @@ def cut(content: bytes, columns: Sequence[str], place: Callable[[int], tuple[str
     return Table(text, np.column_stack([starts, commas + 1]), np.column_stack([commas, ends]), columns, place)
 
 
-def _is_number(text: bytes) -> bool:
+def _number(text: bytes) -> float:
     try:
-        float(text)
+        return float(text)
     except ValueError:
-        return False
-    return True
+        return np.nan
 
 
 def _shown(characters: np.ndarray) -> str:

@@ -2,10 +2,10 @@
 
     ds = (s_0 - s) / hold dt + sqrt(2 spread / hold) dW
 
-The severity s reverts to a stay's own s_0, which is standard normal, and has variance `spread` about it. A parameter is measured at
-whole hours, as its normal value plus what severity adds to it, a difference from stay to stay, and noise; the sicker,
-the more often. The patient dies if the mean severity of the 48 hours and a further unknown exceed what leaves the share
-`deaths`. So a few measurements tell much about the outcome, and about the next ones, but never all.
+The severity s reverts to a stay's own s_0, which is standard normal, and has variance `spread` about it. A parameter is
+measured at whole hours, as its normal value plus what severity adds to it, a difference from stay to stay, and noise;
+the sicker, the more often. The patient dies if the mean severity of the 48 hours and a further unknown exceed what
+leaves the share `deaths`. So a few measurements tell much about the outcome, and about the next ones, but never all.
 
 The stays are written as records of the challenge and read from them, as downloaded data is: see `stay_records`.
 """

@@ -1,8 +1,8 @@
 """Records of stays in intensive care, in the text format of the PhysioNet/CinC challenge of 2012.
 
-A record is a file `<id>.txt` with the header `Time,Parameter,Value`, the line `00:00,RecordID,<id>`, and then a line for
-each measurement: time since admission (hh:mm, until 48:00), parameter and value, in the order of time. -1 stands where
-a height, weight or sex is not known. The outcomes of a set of records are a CSV table with a line for each.
+A record is a file `<id>.txt` with the header `Time,Parameter,Value`, the line `00:00,RecordID,<id>`, and then a line
+for each measurement: time since admission (hh:mm, until 48:00), parameter and value, in the order of time. -1 stands
+where a height, weight or sex is not known. The outcomes of a set of records are a CSV table with a line for each.
 
 The arrays, one row for each time of a record, the records one after another:
 
@@ -108,23 +108,24 @@ def _by_id(records: Iterable[tuple[str, bytes]], path: str) -> dict[int, bytes]:
             raise UserError(f"{file}: expected the name <id>.txt", file=file)
         if int(number) in contents:
             raise UserError(f"{file}: the record {number} is there twice", file=file)
-        header, first = f"{','.join(COLUMNS)}\n".encode(), f"{TIMES[0]},RecordID,{number}\n".encode()
-        content = content if content.endswith(b"\n") else content + b"\n"
-        for line, expected in ((1, header), (2, first)):
-            if not content.startswith(expected if line == 1 else header + first):
-                found = content.split(b"\n")[line - 1 : line]
-                what = (
-                    f"found {found[0][:80].decode(errors='replace')!r}" if found and found[0] else "the record is empty"
-                )
-                raise UserError(
-                    f"{file}: line {line}: expected {expected.decode().strip()}, {what}", file=file, key=f"line {line}"
-                )
-        if len(content) == len(header + first):
-            raise UserError(f"{file}: line 3: expected a measurement, the record is empty", file=file, key="line 3")
-        contents[int(number)] = content[len(header) :]
+        contents[int(number)] = _lines(content, number, file)
     if not contents:
         raise UserError(f"{path}: expected records {MEMBERS}, found none", file=path)
     return {number: contents[number] for number in sorted(contents)}
+
+
+def _lines(content: bytes, number: str, file: str) -> bytes:
+    """The lines of a record after its header."""
+    expected = (",".join(COLUMNS), f"{TIMES[0]},RecordID,{number}", "a measurement")
+    header, first, rest = (content.split(b"\n", 2) + [b""] * 2)[:3]
+    wrong = header != expected[0].encode(), first != expected[1].encode(), not rest
+    if any(wrong):
+        place = wrong.index(True)
+        found = (header, first, rest)[place][:80].decode(errors="replace")
+        about = f"found {found!r}" if found else "the record is empty" if place != 1 else "the record ends"
+        key = f"line {place + 1}"
+        raise UserError(f"{file}: {key}: expected {expected[place]}, {about}", file=file, key=key)
+    return content[len(header) + 1 :] + (b"" if rest.endswith(b"\n") else b"\n")
 
 
 def _cut(contents: dict[int, bytes], path: str) -> tuple[entries.Table, np.ndarray]:
@@ -154,10 +155,10 @@ def _rows(minutes: np.ndarray, same: np.ndarray, quantum: float) -> tuple[np.nda
 def _died(content: bytes, path: str, ids: np.ndarray, records: str) -> np.ndarray:
     """Whether the patient of each record died: (records,), bool."""
     header, _, lines = content.partition(b"\n")
-    if header.strip().decode(errors="replace") != ",".join(OUTCOMES):
+    if header != ",".join(OUTCOMES).encode():
         raise UserError(f"{path}: line 1: expected the columns {','.join(OUTCOMES)}", file=path, key="line 1")
     lines = lines if lines.endswith(b"\n") or not lines else lines + b"\n"
-    table = entries.cut(lines.replace(b"\r\n", b"\n"), OUTCOMES, lambda line: (path, line + 2))
+    table = entries.cut(lines, OUTCOMES, lambda line: (path, line + 2))
     found, death = (table.numbers(column) for column in (OUTCOMES[0], OUTCOMES[-1]))
     order = np.argsort(found, kind="stable")
     twice = np.zeros(len(found), bool)

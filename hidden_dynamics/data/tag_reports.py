@@ -1,8 +1,8 @@
 """Reports of four tags on a moving body, in the text format of UCI's Localization Data for Person Activity.
 
 A line without a header for each report: `sequence,tag,timestamp,date,x,y,z,activity`; the timestamp counts 100 ns, the
-sequence is a person's letter and a number, as A01. The reports of a sequence follow each other, in the order of time but
-for some that come up to 0.1 s late.
+sequence is a person's letter and a number, as A01. The reports of a sequence follow each other, in the order of time
+but for some that come up to 0.1 s late.
 
 The arrays, one row for each time of a sequence, the sequences one after another, in the order of the text:
 
@@ -46,8 +46,9 @@ ACTIVITIES = {
     "on all fours": 5,
     "sitting on the ground": 6,
 }
-# The released code spells this one otherwise, so that such a report has no class there; a row with no class is then read
-# as one of class 0, walking.
+# Latent-ODE's code spells this one "... sit on grnd", so that such a report has no class there; a row without a class
+# is then read as one of class 0, walking. The UCI file's rows are of one activity each: nothing else makes `lowest`
+# differ from `labels` there.
 UNREAD = "standing up from sitting on the ground"
 STEP = 100_000  # timestamps in a row's 0.01 s
 LATE = 10  # rows: by how much a report may be older than the one before it
