@@ -70,7 +70,7 @@ class Table:
             values = texts.astype(np.float64)
         except ValueError:
             values = np.array([_number(text) for text in texts.tolist()])
-        numerals = np.isin(texts.view(np.uint8), NUMERALS).reshape(len(texts), -1)
+        numerals = np.isin(texts.view(np.uint8), NUMERALS).reshape(len(texts), texts.itemsize)
         self.refuse(~np.isfinite(values) | ~numerals.all(axis=1), column, "a number")
         return values
 

@@ -57,8 +57,7 @@ LATE = 10  # rows: by how much a report may be older than the one before it
 def parse(content: bytes, path: str | Path) -> dict[str, np.ndarray]:
     """The seven arrays of a text.
 
-    Times are rounded to 0.01 s from the sequence's first, halves to the even one; what a tag reports at one of these
-    times is averaged.
+    Times are rounded to 0.01 s from the sequence's first; what a tag reports at one of these times is averaged.
 
     Args:
         path: what messages call the text.
