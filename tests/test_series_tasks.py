@@ -1,0 +1,367 @@
+"""Tasks of partly observed series: what is given, what is asked, on which series, how it is scored."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from conftest import refused
+from sklearn.model_selection import train_test_split
+from torch import nn
+
+from hidden_dynamics.data import intensive_care_stays, tagged_movements
+from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.models.series_batch import Answer, SeriesBatch
+from hidden_dynamics.tasks.activity import WINDOW, ActivityRecognition, windows
+from hidden_dynamics.tasks.mortality import Mortality
+from hidden_dynamics.tasks.partly_observed import divergence_weight, split
+from hidden_dynamics.tasks.scoring import area_under_roc, average_precision, calibration_error
+from hidden_dynamics.tasks.series_regression import SAMPLES, SHOWN, UNTIL, SeriesRegression
+
+CPU = torch.device("cpu")
+STAYS = {"placeholders": "missing", "normalisation": "range", "zero_times": "kept", "validation": 0.1}
+TAGS = {
+    **{"windows": "by_sequence", "resampled": False, "bin_labels": "first"},
+    **{"classes": 7, "validation": 0.1, "scores": "averaged"},
+}
+
+
+class Echo(nn.Module):
+    """Two samples: the time asked and its half for each feature, and logits that depend on the place; remembers."""
+
+    def forward(self, batch: SeriesBatch) -> Answer:
+        self.batch, asked = batch, batch.asked
+        times = asked.times[asked.rows_of_times()].float()[:, None].expand_as(asked.values)
+        places = torch.linspace(-2, 2, len(batch.labels)) if batch.labels is not None else None
+        labels = None
+        if places is not None and batch.labels.is_floating_point():
+            labels = torch.stack([places, (places - 0.3).square()])
+        elif places is not None:
+            labels = torch.stack([places[:, None] * (torch.arange(7) - 3), places[:, None].cos() * torch.arange(7)])
+        return Answer(torch.stack([times, times / 2]), labels, torch.zeros(()), torch.zeros(()))
+
+
+@pytest.fixture(scope="module")
+def stays() -> dict[str, np.ndarray]:
+    return intensive_care_stays.prepare(None, {"stays": 50})
+
+
+@pytest.fixture(scope="module")
+def tags() -> dict[str, np.ndarray]:
+    return tagged_movements.prepare(None, {})
+
+
+def mortality(arrays: dict[str, np.ndarray], **settings: object) -> Mortality:
+    return Mortality(arrays, STAYS | {"scores": "averaged"} | settings, 0, CPU)
+
+
+def regression(arrays: dict[str, np.ndarray], asked: str = "interpolation", **settings: object) -> SeriesRegression:
+    return SeriesRegression(arrays, STAYS | {"asked": asked, "split_at": "time"} | settings, 0, CPU)
+
+
+def activity(arrays: dict[str, np.ndarray], seed: int = 0, **settings: object) -> ActivityRecognition:
+    return ActivityRecognition(arrays, TAGS | settings, seed, CPU)
+
+
+def rows_of(arrays: dict[str, np.ndarray], place: int) -> slice:
+    end = arrays["lengths"][: place + 1].sum()
+    return slice(end - arrays["lengths"][place], end)
+
+
+def entries_of(observations: Observations, series: int) -> list[tuple[float, np.ndarray, np.ndarray]]:
+    """(time, values, mask) of each row of a series in a batch."""
+    rows = observations.series == series
+    times = observations.times[observations.rows_of_times()][rows]
+    return list(zip(times.tolist(), observations.values[rows].numpy(), observations.mask[rows].numpy(), strict=True))
+
+
+# The split
+
+
+@pytest.mark.parametrize("count", [7, 50, 401])
+def test_the_split_is_that_of_the_released_code(count: int):
+    train, test = train_test_split(np.arange(count), train_size=0.8, random_state=42, shuffle=True)
+    parts = split(count, 0)
+    assert list(parts) == ["train", "test"]
+    assert parts["train"].tolist() == train.tolist() and parts["test"].tolist() == test.tolist()
+    held = split(count, 0.1)
+    assert held["train"].tolist() + held["validation"].tolist() == train.tolist()
+    assert len(held["validation"]) == max(1, round(0.1 * len(train)))
+
+
+def test_too_few_series_to_be_split_are_refused():
+    with refused("too few"):
+        split(2, 0.1)
+
+
+def test_the_split_is_said_and_the_same_for_all_seeds(stays):
+    one, other = (Mortality(stays, STAYS | {"scores": "averaged"}, seed, CPU) for seed in (0, 3))
+    assert all(np.array_equal(one.parts[name], other.parts[name]) for name in one.parts)
+    assert one.split == {"series": 50, "train": 36, "validation": 4, "test": 10} and one.train_size == 36
+
+
+# Batches
+
+
+def test_the_divergence_counts_after_the_first_epochs():
+    assert [divergence_weight(epoch) for epoch in (0, 9, 10)] == [0, 0, 0]
+    assert divergence_weight(13) == pytest.approx(1 - 0.99**3)
+
+
+@pytest.mark.parametrize("placeholders", ["missing", "values"])
+@pytest.mark.parametrize("normalisation", ["range", "maximum"])
+def test_a_batch_has_all_rows_of_its_series_normalised(stays, placeholders: str, normalisation: str):
+    task = mortality(stays, placeholders=placeholders, normalisation=normalisation)
+    mask = stays["mask"] & (stays["values"] != -1) if placeholders == "missing" else stays["mask"]
+    assert (stays["values"][stays["mask"]] == -1).any()
+    batch = task.batch(12, np.array([3, 0]))
+    assert batch.asked is batch.given and batch.divergence_weight == divergence_weight(12)
+    chosen = task.parts["train"][[3, 0]]
+    assert batch.labels.tolist() == stays["died"][chosen].tolist() and batch.labels.dtype == torch.float32
+    end = max(stays["times"][rows_of(stays, place)].max() for place in chosen)
+    for number, place in enumerate(chosen):
+        rows = rows_of(stays, place)
+        found = entries_of(batch.given, number)
+        assert len(found) == stays["lengths"][place]
+        for (time, values, seen), row in zip(found, range(rows.start, rows.stop), strict=True):
+            assert time == pytest.approx(stays["times"][row] / end)
+            assert np.array_equal(seen, mask[row])
+            for feature in np.flatnonzero(mask[row]):
+                column = stays["values"][:, feature][mask[:, feature]].astype(float)
+                width = column.max() - (column.min() if normalisation == "range" else 0)
+                expected = (stays["values"][row, feature] - column.min()) / (width or 1)
+                assert values[feature] == pytest.approx(expected, rel=1e-5, abs=1e-6)
+    assert batch.given.times[-1] == 1
+
+
+def test_times_whose_values_add_up_to_0_are_dropped_as_released(stays):
+    values, mask = np.zeros((4, 2), np.float32), np.ones((4, 2), bool)
+    values[[0, 1], 0] = 1, 3
+    mask[2] = False
+    arrays = {
+        "times": np.array([0, 2, 4, 0], np.float32),
+        **{"values": values, "mask": mask, "lengths": np.array([3, 1])},
+        **{"ids": np.arange(2), "died": np.array([True, False])},
+    }
+    longer = {name: np.concatenate([part] * 5) if name != "ids" else np.arange(10) for name, part in arrays.items()}
+    given = {kind: mortality(longer, zero_times=kind).part("test").given for kind in ("kept", "dropped")}
+    assert given["kept"].times.tolist() == [0, 0.5, 1] and given["dropped"].times.tolist() == [0, 0.5]
+    assert len(given["kept"].values) - len(given["dropped"].values) == (given["kept"].offsets.diff()[2])
+    assert given["dropped"].offsets[-1] == len(given["dropped"].values) == len(given["dropped"].series)
+
+
+def test_later_rows_are_asked_after_half_of_the_time(stays):
+    batch = regression(stays, "extrapolation").part("test")
+    end = max(stays["times"][rows_of(stays, place)].max() for place in split(50, 0.1)["test"])
+    assert batch.given.times[-1] <= UNTIL / end < batch.asked.times[0] and batch.asked.times[-1] == 1
+    assert batch.labels is None and batch.given.size == batch.asked.size == 10
+    for number, place in enumerate(split(50, 0.1)["test"]):
+        early = stays["times"][rows_of(stays, place)] <= UNTIL
+        assert len(entries_of(batch.given, number)) == early.sum()
+        assert len(entries_of(batch.asked, number)) == (~early).sum()
+
+
+def test_later_rows_are_asked_after_half_of_the_union_times_as_released(stays):
+    task = regression(stays, "extrapolation", split_at="index")
+    batch, whole = task.part("test"), regression(stays).part("test").given
+    half = len(whole.times) // 2
+    assert torch.equal(batch.given.times, whole.times[:half]) and torch.equal(batch.asked.times, whole.times[half:])
+    assert torch.equal(torch.cat([batch.given.values, batch.asked.values]), whole.values)
+
+
+# Scores
+
+
+def test_scores_of_probabilities_are_those_of_plain_loops():
+    random = np.random.default_rng(1)
+    scores, truth = random.random(43).round(1), random.integers(0, 2, 43)
+    pairs = [(a > b) + (a == b) / 2 for a in scores[truth == 1] for b in scores[truth == 0]]
+    assert area_under_roc(truth, scores) == pytest.approx(np.mean(pairs))
+    levels = sorted(set(scores), reverse=True)
+    found = [(truth[scores >= level].sum(), (scores >= level).sum()) for level in levels]
+    steps = [(hits - before) / truth.sum() * hits / count for (before, _), (hits, count) in pairwise([(0, 0), *found])]
+    assert average_precision(truth, scores) == pytest.approx(sum(steps))
+    order = np.argsort(scores, kind="stable")
+    bins = [order[5 * i : 5 * i + 5] for i in range(3)] + [order[15 + 4 * i : 19 + 4 * i] for i in range(7)]
+    gaps = [len(each) / 43 * abs(scores[each].mean() - truth[each].mean()) for each in bins]
+    assert calibration_error(truth, scores) == pytest.approx(sum(gaps))
+
+
+@pytest.mark.parametrize(("truth", "scores"), [([1, 1], [0.2, 0.3]), ([0, 1], [0.2, math.nan])])
+def test_scores_that_are_not_defined_are_not_a_number(truth: list, scores: list):
+    assert math.isnan(area_under_roc(np.array(truth), np.array(scores)))
+    assert math.isnan(average_precision(np.array(truth), np.array(scores)))
+
+
+@pytest.mark.parametrize("kind", ["averaged", "pooled"])
+def test_mortality_is_scored_by_averaged_or_pooled_samples(stays, kind: str):
+    task = mortality(stays, scores=kind)
+    died, places = stays["died"][task.parts["test"]].astype(float), np.linspace(-2, 2, 10)
+    samples = 1 / (1 + np.exp(-np.stack([places, (places - 0.3) ** 2])))
+    scores, truth = (samples.mean(0), died) if kind == "averaged" else (samples.ravel(), np.tile(died, 2))
+    expected = {
+        "test_auc": area_under_roc(truth, scores),
+        "test_average_precision": average_precision(truth, scores),
+        "test_calibration_error": calibration_error(truth, scores),
+    }
+    assert task.evaluate_test(Echo()) == pytest.approx(expected, rel=1e-5)
+    assert set(task.evaluate(Echo())) == {name.replace("test", "validation") for name in expected}
+
+
+def test_without_a_validation_part_every_evaluation_is_the_test(stays):
+    task = mortality(stays, validation=0)
+    assert not hasattr(task, "evaluate_test") and task.train_size == 40
+    assert set(task.evaluate(Echo())) == {"test_auc", "test_average_precision", "test_calibration_error"}
+
+
+@pytest.mark.parametrize("asked", ["interpolation", "extrapolation"])
+def test_errors_are_those_of_a_plain_loop(stays, asked: str):
+    task = regression(stays, asked)
+    batch, squares = task.part("test"), {}
+    for series in range(batch.asked.size):
+        for time, values, mask in entries_of(batch.asked, series):
+            for feature in np.flatnonzero(mask):
+                both = [(values[feature] - sample) ** 2 for sample in (time, time / 2)]
+                squares.setdefault((series, feature), []).append(np.mean(both))
+    expected = {
+        f"test_{asked}_mse": sum(map(np.mean, squares.values())) / (10 * 41),
+        f"test_{asked}_mse_observed": np.mean(np.concatenate(list(squares.values()))),
+    }
+    assert task.evaluate_test(Echo()) == pytest.approx(expected, rel=1e-4)
+    assert set(task.evaluate(Echo())) == {name.replace("test", "validation") for name in expected}
+
+
+@pytest.mark.parametrize("asked", ["interpolation", "extrapolation"])
+def test_predictions_are_errors_over_time_and_the_course_of_the_first_series(stays, asked: str):
+    task, network = regression(stays, asked), Echo()
+    made, test, batch = task.predictions(network), task.parts["test"], task.part("test")
+    assert made["error_sum"].sum() / made["error_count"].sum() == pytest.approx(
+        task.evaluate_test(network)[f"test_{asked}_mse_observed"], rel=1e-5
+    )
+    assert made["error_count"].sum() == batch.asked.mask.sum() and made["error_count"].dtype == np.int64
+    assert np.diff(made["error_time"]).tolist() == [1] * len(made["error_sum"])
+    shown = np.concatenate([np.arange(10**4)[rows_of(stays, place)] for place in test[:SHOWN]])
+    observed = stays["mask"][shown] & (stays["values"][shown] != -1)
+    assert np.array_equal(made["row_time"], stays["times"][shown]) and np.array_equal(made["row_mask"], observed)
+    assert np.array_equal(made["row_value"], np.where(observed, stays["values"][shown], 0))
+    assert list(dict.fromkeys(made["row_id"].tolist())) == stays["ids"][test[:SHOWN]].tolist()
+    end = max(stays["times"][rows_of(stays, place)].max() for place in test)
+    assert made["until"] == pytest.approx(float(batch.given.times[-1]) * end)
+    assert made["grid"][-1] == pytest.approx(end) and made["grid"][0] == pytest.approx(batch.asked.times[0] * end)
+    scaled = (made["grid"] / end)[:, None] * task.affine.width + task.affine.shift  # half of the samples; then theirs
+    half = (made["grid"] / end / 2)[:, None] * task.affine.width + task.affine.shift
+    for series in range(SHOWN):
+        assert np.allclose(made["grid_mean"][series], (scaled + half) / 2, rtol=1e-4, atol=1e-4)
+        assert np.allclose(made["grid_high"][series], np.maximum(scaled, half), rtol=1e-4, atol=1e-4)
+        assert np.allclose(made["grid_low"][series], np.minimum(scaled, half), rtol=1e-4, atol=1e-4)
+    assert SAMPLES % 2 == 0 and network.batch.given.size == len(test)
+
+
+# Activity
+
+
+def test_windows_are_fifty_rows_every_twenty_five_while_a_row_follows():
+    lengths = np.array([49, 50, 51, 75, 76, 130])
+    found, sequences = windows(lengths)
+    expected, start = [], 0
+    for sequence, length in enumerate(lengths):
+        offset = 0
+        while offset + WINDOW < length:
+            expected.append((sequence, start + offset))
+            offset += WINDOW // 2
+        start += length
+    assert list(zip(sequences.tolist(), found[:, 0].tolist(), strict=True)) == expected
+    assert (np.diff(found) == 1).all() and found.shape[1] == WINDOW
+
+
+def test_a_window_begins_at_0_and_windows_share_their_times(tags):
+    task = activity(tags)
+    batch = task.batch(0, np.arange(8))
+    assert batch.given.times[0] == 0 and batch.given.times[-1] == 1 and batch.asked is batch.given
+    ticks = np.round(100 * tags["times"].astype(float))[windows(tags["lengths"])[0][task.parts["train"][:8]]]
+    union = np.unique(ticks - ticks[:, :1])
+    assert np.allclose(batch.given.times, union / union[-1]) and len(batch.given.values) == 8 * WINDOW
+
+
+@pytest.mark.parametrize("kind", ["first", "lowest"])
+def test_every_row_has_the_label_of_its_own(tags, kind: str):
+    changed = tags | {"lowest": (tags["labels"] + 1) % 7}
+    task, truth = activity(changed, bin_labels=kind), changed["labels" if kind == "first" else "lowest"]
+    batch, (rows, _) = task.batch(0, np.array([4, 1])), windows(tags["lengths"])
+    for number, place in enumerate(task.parts["train"][[4, 1]]):
+        assert batch.labels[batch.asked.series == number].tolist() == truth[rows[place]].tolist()
+    assert batch.labels.dtype == torch.int64
+
+
+def test_no_two_parts_share_a_sequence_unless_windows_are_split_at_random(tags):
+    _, sequences = windows(tags["lengths"])
+    apart, released = activity(tags), activity(tags, windows="at_random")
+    assert sum(len(part) for part in apart.parts.values()) == len(sequences) == apart.split["series"]
+    of = {name: set(sequences[part]) for name, part in apart.parts.items()}
+    assert not of["train"] & of["test"] and not of["train"] & of["validation"] and not of["test"] & of["validation"]
+    assert {name: len(part) for name, part in of.items()} == {"train": 7, "validation": 1, "test": 2}
+    assert set(sequences[released.parts["train"]]) & set(sequences[released.parts["test"]])
+    assert released.parts["test"].tolist() == split(len(sequences), 0.1)["test"].tolist()
+
+
+def test_the_released_parts_are_drawn_from_themselves_by_the_seed(tags):
+    whole = activity(tags, validation=0, windows="at_random").parts
+    drawn = [activity(tags, seed, validation=0, windows="at_random", resampled=True).parts for seed in (1, 1, 2)]
+    random = np.random.RandomState(1)
+    for name in ("train", "test"):
+        chosen = random.choice(len(whole[name]), len(whole[name]))
+        assert drawn[0][name].tolist() == whole[name][chosen].tolist() == drawn[1][name].tolist()
+        assert drawn[2][name].tolist() != drawn[0][name].tolist()
+
+
+@pytest.mark.parametrize("kind", ["averaged", "pooled"])
+def test_activities_are_scored_time_by_time(tags, kind: str):
+    task = activity(tags, scores=kind)
+    truth = task.part("test").labels.numpy()
+    places = np.linspace(-2, 2, len(truth))[:, None]
+    logits = np.stack([places * (np.arange(7) - 3), np.cos(places) * np.arange(7)])
+    samples = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    scores = samples.mean(0) if kind == "averaged" else np.concatenate(samples)
+    truth = truth if kind == "averaged" else np.tile(truth, 2)
+    areas = [area_under_roc(truth == each, scores[:, each]) for each in set(truth.tolist())]
+    expected = {
+        "test_time_point_accuracy": np.mean(scores.argmax(1) == truth),
+        "test_time_point_auc": np.mean(areas),
+    }
+    assert task.evaluate_test(Echo()) == pytest.approx(expected, rel=1e-4)
+
+
+# Forecasts, settings
+
+
+@pytest.mark.parametrize("make", [mortality, regression])
+def test_a_forecast_keeps_a_share_and_a_series_at_least(stays, make):
+    task = make(stays)
+    assert task.keep(1e-9) == pytest.approx(1 / 4)
+    assert [len(task.parts[name]) for name in ("train", "validation", "test")] == [36, 1, 1]
+    task.evaluate_test(Echo())
+
+
+@pytest.mark.parametrize(
+    ("make", "settings", "key"),
+    [
+        (mortality, {"validation": 1}, "settings.validation"),
+        (mortality, {"validation": "some"}, "settings.validation"),
+        (mortality, {"placeholders": "kept"}, None),
+        (mortality, {"normalisation": "deviation"}, None),
+        (mortality, {"scores": "first"}, None),
+        (mortality, {"until": 24}, None),
+        (regression, {"asked": "everything"}, None),
+        (regression, {"split_at": "noon"}, None),
+    ],
+)
+def test_a_wrong_setting_is_named(stays, make, settings: dict, key: str | None):
+    with refused(next(iter(settings)), key=key):
+        make(stays, **settings)
+
+
+@pytest.mark.parametrize("settings", [{"windows": "none"}, {"classes": 6}, {"resampled": 2}, {"bin_labels": "last"}])
+def test_a_wrong_setting_of_activity_is_named(tags, settings: dict):
+    with refused(next(iter(settings))):
+        activity(tags, **settings)
