@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from cases import assert_all_close, randomised
+from cases import assert_all_close, assert_close, randomised
 
+from hidden_dynamics.models.latent_ode.objective import LABEL_WEIGHT, label_loss, negative_bound
 from hidden_dynamics.models.observations import Rows, batch_of
 from hidden_dynamics.models.rnn_series import RNNGRUD, RNNVAE, RNNDecay, RNNDelta, RNNImpute
+from hidden_dynamics.models.rnn_series.fed_back_gru import generated
 from hidden_dynamics.models.series_batch import SeriesBatch
 
 D, H, SERIES = 3, 4, 5
@@ -84,7 +86,7 @@ def plain_carried(kind, mask, times):
                 kept = u > 0 and not mask[i, u - 1, k]
                 if kept and (u > 1 or kind == "all"):
                     found[i, u, k] += found[i, u - 1, k]
-    return found / found.max()
+    return found / found.max() if found.max() > 0 else found  # released, a batch of one time is divided by 0
 
 
 def clamped(y):
@@ -201,3 +203,163 @@ def test_it_is_a_loop_over_the_dense_union_of_times(cls, reading, labels, seed):
     outputs, plain = answered(network, given, seed), expected(network, given, seed)
     assert_all_close(outputs, plain)
     assert_all_close(gradients(outputs, network), gradients(plain, network), 1e-11)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@readings
+def test_rnn_vae_extrapolates_as_a_dense_loop(reading, seed):
+    """Forwards, from its own rows, in either reading: what the released code turns round it does not turn here."""
+    network, given = made(RNNVAE, None, reading), batch(drawn(seed), until=0.45, later=True)
+    outputs, plain = answered(network, given, seed), expected(network, given, seed)
+    assert_all_close(outputs, plain)
+    assert_all_close(gradients(outputs, network), gradients(plain, network), 1e-11)
+
+
+@pytest.mark.parametrize(("cls", "name"), [(cls, name) for cls, choices in CHOICES.items() for name in choices])
+def test_each_released_value_changes_the_answer(cls, name):
+    """By itself: it is no other name for the published one."""
+    network, given = made(cls), batch(drawn())
+    released = made(cls, **{name: RELEASED[cls][name]})
+    released.load_state_dict(network.state_dict())
+    one, other = answered(network, given, 0), answered(released, given, 0)
+    assert all((each - its).abs().max() > 1e-3 for each, its in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@networks
+def test_few_union_times_suffice(cls, number):
+    mask = np.ones((2 * number, D), dtype=bool)
+    mask[1] = number > 1
+    rows = Rows(np.tile(np.arange(number) / 3, 2), np.ones(mask.shape), mask, np.array([number, number]))
+    network, given = made(cls), batch(rows)
+    outputs = answered(network, given, 0)
+    assert_all_close(outputs, expected(network, given, 0))
+    assert all(torch.isfinite(each).all() for each in gradients(outputs, network))
+
+
+@readings
+@networks
+def test_a_row_without_observations_changes_nothing(cls, reading):
+    """At a union time that the batch has anyway, but for the first and last."""
+    rows = drawn(4)
+    times, lengths = rows.times[: rows.lengths[0]], rows.lengths.copy()
+    new = next(t for t in np.unique(rows.times)[1:-1] if t not in times)
+    place = int(np.searchsorted(times, new))
+    lengths[0] += 1
+    more = Rows(
+        *(np.insert(each, place, row, 0) for each, row in zip(rows[:3], (new, 7.0, False), strict=True)), lengths
+    )
+    network, given, beside = made(cls, "rows", reading), batch(rows), batch(more)
+    kept = ~((beside.given.series == 0) & (beside.given.times[beside.given.rows_of_times()] == new))
+    one, other = answered(network, given, 0), answered(network, beside, 0)
+    assert_all_close([each[:, kept] for each in other], one)
+
+
+@networks
+def test_the_order_of_series_changes_nothing_as_published(cls):
+    network, order = made(cls, "series"), np.array([3, 0, 4, 1, 2])
+    rows = drawn(2)
+    labels, turned = answered(network, batch(rows), 0)[1], answered(network, batch(rows, order), 0)[1]
+    assert_close(turned, labels[:, order])
+
+
+def test_rnn_vae_as_released_encodes_the_series_from_the_other_end_of_the_batch():
+    """Whatever a series but the middle one observed, its label is that of another: chance."""
+    network, rows = made(RNNVAE, reading=RELEASED), drawn(3)
+    changed = rows._replace(values=np.where(np.arange(len(rows.values))[:, None] < rows.lengths[0], 1.0, rows.values))
+    labels, others = (answered(network, batch(each), 0)[1][0] for each in (rows, changed))
+    assert (labels != others).tolist() == [False] * (SERIES - 1) + [True]
+
+
+@pytest.mark.parametrize("labels", ["series", None])
+@recurrent
+def test_a_recurrent_network_is_told_a_row_after_it_was_predicted(cls, labels):
+    rows = drawn(5)
+    last = rows.lengths[0] - 1
+    changed = rows._replace(values=rows.values + 3.0 * (np.arange(len(rows.values)) == last)[:, None])
+    network = made(cls, labels, mean="union") if "mean" in CHOICES[cls] else made(cls, labels)
+    if "mean" in CHOICES[cls]:
+        network.imputation.weight.data.zero_()  # otherwise all rows know the mean of all
+        network.imputation.bias.data.zero_()
+    given = batch(rows)
+    first, second = answered(network, given, 0)[0], answered(network, batch(changed), 0)[0]
+    at_first = given.given.rows_of_times() == 0
+    assert torch.equal(first[:, ~at_first], second[:, ~at_first])
+    assert torch.equal(first[0, at_first], given.given.values[at_first])
+
+
+@recurrent
+def test_something_else_than_what_is_given_is_not_asked(cls):
+    with pytest.raises(ValueError, match="only asked"):
+        made(cls)(batch(drawn(), until=0.5, later=True))
+
+
+@pytest.mark.parametrize(("cls", "name"), [(cls, name) for cls, choices in CHOICES.items() for name in choices])
+def test_an_unknown_choice_is_named(cls, name):
+    with pytest.raises(ValueError, match="sideways"):
+        cls(Task(), H, **{name: "sideways"})
+
+
+@pytest.mark.parametrize(
+    ("cls", "of_series", "of_rows"),
+    [
+        (RNNDelta, 9_441, 16_078),
+        (RNNImpute, 9_523, 16_102),
+        (RNNDecay, 9_423, 16_046),
+        (RNNGRUD, 9_505, 16_070),
+        (RNNVAE, 28_531, 119_708),
+    ],
+)
+def test_it_has_as_many_parameters_as_the_released_network(cls, of_series, of_rows):
+    """On PhysioNet without and with its classifier, and on Human Activity with 11 classes."""
+    larger = {"recognition_size": 100} if cls is RNNVAE else {}
+    assert count(cls(Task(41, None), 20)) == of_series
+    assert count(cls(Task(41, "series"), 20)) == of_series + 96_901
+    assert count(cls(Task(12, "rows", 11), 15, units=500, **larger)) == of_rows
+
+
+def count(network):
+    return sum(parameter.numel() for parameter in network.parameters())
+
+
+@classified
+@networks
+def test_its_loss_has_finite_gradients(cls, labels):
+    rows = drawn(1)
+    given = batch(rows)
+    of = {
+        "series": torch.arange(SERIES).double() % 2,
+        "rows": torch.arange(len(rows.times)) % 5 - 1,
+        None: None,
+    }
+    labelled = SeriesBatch(given.given, given.given, of[labels], 0.5)
+    network = made(cls, labels)
+    answer = network(labelled)
+    loss = network.loss(answer, labelled)
+    assert all(torch.isfinite(each).all() for each in gradients([loss], network))
+    if labels == "series":
+        assert_close(loss, negative_bound(answer, labelled) + LABEL_WEIGHT * label_loss(answer.labels, labelled.labels))
+
+
+def test_without_gradients_the_decoder_keeps_states_alone():
+    network = made(RNNVAE)
+    arguments = network.generator, network.decoder, torch.randn(3, H).double(), torch.rand(9).double()
+    with torch.no_grad():
+        alone = generated(*arguments)
+    assert torch.equal(alone, generated(*arguments))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU")
+@readings
+@networks
+def test_on_a_gpu_it_is_the_same(cls, reading):
+    network, given = made(cls, "series", reading), batch(drawn())
+
+    def learnt():
+        labels = answered(network, given, 0)[1]
+        return [labels, *torch.autograd.grad(labels.sum(), list(network.parameters()), allow_unused=True)]
+
+    here = learnt()
+    network, given = network.cuda(), given.to("cuda")
+    assert_all_close(*([each for each in found if each is not None] for found in (learnt(), here)), 1e-10)

@@ -42,7 +42,8 @@ def carried(steps: Steps, times: Tensor, kind: str) -> Tensor:
 
     Let n(u) be the time that follows union time u, or the last itself. Released is c_0 = n(0) - t_0 and
     c_u = n(u) - n(u - 1) + [missing at u - 1 > 0] c_{u-1}, so c_u = n(u) - n(p) with p the latest union time before u
-    where the feature was observed, or 0. The largest may lie where a series has no row, but then at the last time.
+    where the feature was observed, or 0. The largest may lie where a series has no row, but then at the last time. Where no time
+    passed, all are 0; the released code divides by 0.
     """
     t = times.to(steps.counts.device)
     clock = torch.cat([t[1:], t[-1:]]) if kind == "released" else t
