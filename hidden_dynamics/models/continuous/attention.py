@@ -87,15 +87,11 @@ class RandomRate(nn.Module):
 
     Args:
         cell: as of `PairwiseRate`.
-
-    Attributes:
-        generator: on the CPU, that W and b are drawn from; None is torch's own.
     """
 
     def __init__(self, cell: nn.Module):
         super().__init__()
         self.cell = cell
-        self.generator: torch.Generator | None = None
 
     def forward(self, t: Tensor, attended: Tensor) -> Tensor:
         """da/dt, (..., d, d), of h', (..., batch, d)."""
@@ -106,11 +102,8 @@ class RandomRate(nn.Module):
     def drawn(self, outputs: int, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """W, (outputs, n), and b, (outputs,), for inputs (..., n)."""
         bound = inputs.shape[-1] ** -0.5
-        device = inputs.device if self.generator is None else "cpu"
-        shapes = [(outputs, inputs.shape[-1]), (outputs,)]
-        drawn = [torch.empty(shape, dtype=inputs.dtype, device=device) for shape in shapes]
-        weight, bias = (each.uniform_(-bound, bound, generator=self.generator).to(inputs.device) for each in drawn)
-        return weight, bias
+        weight = inputs.new_empty(outputs, inputs.shape[-1]).uniform_(-bound, bound)
+        return weight, inputs.new_empty(outputs).uniform_(-bound, bound)
 
 
 class FullyConnectedAttention(nn.Sequential):

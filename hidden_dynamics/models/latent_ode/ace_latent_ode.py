@@ -11,11 +11,12 @@ from hidden_dynamics.models.continuous.attention import RandomRate, unnormalised
 from hidden_dynamics.models.continuous.co_evolving import Rule
 from hidden_dynamics.models.continuous.integral import State
 from hidden_dynamics.models.latent_ode.family import LatentTask
-from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
+from hidden_dynamics.models.latent_ode.latent_ode import LatentODE, check
 
-ATTENTIONS = ("evolving", "fc", "fixed")
+NO_PENALTY = {"weight": 0.0, "norm": 2}
 MIXINGS = {"softmax": pairwise, "raw": unnormalised}
 RATES = {"moments": PairwiseRate, "random": RandomRate}
+CHOICES = {"attention": ("evolving", "fc", "fixed"), "mixing": MIXINGS, "rate": RATES}
 
 
 class FixedAttention(nn.Module):
@@ -66,22 +67,16 @@ class ACELatentODE(LatentODE):
         self,
         task: LatentTask,
         hidden_size: int,
-        penalty: Mapping[str, Any],
+        penalty: Mapping[str, Any] = NO_PENALTY,
         attention: str = "evolving",
         mixing: str = "softmax",
         rate: str = "moments",
         tied: bool = False,
         **options: Any,
     ):
-        for name, value, known in [
-            ("attention", attention, ATTENTIONS),
-            ("mixing", mixing, MIXINGS),
-            ("rate", rate, RATES),
-        ]:
-            if value not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+        check(CHOICES, attention=attention, mixing=mixing, rate=rate)
         super().__init__(task, hidden_size, **options)
-        self.attention, self.rate, self.tied = attention, rate, tied
+        self.attention, self.tied = attention, tied
         self.weight, self.norm = _penalty(**penalty)
         self.q = FullyConnectedAttention(self.size) if attention == "fc" else None
         f, rule = self.integral.dynamics, MIXINGS[mixing]
@@ -110,11 +105,9 @@ class ACELatentODE(LatentODE):
     def _attention_parameters(self) -> list[nn.Parameter]:
         return list(self.integral.dynamics.g.parameters())
 
-    def _state(self, z: Tensor, generator: torch.Generator | None) -> State:
+    def _state(self, z: Tensor) -> State:
         if self.attention == "fixed":
             return z
-        if self.rate == "random":
-            self.integral.dynamics.g.generator = generator
         return z, correlations(z) if self.q is None else torch.stack([self.q(sample) for sample in z])
 
 

@@ -1,6 +1,6 @@
 """Latent-ODE (Rubanova et al. 2019), and Augmented-Latent-ODE (ACE-NODE, Section 4.3)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
@@ -10,7 +10,7 @@ from torch.nn import functional
 from hidden_dynamics.models.continuous import FunctionEvaluations, Integral, Solver
 from hidden_dynamics.models.continuous.integral import State
 from hidden_dynamics.models.latent_ode.family import LatentNetwork, LatentTask
-from hidden_dynamics.models.latent_ode.latent_start import divergence, evaluation_generator, standard_normal
+from hidden_dynamics.models.latent_ode.latent_start import divergence
 from hidden_dynamics.models.latent_ode.layers import classifier, initialised, tanh_network
 from hidden_dynamics.models.latent_ode.rnn_encoder import RNNEncoder
 from hidden_dynamics.models.observations import Observations
@@ -36,8 +36,7 @@ class Autonomous(nn.Module):
 class LatentODE(LatentNetwork):
     """z(0) ~ N(m, s^2), which an encoder reads from a series backwards; dz/dt = f(z); a row is a linear map of z(t).
 
-    The divergence is averaged over latent dimensions and series. In evaluation the samples of z(0) are drawn too, but
-    from a generator that starts anew for every batch: the same batch is given the same answer.
+    The divergence is averaged over latent dimensions and series. Samples of z(0) are drawn in evaluation too.
 
     Args:
         task: its rows, and what of it is classified: a series by two hidden layers of 300 ReLU units, a row by a linear
@@ -84,7 +83,7 @@ class LatentODE(LatentNetwork):
         start: str = "zero",
     ):
         super().__init__()
-        _check(encoder=encoder, label_from=label_from, start=start)
+        check(CHOICES, encoder=encoder, label_from=label_from, start=start)
         if samples < 1 or augmented < 0:
             raise ValueError(f"samples must be 1 or more and augmented 0 or more, not {samples} and {augmented}")
         self.labels, self.label_from, self.start = task.labels, label_from, start
@@ -112,11 +111,11 @@ class LatentODE(LatentNetwork):
             SolverFailure: the ODE could not be solved.
         """
         mean, deviation = self.encoder(batch.given)
-        generator = None if self.training else evaluation_generator()
-        noise = standard_normal(self.samples, mean, generator) if noise is None else noise
+        if noise is None:
+            noise = torch.randn(self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
         z = mean + deviation * noise
         times, offsets = self._times(batch.asked)
-        state = self._state(functional.pad(z, (0, self.augmented)), generator)
+        state = self._state(functional.pad(z, (0, self.augmented)))
         rows, end = self.integral.of_rows(state, times, offsets, batch.asked.series)
         values = self.decoder(rows[..., : self.decoder.in_features])
         return Answer(
@@ -131,8 +130,8 @@ class LatentODE(LatentNetwork):
         """These are the dynamics of the state from now on."""
         self.integral = Integral(dynamics, self.solver, self.function_evaluations)
 
-    def _state(self, z: Tensor, generator: torch.Generator | None) -> State:
-        """The state at the start, given z(0), (K, N, size); further noise is drawn from the generator."""
+    def _state(self, z: Tensor) -> State:
+        """The state at the start, given z(0), (K, N, size)."""
         return z
 
     def _extra(self, rows: Tensor, end: Tensor, asked: Observations) -> Tensor:
@@ -163,7 +162,12 @@ class LatentODE(LatentNetwork):
         return torch.cat([before, times, after]), torch.cat([zero, offsets, rows])
 
 
-def _check(**chosen: str) -> None:
-    for name, value in chosen.items():
-        if value not in CHOICES[name]:
-            raise ValueError(f"{name} must be {' or '.join(CHOICES[name])}, not {value!r}")
+def check(choices: Mapping[str, Collection[str]], **given: str) -> None:
+    """Each value given is among the choices of its name.
+
+    Raises:
+        ValueError: it is not.
+    """
+    for name, value in given.items():
+        if value not in choices[name]:
+            raise ValueError(f"{name} must be {' or '.join(choices[name])}, not {value!r}")

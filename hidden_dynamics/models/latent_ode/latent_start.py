@@ -1,22 +1,7 @@
-"""The latent state at the start of each series: samples of its posterior, and its divergence from the prior."""
+"""The latent state at the start of each series: its divergence from the prior."""
 
 import torch
 from torch import Tensor
-
-EVALUATION_SEED = 0
-
-
-def standard_normal(samples: int, like: Tensor, generator: torch.Generator | None) -> Tensor:
-    """Standard normal, (samples, *like.shape), drawn on the CPU from the generator; None is torch's own, in place."""
-    shape = (samples, *like.shape)
-    if generator is None:
-        return torch.randn(shape, dtype=like.dtype, device=like.device)
-    return torch.randn(shape, dtype=like.dtype, generator=generator).to(like.device)
-
-
-def evaluation_generator() -> torch.Generator:
-    """What an evaluation draws from: the same numbers each time, and none of those that training will draw."""
-    return torch.Generator().manual_seed(EVALUATION_SEED)
 
 
 def divergence(mean: Tensor, deviation: Tensor) -> Tensor:

@@ -7,13 +7,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.latent_ode.family import LatentTask
-from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
+from hidden_dynamics.models.latent_ode.latent_ode import LatentODE, check
 from hidden_dynamics.models.latent_ode.layers import tanh_maps
 from hidden_dynamics.models.observations import Observations
 
 SCALE = 100.0  # the rate is integrated in this unit, so that its integral is of the size of z
 WEIGHT = 0.1  # of the process's likelihood in the loss
-UNOBSERVED = ("integral", "zero")
+CHOICES = {"unobserved": ("integral", "zero")}
 
 
 class PoissonDynamics(nn.Module):
@@ -64,8 +64,7 @@ class LatentODEPoisson(LatentODE):
         unobserved: str = "integral",
         **options: Any,
     ):
-        if unobserved not in UNOBSERVED:
-            raise ValueError(f"unobserved must be {' or '.join(UNOBSERVED)}, not {unobserved!r}")
+        check(CHOICES, unobserved=unobserved)
         if options.get("augmented"):
             raise ValueError("a Latent-ODE with a Poisson process is not augmented")
         super().__init__(task, hidden_size, units=units, **options)
@@ -73,7 +72,7 @@ class LatentODEPoisson(LatentODE):
         rate = tanh_maps(hidden_size, task.features, 1, units)
         self._solve(PoissonDynamics(self.integral.dynamics, rate, self.latent))
 
-    def _state(self, z: Tensor, generator: torch.Generator | None) -> Tensor:
+    def _state(self, z: Tensor) -> Tensor:
         return functional.pad(z, (0, self.decoder.out_features))
 
     def _extra(self, rows: Tensor, end: Tensor, asked: Observations) -> Tensor:

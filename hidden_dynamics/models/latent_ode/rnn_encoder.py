@@ -12,9 +12,9 @@ BLOCK = 256  # union times whose input is laid out at once
 class RNNEncoder(nn.Module):
     """Mean and standard deviation of the latent state z(0) of each series.
 
-    At every union time, last to first, the GRU is given the gap to the union time before (0 at the first), and a series'
-    values and mask; 0 where it has no row. Its state moves there too, and so depends on when other series of
-    the batch were seen: this is what the authors' code does, and the papers say no more than that the gap is an input.
+    At every union time, last to first, the GRU is given the gap to the union time before (0 at the first) and a row's
+    values and mask, 0 where the series has none. Its state moves there too, and so depends on when other series of the
+    batch were seen: this is what the authors' code does, and the papers say no more than that the gap is an input.
 
     Args:
         features: D, of a row.
