@@ -4,14 +4,13 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.latent_ode.family import LatentNetwork, LatentTask
-from hidden_dynamics.models.latent_ode.layers import DEVIATION, classifier, initialised, tanh_network
+from hidden_dynamics.models.latent_ode.layers import classifier, tanh_network
 from hidden_dynamics.models.rnn_series.decaying_gru import Feedback, passed
-from hidden_dynamics.models.rnn_series.elapsed import CARRIED, GAPS, carried, gaps
+from hidden_dynamics.models.rnn_series.decays import Decay, Imputation
+from hidden_dynamics.models.rnn_series.elapsed import GAPS, gaps, one_of
 from hidden_dynamics.models.rnn_series.steps import Steps, steps_of
 from hidden_dynamics.models.series_batch import Answer, SeriesBatch
 
-MEANS = ("observed", "union")
-LARGEST = 1000.0  # exponent of a decay
 FED_BACK = 0.5  # share of the union times at which a network that classifies nothing sees its own prediction
 
 
@@ -38,8 +37,8 @@ class Recurrent(LatentNetwork):
         hidden_size: int,
         units: int,
         gap: str | None = None,
-        imputation: "Imputation | None" = None,
-        decay: "Decay | None" = None,
+        imputation: Imputation | None = None,
+        decay: Decay | None = None,
     ):
         super().__init__()
         self.gap, self.labels = gap, task.labels
@@ -84,52 +83,6 @@ class Recurrent(LatentNetwork):
             own[0] = False
             feedback = Feedback(self.decoder, own.to(steps.visits.device)[steps.visits].unsqueeze(2))
         return passed(self.cell, values, torch.cat(beside, 2), decay, feedback)
-
-
-class Decay(nn.Module):
-    """exp(-min(max(0, W c + b), 1000)), one factor for the whole state, with c the time since each feature was last
-    observed (Rubanova et al. 2019, "RNN-Decay"; a factor for each entry in Che et al. 2018, Equation 5).
-
-    Args:
-        features: D.
-        kind: "all" or "released" (`carried`).
-    """
-
-    def __init__(self, features: int, kind: str):
-        super().__init__()
-        self.kind = one_of("carried", kind, CARRIED)
-        self.rate = initialised(nn.Linear(features, 1))
-
-    def forward(self, steps: Steps, times: Tensor) -> Tensor:
-        """(N, S, 1)."""
-        return decayed(self.rate(carried(steps, times, self.kind)))
-
-
-class Imputation(nn.Module):
-    """m x + (1 - m) (gamma x' + (1 - gamma) mean), gamma = exp(-min(max(0, w c + b), 1000)), with x' the last value
-    before a step, c as in `Decay` (Che et al. 2018, Equations 5 and 6).
-
-    Ours: w is drawn like all weights of the family, b is 0; the released code leaves both uninitialised.
-
-    Args:
-        features: D.
-        mean: of what a series observed of a feature, 0 where nothing; "union", as released: what was observed is summed
-            and divided by the number of the batch's union times, so it is next to 0 and depends on the other series.
-        kind: "all" or "released" (`carried`).
-    """
-
-    def __init__(self, features: int, mean: str, kind: str):
-        super().__init__()
-        self.mean, self.kind = one_of("mean", mean, MEANS), one_of("carried", kind, CARRIED)
-        self.weight = nn.Parameter(torch.empty(features).normal_(0, DEVIATION))
-        self.bias = nn.Parameter(torch.zeros(features))
-
-    def forward(self, steps: Steps, times: Tensor) -> Tensor:
-        """(N, S, D)."""
-        gamma = decayed(self.weight * carried(steps, times, self.kind) + self.bias)
-        counts = len(times) if self.mean == "union" else steps.mask.sum(1, keepdim=True).clamp(min=1)
-        mean = steps.values.sum(1, keepdim=True) / counts
-        return torch.where(steps.mask > 0, steps.values, gamma * steps.last_values() + (1 - gamma) * mean)
 
 
 class RNNDelta(Recurrent):
@@ -207,20 +160,3 @@ class RNNGRUD(Recurrent):
     ):
         imputation, decay = Imputation(task.features, mean, carried), Decay(task.features, carried)
         super().__init__(task, hidden_size, units, imputation=imputation, decay=decay)
-
-
-def decayed(exponent: Tensor) -> Tensor:
-    """exp(-min(max(0, y), 1000)); at a tie, the gradient is that of the released code, one half."""
-    lowest, highest = exponent.new_zeros(()), exponent.new_full((), LARGEST)
-    return torch.exp(-torch.minimum(torch.maximum(lowest, exponent), highest))
-
-
-def one_of(name: str, value: str, known: tuple[str, ...]) -> str:
-    """The value.
-
-    Raises:
-        ValueError: it is none of those known.
-    """
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-    return value

@@ -42,8 +42,8 @@ def carried(steps: Steps, times: Tensor, kind: str) -> Tensor:
 
     Let n(u) be the time that follows union time u, or the last itself. Released is c_0 = n(0) - t_0 and
     c_u = n(u) - n(u - 1) + [missing at u - 1 > 0] c_{u-1}, so c_u = n(u) - n(p) with p the latest union time before u
-    where the feature was observed, or 0. The largest may lie where a series has no row, but then at the last time. Where no time
-    passed, all are 0; the released code divides by 0.
+    where the feature was observed, or 0. The largest may lie where a series has no row, but then at the last time.
+    Where no time passed, all are 0; the released code divides by 0.
     """
     t = times.to(steps.counts.device)
     clock = torch.cat([t[1:], t[-1:]]) if kind == "released" else t
@@ -53,3 +53,14 @@ def carried(steps: Steps, times: Tensor, kind: str) -> Tensor:
     since = torch.where(steps.valid().unsqueeze(2), since, 0)
     largest = torch.maximum(since.max(), (t[-1] - last[:, -1]).max())
     return (since / torch.where(largest > 0, largest, 1)).to(steps.values)
+
+
+def one_of(name: str, value: str, known: tuple[str, ...]) -> str:
+    """The value.
+
+    Raises:
+        ValueError: it is none of those known.
+    """
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    return value

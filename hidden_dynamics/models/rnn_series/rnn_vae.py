@@ -5,9 +5,9 @@ from torch import Tensor, nn
 
 from hidden_dynamics.models.latent_ode.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_ode.layers import classifier, tanh_network
-from hidden_dynamics.models.rnn_series.baselines import one_of
+from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.rnn_series.decaying_gru import passed
-from hidden_dynamics.models.rnn_series.elapsed import until_next
+from hidden_dynamics.models.rnn_series.elapsed import one_of, until_next
 from hidden_dynamics.models.rnn_series.fed_back_gru import generated
 from hidden_dynamics.models.rnn_series.steps import steps_of
 from hidden_dynamics.models.series_batch import Answer, SeriesBatch
@@ -56,11 +56,12 @@ class RNNVAE(LatentNetwork):
         """What is predicted of the rows asked, from one sample of z."""
         asked = batch.asked
         against = bool(asked.times[0] < batch.given.times[-1])
-        mean, deviation = self.encoded(batch, against)
-        z = mean + deviation * torch.randn_like(mean)
-        start = _first_values(batch)
+        last, start = self.encoded(batch.given, against), _first_values(batch.given)
         if against and self.order == "patients":
-            start = start.flip(0)
+            last, start = last.flip(0), start.flip(0)
+        mean, deviation = self.posterior(last).chunk(2, 1)
+        deviation = deviation.abs()
+        z = mean + deviation * torch.randn_like(mean)
         states = self.states(z, start, asked.times)
         first = int(asked.offsets[1])
         visits = asked.rows_of_times().to(z.device)
@@ -74,18 +75,12 @@ class RNNVAE(LatentNetwork):
         values = torch.cat([start[asked.series[:first]], read])
         return Answer(values[None], labels, divergence, values.new_zeros(()))
 
-    def encoded(self, batch: SeriesBatch, against: bool) -> tuple[Tensor, Tensor]:
-        """Mean and standard deviation of z, (N, H) each."""
-        given = batch.given
+    def encoded(self, given: Observations, against: bool) -> Tensor:
+        """The encoder's last state of each series, (N, recognition size)."""
         steps = steps_of(given, backwards=against and self.order == "time")
         gaps = until_next(-given.times.flip(0) if against else given.times).to(steps.values)
-        beside = torch.cat([steps.mask, gaps[steps.visits].unsqueeze(2)], 2)
-        states = passed(self.encoder, steps.values, beside)
-        last = states[torch.arange(given.size, device=states.device), steps.counts]
-        if against and self.order == "patients":
-            last = last.flip(0)
-        mean, deviation = self.posterior(last).chunk(2, 1)
-        return mean, deviation.abs()
+        states = passed(self.encoder, steps.values, torch.cat([steps.mask, gaps[steps.visits].unsqueeze(2)], 2))
+        return states[torch.arange(given.size, device=states.device), steps.counts]
 
     def states(self, z: Tensor, start: Tensor, times: Tensor) -> Tensor:
         """The decoder's states at the union times asked, (U, N, H), z at the first.
@@ -102,9 +97,8 @@ class RNNVAE(LatentNetwork):
         return torch.cat([z[None], generated(self.generator, self.decoder, self.generator(seen, z), gaps)])
 
 
-def _first_values(batch: SeriesBatch) -> Tensor:
+def _first_values(given: Observations) -> Tensor:
     """What was given of each series at the first union time: (N, D), 0 where nothing."""
-    given = batch.given
     first = int(given.offsets[1])
     return given.values.new_zeros(given.size, given.values.shape[1]).index_copy(
         0, given.series[:first], given.values[:first]
