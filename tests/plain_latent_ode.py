@@ -254,18 +254,24 @@ def plain_rnn_encoder(encoder, dense):
     return mean, torch.abs(deviation)
 
 
-def plain_correlation(z):
-    """Of the dimensions of z, (N, L), over the series, as numpy gives it: (L, L)."""
-    found = np.corrcoef(z.detach().numpy(), rowvar=False)
-    return torch.from_numpy(np.atleast_2d(found)).to(z)
+def plain_correlations(z):
+    """Of each sample's dimensions over the series, as numpy gives it: (K, L, L), of (K, N, L)."""
+    return torch.stack([torch.from_numpy(np.corrcoef(each.detach().numpy(), rowvar=False)).to(z) for each in z])
+
+
+def plain_fully_connected(q, z):
+    """(K, L, L) of (K, N, L): two maps with ReLU between them, averaged over the series."""
+    first, _, second = q
+    hidden = torch.relu(z @ first.weight.t() + first.bias)
+    return (hidden @ second.weight.t() + second.bias).mean(1).reshape(len(z), z.shape[2], z.shape[2])
 
 
 class PlainRate(torch.nn.Module):
-    """The rate of [z; a], (K, N + L, L), the attention of each sample below its series.
+    """The rate of [z; a], (K, N + L, L), the attention of each sample below its series. Both see z' = z w^T.
 
     Args:
-        f, g: of z' and of the attention.
-        mixing: "softmax", of rows; "raw".
+        f, g: of z'.
+        mixing: how w is made of a: "softmax", of rows; "raw", a itself.
         rate: "moments", g(z')^T z' / N; "random", a new linear map of all series' g(z') in every evaluation.
     """
 
@@ -295,7 +301,7 @@ class FixedRate(torch.nn.Module):
         self.f = f
 
     def forward(self, t, z):
-        weights = torch.softmax(torch.stack([plain_correlation(each) for each in z]), 2)
+        weights = torch.softmax(plain_correlations(z), 2)
         return self.f(torch.einsum("knj,kij->kni", z, weights))
 
 
@@ -323,11 +329,53 @@ class Flow(torch.nn.Module):
         return self.f(z)
 
 
-def plain_solution(rate, start, times, rtol, atol):
-    """From the first of the times: (K, N, U, ...)."""
-    if len(times) == 1:
-        return start[:, :, None]
-    return odeint(rate, start, times, rtol=rtol, atol=atol, method="dopri5").permute(1, 2, 0, 3)
+@dataclass
+class Walk:
+    """
+    Attributes:
+        predicted: (K, N, U, D) at the union times asked.
+        states: (K, N, U, ...), of which [z, ...] is the start.
+        end: (K, N, ...), the state at the time 1.
+        z: (K, N, L), the samples.
+        mean, deviation: (N, L), of z.
+    """
+
+    predicted: Tensor
+    states: Tensor
+    end: Tensor
+    z: Tensor
+    mean: Tensor
+    deviation: Tensor
+
+
+def plain_latent_ode(network, given, times, noise, rate, below=None, start="zero", beside=0):
+    """A Latent-ODE's answer at `times`, (U,).
+
+    Args:
+        noise: (K, N, L), what z is drawn from.
+        rate: of the state.
+        below: of z, what stands below it in the state and evolves with it, (K, M, L).
+        start: "zero", z is the state at the time 0; "first_asked", at the first of the times.
+        beside: zeros beside z in the state.
+    """
+    encode = plain_ode_encoder if hasattr(network.encoder, "core") else plain_rnn_encoder
+    mean, deviation = encode(network.encoder, given)
+    z = mean + deviation * noise
+    state = torch.cat([z, z.new_zeros(*z.shape[:2], beside)], 2)
+    if below is not None:
+        state = torch.cat([state, below(state)], 1)
+    grid = times.tolist()
+    grid = [*([0.0] if start == "zero" and grid[0] > 0 else []), *grid, *([1.0] if grid[-1] < 1 else [])]
+    settings = {"rtol": network.solver.rtol, "atol": network.solver.atol, "method": "dopri5"}
+    if len(grid) > 1:
+        solution = odeint(rate, state, torch.tensor(grid, dtype=torch.float64).to(times), **settings)
+    else:
+        solution = state[None]
+    solution = solution.permute(1, 2, 0, 3)[:, : len(mean)]
+    first = grid.index(times[0].item())
+    states = solution[:, :, first : first + len(times)]
+    predicted = states[..., : network.decoder.in_features] @ network.decoder.weight.t() + network.decoder.bias
+    return Walk(predicted, states, solution[:, :, -1], z, mean, deviation)
 
 
 def plain_poisson(log_rates, integrals, asked, unobserved):

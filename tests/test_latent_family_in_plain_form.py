@@ -1,18 +1,30 @@
 """The Latent-ODE family: held to the released loops in plain form, in float64, gradients included."""
 
+import functools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from cases import assert_all_close, noise
+from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE
+from hidden_dynamics.models.latent_ode.latent_ode import SOLVER, LatentODE
+from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson
 from plain_latent_ode import (
+    FixedRate,
+    Flow,
+    PlainRate,
+    PoissonRate,
     dense_of,
     plain_bound,
+    plain_correlations,
     plain_divergence,
+    plain_fully_connected,
+    plain_latent_ode,
     plain_likelihood,
     plain_mse,
     plain_ode_rnn,
+    plain_poisson,
     plain_rows_loss,
     plain_series_loss,
     rows_of,
@@ -129,20 +141,24 @@ def plain_loss(predicted, divergence, logits, batch, extra=0.0):
 
 
 def assert_alike(network, batch, predicted, divergence, logits, extra=0.0, found=None):
-    """The network's answer, its loss and all gradients are those of the plain form."""
+    """The network's answer, its loss and all gradients are those of the plain form.
+
+    The loss hardly depends on any sample but the likeliest. So the gradient is that of a sum of all answers, too.
+    """
     found = network(batch) if found is None else found
-    expected = [rows_of(predicted, batch.asked)]
-    ours = [found.values]
+    pairs = [(found.values, rows_of(predicted, batch.asked))]
     if logits is not None:
-        ours.append(found.labels)
-        expected.append(logits if network.labels == "series" else rows_of(logits, batch.asked))
-    ours.append(torch.as_tensor(found.divergence))
-    expected.append(torch.as_tensor(divergence, dtype=torch.float64))
-    for one, other in zip(ours, expected, strict=True):
-        assert_all_close([one.detach()], [other.detach()], TOLERANCE) if other.any() else one.any()
-    loss, plain = network.loss(found, batch), plain_loss(predicted, divergence, logits, batch, extra)
-    assert_all_close([loss.detach()], [plain.detach()], TOLERANCE)
-    assert_all_close(gradients_of(loss, network), gradients_of(plain, network), TOLERANCE)
+        pairs.append((found.labels, logits if network.labels == "series" else rows_of(logits, batch.asked)))
+    pairs.append((found.divergence, torch.as_tensor(divergence, dtype=torch.float64)))
+    pairs.append((network.loss(found, batch), plain_loss(predicted, divergence, logits, batch, extra)))
+    scale = pairs[-1][1].detach().abs()
+    sums = [pairs[-1][which] / scale for which in (0, 1)]
+    for place, (ours, plain) in enumerate(pairs[:-1]):
+        weights = noise(1, *plain.shape, seed=place)
+        sums = [total + (weights * each).sum() for total, each in zip(sums, (ours, plain), strict=True)]
+    for ours, plain in pairs:
+        assert_all_close([ours.detach()], [plain.detach()], TOLERANCE)
+    assert_all_close(*(gradients_of(total, network) for total in sums), TOLERANCE)
 
 
 # What is learnt
@@ -230,3 +246,102 @@ def test_an_rnn_vae_is_the_plain_one(until, labels, order):
     if labels is not None:
         logits = network.classifier(mean).t() if labels == "series" else network.classifier(states)
     assert_alike(network, batch, predicted, plain_divergence(mean, deviation), logits, found=found)
+
+
+# Latent-ODE
+
+LATENT = {"recognition_size": 5, "recognition_layers": 1, "generative_layers": 1, "units": 6, "gru_units": 4}
+L, K = 3, 2
+
+
+def made(cls, labels, **options):
+    torch.manual_seed(1)
+    return shaken(cls(Task(labels), L, samples=K, **LATENT | options)).train()
+
+
+def assert_latent(network, batch, rate, features=D, extra=None, below=None, seed=2, **options):
+    """The network and the plain form have the same noise, and draw from equal generators what else they draw."""
+    sample = noise(K, SERIES, network.latent, seed=seed)
+    torch.manual_seed(seed)
+    found = network(batch, sample)
+    torch.manual_seed(seed)
+    walk = plain_latent_ode(network, dense_of(batch.given), batch.asked.times, sample, rate, below, **options)
+    size, logits = network.size, None
+    if network.labels == "rows":
+        logits = network.classifier(walk.states[..., :size])
+    elif network.labels == "series":
+        logits = network.classifier(walk.z if network.label_from == "start" else walk.end[..., :size]).squeeze(2)
+    added = 0.0 if extra is None else extra(walk, dense_of(batch.asked))
+    divergence = plain_divergence(walk.mean, walk.deviation)
+    assert_alike(network, batch, walk.predicted, divergence, logits, added, found)
+
+
+def flow(network):
+    return Flow(network.integral.dynamics.network)
+
+
+@pytest.mark.parametrize("encoder", ["ode", "rnn"])
+@pytest.mark.parametrize("label_from", ["end", "start"])
+@every_batch
+def test_a_latent_ode_is_the_plain_one(form, labels, encoder, label_from):
+    network = made(LatentODE, labels, encoder=encoder, label_from=label_from)
+    assert_latent(network, drawn(labels=labels, **BATCHES[form]), flow(network))
+
+
+@pytest.mark.parametrize("start", ["zero", "first_asked"])
+@pytest.mark.parametrize("encoder", ["ode", "rnn"])
+@pytest.mark.parametrize("latest", [40, 400])
+def test_a_latent_ode_extrapolates_as_the_plain_one(start, encoder, latest):
+    network = made(LatentODE, None, encoder=encoder, start=start)
+    assert_latent(network, drawn(latest=latest, until=latest / 2), flow(network), start=start)
+
+
+@pytest.mark.parametrize(("labels", "label_from"), [("series", "end"), ("series", "start"), ("rows", "end")])
+def test_an_augmented_latent_ode_is_the_plain_one(labels, label_from):
+    network = made(LatentODE, labels, augmented=2, label_from=label_from)
+    assert_latent(network, drawn(labels=labels), flow(network), beside=2)
+
+
+@pytest.mark.parametrize("unobserved", ["integral", "zero"])
+@pytest.mark.parametrize(
+    ("until", "labels", "label_from"),
+    [(None, None, "end"), (20, None, "end"), (None, "series", "end"), (None, "series", "start")],
+)
+def test_a_latent_ode_with_a_poisson_process_is_the_plain_one(until, labels, label_from, unobserved):
+    network = made(LatentODEPoisson, labels, label_from=label_from, unobserved=unobserved)
+    dynamics = network.integral.dynamics
+    rate = PoissonRate(dynamics.flow.network, dynamics.rate, D)
+
+    def extra(walk, asked):
+        logs, integrals = dynamics.rate(walk.states[..., L : 2 * L]), 100 * walk.end[..., 2 * L :]
+        return -0.1 * plain_poisson(logs, integrals, asked, unobserved).mean()
+
+    assert_latent(network, drawn(labels=labels, until=until), rate, extra=extra, beside=D)
+
+
+PUBLISHED = {"mixing": "softmax", "rate": "moments", "tied": False}
+RELEASED = {"mixing": "raw", "rate": "random", "tied": True, "label_from": "start"}
+
+
+@pytest.mark.parametrize(("until", "labels"), [(None, "series"), (None, "rows"), (20, None)])
+@pytest.mark.parametrize(
+    "reading",
+    [PUBLISHED, *({**PUBLISHED, name: value} for name, value in RELEASED.items()), RELEASED],
+    ids=["published", *RELEASED, "released"],
+)
+def test_an_ace_latent_ode_is_the_plain_one(reading, until, labels):
+    solver = {"method": "dopri5", "rtol": 1e-2, "atol": 1e-2} if reading["rate"] == "random" else SOLVER  # it is rough
+    network = made(ACELatentODE, labels, penalty={"weight": 0.01}, solver=solver, **reading)
+    f, g = (each.network for each in (network.integral.dynamics.f, network.integral.dynamics.g.cell))
+    rate = PlainRate(f, g, reading["mixing"], reading["rate"])
+    assert_latent(network, drawn(labels=labels, until=until), rate, below=plain_correlations)
+
+
+@every_label
+def test_ace_latent_odes_with_other_attentions_are_the_plain_ones(labels):
+    fixed = made(ACELatentODE, labels, penalty={"weight": 0.01}, attention="fixed")
+    assert_latent(fixed, drawn(labels=labels), FixedRate(fixed.integral.dynamics.f.network))
+    connected = made(ACELatentODE, labels, penalty={"weight": 0.01}, attention="fc")
+    f, g = (each.network for each in (connected.integral.dynamics.f, connected.integral.dynamics.g.cell))
+    below = functools.partial(plain_fully_connected, connected.q)
+    assert_latent(connected, drawn(labels=labels), PlainRate(f, g, "softmax", "moments"), below=below)
