@@ -147,7 +147,7 @@ def test_it_is_the_papers_equations_one_after_another(labels, heads, samples):
     torch.manual_seed(3)
     answer = network(given)
     torch.manual_seed(3)
-    values, logits, *q = plain(network, given.given, torch.randn(samples, SERIES, 4, L, dtype=torch.float32).double())
+    values, logits, *q = plain(network, given.given, torch.randn(samples, SERIES, 4, L, dtype=torch.float64))
     assert_close(answer.values, values)
     if labels is not None:
         assert_close(answer.labels, logits)

@@ -81,7 +81,8 @@ class MTAN(LatentNetwork):
         the series (Equation 12).
         """
         mean, logvar = self.encoded(batch)
-        z = mean + torch.exp(logvar / 2) * torch.randn(self.samples, *mean.shape).to(mean)
+        noise = torch.randn(self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
+        z = mean + torch.exp(logvar / 2) * noise
         states = self.decoder(z.flatten(0, 1))[0].unflatten(0, z.shape[:2])
         asked = padded(batch.asked)
         seen = self.to_rows.known(asked.times.to(z), self.points, states)[:, asked.own.series, asked.own.rows]
