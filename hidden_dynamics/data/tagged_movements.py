@@ -18,8 +18,8 @@ from hidden_dynamics.data.settings import with_defaults, within
 from hidden_dynamics.data.streams import generator
 
 DEFAULTS: dict[str, Any] = {
-    "sequences": 10,
-    "reports": 400,  # of a sequence
+    "sequences": 20,
+    "reports": 200,  # of a sequence
     "silent": 0.1,  # share of the tenths of a second at which no tag reports
     "noise": 0.03,  # metres, standard deviation of a coordinate
     "seed": 0,
@@ -50,17 +50,17 @@ class Motion(NamedTuple):
 STANDING, LYING, SITTING = (1.35, 1.0, 0.0), (0.2, 0.15, 1.3), (0.95, 0.55, 0.4)
 FOURS, GROUND = (0.5, 0.55, 0.7), (0.6, 0.15, 0.8)
 MOTIONS = {
-    "walking": Motion(*STANDING, 0.3, 1.0, 0.25, 3, 6),
+    "walking": Motion(*STANDING, 0.3, 0.7, 0.3, 5, 9),
     "falling": Motion(*LYING, 0.5, 0.5, 0.1, 1.5, 2.5),
-    "lying down": Motion(*LYING, 0.8, 0.1, 0.02, 2, 3),
-    "lying": Motion(*LYING, 0.3, 0.0, 0.0, 3, 7),
-    "sitting down": Motion(*SITTING, 0.6, 0.1, 0.02, 1.5, 2.5),
-    "sitting": Motion(*SITTING, 0.3, 0.0, 0.0, 3, 7),
-    "standing up from lying": Motion(*STANDING, 1.2, 0.1, 0.05, 2.5, 4),
-    "standing up from sitting": Motion(*STANDING, 0.8, 0.1, 0.05, 2, 3),
-    "standing up from sitting on the ground": Motion(*STANDING, 1.0, 0.1, 0.05, 2, 3),
-    "on all fours": Motion(*FOURS, 0.4, 0.25, 0.1, 3, 6),
-    "sitting on the ground": Motion(*GROUND, 0.5, 0.0, 0.0, 3, 6),
+    "lying down": Motion(*LYING, 0.8, 0.1, 0.0, 2, 3),
+    "lying": Motion(*LYING, 0.3, 0.0, 0.0, 5, 9),
+    "sitting down": Motion(*SITTING, 0.6, 0.1, 0.0, 1.5, 2.5),
+    "sitting": Motion(*SITTING, 0.3, 0.0, 0.0, 5, 9),
+    "standing up from lying": Motion(*STANDING, 1.5, 0.0, 0.0, 3, 4),
+    "standing up from sitting": Motion(*STANDING, 1.2, 0.0, 0.0, 2, 3),
+    "standing up from sitting on the ground": Motion(*STANDING, 1.5, 0.0, 0.0, 2.5, 3.5),
+    "on all fours": Motion(*FOURS, 0.4, 0.25, 0.1, 5, 9),
+    "sitting on the ground": Motion(*GROUND, 0.5, 0.0, 0.0, 5, 9),
 }
 CHAIN = (
     *("walking", "sitting down", "sitting", "standing up from sitting"),
@@ -69,6 +69,7 @@ CHAIN = (
     *("walking", "lying down", "lying", "standing up from lying"),
 )
 STRIDES = 1.0  # of a walk, in a second
+ROOM = 0.5  # metres from the middle, where x and y are 0, at which a walker turns back
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
@@ -133,7 +134,7 @@ def _activities(random: np.random.Generator, count: int) -> list[str]:
 def _places(random: np.random.Generator, motions: list[Motion]) -> np.ndarray:
     """Where the tags are at each tick: (ticks, 4, 3), metres, in the order of `tag_reports.TAGS`."""
     posture = np.array(motions[0][:3])
-    body, heading, phase = random.uniform(1, 4, 2), random.uniform(0, 2 * np.pi), 0.0
+    body, heading, phase = random.uniform(-0.5, 0.5, 2), random.uniform(0, 2 * np.pi), 0.0
     places = np.empty((len(motions), len(tag_reports.TAGS), len(tag_reports.AXES)))
     for tick, motion in enumerate(motions):
         posture = posture + min(1, TICK / motion.approach) * (np.array(motion[:3]) - posture)
@@ -156,11 +157,10 @@ def _places(random: np.random.Generator, motions: list[Motion]) -> np.ndarray:
 
 
 def _turn(body: np.ndarray, heading: float) -> float:
-    """By how much to turn towards the middle of the room, where the body nears its walls."""
-    middle = np.array([2.5, 2.5]) - body
-    if np.hypot(*middle) < 1.5:
+    """By how much to turn in a tick: towards the middle of the room, where the body is far from it."""
+    if np.hypot(*body) < ROOM:
         return 0.0
-    return 0.3 * float(np.sin(np.arctan2(middle[1], middle[0]) - heading))
+    return 0.6 * float(np.sin(np.arctan2(-body[1], -body[0]) - heading))
 
 
 def _checked(settings: dict) -> dict[str, Any]:
