@@ -150,6 +150,57 @@ def test_times_that_do_not_all_ascend_or_descend_are_refused(times):
         Integral(dynamics, Solver()).at(start_of(dynamics), torch.tensor(times))
 
 
+# Rows of single series at single times
+
+
+def rows_at(times, many=3, series=4, seed=0):
+    """Offsets and series of rows: at each time some of the series, at the first none."""
+    random = torch.Generator().manual_seed(seed)
+    counts = [0, *(1 + torch.randperm(many, generator=random)[0].item() for _ in times[1:])]
+    each = [torch.randperm(series, generator=random)[:count].sort().values for count in counts]
+    return torch.tensor([0, *counts]).cumsum(0), torch.cat(each)
+
+
+class TurningSamples(Turning):
+    """The same of (K, N, d); of a tuple, the first part turns, and the second shrinks."""
+
+    def forward(self, t, y):
+        if isinstance(y, torch.Tensor):
+            return super().forward(t, y)
+        return super().forward(t, y[0]), -y[1]
+
+
+@either_gradient
+@pytest.mark.parametrize("method", ["dopri5", "midpoint"])
+@pytest.mark.parametrize("beside", [False, True], ids=["tensor", "tuple"])
+def test_rows_of_series_are_those_of_the_solution_at_all_times(method, adjoint, beside):
+    dynamics, times = TurningSamples(), torch.tensor(TIMES, dtype=torch.float64)
+    start, other = noise(2, 4, 3, seed=1).requires_grad_(), noise(2, 3, 3, seed=2).requires_grad_()
+    offsets, series = rows_at(TIMES)
+    integral, y = Integral(dynamics, Solver(method, adjoint=adjoint)), (start, other) if beside else start
+    whole = integral.at(y, times)
+    whole, wanted = whole[0] if beside else whole, [start, dynamics.matrix]
+    which = torch.repeat_interleave(torch.arange(len(times)), offsets.diff())
+    rows, end = integral.of_rows(y, times, offsets, series)
+    assert rows.shape == (2, len(series), 3) and end.shape == start.shape
+    expected = torch.cat([whole[which, :, series].transpose(0, 1), whole[-1]], 1)
+    assert_all_close(found_of(torch.cat([rows, end], 1), wanted), found_of(expected, wanted), 1e-12)
+
+
+def test_rows_at_the_one_time_are_of_the_start_and_cost_nothing():
+    dynamics = Turning()
+    start, series = noise(2, 4, 3, seed=1), torch.tensor([1, 3])
+    rows, end = Integral(dynamics, Solver()).of_rows(start, torch.tensor([0.3]), torch.tensor([0, 2]), series)
+    assert torch.equal(rows, start[:, [1, 3]]) and torch.equal(end, start) and dynamics.calls == 0
+
+
+@pytest.mark.parametrize("times", [[0.0, 0.5, 0.5], [1.0, 0.5], []])
+def test_times_of_rows_that_do_not_ascend_are_refused(times):
+    with pytest.raises(ValueError, match="times"):
+        offsets = torch.zeros(len(times) + 1, dtype=torch.int64)
+        Integral(Turning(), Solver()).of_rows(noise(1, 4, 3), torch.tensor(times), offsets, offsets[:0])
+
+
 # Failures
 
 
@@ -225,3 +276,14 @@ def test_an_interpolant_is_evaluated_at_all_times_of_its_step_at_once():
         return sum(size >= start.numel() for size in sizes if size != times)
 
     assert abs(operations(400) - operations(100)) < 10  # a small step without a time among the fewer is not evaluated
+
+
+@pytest.mark.parametrize("solver", [Solver(adjoint=False), Solver("rk4", adjoint=False)], ids=["dopri5", "rk4"])
+def test_of_many_series_no_tensor_holds_all_at_all_times(solver):
+    dynamics, sizes, times = Turning(), [], torch.linspace(0, 1, 200, dtype=torch.float64)
+    start = noise(2, 50, 3, seed=1).requires_grad_()
+    offsets, series = rows_at(times, series=50)
+    with Watching(lambda name, result: sizes.append(getattr(result, "numel", int)())):
+        rows, end = Integral(dynamics, solver).of_rows(start, times, offsets, series)
+        (rows.sum() + end.sum()).backward()
+    assert max(sizes) <= max(rows.numel(), 7 * start.numel())  # the solver keeps seven rates of a step
