@@ -55,7 +55,7 @@ class RowsOfSeries:
         series = self.series[offsets[0] : offsets[-1]]
         counts = torch.tensor(offsets, device=times.device).diff()
         x = ((times - step.t0) / (step.t1 - step.t0)).to(step.y1.dtype)
-        each = torch.repeat_interleave(x, counts).unsqueeze(1)
+        each = torch.repeat_interleave(x, counts, output_size=len(series)).unsqueeze(1)
         *others, last = [self.of(coefficient) for coefficient in step.interp_coeff]
         rows, end = last.index_select(1, series), last
         for coefficient in reversed(others):

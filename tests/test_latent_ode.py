@@ -1,0 +1,335 @@
+"""Latent-ODE and its relatives: closed forms, properties, attention and its released errors.
+
+That they are the released loops is held by test_latent_family_in_plain_form.py.
+"""
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from cases import assert_all_close, noise
+from torch import nn
+
+from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE
+from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
+from hidden_dynamics.models.latent_ode.objective import label_loss, log_likelihood, mean_squared_error, negative_bound
+from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson
+from hidden_dynamics.models.observations import Rows, batch_of
+from hidden_dynamics.models.series_batch import Answer, SeriesBatch
+
+D, L, N, K = 3, 4, 5, 2
+SMALL = {
+    "recognition_size": 5,
+    "recognition_layers": 1,
+    "generative_layers": 1,
+    "units": 6,
+    "gru_units": 4,
+    "samples": K,
+    "solver": {"method": "dopri5", "rtol": 1e-3, "atol": 1e-4, "adjoint": False},
+}
+TIGHT = SMALL | {"solver": {"method": "dopri5", "rtol": 1e-11, "atol": 1e-12, "adjoint": False}}
+ROUGH = {"method": "dopri5", "rtol": 1e-1, "atol": 1e-1, "adjoint": False}  # random rates take hundreds of steps
+NETWORKS = {
+    "Latent-ODE": (LatentODE, {}),
+    "RNN encoder": (LatentODE, {"encoder": "rnn"}),
+    "augmented": (LatentODE, {"augmented": 2}),
+    "Poisson": (LatentODEPoisson, {}),
+    "Poisson, released": (LatentODEPoisson, {"unobserved": "zero"}),
+    "ACE": (ACELatentODE, {}),
+    "ACE, raw": (ACELatentODE, {"mixing": "raw"}),
+    "ACE, tied": (ACELatentODE, {"tied": True}),
+    "ACE, random": (ACELatentODE, {"rate": "random", "solver": ROUGH}),
+    "ACE, released": (ACELatentODE, {"mixing": "raw", "rate": "random", "tied": True, "solver": ROUGH}),
+    "FC-ACE": (ACELatentODE, {"attention": "fc"}),
+    "Fixed-ACE": (ACELatentODE, {"attention": "fixed"}),
+}
+every_network = pytest.mark.parametrize("name", NETWORKS)
+every_certain_network = pytest.mark.parametrize(
+    "name", [name for name, (_, options) in NETWORKS.items() if options.get("rate") != "random"]
+)
+
+
+def task_of(labels):
+    return SimpleNamespace(features=D, labels=labels, classes=4 if labels == "rows" else 1)
+
+
+def drawn(labels=None, size=N, seed=0):
+    """A batch in which one series has a single row, and one never the last feature."""
+    rng = np.random.default_rng(seed)
+    lengths = np.array([1, *rng.integers(2, 7, size - 1)])
+    times = np.concatenate([np.sort(rng.choice(41, length, replace=False)) for length in lengths])
+    times[-1] = 40
+    mask = rng.random((lengths.sum(), D)) < 0.6
+    mask[-lengths[-1] :, -1] = False
+    mask[0, 0] = True
+    whole = batch_of(Rows(times.astype(np.float32), rng.random(mask.shape), mask, lengths), np.arange(size))
+    whole = replace(whole, times=whole.times / 40)
+    found = None
+    if labels == "series":
+        found = torch.from_numpy((rng.random(size) < 0.5).astype(np.float64))
+    elif labels == "rows":
+        found = torch.from_numpy(rng.integers(-1, 4, len(whole.values)))
+    return SeriesBatch(whole, whole, found, 0.37)
+
+
+def made(name, labels=None, seed=0, **options):
+    """In float64, its parameters away from where they start."""
+    cls, own = NETWORKS[name]
+    torch.manual_seed(seed)
+    network = cls(task_of(labels), L, **SMALL | own | options).double()
+    with torch.no_grad():
+        for k, parameter in enumerate(network.parameters()):
+            parameter.add_(0.2 * noise(*parameter.shape, seed=100 * seed + k))
+    return network
+
+
+def noise_of(network, size=N):
+    return noise(K, size, network.latent, seed=7)
+
+
+def gradients_of(loss, network):
+    wanted = list(network.parameters())
+    found = torch.autograd.grad(loss, wanted, allow_unused=True)
+    return [torch.zeros_like(p) if each is None else each for p, each in zip(wanted, found, strict=True)]
+
+
+# Numbers that are known
+
+
+def test_parameters_are_as_many_as_released():
+    """Facts of the authors' code: with the classifier of series, without it, and with eleven classes of rows."""
+
+    def count(network):
+        return sum(parameter.numel() for parameter in network.parameters())
+
+    for labels, expected in [("series", (126_572, 181_723, 163_972)), (None, (29_671, 78_822, 67_071))]:
+        task = SimpleNamespace(features=41, labels=labels, classes=1)
+        networks = LatentODE(task, 20, encoder="rnn"), LatentODEPoisson(task, 20), LatentODE(task, 20)
+        assert tuple(map(count, networks)) == expected
+    assert count(ACELatentODE(task, 20, tied=True)) == expected[-1]
+    task = SimpleNamespace(features=12, labels="rows", classes=11)
+    sizes = {"recognition_size": 100, "recognition_layers": 4, "generative_layers": 2, "units": 500}
+    networks = [cls(task, 15, **sizes, **options) for cls, options in list(NETWORKS.values())[:2]]
+    assert tuple(map(count, [*networks, LatentODEPoisson(task, 15, **sizes)])) == (1_696_763, 561_563, 1_979_485)
+
+
+def test_a_linear_generative_ode_is_the_matrix_exponential():
+    network, batch = made("Latent-ODE", "series", **TIGHT), drawn("series")
+    linear = nn.Linear(L, L, bias=False).double()
+    network.integral.dynamics.network = linear
+    answer = network(batch, noise_of(network))
+    mean, deviation = network.encoder(batch.given)
+    z = mean + deviation * noise_of(network)
+    rows = [
+        torch.matrix_exp(linear.weight * time) @ z[:, series].unsqueeze(-1)
+        for time, series in zip(batch.asked.times[batch.asked.rows_of_times()], batch.asked.series, strict=True)
+    ]
+    end = z @ torch.matrix_exp(linear.weight).t()
+    expected = [network.decoder(torch.stack(rows, 1).squeeze(-1)), network.classifier(end).squeeze(-1)]
+    assert_all_close([answer.values, answer.labels], expected, 1e-8)
+
+
+def by_hand():
+    """Two series and two features, of which series 1 has one alone; errors of 0.01 and 0.02 in sample 0."""
+    times, mask = np.float32([0, 1, 0]), np.array([[True, True], [True, False], [False, True]])
+    values = np.array([[0.5, 0.2], [0.3, 9.0], [9.0, 0.1]])
+    asked = batch_of(Rows(times, values, mask, np.array([2, 1])), np.arange(2))
+    predicted = asked.values.clone()[None].repeat(2, 1, 1)
+    predicted[0, 0, 0] += 0.01  # of series 0 at time 0; its feature 0 was observed twice
+    predicted[0, 1, 1] += 0.02  # of series 1
+    predicted[:, 1, 0] = 77.0  # was not observed
+    return SeriesBatch(asked, asked, None, 0.5), predicted
+
+
+def test_the_likelihood_bound_and_error_by_hand():
+    batch, predicted = by_hand()
+    density = -math.log(0.01) - 0.5 * math.log(2 * math.pi)
+    exact = 3 * density / 4  # of four pairs of series and feature, three were observed
+    expected = torch.tensor([exact - (0.5 / 2 + 2.0) / 4, exact], dtype=torch.float64)
+    assert_all_close([log_likelihood(predicted, batch.asked)], [expected])
+    error = mean_squared_error(predicted, batch.asked).item()
+    assert error == pytest.approx((1e-4 / 2 + 4e-4) / 4 / 2)
+    answer = Answer(predicted, None, torch.tensor(0.6), torch.tensor(0.0))
+    bound = -math.log(sum(math.exp(each - 0.5 * 0.6) for each in expected.tolist()))
+    assert negative_bound(answer, batch).item() == pytest.approx(bound)
+
+
+def test_labels_of_series_and_of_rows_by_hand():
+    logits, labels = torch.tensor([[0.0, 1.0], [2.0, -1.0]]), torch.tensor([1.0, 0.0])
+    softplus = [math.log1p(math.exp(x)) for x in (0.0, 1.0, -2.0, -1.0)]
+    assert label_loss(logits, labels).item() == pytest.approx(sum(softplus) / 4 / 2)
+    logits, labels = torch.tensor([[[0.0, 1.0], [3.0, 3.0], [9.0, 0.0]]]), torch.tensor([0, 1, -1])
+    assert label_loss(logits, labels).item() == pytest.approx((math.log1p(math.e) + math.log(2)) / 2)
+    assert label_loss(logits, torch.tensor([-1, -1, -1])).item() == 0
+
+
+def test_the_loss_of_rows_is_their_cross_entropy_alone_and_what_the_answer_adds():
+    network, batch = made("Latent-ODE", "rows"), drawn("rows")
+    answer = network(batch)
+    answer = answer._replace(extra=answer.extra + 3)
+    assert network.loss(answer, batch).item() == pytest.approx(label_loss(answer.labels, batch.labels).item() + 3)
+
+
+# Properties
+
+
+@every_certain_network
+def test_the_order_of_series_does_not_matter(name):
+    network, batch = made(name, "series"), drawn("series")
+    order = torch.tensor([3, 0, 4, 1, 2])
+    given = batch.given
+    series = torch.argsort(order)[given.series]
+    within = torch.argsort(given.rows_of_times() * N + series)  # ascending within a union time
+    columns = {name: getattr(given, name)[within] for name in ("values", "mask")}
+    turned = replace(given, series=series[within], **columns)
+    first = network(batch, noise_of(network))
+    second = network(SeriesBatch(turned, turned, batch.labels[order], 0.37), noise_of(network)[:, order])
+    assert_all_close([second.values, second.labels], [first.values[:, within], first.labels[:, order]], 1e-9)
+
+
+@every_network
+@pytest.mark.parametrize("case", ["one series", "constant latents"])
+def test_gradients_are_finite_where_nothing_correlates(name, case):
+    size = 1 if case == "one series" else N
+    network, batch = made(name, "series"), drawn("series", size=size)
+    if case == "constant latents":
+        with torch.no_grad():
+            network.encoder.z0[-1].weight.zero_()
+    given = torch.zeros(K, size, network.latent).double() if case == "constant latents" else None
+    loss = network.loss(network(batch, given), batch)
+    assert loss.isfinite() and all(gradient.isfinite().all() for gradient in gradients_of(loss, network))
+
+
+def test_samples_are_drawn_from_torchs_generator_and_may_be_more():
+    network, batch = made("Latent-ODE"), drawn()
+    network.samples = 6
+    torch.manual_seed(1)
+    first, second = network(batch).values, network(batch).values
+    torch.manual_seed(1)
+    assert first.shape[0] == 6 and torch.equal(network(batch).values, first) and not torch.equal(first, second)
+
+
+# Attention
+
+
+def test_an_attention_that_stays_the_identity_is_none():
+    """Of one series the correlation is the identity; without a rate it stays so, and raw attention keeps h."""
+    plain, ace = made("Latent-ODE", "series"), made("ACE, raw", "series")
+    batch = drawn("series", size=1)
+    names = plain.state_dict().keys() & ace.state_dict().keys()
+    ace.load_state_dict({name: plain.state_dict()[name] for name in names}, strict=False)
+    with torch.no_grad():
+        ace.integral.dynamics.f.load_state_dict(plain.integral.dynamics.state_dict())
+        for parameter in ace.integral.dynamics.g.parameters():
+            parameter.zero_()
+    found, expected = (network(batch, noise_of(network, 1)) for network in (ace, plain))
+    assert_all_close([found.values, found.labels], [expected.values, expected.labels], 1e-5)
+
+
+def test_the_end_is_where_attention_reaches_a_label_and_the_start_is_not():
+    batch = drawn("series")
+    for label_from, reached in [("end", True), ("start", False)]:
+        network = made("ACE", "series", label_from=label_from)
+        (gradient,) = torch.autograd.grad(
+            label_loss(network(batch, noise_of(network)).labels, batch.labels),
+            [network.integral.dynamics.f.network[0].weight],
+            allow_unused=True,
+        )
+        assert (gradient is not None) == reached
+
+
+def test_a_random_rate_is_another_at_every_call_whether_training_or_not():
+    batch = drawn()
+    for training in (True, False):
+        for name, same in [("ACE, random", False), ("ACE", True)]:
+            network = made(name).train(training)
+            first, second = (network(batch, noise_of(network)).values for _ in range(2))
+            assert torch.equal(first, second) == same
+
+
+def test_a_random_linear_map_is_torchs_own_and_as_wide_as_the_batch():
+    rate, inputs = made("ACE, random").integral.dynamics.g, noise(K, 6 * 4)
+    torch.manual_seed(5)
+    found = rate.drawn(16, inputs)
+    torch.manual_seed(5)
+    theirs = nn.Linear(24, 16, dtype=torch.float64)
+    assert_all_close(found, [theirs.weight.detach(), theirs.bias.detach()], 1e-15)
+
+
+def test_raw_attention_is_not_that_of_the_softmax():
+    raw, soft, batch = made("ACE, raw"), made("ACE"), drawn()
+    soft.load_state_dict(raw.state_dict())
+    assert (raw(batch, noise_of(raw)).values - soft(batch, noise_of(soft)).values).abs().max() > 1e-3
+
+
+def test_alternating_training_moves_one_part_and_stores_nothing_of_the_other():
+    network, batch = made("ACE", "series", penalty={"weight": 0.01, "norm": 2}), drawn("series")
+    parts = network.parts()
+    assert sum(map(len, parts.values())) == len(list(network.parameters()))
+    for parameter in parts["hidden"]:
+        parameter.requires_grad_(False)
+    mean, deviation = network.encoder(batch.given)
+    assert not mean.requires_grad and not deviation.requires_grad
+    answer = network(batch)
+    (network.loss(answer, batch) + network.penalty(answer, "attention")).backward()
+    assert all(parameter.grad is None for parameter in parts["hidden"])
+    assert all(parameter.grad.any() for parameter in parts["attention"])
+
+
+def test_the_penalty_is_the_norm_of_theta_g():
+    for norm in (1, 2):
+        network = made("ACE", penalty={"weight": 0.3, "norm": norm})
+        theta = torch.cat([parameter.flatten() for parameter in network.integral.dynamics.g.parameters()])
+        assert network.penalty(None, "attention").item() == pytest.approx(0.3 * theta.norm(norm).item())
+        assert network.penalty(None, "hidden") == 0 and network.penalty(None).item() > 0
+
+
+def test_tied_dynamics_are_one_network_in_both_parts_and_fixed_attention_has_one():
+    tied = made("ACE, tied")
+    assert tied.integral.dynamics.g.cell is tied.integral.dynamics.f
+    ids = {part: {id(parameter) for parameter in parameters} for part, parameters in tied.parts().items()}
+    assert ids["attention"] < ids["hidden"]
+    fixed = made("Fixed-ACE")
+    assert list(fixed.parts()) == ["hidden"] and fixed.penalty(None) == 0
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "value"),
+    [
+        ("Latent-ODE", "encoder", "lstm"),
+        ("Latent-ODE", "label_from", "middle"),
+        ("Latent-ODE", "start", "one"),
+        ("Latent-ODE", "samples", 0),
+        ("Latent-ODE", "augmented", -1),
+        ("Poisson", "unobserved", "one"),
+        ("Poisson", "augmented", 5),
+        ("ACE", "attention", "none"),
+        ("ACE", "mixing", "hard"),
+        ("ACE", "rate", "none"),
+        ("ACE", "penalty", {"weight": -1}),
+        ("ACE", "penalty", {"weight": 1, "norm": 3}),
+    ],
+)
+def test_an_argument_out_of_its_range_is_refused(name, argument, value):
+    with pytest.raises(ValueError, match=argument):
+        made(name, **{argument: value})
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
+@every_certain_network
+def test_a_gpu_gives_the_same(name):
+    network, batch = made(name, "series"), drawn("series")
+    found = []
+    for device in ("cpu", "cuda"):
+        there = batch.to(device)
+        answer = network.to(device)(there, noise_of(network).to(device))
+        gradients = gradients_of(network.loss(answer, there), network)
+        found.append([each.detach().cpu() for each in (answer.values, answer.labels, *gradients)])
+    assert_all_close(found[1], found[0], 1e-8)
