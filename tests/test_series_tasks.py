@@ -232,6 +232,24 @@ def test_errors_are_those_of_a_plain_loop(stays, asked: str):
     assert set(task.evaluate(Echo())) == {name.replace("test", "validation") for name in expected}
 
 
+class Drawing(Echo):
+    """What is predicted is drawn anew in every call."""
+
+    def forward(self, batch: SeriesBatch) -> Answer:
+        answer = super().forward(batch)
+        return answer._replace(values=torch.randn_like(answer.values))
+
+
+def test_what_is_latent_is_drawn_alike_in_every_evaluation_and_training_does_not_notice(stays):
+    task, before = regression(stays), torch.get_rng_state()
+    for measured in (task.evaluate, task.evaluate_test):
+        assert measured(Drawing()) == measured(Drawing())
+    first, second = (task.predictions(Drawing()) for _ in range(2))
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+    assert (first["grid_high"] > first["grid_low"]).all()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 @pytest.mark.parametrize("asked", ["interpolation", "extrapolation"])
 def test_predictions_are_errors_over_time_and_the_course_of_the_first_series(stays, asked: str):
     task, network = regression(stays, asked), Echo()

@@ -4,9 +4,10 @@ Mortality, regression and activity recognition of Rubanova et al. (NeurIPS 2019)
 follows.
 """
 
+import contextlib
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from hidden_dynamics.models.observations import Observations, Rows, at_times, ba
 from hidden_dynamics.models.series_batch import SeriesBatch
 
 SPLIT_SEED, TRAINED_ON = 42, 0.8  # of the released code, whatever the seed of a run
+EVALUATION_SEED = 0
 PLACEHOLDER = -1.0  # PhysioNet's for a description of a patient that is unknown
 NORMALISATIONS = {"range": True, "maximum": False}
 WITHOUT_DIVERGENCE, GROWTH = 10, 0.99  # epochs, and by which factor per epoch what is missing shrinks
@@ -59,7 +61,7 @@ class PartlyObserved:
         self.train_size = len(parts["train"])
         self.split = {"series": len(rows.lengths)} | {name: len(part) for name, part in parts.items()}
         if "validation" in parts:
-            self.evaluate_test = functools.partial(self._measure, "test")
+            self.evaluate_test = functools.partial(self._measured, "test")
 
     def batch(self, epoch: int, indices: np.ndarray) -> SeriesBatch:
         """These series of the training part."""
@@ -72,7 +74,7 @@ class PartlyObserved:
 
     def evaluate(self, network: nn.Module) -> dict[str, float]:
         """Of the validation part; of the test part where nothing is held out."""
-        return self._measure("validation" if "validation" in self.parts else "test", network)
+        return self._measured("validation" if "validation" in self.parts else "test", network)
 
     def keep(self, share: float) -> float:
         counts = {name: math.ceil(share * len(part)) for name, part in self.parts.items() if name != "train"}
@@ -102,8 +104,24 @@ class PartlyObserved:
     def _labels(self, chosen: np.ndarray, asked: Observations) -> Tensor | None:
         return None
 
+    def _measured(self, part: str, network: nn.Module) -> dict[str, float]:
+        with drawn_anew(self.device):
+            return self._measure(part, network)
+
     def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
         raise NotImplementedError
+
+
+@contextlib.contextmanager
+def drawn_anew(device: torch.device) -> Iterator[None]:
+    """Within it, torch's generators start anew, and afterwards they are where they were.
+
+    What is latent is drawn in evaluations too: the same weights are measured alike, and training goes on as if nothing
+    had been measured.
+    """
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        torch.manual_seed(EVALUATION_SEED)
+        yield
 
 
 def split(count: int, validation: float) -> dict[str, np.ndarray]:

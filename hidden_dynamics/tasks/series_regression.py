@@ -15,6 +15,7 @@ from hidden_dynamics.tasks.partly_observed import (
     PartlyObserved,
     affine_of,
     checked,
+    drawn_anew,
     normalised,
     split,
     without_placeholders,
@@ -73,12 +74,13 @@ class SeriesRegression(PartlyObserved):
         """
         batch, whole = self.part("test"), batch_of(self.rows, self.parts["test"])
         end, until = float(whole.times[-1]), float(self._given_and_asked(whole)[0].times[-1])
-        return {
-            **self._errors(network, batch, end),
-            **self._first_rows(),
-            **self._courses(network, batch, end),
-            "until": np.float64(until),
-        }
+        with drawn_anew(self.device):
+            return {
+                **self._errors(network, batch, end),
+                **self._first_rows(),
+                **self._courses(network, batch, end),
+                "until": np.float64(until),
+            }
 
     def _given_and_asked(self, whole: Observations) -> tuple[Observations, Observations]:
         if self.settings["asked"] == "interpolation":
