@@ -8,9 +8,9 @@ import pytest
 import torch
 from conftest import refused
 from sklearn.model_selection import train_test_split
-from torch import nn
 
 from hidden_dynamics.data import intensive_care_stays, tagged_movements
+from hidden_dynamics.models.latent_ode.family import LatentNetwork
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.series_batch import Answer, SeriesBatch
 from hidden_dynamics.tasks.activity import WINDOW, ActivityRecognition, windows
@@ -27,7 +27,7 @@ TAGS = {
 }
 
 
-class Echo(nn.Module):
+class Echo(LatentNetwork):
     """Two samples: the time asked and its half for each feature, and logits that depend on the place; remembers."""
 
     def forward(self, batch: SeriesBatch) -> Answer:

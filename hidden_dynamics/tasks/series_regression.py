@@ -128,13 +128,10 @@ class SeriesRegression(PartlyObserved):
         }
 
     def _courses(self, network: nn.Module, batch: SeriesBatch, end: float) -> dict[str, np.ndarray]:
-        """Every call of the network draws what is latent anew."""
         times = torch.linspace(float(batch.asked.times[0]), 1, GRID + 1, dtype=torch.float64)
-        shown, drawn = min(SHOWN, batch.given.size), []
-        batch = SeriesBatch(batch.given, _at(times, batch.given, shown))
-        while sum(map(len, drawn)) < SAMPLES:
-            drawn.append(network(batch).values.double().cpu().numpy())
-        courses = np.concatenate(drawn)[:SAMPLES].reshape(SAMPLES, GRID + 1, shown, self.features).swapaxes(1, 2)
+        shown = min(SHOWN, batch.given.size)
+        drawn = network.drawn(SeriesBatch(batch.given, _at(times, batch.given, shown)), SAMPLES).double().cpu().numpy()
+        courses = drawn.reshape(SAMPLES, GRID + 1, shown, self.features).swapaxes(1, 2)
         courses = courses * self.affine.width + self.affine.shift
         low, high = np.percentile(courses, BAND, axis=0)
         about = {"grid_mean": courses.mean(0), "grid_low": low, "grid_high": high, "grid": (times * end).numpy()}

@@ -100,19 +100,20 @@ class LatentODE(LatentNetwork):
         self.decoder = initialised(nn.Linear(hidden_size + augmented, task.features))
         self.classifier = self._classifier(task)
 
-    def forward(self, batch: SeriesBatch, noise: Tensor | None = None) -> Answer:
+    def forward(self, batch: SeriesBatch, noise: Tensor | None = None, samples: int | None = None) -> Answer:
         """What is predicted of the rows asked, from samples of z(0).
 
         Args:
             noise: (K, N, L) (or twice L where the latent state has two halves), what the samples are made of, standard
                 normal; None draws it.
+            samples: K, where noise is drawn; None: as many as the network has.
 
         Raises:
             SolverFailure: the ODE could not be solved.
         """
         mean, deviation = self.encoder(batch.given)
         if noise is None:
-            noise = torch.randn(self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
+            noise = torch.randn(samples or self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
         z = mean + deviation * noise
         times, offsets = self._times(batch.asked)
         state = self._state(functional.pad(z, (0, self.augmented)))
@@ -121,6 +122,9 @@ class LatentODE(LatentNetwork):
         return Answer(
             values, self._labels(z, rows, end), divergence(mean, deviation), self._extra(rows, end, batch.asked)
         )
+
+    def drawn(self, batch: SeriesBatch, samples: int) -> Tensor:
+        return self(batch, samples=samples).values
 
     def _flow(self) -> nn.Module:
         """Dynamics of the shape of f."""
