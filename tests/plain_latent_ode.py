@@ -227,15 +227,6 @@ def plain_ode_rnn(network, dense, way):
 # Latent-ODE
 
 
-def plain_gru(parameters, x, h):
-    """A GRU cell, its parameters and gates in torch's order."""
-    of_x, of_h, bias_x, bias_h = parameters
-    inputs, hidden = (x @ of_x.t() + bias_x).chunk(3, 1), (h @ of_h.t() + bias_h).chunk(3, 1)
-    r, z = torch.sigmoid(inputs[0] + hidden[0]), torch.sigmoid(inputs[1] + hidden[1])
-    new = torch.tanh(inputs[2] + r * hidden[2])
-    return new + z * (h - new)
-
-
 def plain_ode_encoder(encoder, dense):
     """Mean and deviation of z, (N, L) each, of an ODE-RNN backwards. Where there is but one time, nothing flows."""
     _, y, s = plain_passage(encoder.core, dense, "backwards")
@@ -246,17 +237,15 @@ def plain_ode_encoder(encoder, dense):
 def plain_rnn_encoder(encoder, dense):
     """The same of a GRU that sees [time to the one it sees next, values, mask] of every series at every union time."""
     gaps = torch.cat([(dense.times[1:] - dense.times[:-1]).flip(0), dense.times.new_zeros(1)])
-    h = dense.values.new_zeros(len(dense.values), encoder.gru.hidden_size)
-    for step, u in enumerate(reversed(range(len(dense.times)))):
-        x = torch.cat([gaps[step].expand(len(h), 1), dense.values[:, u], dense.mask[:, u]], 1)
-        h = plain_gru(list(encoder.gru.parameters()), x, h)
-    mean, deviation = encoder.z0(h).chunk(2, 1)
+    seen = torch.cat([dense.values, dense.mask], 2).permute(1, 0, 2).flip(0)
+    states, _ = encoder.gru(torch.cat([gaps[:, None, None].expand(*seen.shape[:2], 1), seen], 2))
+    mean, deviation = encoder.z0(states[-1]).chunk(2, 1)
     return mean, torch.abs(deviation)
 
 
 def plain_correlations(z):
     """Of each sample's dimensions over the series, as numpy gives it: (K, L, L), of (K, N, L)."""
-    return torch.stack([torch.from_numpy(np.corrcoef(each.detach().numpy(), rowvar=False)).to(z) for each in z])
+    return torch.stack([torch.from_numpy(np.corrcoef(each.detach().cpu().numpy(), rowvar=False)).to(z) for each in z])
 
 
 def plain_fully_connected(q, z):

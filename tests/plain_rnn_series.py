@@ -5,7 +5,7 @@ Batches are dense over their union times (tests/plain_latent_ode.py), and every 
 
 import numpy as np
 import torch
-from plain_latent_ode import plain_gru, shifted
+from plain_latent_ode import shifted
 
 
 def gaps_to_next(times):
@@ -44,6 +44,11 @@ def plain_cumulative(gaps, mask, carried):
     return summed / summed.max()
 
 
+def summed_up(times, mask, carried):
+    """The same of these times: released are the gaps after them, and those before them where all is carried on."""
+    return plain_cumulative(gaps_to_next(times) if carried == "released" else gaps_to_last(times), mask, carried)
+
+
 def plain_imputed(values, mask, cumulative, w, b, mean):
     """Missing values between the last one seen and the series' mean, the further the longer ago.
 
@@ -52,7 +57,7 @@ def plain_imputed(values, mask, cumulative, w, b, mean):
         w, b: (D,), of the decay.
         mean: "union", of all union times, where what is missing counts as 0; "observed".
     """
-    last = values.clone()
+    last = np.copy(values.cpu().numpy())
     for n, u, d in zip(*np.where(mask.cpu().numpy() == 0), strict=True):
         if u != 0:
             last[n, u, d] = last[n, u - 1, d]
@@ -60,13 +65,13 @@ def plain_imputed(values, mask, cumulative, w, b, mean):
     decay = torch.exp(-torch.minimum(torch.maximum(zeros, w * cumulative + b), zeros + 1000))
     counts = values.shape[1] if mean == "union" else mask.sum(1, keepdim=True).clamp(min=1)
     average = values.sum(1, keepdim=True) / counts
-    return values * mask + (1 - mask) * (decay * last + (1 - decay) * average)
+    return values * mask + (1 - mask) * (decay * torch.from_numpy(last).to(values) + (1 - decay) * average)
 
 
 def decayed(decay, h, cumulative):
     """h, all of its units decayed alike by what the cumulative gaps, (N, D), say."""
     exponent = cumulative @ decay.weight.t() + decay.bias
-    zero = torch.zeros(1, dtype=h.dtype)
+    zero = h.new_zeros(1)
     return h * torch.exp(-torch.minimum(torch.maximum(zero, exponent), zero + 1000))
 
 
@@ -84,7 +89,7 @@ def plain_states(cell, values, mask, gaps=None, decay=None, cumulative=None, dec
         if gaps is not None:
             x.append(gaps.expand(size, times)[:, u : u + 1])
         before = h if decay is None else decayed(decay, h, cumulative[:, u])
-        new = plain_gru(list(cell.parameters()), torch.cat(x, 1), before)
+        new = cell(torch.cat(x, 1), before)
         seen = (mask[:, u].sum(1, keepdim=True) > 0).to(h)
         h = new if u == 0 else seen * new + (1 - seen) * h
         states.append(h)
@@ -101,7 +106,7 @@ def plain_generated(cell, decoder, start, first, times):
     gaps = gaps_to_last(times)
     for u in range(len(times) - 1):
         x = first if u == 0 else decoder(h)
-        h = plain_gru(list(cell.parameters()), torch.cat([x, ones, gaps[u].expand(len(h), 1)], 1), h)
+        h = cell(torch.cat([x, ones, gaps[u].expand(len(h), 1)], 1), h)
         states.append(h)
     return torch.stack(states, 1)[None]
 
@@ -119,13 +124,12 @@ def plain_classic(network, dense, gap=None, mean=None, carried=None, own=()):
         "to_last": lambda: gaps_since_change(times, mask),
         None: lambda: None,
     }
-    cumulative, rate = None, None if network.decay is None else network.decay.rate
-    if carried is not None:
-        gaps = gaps_to_next(times) if carried == "released" else gaps_to_last(times)
-        cumulative = plain_cumulative(gaps, mask, carried)
-    if network.imputation is not None:
+    rate, cumulative = None, None
+    if network.imputation is not None:  # as released, what the decay needs, too, is found by itself
         w, b = network.imputation.weight, network.imputation.bias
-        values = plain_imputed(values, mask, cumulative, w, b, mean)
+        values = plain_imputed(values, mask, summed_up(times, mask, carried), w, b, mean)
+    if network.decay is not None:
+        rate, cumulative = network.decay.rate, summed_up(times, mask, carried)
     states = plain_states(network.cell, values, mask, told[gap](), rate, cumulative, network.decoder, own)
     return shifted(network.decoder(states), dense.values), states
 

@@ -86,8 +86,9 @@ def interleaved(
     rounds: int,
     clock: Callable[[], float] = time.perf_counter,
     wait: Callable[[], Any] = lambda: None,
+    warm_up: int = WARM_UP,
 ) -> list[dict[Name, float]]:
-    """Seconds that each action takes, round by round, after `WARM_UP` rounds that are not timed.
+    """Seconds that each action takes, round by round, after `warm_up` rounds that are not timed.
 
     Args:
         actions: what to time, by name. Each round begins with the one after that with which the last round began.
@@ -95,7 +96,7 @@ def interleaved(
         wait: returns when everything begun is done: on a GPU, torch.cuda.synchronize.
     """
     names = list(actions)
-    for _ in range(WARM_UP):
+    for _ in range(warm_up):
         for action in actions.values():
             action()
     times = []
