@@ -10,9 +10,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
-tanh_backward = torch.ops.aten.tanh_backward.grad_input
-
 
 def generated(cell: nn.GRUCell, decoder: nn.Sequential, h: Tensor, gaps: Tensor) -> Tensor:
     """The states h_0 = h, ..., h_T of h_{i+1} = cell([decoder(h_i), 1, gaps_i], h_i): (T + 1, N, H).
@@ -72,36 +69,35 @@ class _Generated(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, d_states: Tensor) -> tuple[Tensor, ...]:
+        """All but y_1's own part is linear in the gradient of h_{i+1}, entry by entry: the factors are known for all
+        steps at once, and the gradients take their places."""
         states, all_y, all_n, joint, through = ctx.saved_tensors
         (batch, size), units, count = states.shape[1:], through.shape[1], len(all_n)
-        # Of y, but for the order of its entries, [y_1, y_n, y_r, y_z], and of n's argument: of x they are the last 3 H.
+        a, r, z, own = all_y.split([units, size, size, size], 2)
+        # Of [y_1, y_n, y_r, y_z] and of the argument of n; the last three are those of x.
         d_all = states.new_empty(count, batch, units + 4 * size)
+        of_h = d_all[..., units:].unflatten(2, (4, size))
+        torch.mul(1 - z, 1 - all_n.square(), out=of_h[:, :, 3])
+        torch.mul(of_h[:, :, 3], r, out=of_h[:, :, 0])
+        torch.mul(of_h[:, :, 0], own * (1 - r), out=of_h[:, :, 1])
+        torch.mul(states[:-1] - all_n, z * (1 - z), out=of_h[:, :, 2])
+        torch.sub(1, a.square(), out=d_all[..., :units])
         order = [slice(units), slice(units + 2 * size, None), slice(units, units + 2 * size)]
         turned = torch.cat([joint[each] for each in order])
-        d_a, d_own, d_r, d_z, d_n = (each.unbind() for each in d_all.split([units, *[size] * 4], 2))
-        d_gates, d_y = (each.unbind() for each in (d_all[..., -3 * size : -size], d_all[..., :-size]))
-        d_x = d_all[..., -3 * size :].unbind()
-        a, gates, own = (each.unbind() for each in all_y.split([units, 2 * size, size], 2))
-        r, z = (each.unbind() for each in all_y[..., units : units + 2 * size].chunk(2, 2))
-        ns, hs, given = all_n.unbind(), states.unbind(), d_states.unbind()
-        dh = d_states[-1].clone() if count else d_states[0].clone()
-        for i in reversed(range(count)):
-            kept = dh * z[i]
-            torch.mul(dh, hs[i] - ns[i], out=d_z[i])
-            tanh_backward(dh.sub_(kept), ns[i], grad_input=d_n[i])
-            torch.mul(d_n[i], own[i], out=d_r[i])
-            torch.mul(d_n[i], r[i], out=d_own[i])
-            sigmoid_backward(d_gates[i], gates[i], grad_input=d_gates[i])
-            tanh_backward(d_x[i] @ through, a[i], grad_input=d_a[i])
-            dh = kept.add_(given[i]).addmm_(d_y[i], turned)
-        of_y, of_x = d_all[..., :-size].flatten(0, 1), d_all[..., -3 * size :].flatten(0, 1)
-        d_joint = of_y.t() @ states[:-1].flatten(0, 1)
+        d_y, d_x = d_all[..., :-size], d_all[..., -3 * size :]
+        by_step = (each.unbind() for each in (d_all[..., :units], of_h, d_y, d_x, z, d_states[:-1]))
+        dh = d_states[-1]
+        for d_a, d_rest, of_y, of_x, kept, given in reversed(list(zip(*by_step, strict=True))):
+            d_rest.mul_(dh.unsqueeze(1))
+            d_a.mul_(of_x @ through)
+            dh = torch.addcmul(given, dh, kept).addmm_(of_y, turned)
+        d_joint, d_bias = d_y.flatten(0, 1).t() @ states[:-1].flatten(0, 1), d_y.sum((0, 1))
         first = units + size
-        place = [slice(units), slice(first, None), slice(units, first)]
+        order = [slice(units), slice(first, None), slice(units, first)]
         return (
             dh,
-            torch.cat([d_joint[each] for each in place]),
-            torch.cat([of_y.sum(0)[each] for each in place]),
-            of_x.t() @ all_y[..., :units].flatten(0, 1),
-            d_all[..., -3 * size :].sum(1),
+            torch.cat([d_joint[each] for each in order]),
+            torch.cat([d_bias[each] for each in order]),
+            d_x.flatten(0, 1).t() @ a.flatten(0, 1),
+            d_x.sum(1),
         )
