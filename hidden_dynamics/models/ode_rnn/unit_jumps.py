@@ -203,5 +203,4 @@ class UnitJumps:
 
 def _of_second(d: Tensor, half: Tensor) -> tuple[Tensor, Tensor]:
     """Of W and b of a second map of tanh(p), where its half is given."""
-    bias = d.sum(0)
-    return 2 * (d.t() @ half) - bias[:, None], bias
+    return 2 * (d.t() @ (half - 0.5)), d.sum(0)
