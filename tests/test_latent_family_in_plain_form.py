@@ -13,6 +13,9 @@ from plain_latent_ode import (
     PlainRate,
     PoissonRate,
     dense_of,
+    halves,
+    plain_auc,
+    plain_batch,
     plain_bound,
     plain_correlations,
     plain_divergence,
@@ -24,9 +27,11 @@ from plain_latent_ode import (
     plain_poisson,
     plain_rows_loss,
     plain_series_loss,
+    plain_weight,
     rows_of,
     vectorised_likelihood,
     vectorised_mse,
+    without_times_of_zeros,
 )
 from plain_rnn_series import plain_classic, plain_rnn_vae
 
@@ -38,6 +43,9 @@ from hidden_dynamics.models.observations import Rows, batch_of
 from hidden_dynamics.models.ode_rnn import ODERNN
 from hidden_dynamics.models.rnn_series import RNNGRUD, RNNVAE, RNNDecay, RNNDelta, RNNImpute
 from hidden_dynamics.models.series_batch import SeriesBatch
+from hidden_dynamics.tasks.partly_observed import divergence_weight
+from hidden_dynamics.tasks.scoring import area_under_roc
+from hidden_dynamics.tasks.series_regression import SeriesRegression
 
 D, SERIES = 4, 7
 TOLERANCE = 1e-10
@@ -345,3 +353,54 @@ def test_ace_latent_odes_with_other_attentions_are_the_plain_ones(labels):
     f, g = (each.network for each in (connected.integral.dynamics.f, connected.integral.dynamics.g.cell))
     below = functools.partial(plain_fully_connected, connected.q)
     assert_latent(connected, drawn(labels=labels), PlainRate(f, g, "softmax", "moments"), below=below)
+
+
+# Batches, as the released loader makes them
+
+
+def arrays_of(series=15, seed=0):
+    """Records with rows of zeros, with the placeholder -1, and of features that nobody has."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(2, 6, series)
+    times = [np.concatenate([[0], np.sort(rng.choice(60, length - 1, replace=False)) + 1]) for length in lengths]
+    mask = rng.random((lengths.sum(), D)) < 0.4
+    mask[:, 3] = False
+    return {
+        "times": (np.concatenate(times) * 0.5).astype(np.float32),
+        "values": rng.choice([-1.0, 0.0, 2.0, 5.0], mask.shape, p=[0.1, 0.5, 0.2, 0.2]).astype(np.float32),
+        "mask": mask,
+        "lengths": lengths,
+        "ids": np.arange(series),
+        "died": rng.random(series) < 0.5,
+    }
+
+
+@pytest.mark.parametrize("asked", ["interpolation", "extrapolation"])
+@pytest.mark.parametrize("seed", range(3))
+def test_batches_as_released_are_the_plain_ones(asked, seed):
+    arrays = arrays_of(seed=seed)
+    settings = {"placeholders": "values", "normalisation": "maximum", "zero_times": "dropped", "validation": 0}
+    settings |= {"asked": asked, "split_at": "index"}
+    task = SeriesRegression(arrays, settings, 0, torch.device("cpu"))
+    values, mask, starts = arrays["values"], arrays["mask"], np.cumsum(arrays["lengths"]) - arrays["lengths"]
+    low, high = np.zeros(D), np.zeros(D)
+    for d in range(3):
+        low[d], high[d] = values[mask[:, d], d].min(), values[mask[:, d], d].max()
+    for part in ("train", "test"):
+        rows = [slice(starts[s], starts[s] + arrays["lengths"][s]) for s in task.parts[part]]
+        whole = plain_batch([(arrays["times"][r], values[r], mask[r]) for r in rows], low, high)
+        halved = halves(whole) if asked == "extrapolation" else (whole, whole)
+        batch = task.part(part)
+        for found, dense in zip((batch.given, batch.asked), halved, strict=True):
+            expected, ours = without_times_of_zeros(dense), dense_of(found)
+            assert len(expected.times) < len(dense.times)
+            assert_all_close([ours.times.double()], [expected.times], 1e-7)
+            assert_all_close([ours.values.double()], [expected.values], 1e-7)
+            assert torch.equal(ours.mask.double(), expected.mask)
+
+
+def test_scores_and_weights_as_released_are_the_plain_ones():
+    logits, labels = noise(3, 20), (noise(20, seed=1) > 0).double()
+    pooled = area_under_roc(labels.repeat(3).numpy(), torch.sigmoid(logits).flatten().numpy())
+    assert pooled == pytest.approx(plain_auc(logits, labels).item(), abs=1e-14)
+    assert [divergence_weight(epoch) for epoch in range(40)] == [plain_weight(epoch) for epoch in range(40)]
