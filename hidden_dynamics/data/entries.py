@@ -11,7 +11,8 @@ import numpy as np
 from hidden_dynamics.errors import UserError
 
 WIDEST = 40  # characters of an entry; numbers and names are shorter
-NUMERALS = np.frombuffer(b"0123456789+-.eE\0", np.uint8)  # a short entry is padded with 0
+NUMERAL = np.zeros(256, bool)  # by character
+NUMERAL[list(b"0123456789+-.eE\0")] = True  # a short entry is padded with 0
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Table:
             values = texts.astype(np.float64)
         except ValueError:
             values = np.array([_number(text) for text in texts.tolist()])
-        numerals = np.isin(texts.view(np.uint8), NUMERALS).reshape(len(texts), texts.itemsize)
+        numerals = NUMERAL[texts.view(np.uint8)].reshape(len(texts), texts.itemsize)
         self.refuse(~np.isfinite(values) | ~numerals.all(axis=1), column, "a number")
         return values
 
