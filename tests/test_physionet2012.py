@@ -135,6 +135,7 @@ def test_a_record_without_a_newline_at_its_end_and_the_first_row_without_a_measu
         (["00:07,HR,"], "line 3, column Value", "number"),
         (["00:07,HR,nan"], "line 3, column Value", "number"),
         (["00:07,HR,1e999"], "line 3, column Value", "number"),
+        (["00:07,HR,-1e39"], "line 3, column Value", "number"),
         (["00:07,HR,7_3"], "line 3, column Value", "number"),
         (["00:07,HR,73\r"], "line 3, column Value", "number"),
         (["00:07,HR"], "line 3", "entries"),

@@ -64,7 +64,7 @@ class Table:
         """The entries of a column as (lines,) float64.
 
         Raises:
-            UserError: one is no finite number.
+            UserError: one is no number that float32 holds.
         """
         texts = self.texts(column)
         try:
@@ -72,7 +72,8 @@ class Table:
         except ValueError:
             values = np.array([_number(text) for text in texts.tolist()])
         numerals = NUMERAL[texts.view(np.uint8)].reshape(len(texts), texts.itemsize)
-        self.refuse(~np.isfinite(values) | ~numerals.all(axis=1), column, "a number")
+        fits = np.abs(values) <= np.finfo(np.float32).max  # which arrays hold; false where there is no number
+        self.refuse(~fits | ~numerals.all(axis=1), column, "a number")
         return values
 
     def codes(self, column: str, names: Sequence[str], expected: str) -> np.ndarray:

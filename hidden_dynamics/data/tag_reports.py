@@ -121,6 +121,7 @@ def _sequences(table: entries.Table) -> tuple[np.ndarray, np.ndarray]:
 def _ticks(table: entries.Table, sequence: np.ndarray) -> np.ndarray:
     """The time of each line since its sequence's first, (lines,) int64, in 0.01 s."""
     stamps = table.numbers("timestamp")  # as float64, as in Latent-ODE: exact to 12.8 microseconds
+    table.refuse((stamps < 0) | (stamps >= 2.0**63), "timestamp", "a number of 100 ns that 63 bits hold")
     same = np.diff(sequence, prepend=-1) == 0
     table.refuse(same & (np.diff(stamps, prepend=0) < -LATE * STEP), "timestamp", "times that do not go back by 0.1 s")
     starts = np.flatnonzero(~same)
