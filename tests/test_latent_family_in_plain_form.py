@@ -321,7 +321,10 @@ def test_a_latent_ode_with_a_poisson_process_is_the_plain_one(until, labels, lab
     rate = PoissonRate(dynamics.flow.network, dynamics.rate, D)
 
     def extra(walk, asked):
-        logs, integrals = dynamics.rate(walk.states[..., L : 2 * L]), 100 * walk.end[..., 2 * L :]
+        logs, integrals = (
+            dynamics.rate(walk.states[..., L : 2 * L]),
+            100 * (walk.end - walk.states[:, :, 0])[..., 2 * L :],
+        )
         return -0.1 * plain_poisson(logs, integrals, asked, unobserved).mean()
 
     assert_latent(network, drawn(labels=labels, until=until), rate, extra=extra, beside=D)

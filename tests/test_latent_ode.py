@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from cases import assert_all_close, noise
+from plain_latent_ode import dense_of
 from torch import nn
 
 from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE
@@ -130,6 +131,23 @@ def test_a_linear_generative_ode_is_the_matrix_exponential():
     end = z @ torch.matrix_exp(linear.weight).t()
     expected = [network.decoder(torch.stack(rows, 1).squeeze(-1)), network.classifier(end).squeeze(-1)]
     assert_all_close([answer.values, answer.labels], expected, 1e-8)
+
+
+@pytest.mark.parametrize("unobserved", ["integral", "zero"])
+def test_constant_rates_have_the_likelihood_of_a_poisson_process_over_the_time_asked(unobserved):
+    """Of n observations in a time T at the rate r: n log r - r T. One of the pairs of series and feature has none."""
+    network, batch = made("Poisson", unobserved=unobserved), drawn()
+    asked = replace(batch.asked, times=0.4 + 0.6 * batch.asked.times)
+    rates, last = torch.tensor([0.5, 2.0, 7.0], dtype=torch.float64), network.integral.dynamics.rate[-1]
+    with torch.no_grad():
+        last.weight.zero_()
+        last.bias.copy_(rates.log())
+    answer = network(replace(batch, asked=asked))
+    seen = (dense_of(asked).mask.sum(1) > 0).double() if unobserved == "zero" else torch.ones(N, D).double()
+    duration = 1 - asked.times[0].item()
+    expected = ((asked.mask * rates.log()).sum() - (seen * rates).sum() * duration) / (N * D)
+    assert seen.all() == (unobserved == "integral") and duration < 0.61
+    assert answer.extra.item() == pytest.approx(-0.1 * expected.item())
 
 
 def by_hand():

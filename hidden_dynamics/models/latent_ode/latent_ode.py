@@ -115,9 +115,7 @@ class LatentODE(LatentNetwork):
         if noise is None:
             noise = torch.randn(samples or self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
         z = mean + deviation * noise
-        times, offsets = self._times(batch.asked)
-        state = self._state(functional.pad(z, (0, self.augmented)))
-        rows, end = self.integral.of_rows(state, times, offsets, batch.asked.series)
+        rows, end = self._solution(self._state(functional.pad(z, (0, self.augmented))), batch.asked)
         values = self.decoder(rows[..., : self.decoder.in_features])
         return Answer(
             values, self._labels(z, rows, end), divergence(mean, deviation), self._extra(rows, end, batch.asked)
@@ -138,8 +136,13 @@ class LatentODE(LatentNetwork):
         """The state at the start, given z(0), (K, N, size)."""
         return z
 
+    def _solution(self, state: State, asked: Observations) -> tuple[Tensor, Tensor]:
+        """The state at the rows asked, (K, R, d), and at the end, (K, N, d), given that at the start."""
+        times, offsets = self._times(asked)
+        return self.integral.of_rows(state, times, offsets, asked.series)
+
     def _extra(self, rows: Tensor, end: Tensor, asked: Observations) -> Tensor:
-        """What is added to the loss, (), given the state at the rows asked, (K, R, d), and at the end, (K, N, d)."""
+        """What is added to the loss, (), given the solution."""
         return rows.new_zeros(())
 
     def _classifier(self, task: LatentTask) -> nn.Module | None:
