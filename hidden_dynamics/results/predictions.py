@@ -1,10 +1,12 @@
-"""A run's answers on its test set, as its predictions.npz has them."""
+"""A run's forecasts on its test set, as its predictions.npz has them."""
 
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hidden_dynamics.results.arrays import check_shapes
 
 # Of each array the kind of its numbers (i: whole, f: floating, b: truth) and its shape, a letter for each length.
 EXPECTED = {
@@ -78,25 +80,10 @@ def read(path: Path) -> Predictions | None:
         if not archive.files:
             return None
         arrays = {name: archive[name] for name in EXPECTED}
-    _check_shapes(arrays)
-    for name in FINITE:
-        if not np.isfinite(arrays[name]).all():
-            raise ValueError(f"{name} is not finite everywhere")
+    check_shapes(arrays, EXPECTED, FINITE)
     found = Predictions(**arrays | {"until": float(arrays["until"])})
     _check_content(found)
     return found
-
-
-def _check_shapes(arrays: dict[str, NDArray]) -> None:
-    """Refuse arrays of other kinds than expected, or of shapes that do not fit each other."""
-    lengths: dict[str, int] = {}
-    for name, (kind, letters) in EXPECTED.items():
-        array = arrays[name]
-        if array.dtype.kind != kind or array.ndim != len(letters):
-            raise ValueError(f"{name} has the shape {array.shape} of {array.dtype}, expected ({', '.join(letters)})")
-        for letter, length in zip(letters, array.shape, strict=True):
-            if lengths.setdefault(letter, length) != length:
-                raise ValueError(f"{name} has {letter} = {length}, and others have {lengths[letter]}")
 
 
 def _check_content(found: Predictions) -> None:

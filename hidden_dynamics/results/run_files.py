@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run, identity, outputs_of
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results import predictions
+from hidden_dynamics.results import courses, predictions
 from hidden_dynamics.results.seals import RECORD, check, remedy
 
 Content = TypeVar("Content")
@@ -107,11 +107,15 @@ class RunFiles:
         return iterations, norms
 
     def predictions(self) -> predictions.Predictions | None:
-        """The reported weights' answers on the test set.
+        """The reported weights' forecasts on the test set.
 
         None where no evaluation gave a finite number, or a solver failed on the test set.
         """
         return self._read(PREDICTIONS, predictions.read)
+
+    def courses(self) -> courses.Courses | None:
+        """As `predictions`, of a run that interpolates or extrapolates."""
+        return self._read(PREDICTIONS, courses.read)
 
     def _read(self, name: str, read: Callable[[Path], Content]) -> Content:
         path = self.directory / name

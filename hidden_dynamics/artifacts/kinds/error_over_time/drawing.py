@@ -1,21 +1,16 @@
 """Squared errors of forecasts: above over time, below over row numbers, as the paper has it (ACE-NODE, Figure 5)."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from hidden_dynamics.artifacts.figure_notes import (
-    band_text,
     data_of,
-    legend_label,
     made_note,
     scale_note,
     sizes_of,
@@ -26,6 +21,14 @@ from hidden_dynamics.artifacts.figure_notes import (
 )
 from hidden_dynamics.artifacts.kinds.error_over_time import ErrorOverTime
 from hidden_dynamics.artifacts.kinds.error_over_time.mean_errors import BLOCK, Bins, bins_of, blocks
+from hidden_dynamics.artifacts.mean_lines import (
+    Answers,
+    answers_of,
+    draw_means,
+    legend_handles,
+    lines_note,
+    missing_note,
+)
 from hidden_dynamics.artifacts.notes import divergence_notes
 from hidden_dynamics.artifacts.panels import Panel, Panels, keys_of
 from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, Styles, line_styles, page, write_instead
@@ -33,49 +36,22 @@ from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import resampled
 from hidden_dynamics.results.departures import listed
-from hidden_dynamics.results.predictions import Predictions
-from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.statistics import FEWEST, mean_band
 
 PAPERS_MODELS = ("gru_ode_bayes", "ace_gru_ode_bayes")  # the two lines of the paper's figure
 TITLE = 110  # characters in a line of a panel's title
 
 
 @dataclass(frozen=True)
-class Answered:
-    """A run that finished, with its predictions; `run` is its row of the summary."""
+class Content(Answers):
+    """What the figure shows; `bins` is None where no run answered."""
 
-    run: Row
-    predictions: Predictions
-
-
-@dataclass(frozen=True)
-class Content:
-    """What the figure shows.
-
-    Attributes:
-        runs: all rows of the summary.
-        answered: the finished runs that predicted something.
-        bins: None where none did.
-    """
-
-    runs: Sequence[Row]
-    answered: Sequence[Answered]
     bins: Bins | None
 
     @property
     def seed(self) -> str:
         """The first one, whose rows the second panel shows."""
         return self.runs[0]["seed"]
-
-    @property
-    def models(self) -> dict[str, str]:
-        """The label of each model, in the order of the runs."""
-        return {run["model"]: run["label"] for run in self.runs}
-
-    def of(self, model: str) -> list[Answered]:
-        return [one for one in self.answered if one.run["model"] == model]
 
 
 def draw(artifact: ErrorOverTime, sources: Sources) -> Figure:
@@ -118,10 +94,8 @@ def read_content(sources: Sources) -> Content:
     Raises:
         UserError: a file is missing or damaged.
     """
-    finished = [run for run in sources.summary if run["status"] == "finished"]
-    read = [(run, RunFiles(sources.root / run["directory"]).predictions()) for run in finished]
-    answered = [Answered(run, found) for run, found in read if found is not None and found.mask.any()]
-    return Content(sources.summary, answered, bins_of([one.predictions for one in answered]) if answered else None)
+    answered = [one for one in answers_of(sources, RunFiles.predictions) if one.answer.mask.any()]
+    return Content(sources.summary, answered, bins_of([one.answer for one in answered]) if answered else None)
 
 
 def panels_of(configuration: Configuration, content: Content, styles: Styles) -> list[Panel]:
@@ -155,30 +129,11 @@ def draw_over_time(ax: Axes, configuration: Configuration, content: Content, sty
         return
     heights = [0.0]
     for model, style in styles.items():
-        values = [content.bins.means(one.predictions) for one in content.of(model)]
+        values = [content.bins.means(one.answer) for one in content.of(model)]
         if values:
             share = resampled(configuration, content.runs[0]["task"], model)
             heights.append(draw_means(ax, content.bins.times, np.array(values), share, model, style))
     ax.set_ylim(0, 1.08 * max(heights) or 1.0)
-
-
-def draw_means(
-    ax: Axes, x: np.ndarray, values: np.ndarray, share: float, model: str, style: Mapping[str, Any]
-) -> float:
-    """A model's values (runs, bins), nan where there is none, and their band (`resampled` of `mean_band`: share).
-
-    Returns:
-        the height that the axis should have: of lines and band, but of a band no more than twice the lines'.
-    """
-    mean, low, high = mean_band(values, resampled=share)
-    if len(values) >= FEWEST:
-        ax.fill_between(x, low, high, color=style["color"], alpha=0.12, linewidth=0, gid=f"band {model}")
-    elif len(values) > 1:
-        for own in values:
-            ax.plot(x, own, color=style["color"], alpha=0.45, linewidth=0.7, gid=f"seed {model}")
-    ax.plot(x, mean, **style, marker="o", ms=3.5, gid=f"curve {model}")
-    top = _highest(values if len(values) < FEWEST else mean)
-    return min(max(top, _highest(high)), 2 * top)
 
 
 def draw_over_rows(ax: Axes, content: Content, styles: Styles) -> None:
@@ -188,20 +143,12 @@ def draw_over_rows(ax: Axes, content: Content, styles: Styles) -> None:
     for model, style in styles.items():
         for one in content.of(model):
             if one.run["seed"] == content.seed:
-                ax.plot(*blocks(one.predictions), **style | {"linewidth": 1.1}, gid=f"curve {model}")
+                ax.plot(*blocks(one.answer), **style | {"linewidth": 1.1}, gid=f"curve {model}")
     if not ax.has_data():
         write_instead(ax, NO_VALUE)
         return
     ax.set_ylim(bottom=0)
     ax.set_xmargin(0.01)
-
-
-def legend_handles(content: Content, styles: Styles) -> list[Line2D]:
-    """One entry per model, with its diverged runs."""
-    return [
-        Line2D([], [], **style, label=legend_label([run for run in content.runs if run["model"] == model]))
-        for model, style in styles.items()
-    ]
 
 
 def notes_of(configuration: Configuration, content: Content) -> list[str]:
@@ -223,8 +170,8 @@ def time_note(configuration: Configuration, content: Content) -> str:
     """The first panel: its bins, what is averaged in them, its lines and bands."""
     if content.bins is None:
         return ""
-    counts = np.array([content.bins.counts(one.predictions) for one in content.answered])
-    means = np.array([content.bins.means(one.predictions) for one in content.answered])
+    counts = np.array([content.bins.counts(one.answer) for one in content.answered])
+    means = np.array([content.bins.means(one.answer) for one in content.answered])
     gaps = " A line has a gap where an error is not finite." if np.isnan(means[counts > 0]).any() else ""
     few, many, number = counts.min(), counts.max(), content.bins.times.size
     bins = f"{number} bins of time, as even as equal times allow" if number > 1 else "one bin"
@@ -235,23 +182,10 @@ def time_note(configuration: Configuration, content: Content) -> str:
     )
 
 
-def lines_note(configuration: Configuration, content: Content) -> str:
-    """The first panel's lines and bands, which depend on how many runs of a model answered."""
-    numbers = sorted({len(content.of(model)) for model in content.models} - {0})
-    band = f"{band_text(configuration, content.runs)}, cut where it leaves the axis"
-    if len(numbers) == 1:
-        one = {1: "Lines: 1 seed", 2: "Thick lines: mean of 2 seeds; thin: each of them"}
-        return f"{one.get(numbers[0], f'Lines: mean of {numbers[0]} seeds; band: {band}')}."
-    parts = [f"Lines: mean of a model’s {numbers[0]} to {numbers[-1]} seeds"]
-    parts += ["thin, of a model with 2: each of them"] if 2 in numbers else []
-    parts += [f"band, of a model with {FEWEST} or more: {band}"] if numbers[-1] >= FEWEST else []
-    return f"{'; '.join(parts)}."
-
-
 def rows_note(content: Content) -> str:
     """The second panel: what the paper draws, and what its axis is."""
     added = [label for model, label in content.models.items() if model not in PAPERS_MODELS]
-    shape = f" × {content.answered[0].predictions.features}" if content.answered else " × D"
+    shape = f" × {content.answered[0].answer.features}" if content.answered else " × D"
     return (
         f"Below: the rows of the targets, sorted by series, then time, in groups of {BLOCK}; at the number of a "
         f"group’s first row, the mean over its {BLOCK}{shape} entries, those not observed with an error of 0. The "
@@ -259,16 +193,3 @@ def rows_note(content: Content) -> str:
         "one series follows another, all of about the same times."
         + (f" Added to the paper’s lines: {listed(added)}." if added else "")
     )
-
-
-def missing_note(content: Content) -> str:
-    """The finished runs that predicted nothing; empty without any."""
-    answered = {one.run["directory"] for one in content.answered}
-    runs = [run for run in content.runs if run["status"] == "finished" and run["directory"] not in answered]
-    texts = [f"{run['label']}, seed {run['seed']}" for run in runs]
-    return f"Without predictions: {'; '.join(texts)}." if texts else ""
-
-
-def _highest(values: np.ndarray) -> float:
-    """The greatest number; 0 where all are nan."""
-    return float(np.max(values[~np.isnan(values)], initial=0.0))
