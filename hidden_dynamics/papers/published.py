@@ -226,6 +226,9 @@ class PrintedSettings(Entry):
     penalty: Coefficient | None = None
     augmented: Whole | None = None
     attention: str | None = None
+    recognition_size: Whole | None = None
+    units: Whole | None = None
+    solver: dict[str, Any] = {}
 
 
 class ReleasedSettings(Entry):
@@ -241,6 +244,13 @@ class ReleasedSettings(Entry):
     prep: Whole | None = None
     mixing: Coefficient | None = None
     rates: dict[str, Any] = {}
+    epochs: Whole | None = None
+    layers: Whole | None = None
+    recognition_layers: Whole | None = None
+    generative_layers: Whole | None = None
+    gru_units: Whole | None = None
+    samples: Whole | None = None
+    solver: dict[str, Any] = {}
 
 
 class HyperparametersRow(Entry):

@@ -48,6 +48,13 @@ DETAILS = {
     "delta": "Euler step",
     "prep": "width of a feature's input to the jump",
     "mixing": "weight of the loss after jumps",
+    "recognition_size": "dimensions of the recognition model",
+    "recognition_layers": "hidden layers beyond the first in recognition",
+    "generative_layers": "in generation",
+    "units": "units of a layer",
+    "gru_units": "of the GRU's layers",
+    "samples": "samples of z(0)",
+    "solver": "solver",
     "averaging": "averaging of the weights",
     "evaluation_batch_sizes": "batch size of the evaluation",
 }
@@ -147,6 +154,7 @@ def _configured(artifact: HyperparameterTable) -> list[RunCell]:
         RunCell(name, model, size)
         for model in artifact.settings.models
         for name, task in artifact.configuration.tasks.items()
+        if name in (artifact.settings.tasks or artifact.configuration.tasks)
         if model in task.models and task.models[model].grid is None and task.training.record_gradients is None
         for size in task.models[model].run_sizes
     ]
