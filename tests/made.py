@@ -124,7 +124,8 @@ def make_run(
         losses: of the minibatches; by default they fall to the first evaluation's train loss.
         clock: the training seconds at each evaluation; by default equal parts of `seconds`.
         gradients: norms (k, T), recorded where the run's task does so, or where they are given.
-        predictions: arrays (`predictions_of`), recorded where they are given, or where the run's task does so.
+        predictions: arrays (`predictions_of`, or of a run that interpolates or extrapolates `courses_of`), recorded
+            where they are given, or where the run's task does so.
         weights: a state_dict for model.pt, which is not there without.
         about: as for `record_of`.
     """
@@ -148,7 +149,8 @@ def make_run(
         iterations = np.arange(len(norms)) * (every or 1)
         contents[GRADIENTS] = _bytes(np.savez, iterations=iterations, norms=norms.astype(np.float32))
     if predictions is not None or run.spec["training"].get("record_predictions"):
-        contents[PREDICTIONS] = _bytes(np.savez, **predictions_of(run) if predictions is None else predictions)
+        default = courses_of if "asked" in run.spec["task_settings"] else predictions_of
+        contents[PREDICTIONS] = _bytes(np.savez, **default(run) if predictions is None else predictions)
     if weights is not None:
         import torch  # most tests of what is shown have no use for it
 
@@ -188,6 +190,45 @@ def predictions_of(
     }
     single = {name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in arrays.items()}
     return single | {"until": np.float64(until)}
+
+
+def courses_of(
+    run: Run, features: int = 41, until: float | None = None, end: float = 48.0, error: float = 0.05
+) -> dict[str, np.ndarray]:
+    """The arrays of predictions.npz of a run that interpolates or extrapolates: of waves, each feature observed now and
+    then, and of answers that are about right.
+
+    Args:
+        until: the last given row's hour; by default `end`, or half of it where the run's task extrapolates.
+        error: on the scale of training, the root of the mean squared error.
+    """
+    random = np.random.default_rng([run.seed, *run.task.encode(), *run.model.encode()])
+    extrapolates = run.spec["task_settings"].get("asked") == "extrapolation"
+    until = until or (end / 2 if extrapolates else end)
+    first = until if until < end else 0.0
+    edges = np.arange(first, end + 1)
+    counts = random.integers(30, 60, len(edges) - 1)
+    seen = np.random.default_rng(run.seed)  # the data are those of all models and tasks
+    times = np.concatenate([np.sort(seen.uniform(0, end, 40 + 10 * one)) for one in range(3)])
+    ids = np.repeat([132539, 132541, 132543], [40, 50, 60])
+    grid = np.linspace(first, end, 97)
+    course = np.stack([_waves(name, grid, features) for name in np.unique(ids)]) + 0.1 * random.standard_normal(
+        (3, 1, 1)
+    )
+    width = 0.1 + 0.3 * (grid >= 0.5 * end)[:, None]
+    arrays = {
+        "error_time": edges,
+        "error_sum": counts * error**2 * random.uniform(0.5, 1.5, len(counts)),
+        "row_time": times,
+        "row_value": _waves(ids, times, features),
+        "grid": grid,
+        "grid_mean": course,
+        "grid_low": course - width,
+        "grid_high": course + width,
+    }
+    single = {name: array.astype(np.float32) for name, array in arrays.items()}
+    single |= {"error_sum": arrays["error_sum"], "error_count": counts, "row_id": ids, "until": np.float64(until)}
+    return single | {"row_mask": seen.random((len(times), features)) < 0.4}
 
 
 def _waves(series: Any, times: np.ndarray, features: int) -> np.ndarray:

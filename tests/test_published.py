@@ -256,8 +256,48 @@ def test_forecasts_by_hand():
     assert (copied.value, copied.std, copied.quoted) == (0.99, 0.07, True)
     assert (own.value, own.std, own.quoted) == (0.98, 0.06, False)
     for metric in ("test_mse", "test_negll"):
-        marked = {row.model for row in ace("6").rows if row.values["ushcn"][metric].quoted}
+        marked = {row.model for row in own_rows("6") if row.values["ushcn"][metric].quoted}
         assert marked == {"neural_ode_vae", "neural_ode_vae_mask", "sequential_vae", "gru_simple", "gru_d", "t_lstm"}
+    assert values(ace("6"), "fc_ace_gru_ode_bayes", 50, "ushcn") == {"test_mse": (0.55, None)}
+    assert ace("6").row("fixed_ace_gru_ode_bayes", 50).values == {}  # "nonsensical values"
+
+
+def own_rows(number: str) -> list[ResultsRow]:
+    """Those that the table itself has."""
+    return [row for row in ace(number).rows if row.only_in is None]
+
+
+def test_intensive_care_and_activity_by_hand():
+    """What Rubanova et al. printed first is marked; the two rows of the authors' own are not."""
+    assert values(ace("7"), "ace_latent_ode", 20, "physionet") == {"test_auc": (0.853, 0.003)}
+    assert values(ace("8"), "ace_latent_ode", 20, "physionet_interpolation")["test_interpolation_mse"] == (2.560, 0.08)
+    assert values(ace("9"), "rnn_vae", 15, "human_activity") == {"test_time_point_accuracy": (0.343, 0.040)}
+    for size in (15, 20):  # by task, and not in the published rows
+        assert values(ace("11"), "fc_ace_latent_ode", size, "human_activity")["test_time_point_accuracy"][0] == 0.569
+    for number in ("7", "8", "9"):
+        marked = [[value.quoted for of in row.values.values() for value in of.values()] for row in ace(number).rows]
+        assert all(all(row) for row in marked[:-2]) and not any(any(row) for row in marked[-2:])
+        assert [row.model for row in ace(number).rows[-2:]] == ["augmented_latent_ode", "ace_latent_ode"]
+
+
+def test_a_task_has_the_columns_that_are_its_own():
+    assert ace("8").metrics_on("physionet_extrapolation") == ["test_extrapolation_mse"]
+    assert ace("7").metrics_on("physionet") == ["test_auc", "test_average_precision", "test_calibration_error"]
+    for number in ("8", "11"):
+        content = ace(number)
+        assert [metric for task in content.tasks for metric in content.metrics_on(task)] == list(content.metrics)
+        assert all(set(of) <= set(content.metrics_on(task)) for row in content.rows for task, of in row.values.items())
+
+
+def test_the_attention_of_table_11_has_the_numbers_of_the_others():
+    row = ace("11").row("ace_latent_ode", None)
+    for number, task, metric in (
+        ("7", "physionet", "test_auc"),
+        ("8", "physionet_extrapolation", "test_extrapolation_mse"),
+        ("9", "human_activity", "test_time_point_accuracy"),
+    ):
+        other = next(one for one in ace(number).rows if one.model == "ace_latent_ode")
+        assert row.values[task][metric].mean == other.values[task][metric].mean
 
 
 def test_forecasts_are_configured_at_scale_paper_as_the_text_and_the_scripts_say(configured):
@@ -274,6 +314,34 @@ def test_forecasts_are_configured_at_scale_paper_as_the_text_and_the_scripts_say
         scripts = row.released.given()
         shared = [name for name in scripts if name not in ("penalty", "rates", "delta")]  # readings of their own
         assert {name: hyperparameters[name] for name in shared} == {name: scripts[name] for name in shared}
+
+
+def test_the_latent_ode_family_is_configured_at_scale_paper_as_the_text_and_the_scripts_say(configured):
+    paper, released = configured(scale="paper"), configured(scale="paper", readings={"default": "released"})
+    rows = load_published("acenode/section43.yaml").rows
+    again = [row.model_copy(update={"task": task}) for row in rows for task in SAME_SETTINGS.get(row.task, ())]
+    for row in (*rows, *(row for row in again if row.model in paper.tasks[row.task].models)):
+        spec, said = resolve(paper, row.task, row.model, row.size, 0).spec, row.settings
+        training, hyperparameters = spec["training"], spec["hyperparameters"]
+        assert [training["epochs"], training["batch_size"]] == [said.epochs, said.batch_size]
+        assert training["optimisers"]["main"]["lr"] == said.learning_rate
+        assert hyperparameters.get("solver", {}).items() >= said.solver.items()
+        assert hyperparameters.get("penalty", {"weight": None})["weight"] == said.penalty
+        named = {
+            name: getattr(said, name) for name in ("recognition_size", "units", "attention") if getattr(said, name)
+        }
+        assert {name: hyperparameters[name] for name in named} == named
+        scripts = row.released.given()
+        spec = resolve(released, row.task, row.model, row.size, 0).spec
+        assert spec["training"]["rates"].items() >= scripts.pop("rates").items()
+        assert spec["training"]["rates"].get("until") == scripts.pop("epochs", None)
+        if "penalty" in scripts:
+            assert spec["hyperparameters"]["penalty"]["weight"] == scripts.pop("penalty")
+        assert spec["hyperparameters"].get("solver", {}).items() >= scripts.pop("solver", {}).items()
+        assert {name: spec["hyperparameters"][name] for name in scripts} == scripts
+
+
+SAME_SETTINGS = {"physionet": ("physionet_interpolation", "physionet_extrapolation")}  # "the same" (Section 4.4)
 
 
 def test_images_of_table_10_agree_with_the_others():
@@ -635,8 +703,98 @@ def test_table_6_of_forecasts_is_as_printed(papers):
     header, *printed = image_lines(papers, "6")
     assert header == ["Method", *(ace("6").heading(metric) for metric in ace("6").metrics)]
     found = [(SERIES_MODELS[name], *map(mean_and_deviation, cells)) for name, *cells in printed]
-    ours = [(row.model, *values(ace("6"), row.model, row.size, "ushcn").values()) for row in ace("6").rows]
+    ours = [(row.model, *values(ace("6"), row.model, row.size, "ushcn").values()) for row in own_rows("6")]
     assert found == ours
+
+
+LATENT_MODELS = {
+    "RNN Δ_t": "rnn_delta",
+    "RNN-Impute": "rnn_impute",
+    "RNN-Decay": "rnn_decay",
+    "RNN GRU-D": "rnn_gru_d",
+    "RNN-VAE": "rnn_vae",
+    "Latent-ODE (RNN Enc.)": "latent_ode_rnn",
+    "Latent-ODE (RNN enc.)": "latent_ode_rnn",
+    "ODE-RNN": "ode_rnn",
+    "Latent-ODE + Poisson": "latent_ode_poisson",
+    "Latent-ODE (ODE Enc.)": "latent_ode",
+    "Latent-ODE (ODE enc.)": "latent_ode",
+    "Augmented-Latent-ODE (ODE Enc.)": "augmented_latent_ode",
+    "Augmented-Latent-ODE (ODE enc.)": "augmented_latent_ode",
+    "Augmented-ODE (ODE Enc.)": "augmented_latent_ode",
+    "ACE-Latent-ODE (ODE Enc.)": "ace_latent_ode",
+    "ACE-Latent-ODE (ODE enc.)": "ace_latent_ode",
+    "FC-ACE-ODE-Net": "fc_ace_latent_ode",
+    "Fixed-ACE-ODE-Net": "fixed_ace_latent_ode",
+    "ACE-ODE-Net": "ace_latent_ode",
+}
+LATENT_COLUMNS = {
+    "7": {"AUC": ("physionet", "test_auc")},
+    "8": {
+        "Interp. (x10^{-3})": ("physionet_interpolation", "test_interpolation_mse"),
+        "Extrap. (x10^{-3})": ("physionet_extrapolation", "test_extrapolation_mse"),
+    },
+    "9": {"AUC": ("human_activity", "test_time_point_accuracy")},
+    "11": {
+        "PhysioNet(AUC)": ("physionet", "test_auc"),
+        "Human Activity(AUC)": ("human_activity", "test_time_point_accuracy"),
+    },
+}
+
+
+@pytest.mark.parametrize("number", LATENT_COLUMNS)
+def test_every_result_of_the_latent_ode_family_is_as_printed(papers, number):
+    columns = LATENT_COLUMNS[number]
+    header, *printed = image_lines(papers, number)
+    assert header == ["Method", *columns]
+    found = [
+        (
+            LATENT_MODELS[name.replace("\\Delta", "Δ")],
+            dict(zip(columns.values(), map(printed_mean, cells), strict=True)),
+        )
+        for name, *cells in printed
+    ]
+    rows = [(row.model, {place: own for place, (own, _) in numbers_of(row).items()}) for row in ace(number).rows]
+    in_the_text = {("physionet_extrapolation", "test_extrapolation_mse")} if number == "11" else set()
+    assert [(model, {at: own for at, own in of.items() if at not in in_the_text}) for model, of in rows] == found
+
+
+def printed_mean(cell: str) -> tuple[float, float | None]:
+    mean, _, std = cell.partition("±")
+    return float(mean), float(std) if std else None
+
+
+def test_section_46_is_as_printed(papers):
+    """The extrapolation by attention, in Table 11 of ours, and USHCN with FC layers, in its Table 6."""
+    text = (papers / "ace-node.txt").read_text(encoding="utf-8")
+    fc, fixed = re.findall(r"from +\$2\.025\(x10\^\{-3\}\)\$ +to \$?([\d.]+)\(x10", " ".join(text.split()))
+    found = [row.values["physionet_extrapolation"]["test_extrapolation_mse"].mean for row in ace("11").rows]
+    assert found == [float(fc), float(fixed), 2.025]
+    (mse,) = re.findall(r"MSE increases from 0\.38 to ([\d.]+\d) for USHCN", text)
+    assert ace("6").row("fc_ace_gru_ode_bayes", 50).values["ushcn"]["test_mse"].mean == float(mse)
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "task"), [("3", "PhysioNet", "physionet"), ("5", "Human-Activity", "human_activity")]
+)
+def test_the_settings_of_the_latent_ode_family_are_as_printed(papers, section, name, task):
+    """Sections 4.3 (1) and (7), 4.5 (1) and (5), and Appendix B (5) and (6)."""
+    text = (papers / "ace-node.txt").read_text(encoding="utf-8")
+    said = text[text.index(f"## 4.{section} ") :]
+    latent, recognition, batch = re.search(
+        r"used (\d+) latent dimensions.*?(\d+)\s+dimensions\s+in (?:the )?recognition.*?size of (\d+)", said, re.DOTALL
+    ).groups()
+    epochs = re.search(r"train for (\d+) epochs", said).group(1)
+    penalty, rate, *tolerances = re.findall(
+        r"= ?([\d.]+e ?[-–] ?\d)", re.search(rf"For {name}, (.*)", text).group(1).replace("e ", "e-")
+    )
+    rows = [row for row in load_published("acenode/section43.yaml").rows if row.task == task]
+    for row in rows:
+        settings = row.settings
+        assert [row.size, settings.batch_size, settings.epochs] == [int(latent), int(batch), int(epochs)]
+        assert settings.learning_rate == float(rate) and settings.recognition_size in (None, int(recognition))
+        assert [*settings.solver.values()] in ([], [float(number) for number in tolerances])
+    assert rows[-1].settings.penalty == float(penalty) and not any(row.settings.penalty for row in rows[:-1])
 
 
 def mean_and_deviation(cell: str) -> tuple[float, float]:

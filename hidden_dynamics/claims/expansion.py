@@ -215,11 +215,9 @@ class _Maker:
         return metrics[known(metric, metrics, "metric", self.origin)]
 
     def title(self, metric: str) -> str:
-        """A metric within a sentence: the paper's heading, or else its name."""
-        self.about(metric)
+        """A metric within a sentence: the paper's heading, or else its title."""
         published = self.artifact.published
-        title = (published.heading(metric) if published else None) or _words(metric)
-        return within_sentence(title)
+        return within_sentence((published.heading(metric) if published else None) or self.about(metric).title)
 
     def model(self, cell: Cell) -> str:
         models = self.artifact.configuration.models

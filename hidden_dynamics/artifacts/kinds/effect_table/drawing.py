@@ -122,7 +122,7 @@ def notes(artifact: EffectTable, summary: Rows, records: Sequence[Record]) -> li
         *scale_notes(configuration),
         f"Data: {'; '.join(data)}.",
         *([f"Departs from the paper: {'; '.join(filter(None, departures))}."] if any(departures) else []),
-        *runs_notes(summary),
+        *_about_runs(artifact, summary),
         f"{title}, mean ± sample standard deviation (n − 1) over n seeds of what a run reports{_reported(summary)}. A "
         f"{metric.better} one is better.",
         "Difference: with less without, of the runs of each seed, then mean ± sample standard deviation over these "
@@ -131,6 +131,12 @@ def notes(artifact: EffectTable, summary: Rows, records: Sequence[Record]) -> li
         *divergence_notes(summary),
     ]
     return list(dict.fromkeys(texts))
+
+
+def _about_runs(artifact: EffectTable, summary: Rows) -> list[str]:
+    """Seeds and devices of all runs, and the readings of those without a departure."""
+    without = [row for row in summary if row["task"] == artifact.settings.without]
+    return [runs_notes(summary)[0], f"Without departures: {runs_notes(without)[1]}"] if without else []
 
 
 def _reported(summary: Rows) -> str:

@@ -7,6 +7,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator
 from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.figure_notes import (
@@ -116,6 +117,7 @@ def draw_errors(ax: Axes, configuration: Configuration, answers: Answers, styles
             share = resampled(configuration, answers.runs[0]["task"], model)
             heights.append(draw_means(ax, middles(edges), np.array(values), share, model, style))
     ax.set_xlim(edges[0], edges[-1])
+    ax.xaxis.set_major_locator(MultipleLocator(4))
     ax.set_ylim(0, 1.08 * max(heights) or 1.0)
 
 

@@ -50,9 +50,9 @@ DETAILS = {
     "mixing": "weight of the loss after jumps",
     "recognition_size": "dimensions of the recognition model",
     "recognition_layers": "hidden layers beyond the first in recognition",
-    "generative_layers": "in generation",
+    "generative_layers": "hidden layers beyond the first in generation",
     "units": "units of a layer",
-    "gru_units": "of the GRU's layers",
+    "gru_units": "units of the GRU’s layers",
     "samples": "samples of z(0)",
     "solver": "solver",
     "averaging": "averaging of the weights",
@@ -206,6 +206,8 @@ def _settings(spec: Mapping[str, Any]) -> dict[str, Any]:
     for optimiser, prefix in (("main", ""), ("orthogonal", "orthogonal_")):
         entry = spec["training"]["optimisers"].get(optimiser, {})
         settings |= {f"{prefix}{OPTIMISERS[key]}": value for key, value in entry.items() if key in OPTIMISERS}
+    if isinstance(settings.get("mixing"), str):  # of ACE-Latent-ODE, the way in which attention mixes: a reading
+        del settings["mixing"]
     if isinstance(settings.get("penalty"), Mapping):
         settings["penalty"] = settings["penalty"]["weight"]
     settings.setdefault("iterations_per_epoch", "one pass")

@@ -36,8 +36,9 @@ class ResultsTable(Rows):
 
     def pairs(self) -> Iterator[tuple[Cell, Cell, str]]:
         for cell, metric in self.printed():
-            if cell.model != self.published.baseline:
-                yield cell, cell._replace(model=self.published.baseline), metric
+            baseline = cell._replace(model=self.published.baseline)
+            if cell != baseline and None not in (self.number(cell, metric), self.number(baseline, metric)):
+                yield cell, baseline, metric
 
     def rankings(self) -> Iterator[tuple[str, str, Mapping[Cell, float]]]:
         for task in self.settings.tasks:
