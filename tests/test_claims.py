@@ -196,7 +196,7 @@ def test_a_statement_takes_the_direction_of_its_metric(project, monkeypatch, bet
     about = {"kind": "better", "subject": "momentum_lstm", "reference": "lstm", "sizes": [128], "metrics": ["auc"]}
     stating(monkeypatch, artifact="momentumrnn_table11", tasks=["mnist"], **about)
     (claim,) = claims_of(artifact_named(project.load(scale="paper"), "momentumrnn_table11"))
-    assert claim.statement == f"MomentumLSTM has a {more} auc than LSTM on MNIST, N = 128."
+    assert claim.statement == f"MomentumLSTM has a {more} AUC than LSTM on MNIST, N = 128."
 
 
 # Mistakes
@@ -294,6 +294,15 @@ def text_in(paper: str, directory: str) -> str:
     return re.sub(r"\s+", " ", text)
 
 
+CALLED = {  # by the paper, where that is not our label
+    "rnn_delta": r"RNN $\Delta_t$",
+    "fc_ace_latent_ode": "FC-ACE-ODE-Net",
+    "fixed_ace_latent_ode": "Fixed-ACE-ODE-Net",
+    "fc_ace_gru_ode_bayes": "FC-ACE-ODE-Net",
+    "fixed_ace_gru_ode_bayes": "Fixed-ACE-ODE-Net",
+}
+
+
 @pytest.mark.parametrize("entry", ENTRIES, ids=[entry.id for entry in ENTRIES])
 def test_the_paper_has_the_place_the_models_and_the_numbers(entry):
     text = paper_text(entry.artifact.split("_")[0])
@@ -302,6 +311,6 @@ def test_the_paper_has_the_place_the_models_and_the_numbers(entry):
     for section in re.findall(r"(?:Sections? |and )(\d\.\d)", entry.source):
         assert re.search(rf"(^|[^\d.]){re.escape(section)} ", text), section
     for model in (*entry.subjects, *entry.references):
-        assert MODELS[model].label.lower() in text.lower(), model
+        assert CALLED.get(model, MODELS[model].label).lower() in text.lower(), model
     for number in re.findall(r"\d+\.\d+M?", entry.says):
         assert number in text, number
