@@ -3,10 +3,11 @@
     python benchmarks/latent_series.py --networks Latent-ODE "RNN GRU-D"
     python benchmarks/latent_series.py --series 6 --rows 20 --rounds 1 --threads 1 --clock cpu
 
-Settings are those of the task `physionet` at the scale `paper`. The batch is the first of its training part where
-`--mirror` names a directory with PhysioNet 2012 as downloaded (DIR/physionet2012/set-a.tar.gz and Outcomes-a.txt).
-Otherwise it has the shape of one and is filled with noise: 50 series of 75 rows each at some minutes of 48 hours, about
-2,050 union times, a row with 6 of 41 features.
+Sizes are those of the released code: 20 latent dimensions, 40 of recognition, five linear maps of 50 units in each
+dynamics. Readings are the published ones; GRU-D's, and where "released" is said, the released ones. The batch is the
+first of its training part where `--mirror` names a directory with PhysioNet 2012 as downloaded
+(DIR/physionet2012/set-a.tar.gz and Outcomes-a.txt). Otherwise it has the shape of one and is filled with noise: 50
+series of 75 rows each at some minutes of 48 hours, about 2,050 union times, a row with 6 of 41 features.
 
 The plain form is that of the tests (tests/plain_latent_ode.py, tests/plain_rnn_series.py), the released loops: dense
 over the union times, one after another, autograd through all of it, torchdiffeq called as it is, the MSE computed in

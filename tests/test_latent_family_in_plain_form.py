@@ -60,12 +60,13 @@ class Task:
         self.labels, self.classes = labels, 5 if labels == "rows" else 1
 
 
-def drawn(seed=0, latest=40, rows=6, unseen=(2,), labels=None, until=None, weight=0.37):
+def drawn(seed=0, latest=40, rows=6, unseen=(2,), labels=None, until=None, early=False, weight=0.37):
     """A batch with a series of one row, one whose rows all are late, rows without an entry, and features not seen.
 
     Args:
         latest: whole units of time that rows may fall on: the more, the smaller the gaps in comparison to the span.
         until: of `latest`; rows later than that are asked, and the others given.
+        early: nothing is asked at the last union time.
     """
     rng = np.random.default_rng(seed)
     lengths = np.array([1, rows, *rng.integers(2, rows + 1, SERIES - 2)])
@@ -82,6 +83,8 @@ def drawn(seed=0, latest=40, rows=6, unseen=(2,), labels=None, until=None, weigh
     if until is not None:
         cut = int((whole.times <= until).sum())
         given, asked = part(given, 0, cut), part(given, cut, len(whole.times))
+    if early:
+        asked = part(asked, 0, len(asked.times) - 1)
     if labels == "series":
         labels = torch.from_numpy((rng.random(SERIES) < 0.5).astype(np.float64))
     elif labels == "rows":
@@ -311,23 +314,22 @@ def test_an_augmented_latent_ode_is_the_plain_one(labels, label_from):
 
 
 @pytest.mark.parametrize("unobserved", ["integral", "zero"])
+@pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize(
     ("until", "labels", "label_from"),
     [(None, None, "end"), (20, None, "end"), (None, "series", "end"), (None, "series", "start")],
 )
-def test_a_latent_ode_with_a_poisson_process_is_the_plain_one(until, labels, label_from, unobserved):
+def test_a_latent_ode_with_a_poisson_process_is_the_plain_one(until, labels, label_from, early, unobserved):
     network = made(LatentODEPoisson, labels, label_from=label_from, unobserved=unobserved)
     dynamics = network.integral.dynamics
     rate = PoissonRate(dynamics.flow.network, dynamics.rate, D)
 
     def extra(walk, asked):
-        logs, integrals = (
-            dynamics.rate(walk.states[..., L : 2 * L]),
-            100 * (walk.end - walk.states[:, :, 0])[..., 2 * L :],
-        )
+        integrals = 100 * (walk.states[:, :, -1] - walk.states[:, :, 0])[..., 2 * L :]
+        logs = dynamics.rate(walk.states[..., L : 2 * L])
         return -0.1 * plain_poisson(logs, integrals, asked, unobserved).mean()
 
-    assert_latent(network, drawn(labels=labels, until=until), rate, extra=extra, beside=D)
+    assert_latent(network, drawn(labels=labels, until=until, early=early), rate, extra=extra, beside=D)
 
 
 PUBLISHED = {"mixing": "softmax", "rate": "moments", "tied": False}

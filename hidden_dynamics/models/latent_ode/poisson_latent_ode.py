@@ -44,8 +44,8 @@ class LatentODEPoisson(LatentODE):
     """A Latent-ODE whose latent state has a second half, which the rates of observations are read from.
 
     The loss has -0.1 times the log-likelihood of the times at which each feature of each series is observed: the sum of
-    their log-rates less the rate's integral from the first union time asked to the end of the batch's time, averaged
-    over features, series and samples. It is not used where rows are classified, whose cross-entropy is the whole loss.
+    their log-rates less the rate's integral from the first to the last union time asked, averaged over features, series
+    and samples. It is not used where rows are classified, whose cross-entropy is the whole loss.
 
     Args:
         task, hidden_size, options: of `LatentODE`; it is not augmented.
@@ -78,15 +78,17 @@ class LatentODEPoisson(LatentODE):
         return functional.pad(z, (0, self.decoder.out_features))
 
     def _solution(self, state: State, asked: Observations) -> tuple[Tensor, Tensor]:
-        """The same, integrals counted from the first union time asked: there, every series has one row more."""
+        """The same, but for the integrals in the end, which are those from the first to the last union time asked: at
+        both, every series has one row more."""
         if not len(asked.times):
             return super()._solution(state, asked)
         everyone = torch.arange(asked.size, device=asked.series.device)
         offsets = torch.cat([asked.offsets[:1], asked.offsets[1:] + asked.size])
-        both = replace(asked, offsets=offsets, series=torch.cat([everyone, asked.series]))
-        rows, end = super()._solution(state, both)
-        first, rows = rows.split([asked.size, len(asked.series)], 1)
-        return rows, torch.cat([end[..., : self.latent], (end - first)[..., self.latent :]], -1)
+        offsets[-1] += asked.size
+        more = replace(asked, offsets=offsets, series=torch.cat([everyone, asked.series, everyone]))
+        rows, end = super()._solution(state, more)
+        first, rows, last = rows.split([asked.size, len(asked.series), asked.size], 1)
+        return rows, torch.cat([end[..., : self.latent], (last - first)[..., self.latent :]], -1)
 
     def _extra(self, rows: Tensor, end: Tensor, asked: Observations) -> Tensor:
         if self.labels == "rows":
@@ -98,7 +100,7 @@ class LatentODEPoisson(LatentODE):
 
         Args:
             rows: the state at the rows asked, (K, R, 2 L + D).
-            end: at the end, (K, N, 2 L + D), the integrals since the first union time asked.
+            end: at the end, (K, N, 2 L + D), the integrals over all times asked.
         """
         integrals = SCALE * end[..., self.latent :]
         if self.unobserved == "zero":
