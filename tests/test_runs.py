@@ -428,3 +428,4 @@ def test_prepared_data_is_named_by_its_settings_in_any_order(configured):
     assert name == configuration.paths.prepared("adding", {"seed": 0, "length": 5})
     assert name == "elsewhere/prepared/adding-length5-seed0.npz"
     assert configuration.paths.prepared("digits", {}) == "elsewhere/prepared/digits.npz"
+    assert configuration.paths.prepared("physionet2012", {"sets": ["a", "b"]}).endswith("/physionet2012-setsa+b.npz")
