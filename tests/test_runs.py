@@ -87,6 +87,51 @@ RELEASED = {
             "training": {"alternating": False},
         },
     ),
+    "physionet_placeholders": ("physionet", "rnn_delta", {"task_settings": {"placeholders": "values"}}),
+    "physionet_normalisation": (
+        *("physionet_interpolation", "rnn_vae"),
+        {"task_settings": {"normalisation": "maximum"}},
+    ),
+    "zero_times": ("physionet_extrapolation", "latent_ode", {"task_settings": {"zero_times": "dropped"}}),
+    "series_epoch": (
+        *("human_activity", "mtan"),
+        {"task_settings": {"validation": 0}, "training": {"report": {"metric": "train_loss", "rule": "last"}}},
+    ),
+    "sample_scores": ("physionet", "latent_ode", {"task_settings": {"scores": "pooled"}}),
+    "series_batches": ("human_activity", "ode_rnn", {"training": {"fixed_batches": True}}),
+    "latent_rates": ("physionet", "rnn_gru_d", {"training": {"rates": {"decay": 0.999, "floor": 0.1}}}),
+    "latent_epochs": ("physionet", "rnn_gru_d", {"training": {"rates": {"until": 20}}}),
+    "extrapolation_split": ("physionet_extrapolation", "rnn_vae", {"task_settings": {"split_at": "index"}}),
+    "extrapolation_start": ("physionet_extrapolation", "latent_ode", {"hyperparameters": {"start": "first_asked"}}),
+    "latent_samples": ("human_activity", "latent_ode", {"hyperparameters": {"samples": 2}}),
+    "latent_tolerance": (
+        *("physionet", "latent_ode_rnn"),
+        {"hyperparameters": {"solver": {"rtol": 1e-3, "atol": 1e-4}}},
+    ),
+    "latent_layers": (
+        *("physionet", "ace_latent_ode"),
+        {"hyperparameters": {"generative_layers": 3, "recognition_layers": 3}},
+    ),
+    "rnn_encoded_layers": ("physionet", "latent_ode_rnn", {"hyperparameters": {"generative_layers": 3}}),
+    "ode_rnn_layers": ("physionet", "ode_rnn", {"hyperparameters": {"layers": 3}}),
+    "latent_label": ("physionet", "latent_ode", {"hyperparameters": {"label_from": "start"}}),
+    "latent_mixing": ("human_activity", "ace_latent_ode", {"hyperparameters": {"mixing": "raw"}}),
+    "latent_rate": ("physionet", "ace_latent_ode", {"hyperparameters": {"rate": "random"}}),
+    "latent_tied": ("physionet", "ace_latent_ode", {"hyperparameters": {"tied": True}}),
+    "latent_training": (
+        *("physionet_extrapolation", "ace_latent_ode"),
+        {"hyperparameters": {"penalty": {"weight": 0, "norm": 2}}, "training": {"alternating": False}},
+    ),
+    "poisson_unobserved": ("physionet", "latent_ode_poisson", {"hyperparameters": {"unobserved": "zero"}}),
+    "ode_rnn_steps": ("human_activity", "ode_rnn", {"hyperparameters": {"steps": "backwards"}}),
+    "rnn_vae_order": ("physionet_interpolation", "rnn_vae", {"hyperparameters": {"order": "patients"}}),
+    "rnn_gap": ("physionet", "rnn_impute", {"hyperparameters": {"gap": "to_next"}}),
+    "impute_mean": ("physionet", "rnn_gru_d", {"hyperparameters": {"mean": "union"}}),
+    "decay_gaps": ("physionet", "rnn_decay", {"hyperparameters": {"carried": "released"}}),
+    "activity_split": ("human_activity", "rnn_delta", {"task_settings": {"windows": "at_random"}}),
+    "activity_resampling": ("human_activity", "rnn_delta", {"task_settings": {"resampled": True}}),
+    "activity_labels": ("human_activity", "rnn_delta", {"task_settings": {"bin_labels": "lowest", "classes": 11}}),
+    "activity_classifier": ("human_activity", "ode_rnn", {"hyperparameters": {"classifier": "mlp"}}),
 }
 LAMBDA = {"weight": 0.01, "norm": 2, "of": "parameters"}
 OTHERS = {
@@ -110,6 +155,10 @@ OTHERS = {
         {"hyperparameters": {"at_jump": "renewed"}},
     ),
     ("series_attention_gradient", "through"): ("ushcn", "ace_gru_ode_bayes", {"hyperparameters": {"detached": False}}),
+    ("activity_units", "text"): (
+        *("human_activity", "latent_ode"),
+        {"hyperparameters": {"units": 50, "recognition_layers": 2}},
+    ),
     ("forget_fill", "once"): ("mnist", "lstm", {"hyperparameters": {"forget_fill": "once"}}),
     ("pixel_values", "binary"): ("mnist", "lstm", {"task_settings": {"pixels": "binary"}}),
     ("copying_readout", "exprnn"): ("copying_2k", "lstm", {"hyperparameters": {"readout": "kaiming"}}),
@@ -135,6 +184,10 @@ PLACES = {
     "training": "training",
 }  # in a specification
 FIXED = {"speech_target"}  # by the tasks themselves: there is a task for either
+OF_THEIR_OWN = {  # whose readings are their own, whatever is taken elsewhere
+    *("physionet_raw_attention", "physionet_random_rate", "physionet_tied", "physionet_joint"),
+    *("physionet_start_label", "physionet_fixed_batches", "physionet_model_bugs", "physionet_released"),
+}
 SPEECH = {"timit": 84, "timit_dtriv": 224}
 CELLS = [(task, model) for task, model, *_ in RELEASED.values()]
 
@@ -201,7 +254,7 @@ def test_orthogonal_networks_are_trained_as_table_6_says_size_by_size(configured
         assert (optimisers["main"]["lr"], optimisers["orthogonal"]["lr"]) == expected
 
 
-@pytest.mark.parametrize(("scale", "count"), [("demo", 274), ("pilot", 370), ("paper", 925)])
+@pytest.mark.parametrize(("scale", "count"), [("demo", 412), ("pilot", 508), ("paper", 1270)])
 def test_every_run_has_a_directory_and_a_name_of_its_own(configured, scale, count):
     runs = all_runs(configured(scale=scale))
     assert len(runs) == count
@@ -287,7 +340,9 @@ def test_a_reading_taken_by_name_sets_exactly_what_it_lists(configured, publishe
     assert merge(taken, listed) == taken != merge(taken, sets)
     after, concerned = configured(scale="paper", readings={"default": "published", reading: value}), 0
     for old, new in zip(published_runs, all_runs(after), strict=True):
-        if new.model in (entry.models or [new.model]) and new.task in (entry.tasks or [new.task]):
+        if new.task in OF_THEIR_OWN:
+            assert new.spec == old.spec
+        elif new.model in (entry.models or [new.model]) and new.task in (entry.tasks or [new.task]):
             concerned += 1
             assert new.spec == merge(old.spec, sets, {"readings": {reading: value}}) != old.spec
         else:
@@ -308,7 +363,8 @@ def test_released_for_all_leaves_a_reading_without_such_a_value_as_published(con
 
 
 def test_seeds_are_blocks_where_the_data_differ_from_seed_to_seed(configured):
-    fixed = configured(readings={"default": "released", "permutation": "published"})  # USHCN's first split, too
+    same = {"permutation": "published", "activity_resampling": "published"}
+    fixed = configured(readings={"default": "released"} | same)  # USHCN's first split, too
     assert not any(seeds_are_blocks(fixed, task, model) for task, model in CELLS)
     by_seed = configured(readings={"permutation": "released"})
     cells = [(task, model) for task, entry in by_seed.tasks.items() for model in entry.models]
@@ -324,6 +380,22 @@ def test_speech_is_there_in_both_readings_whatever_is_taken_elsewhere(configured
         for name, reading, target in ((task, "published", "next"), (f"{task}_recall", "released", "previous")):
             spec = resolve(configuration, name, next(iter(configuration.tasks[name].models)), SPEECH[task], 0).spec
             assert (spec["readings"]["speech_target"], spec["task_settings"]["target"]) == (reading, target)
+
+
+@pytest.mark.parametrize("default", ["published", "released"])
+def test_each_difference_of_the_released_code_is_run_alone_and_all_together_whatever_is_taken_elsewhere(
+    configured, default: str
+):
+    configuration = configured(readings={"default": default}, scale="paper")
+    ones = [(task, model) for task in OF_THEIR_OWN for model in configuration.tasks[task].models]
+    taken = {one: spec_of(configuration, *one)["readings"] for one in ones}
+    for (task, model), values in taken.items():
+        differing = [name for name, value in values.items() if value == "released"]
+        assert len(differing) == (len(values) if task == "physionet_released" else 1), (task, model, differing)
+    assert {reading for _, values in taken.items() for reading in values} >= {
+        *("latent_mixing", "latent_rate", "latent_tied", "latent_training", "latent_label", "series_batches"),
+        *("rnn_gap", "impute_mean", "decay_gaps", "rnn_vae_order", "ode_rnn_steps", "poisson_unobserved"),
+    }
 
 
 def test_released_by_default_sets_what_every_reading_lists(configured):
