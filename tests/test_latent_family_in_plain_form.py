@@ -108,7 +108,7 @@ def part(observations, start, stop):
 
 BATCHES = {
     "wide gaps": {},
-    "narrow gaps": {"latest": 400, "rows": 15},
+    "narrow gaps": {"latest": 400, "rows": 8},
     "two times": {"latest": 1, "rows": 2},
 }
 every_batch = pytest.mark.parametrize(
