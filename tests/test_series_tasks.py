@@ -204,6 +204,7 @@ def test_mortality_is_scored_by_averaged_or_pooled_samples(stays, kind: str):
         "test_auc": area_under_roc(truth, scores),
         "test_average_precision": average_precision(truth, scores),
         "test_calibration_error": calibration_error(truth, scores),
+        "test_interpolation_mse": regression(stays).evaluate_test(Echo())["test_interpolation_mse"],
     }
     assert task.evaluate_test(Echo()) == pytest.approx(expected, rel=1e-5)
     assert set(task.evaluate(Echo())) == {name.replace("test", "validation") for name in expected}
@@ -212,7 +213,7 @@ def test_mortality_is_scored_by_averaged_or_pooled_samples(stays, kind: str):
 def test_without_a_validation_part_every_evaluation_is_the_test(stays):
     task = mortality(stays, validation=0)
     assert not hasattr(task, "evaluate_test") and task.train_size == 40
-    assert set(task.evaluate(Echo())) == {"test_auc", "test_average_precision", "test_calibration_error"}
+    assert {"test_auc", "test_average_precision", "test_calibration_error"} < set(task.evaluate(Echo()))
 
 
 @pytest.mark.parametrize("asked", ["interpolation", "extrapolation"])

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.models.latent_ode.objective import mean_squared_error
 from hidden_dynamics.models.observations import Rows
 from hidden_dynamics.tasks.partly_observed import (
     NORMALISATIONS,
@@ -61,8 +62,11 @@ class Mortality(PartlyObserved):
         return torch.from_numpy(self.died[chosen])
 
     def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
-        """Area under the ROC curve, average precision and expected calibration error (fractions) of a part."""
-        probabilities = torch.sigmoid(network(self.part(part)).labels.double()).cpu().numpy()
+        """Area under the ROC curve, average precision and expected calibration error (fractions) of a part; and the
+        mean squared error of the rows asked for again, as that of interpolation."""
+        batch = self.part(part)
+        answer = network(batch)
+        probabilities = torch.sigmoid(answer.labels.double()).cpu().numpy()
         died = self.died[self.parts[part]]
         if self.settings["scores"] == "pooled":
             scores, died = probabilities.ravel(), np.tile(died, len(probabilities))
@@ -72,4 +76,5 @@ class Mortality(PartlyObserved):
             f"{part}_auc": area_under_roc(died, scores),
             f"{part}_average_precision": average_precision(died, scores),
             f"{part}_calibration_error": calibration_error(died, scores),
+            f"{part}_interpolation_mse": mean_squared_error(answer.values, batch.asked).item(),
         }

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.latent_ode.objective import entry_weights
+from hidden_dynamics.models.latent_ode.objective import mean_squared_error, squared_errors
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
 from hidden_dynamics.models.series_batch import SeriesBatch
 from hidden_dynamics.tasks.partly_observed import (
@@ -95,12 +95,10 @@ class SeriesRegression(PartlyObserved):
         """Mean squared errors of a part, averaged over samples: as released, over series and all features of the mean
         over what was observed of them, 0 where nothing was; and over all observed entries."""
         batch = self.part(part)
-        squares = (network(batch).values - batch.asked.values).square().mean(0).double()
-        mask, name = batch.asked.mask.double(), f"{part}_{self.settings['asked']}_mse"
-        return {
-            name: (squares * entry_weights(batch.asked)).sum().item(),
-            f"{name}_observed": ((squares * mask).sum() / mask.sum()).item(),
-        }
+        values, mask = network(batch).values, batch.asked.mask
+        observed = squared_errors(values, batch.asked, mask / mask.sum()).mean()
+        name = f"{part}_{self.settings['asked']}_mse"
+        return {name: mean_squared_error(values, batch.asked).item(), f"{name}_observed": observed.item()}
 
     def _errors(self, network: nn.Module, batch: SeriesBatch, end: float) -> dict[str, np.ndarray]:
         asked = batch.asked
