@@ -14,12 +14,14 @@ from plain_latent_ode import dense_of, plain_ode_encoder, plain_ode_rnn, plain_p
 
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
 from hidden_dynamics.models.ode_rnn import ODERNN, GRUUnit, ODERNNCore, ODERNNEncoder, gaps
-from hidden_dynamics.models.ode_rnn.flow_steps import CHUNK
+from hidden_dynamics.models.ode_rnn.flow_steps import CHUNK, FlowSteps
+from hidden_dynamics.models.ode_rnn.lockstep import lockstep
+from hidden_dynamics.models.ode_rnn.union_times import WAYS
 from hidden_dynamics.models.series_batch import SeriesBatch
 
 ATTRIBUTES, SENSORS = 41, 12
 Z0_LAYERS = {"physionet": 8_140, "activity": 6_130}  # the released ODE-RNN makes them and never uses them
-every_way = pytest.mark.parametrize("way", ["forwards", "backwards", "released"])
+every_way = pytest.mark.parametrize("way", WAYS)
 
 
 def drawn(seed=0, series=5, rows=4, features=3, latest=40, density=0.4):
@@ -101,7 +103,7 @@ def test_in_single_precision_no_gradient_is_a_small_difference_of_large_sums():
     rows=st.integers(0, 5),
     latest=st.sampled_from([5, 13, 80]),
     density=st.sampled_from([0.0, 0.3, 1.0]),
-    way=st.sampled_from(["forwards", "backwards", "released"]),
+    way=st.sampled_from(WAYS),
 )
 @example(seed=0, series=1, rows=1, latest=5, density=1.0, way="backwards").via("one union time")
 @settings(max_examples=40, deadline=None)
@@ -218,12 +220,46 @@ def test_without_gradients_the_passage_is_the_same_to_the_last_bit(way):
 
 def test_without_gradients_no_step_is_kept(monkeypatch):
     kept = []
-    monkeypatch.setattr(
-        "hidden_dynamics.models.ode_rnn.union_passage.FlowSteps.move", lambda self, step, y, dt: kept.append(step)
-    )
+
+    def move(self, step, y):
+        kept.append([len(entering) for entering in self.entering])
+
+    monkeypatch.setattr(FlowSteps, "move", move)
     with torch.no_grad():
-        made()(drawn(), "forwards")
-    assert set(kept) == {0}
+        made()(drawn(), "forwards", rows=False)
+    assert kept and all(places == [1, 1, 1] for places in kept)
+
+
+# Series in lockstep
+
+
+@given(seed=st.integers(0, 10**6), every=st.sampled_from([None, 1, 2, 3, 7]), way=st.sampled_from(WAYS))
+@settings(max_examples=30, deadline=None)
+def test_each_series_takes_all_steps_in_turn_and_meets_its_rows_among_them(seed, every, way):
+    observations = drawn(seed)
+    over = gaps(observations.times, way)
+    plan = lockstep(observations, over, every)
+    lengths = np.repeat(over.lengths, over.steps)
+    until = dict(zip(over.order, np.cumsum(over.steps), strict=True))
+    before = dict(zip(over.order, np.cumsum(over.steps) - over.steps, strict=True))
+    at = np.empty(len(plan.order), dtype=np.int64)
+    at[plan.order] = np.repeat(plan.jumps.times.numpy(), plan.jumps.offsets.diff().numpy())
+    for series in range(observations.size):
+        taken = plan.lengths[:, series, 0].numpy()
+        assert taken[taken != 0].tolist() == lengths.tolist()
+    for row, (series, time) in enumerate(zip(observations.series, observations.rows_of_times().tolist(), strict=True)):
+        taken = plan.lengths[:, series, 0].numpy() != 0
+        assert taken[: at[row]].sum() == until[time] and taken[: plan.left[row]].sum() == before[time]
+        assert every is None or at[row] % every == 0
+    assert torch.equal(plan.jumps.values, observations.values[plan.order])
+
+
+def test_jumps_come_together_where_rows_are_few_and_each_by_itself_where_they_are_many():
+    few, many = drawn(series=3, rows=30, latest=200), drawn(series=60, rows=10, latest=20)
+    for observations, alone in ((few, False), (many, True)):
+        plan = lockstep(observations, gaps(observations.times, "forwards"))
+        assert (len(plan.jumps.times) == len(observations.times)) is alone
+        assert (len(plan.lengths) == sum(gaps(observations.times, "forwards").steps)) is alone
 
 
 def test_backward_runs_once_and_what_is_not_run_is_freed():

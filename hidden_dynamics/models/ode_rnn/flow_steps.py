@@ -18,11 +18,13 @@ class FlowSteps:
 
     Args:
         weights: W and b of each linear map, one after another.
-        steps: how many are kept.
-        like: y, (N, S).
+        lengths: dt of each step, (K, N, 1); of each series its own.
+        size: S.
+        path: y before each step is kept.
+        kept: what the derivative needs is kept of all steps.
     """
 
-    def __init__(self, weights: Sequence[Tensor], steps: int, like: Tensor):
+    def __init__(self, weights: Sequence[Tensor], lengths: Tensor, size: int, path: bool, kept: bool):
         self.matrices, self.biases = list(weights[::2]), list(weights[1::2])
         self.maps, self.constants = [], []
         last = len(self.matrices) - 1
@@ -30,18 +32,22 @@ class FlowSteps:
             scale = 1 if number == last else 2
             self.maps.append((scale * w if number == 0 else 2 * scale * w).t().contiguous())
             self.constants.append(scale * (b if number == 0 else b - w.sum(1)))
-        shape = len(like)
+        count, series = lengths.shape[:2]
+        self.lengths = lengths.unbind()
         # What enters each linear map, at each step.
-        self.entering = [like.new_empty(steps, shape, w.shape[1]) for w in self.matrices]
-        self.places = list(zip(*(each.unbind() for each in self.entering), strict=True))
+        places = [count if kept or (path and number == 0) else 1 for number in range(last + 1)]
+        self.entering = [w.new_empty(k, series, w.shape[1]) for k, w in zip(places, self.matrices, strict=True)]
+        each = [entering.expand(count, -1, -1).unbind() for entering in self.entering]
+        self.places = list(zip(*each, strict=True))
+        self.rate = lengths.new_empty(series, size)
 
-    def move(self, step: int, y: Tensor, dt: float) -> None:
-        """One step of y, in place; what was kept at place `step` is overwritten."""
+    def move(self, step: int, y: Tensor) -> None:
+        """One step of y, in place."""
         x, *hidden = self.places[step]
         x.copy_(y)
         for matrix, constant, following in zip(self.maps, self.constants, hidden, strict=False):
             x = torch.addmm(constant, x, matrix, out=following).sigmoid_()
-        y.addmm_(x, self.maps[-1], alpha=dt).add_(self.constants[-1], alpha=dt)
+        y.addcmul_(torch.addmm(self.constants[-1], x, self.maps[-1], out=self.rate), self.lengths[step])
 
     def start_back(self) -> None:
         """Before the first `move_back`, which is that of the last step."""
@@ -55,11 +61,11 @@ class FlowSteps:
         self.d_biases = [torch.zeros_like(b) for b in self.biases]
         self.end = steps
 
-    def move_back(self, step: int, dy: Tensor, dt: float) -> None:
+    def move_back(self, step: int, dy: Tensor) -> None:
         """From the gradient of y after the step to that before it, in dy; steps come in descending order."""
         start = step - step % CHUNK
         given, entering = self.given_places[step - start], self.places[step]
-        d = torch.mul(dy, dt, out=given[-1])
+        d = torch.mul(dy, self.lengths[step], out=given[-1])
         for number in range(len(given) - 1, 0, -1):
             w, hidden = self.back[number], entering[number]
             through = torch.mm(d, w, out=self.spare[w.shape[1]])

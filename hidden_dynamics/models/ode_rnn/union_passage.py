@@ -12,6 +12,7 @@ from torch import Tensor
 
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.ode_rnn.flow_steps import FlowSteps
+from hidden_dynamics.models.ode_rnn.lockstep import lockstep
 from hidden_dynamics.models.ode_rnn.union_times import Gaps
 from hidden_dynamics.models.ode_rnn.unit_jumps import UnitJumps
 
@@ -28,7 +29,7 @@ def passage(
         gaps: the way over their union times.
         flow: W and b of each linear map of the dynamics of y.
         unit: W and b of both linear maps of update, reset and candidate of the GRU unit.
-        rows: the states at the rows are wanted.
+        rows: the states at the rows are wanted: y of all series is kept before each step.
 
     Returns:
         y over s in the end, (2 N, S); y of each row's series as the union time visited before left it and after its
@@ -64,42 +65,56 @@ class Run:
     """
 
     def __init__(self, observations: Observations, gaps: Gaps, of_flow: int, rows: bool, kept: bool):
-        self.observations, self.gaps, self.of_flow, self.rows, self.kept = observations, gaps, of_flow, rows, kept
+        self.plan, self.of_flow, self.rows, self.kept = lockstep(observations, gaps), of_flow, rows, kept
+        self.place = self.plan.left, observations.series  # where, of all states on the way, each row's series was left
+
+    def events(self) -> list[tuple[bool, int]]:
+        """(whether it is a jump, its number) of all jumps and steps, in their order."""
+        found, done = [], 0
+        for jump, time in enumerate(self.plan.jumps.times.tolist()):
+            found += [(False, step) for step in range(done, time)] + [(True, jump)]
+            done = time
+        return found + [(False, step) for step in range(done, len(self.plan.lengths))]
 
     def forward(self, weights: Sequence[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
         flow, unit = weights[: self.of_flow], weights[self.of_flow :]
-        size, observations = flow[0].shape[1], self.observations
-        state = flow[0].new_zeros(2 * observations.size, size)
-        y = state[: observations.size]
-        self.flow = FlowSteps(flow, sum(self.gaps.steps) if self.kept else 1, y)
-        self.jumps = UnitJumps(observations, unit, size, self.kept)
-        found = [y.new_empty(len(observations.series) if self.rows else 0, size) for _ in range(2)]
-        left, after, series = (self._by_jump(each) for each in (*found, observations.series))
-        done = 0
-        for jump, steps, dt in zip(*self.gaps, strict=True):
+        size, series = flow[0].shape[1], self.plan.jumps.size
+        state = flow[0].new_zeros(2 * series, size)
+        y, moved = state[:series], [state.new_empty(0, size)]
+        self.flow = FlowSteps(flow, self.plan.lengths, size, self.rows, self.kept)
+        self.jumps = UnitJumps(self.plan.jumps, unit, size, self.kept)
+        for is_jump, number in self.events():
+            if not is_jump:
+                self.flow.move(number, y)
+                continue
+            found = self.jumps.make(number, state)
             if self.rows:
-                torch.index_select(y, 0, series[jump], out=left[jump])
-            for step in range(done, done + steps):
-                self.flow.move(step if self.kept else 0, y, dt)
-            done += steps
-            moved = self.jumps.make(jump, state)
-            if self.rows:
-                after[jump].copy_(moved)
-        return state, *found
+                moved.append(found.clone())
+        after = torch.cat(moved)
+        left = torch.zeros_like(after)
+        if self.rows:
+            after[self.plan.order] = after.clone()
+            if len(self.plan.lengths):  # with a single union time there is no step: nothing is left behind
+                left = self.flow.entering[0][self.place]
+        return state, left, after
 
     def backward(self, d_state: Tensor, d_left: Tensor, d_after: Tensor) -> list[Tensor]:
-        dy, done = d_state[: self.observations.size], sum(self.gaps.steps)
+        dy = d_state[: self.plan.jumps.size]
         self.flow.start_back()
         self.jumps.start_back()
-        left, after, series = (self._by_jump(each) for each in (d_left, d_after, self.observations.series))
-        for jump, steps, dt in reversed(list(zip(*self.gaps, strict=True))):
-            self.jumps.make_back(jump, d_state, after[jump] if self.rows else None)
-            for step in reversed(range(done - steps, done)):
-                self.flow.move_back(step, dy, dt)
-            done -= steps
+        d_path, d_moved = self._along_the_way(d_left, d_after) if self.rows else (None, None)
+        for is_jump, number in reversed(self.events()):
+            if is_jump:
+                self.jumps.make_back(number, d_state, d_moved[number] if self.rows else None)
+                continue
+            self.flow.move_back(number, dy)
             if self.rows:
-                dy.index_add_(0, series[jump], left[jump])
+                dy.add_(d_path[number])
         return [*self.flow.gradients(), *self.jumps.gradients()]
 
-    def _by_jump(self, rows: Tensor) -> Sequence[Tensor]:
-        return rows.split(self.observations.offsets.diff().tolist()) if self.rows else ()
+    def _along_the_way(self, d_left: Tensor, d_after: Tensor) -> tuple[Sequence[Tensor], Sequence[Tensor]]:
+        """The gradients of the states before all steps, and of those after all jumps."""
+        d_path = torch.zeros_like(self.flow.entering[0])
+        if len(d_path):
+            d_path[self.place] = d_left
+        return d_path.unbind(), d_after[self.plan.order].split(self.jumps.counts)

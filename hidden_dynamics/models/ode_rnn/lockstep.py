@@ -1,0 +1,86 @@
+"""A passage in lockstep: each series takes the same steps and meets its own rows, but not all at the same iteration.
+
+A jump of two rows costs what one of ten does. So a series that comes to a row waits, by steps of length 0, until the
+next iteration at which jumps are made, and goes on from there.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.models.ode_rnn.union_times import Gaps
+
+ROWS = 8  # of a jump, roughly
+LONGEST = 8  # iterations from one jump to the next
+
+
+class Lockstep(NamedTuple):
+    """
+    Attributes:
+        lengths: (K, N, 1), of each series' step at each iteration; 0 where it waits.
+        jumps: the rows as they jump together: `times` are the numbers of iterations before a jump, `offsets` its rows.
+        order: (R,), the rows given in the order of `jumps`.
+        left: (R,), the iteration from which the row's series steps away from the union time visited before the row's;
+            of the rows given.
+    """
+
+    lengths: Tensor
+    jumps: Observations
+    order: Tensor
+    left: Tensor
+
+
+def lockstep(observations: Observations, gaps: Gaps, every: int | None = None) -> Lockstep:
+    """The iterations of a passage.
+
+    Args:
+        observations: R rows of N series.
+        gaps: the way over their union times.
+        every: iterations from one jump to the next; None chooses.
+    """
+    rows, visits = len(observations.series), len(gaps.order)
+    if every is None:
+        every = min(max(round(ROWS * visits / max(rows, 1)), 1), LONGEST)
+    steps = np.array(gaps.steps, dtype=np.int64)
+    done, before = np.zeros((2, visits), dtype=np.int64)  # steps until each union time, and until that visited before
+    done[gaps.order], before[gaps.order] = steps.cumsum(), steps.cumsum() - steps
+    time, series = observations.rows_of_times().numpy(), observations.series.cpu().numpy()
+    at, left, waits = _iterations(series, done[time], before[time], (observations.size, steps.sum() + 1), every)
+    lengths = np.zeros((steps.sum() + waits[:, -1].max(initial=0), observations.size))
+    iterations = np.arange(steps.sum()) + waits[:, :-1]
+    lengths[iterations, np.arange(observations.size)[:, None]] = np.repeat(gaps.lengths, steps)
+    order = np.lexsort((series, at))
+    times, counts = np.unique(at, return_counts=True)
+    index = torch.from_numpy(order).to(observations.series.device)
+    jumps = replace(
+        observations,
+        times=torch.from_numpy(times),
+        offsets=torch.from_numpy(np.append(0, counts.cumsum())),
+        **{name: getattr(observations, name)[index] for name in ("values", "mask", "series")},
+    )
+    found = torch.from_numpy(lengths).to(observations.values)
+    return Lockstep(found.unsqueeze(2), jumps, index, torch.from_numpy(left).to(index.device))
+
+
+def _iterations(
+    series: np.ndarray, done: np.ndarray, before: np.ndarray, shape: tuple[int, int], every: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The iterations before each row's jump and before the step away from the union time before; the waits of each
+    series, (N, steps + 1), before each of its steps and in the end."""
+    order = np.lexsort((done, series))
+    counts = np.bincount(series, minlength=shape[0])
+    rank = np.empty(len(series), dtype=np.int64)
+    rank[order] = np.arange(len(series)) - np.repeat(counts.cumsum() - counts, counts)
+    at, left, added = np.empty_like(done), np.empty_like(done), np.zeros(shape, dtype=np.int64)
+    waited = np.zeros(shape[0], dtype=np.int64)
+    for rows in np.split(np.argsort(rank, kind="stable"), np.bincount(rank).cumsum()[:-1]):
+        of = series[rows]
+        left[rows] = before[rows] + waited[of]
+        at[rows] = -(-(done[rows] + waited[of]) // every) * every
+        added[of, done[rows]] = at[rows] - done[rows] - waited[of]
+        waited[of] = at[rows] - done[rows]
+    return at, left, added.cumsum(1)
