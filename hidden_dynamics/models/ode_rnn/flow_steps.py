@@ -18,7 +18,7 @@ class FlowSteps:
 
     Args:
         weights: W and b of each linear map, one after another.
-        lengths: dt of each step, (K, N, 1); of each series its own.
+        lengths: dt of each series at each of K steps, (K, N, 1).
         size: S.
         path: y before each step is kept.
         kept: what the derivative needs is kept of all steps.
@@ -53,7 +53,7 @@ class FlowSteps:
         """Before the first `move_back`, which is that of the last step."""
         self.back = [self.matrices[0], *(4 * w for w in self.matrices[1:])]
         steps, size = self.entering[0].shape[:2]
-        # The gradient of what each linear map gives, at the steps of a chunk; the last one's as if dt were its factor.
+        # The gradient of what each linear map gives, at the steps of a chunk.
         self.given = [w.new_empty(min(CHUNK, steps), size, len(w)) for w in self.matrices]
         self.given_places = list(zip(*(each.unbind() for each in self.given), strict=True))
         self.spare = {w.shape[1]: w.new_empty(size, w.shape[1]) for w in self.matrices}

@@ -1,7 +1,8 @@
 """The state's passage over union times, its backpropagation derived by hand.
 
 The passage is a loop by nature. What need not be done in it is done before or after, for all steps and all rows at
-once: products with what is observed, and the gradients of all weights.
+once: products with what is observed, and the gradients of all weights. Rows of different series jump together
+(hidden_dynamics.models.ode_rnn.lockstep).
 """
 
 from collections.abc import Sequence

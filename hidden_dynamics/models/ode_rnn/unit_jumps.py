@@ -125,7 +125,7 @@ class UnitJumps:
         return list(zip(*split, strict=True))
 
     def make(self, jump: int, state: Tensor) -> Tensor:
-        """The jump of the rows of a union time, in the state, (2 N, S).
+        """The jump of some rows, of different series, in the state, (2 N, S).
 
         Returns:
             y of the rows' series after it, (k, S).
