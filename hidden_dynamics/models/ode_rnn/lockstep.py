@@ -14,7 +14,7 @@ from torch import Tensor
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.ode_rnn.union_times import Gaps
 
-# How many rows a jump should have, and how many iterations may lie between two. On the CPU, of 50 patients with 1.8 rows
+# How many rows a jump should have, and how many iterations may lie between two. On the CPU, 50 patients with 1.8 rows
 # at each of 2,050 union times: 4 to 6 iterations take two thirds of the time of 1, and 8 more than 6.
 ROWS, LONGEST = 8, 8
 
