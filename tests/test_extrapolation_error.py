@@ -89,14 +89,24 @@ def test_what_the_figure_says_is_as_approved(made, scale):
     approved(f"{FIGURE}_{scale}.txt", face(made(scale).draw()))
 
 
-def test_an_hour_without_entries_is_a_gap(made):
+def test_an_hour_without_entries_has_no_point(made):
+    runs = made()
+    for arrays in runs.answers.values():
+        arrays["error_count"][3] = arrays["error_sum"][3] = 0
+    figure = made(answers=runs.answers).draw()
+    x, y = line(panels_of(figure)[0], "curve latent_ode")
+    assert 27.5 not in x and len(x) == 23 and np.isfinite(y).all()
+    assert "no point" in words(figure) and "gap" not in words(figure) and "0 to " not in words(figure)
+
+
+def test_an_error_that_is_not_finite_is_a_gap(made):
     runs = made()
     arrays = runs.answers["latent_ode", 0]
-    arrays["error_count"][3] = arrays["error_sum"][3] = 0
+    arrays["error_sum"][3] = np.inf
     figure = made(answers={("latent_ode", 0): arrays}).draw()
     thin = with_gid(panels_of(figure)[0], "seed latent_ode")
     assert [np.isnan(artist.get_ydata()).sum() for artist in thin] == [1, 0]
-    assert "gap" in words(figure) and "0 to " in words(figure)
+    assert "gap" in words(figure)
 
 
 def test_runs_without_a_number_are_named(made):

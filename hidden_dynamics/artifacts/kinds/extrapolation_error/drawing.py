@@ -103,22 +103,29 @@ def panel_of(configuration: Configuration, answers: Answers, styles: Styles) -> 
 
 
 def draw_errors(ax: Axes, configuration: Configuration, answers: Answers, styles: Styles) -> None:
-    """Each model's mean over its runs in each bin, with its band, or its runs' own lines where they are few."""
+    """Each model's mean over its runs, with its band, or its runs' own lines where they are few; bins in which nothing
+    was observed are left out."""
     ax.set_xlabel("Hours after admission")
     ax.set_ylabel("Mean squared error, 10⁻³")
-    if not any(one.answer.error_count.any() for one in answers.answered):
+    counts = counts_of(answers)
+    if not counts.any():
         write_instead(ax, NO_VALUE)
         return
-    edges = answers.answered[0].answer.error_time
+    edges, seen = answers.answered[0].answer.error_time, counts.any(axis=0)
     heights = [0.0]
     for model, style in styles.items():
-        values = [THOUSANDTHS * one.answer.errors for one in answers.of(model)]
+        values = [THOUSANDTHS * one.answer.errors[seen] for one in answers.of(model)]
         if values:
             share = resampled(configuration, answers.runs[0]["task"], model)
-            heights.append(draw_means(ax, middles(edges), np.array(values), share, model, style))
+            heights.append(draw_means(ax, middles(edges)[seen], np.array(values), share, model, style))
     ax.set_xlim(edges[0], edges[-1])
     ax.xaxis.set_major_locator(MultipleLocator(4))
     ax.set_ylim(0, 1.08 * max(heights) or 1.0)
+
+
+def counts_of(answers: Answers) -> NDArray:
+    """(runs, b) int64: how many entries of each run's test set were observed in each bin."""
+    return np.array([one.answer.error_count for one in answers.answered])
 
 
 def middles(edges: NDArray) -> NDArray:
@@ -144,11 +151,12 @@ def drawn_note(configuration: Configuration, answers: Answers) -> str:
     """What is averaged, and over which entries; what lines and bands are."""
     if not answers.answered:
         return ""
-    first = answers.answered[0].answer
-    counts = np.array([one.answer.error_count for one in answers.answered])
-    few, many = counts.min(), counts.max()
-    errors = np.array([one.answer.errors for one in answers.answered])
-    gaps = " A line has a gap where nothing was observed, or an error is not finite." if np.isnan(errors).any() else ""
+    first, counts = answers.answered[0].answer, counts_of(answers)
+    seen = counts.any(axis=0)
+    few, many = (counts[:, seen].min(), counts.max()) if seen.any() else (0, 0)
+    errors = np.array([one.answer.errors for one in answers.answered])[:, seen]
+    gaps = "" if seen.all() else " Hours in which nothing was observed have no point."
+    gaps += " A line has a gap where an error is not finite." if np.isnan(errors).any() else ""
     width = float(first.error_time[1] - first.error_time[0])
     return (
         f"Drawn: squared errors on a run’s test set, given what was measured in the first {first.until:g} hours, on "

@@ -26,6 +26,7 @@ from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.run_files import RunFiles
 
 TITLE = 130  # characters in a line above the panels
+MARGIN = 0.012  # of the time, left and right: marks at its ends are whole
 MARKS = {
     "given": {"marker": "o", "ms": 3, "color": "0.15", "mew": 0},
     "withheld": {"marker": "o", "ms": 3.6, "color": "0.35", "mfc": "white", "mew": 0.8},
@@ -141,7 +142,7 @@ def draw_panel(ax: Axes, column: Sequence[Course], styles: Styles, series: int |
         return
     first = made[0].answer
     end = float(first.grid[-1])
-    ax.set_xlim(0, end)
+    ax.set_xlim(-MARGIN * end, (1 + MARGIN) * end)
     if first.until < end:
         ax.axvspan(first.until, end, **SHADE, zorder=0, gid="not given")
     for course in made:
