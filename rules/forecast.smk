@@ -11,7 +11,7 @@ rule calibrate:
     benchmark:
         f"{PATHS.logs}/calibrate.tsv"
     conda:
-        "../envs/train.yaml"
+        "../envs/measure.yaml"
     threads: all_cores()
     resources:
         mem_mb=SCALE.mem_mb,

@@ -18,7 +18,7 @@ rule measure_cost:
         artifact=names(a.measurement for a in ARTIFACTS.values() if a.measured == "costs"),
     priority: -1
     conda:
-        "../envs/train.yaml"
+        "../envs/measure.yaml"
     threads: all_cores()
     resources:
         mem_mb=SCALE.mem_mb,
@@ -55,7 +55,7 @@ rule measure_features:
         artifact=names(a.measurement for a in ARTIFACTS.values() if a.measured == "features"),
     priority: SOON
     conda:
-        "../envs/features.yaml"
+        "../envs/measure.yaml"
     threads: SCALE.threads
     resources:
         mem_mb=SCALE.mem_mb,

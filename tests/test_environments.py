@@ -206,7 +206,7 @@ def test_every_environment_has_a_step_and_every_step_the_smallest_environment_th
 
 @pytest.mark.parametrize("name", NAMES)
 def test_only_networks_and_speech_install_torch(name):
-    held, with_torch = {requirement.name for requirement in requirements(name)}, {"train", "speech", "features"}
+    held, with_torch = {requirement.name for requirement in requirements(name)}, {"train", "speech", "measure"}
     assert ("torch" in held) == (name in with_torch)
     assert ({"soundfile", "torchaudio"} <= held) == (name == "speech")
     brought = {package for package in held if re.match("torch|nvidia|cuda|triton", package)}

@@ -193,7 +193,7 @@ def test_a_run_creates_just_the_environments_that_it_needs_each_once(both):
     created = re.findall(r"Creating conda environment \S*envs/(\w+)\.yaml", said)
     used = {line["prefix"] for line in with_conda.journal()}
     assert sorted(created) == sorted(name for name, path in with_conda.environments().items() if str(path) in used)
-    assert "features" not in created
+    assert "measure" not in created
 
 
 LOOK = """
