@@ -96,17 +96,21 @@ NETWORKS: dict[str, tuple[type[LatentNetwork], dict[str, Any]]] = {
 }
 
 
+class Patients:
+    """What a network asks of the task."""
+
+    features, labels, classes = 41, "series", 1
+
+
 class Given(NamedTuple):
     """
     Attributes:
         batch: what a network is given.
         dense: the same, as its plain form is given it.
-        task: that both come from.
     """
 
     batch: SeriesBatch
     dense: plain.Dense
-    task: Mortality
 
 
 def plain_loss(network: LatentNetwork, given: Given) -> Tensor:
@@ -193,14 +197,17 @@ def parse_arguments() -> argparse.Namespace:
     add_clock(parser)
     parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/latent_series-DEVICE.csv)")
     parser.add_argument("--memory-of", help=argparse.SUPPRESS)
+    parser.add_argument("--batch", type=Path, help=argparse.SUPPRESS)  # what torch saved
     return parse(parser, "latent_series")
 
 
 def given_by(options: argparse.Namespace) -> Given:
-    arrays = made_up(options) if options.mirror is None else archived(options.mirror)
-    task = Mortality(arrays, TASK, 0, torch.device(options.device))
-    batch = task.batch(EPOCH, np.arange(options.series))
-    return Given(batch, plain.dense_of(batch.given), task)
+    if options.batch is not None:
+        batch = torch.load(options.batch, weights_only=False).to(torch.device(options.device))
+    else:
+        arrays = made_up(options) if options.mirror is None else archived(options.mirror)
+        batch = Mortality(arrays, TASK, 0, torch.device(options.device)).batch(EPOCH, np.arange(options.series))
+    return Given(batch, plain.dense_of(batch.given))
 
 
 def archived(mirror: Path) -> dict[str, np.ndarray]:
@@ -226,10 +233,10 @@ def made_up(options: argparse.Namespace) -> dict[str, np.ndarray]:
     }
 
 
-def network_of(name: str, task: Mortality, options: argparse.Namespace) -> LatentNetwork:
+def network_of(name: str, options: argparse.Namespace) -> LatentNetwork:
     torch.manual_seed(0)
     cls, hyperparameters = NETWORKS[name.removesuffix(PLAIN)]
-    return cls(task, 20, **hyperparameters).to(options.device)
+    return cls(Patients(), 20, **hyperparameters).to(options.device)
 
 
 def loss_of(name: str, network: LatentNetwork, given: Given, part: str | None = None) -> Tensor:
@@ -268,9 +275,9 @@ def steps(options: argparse.Namespace) -> Iterator[dict]:
     for name in options.networks:
         forms = (name, name + PLAIN)
         for form in forms:  # libraries load and kernels are chosen at their first use
-            step(form, network_of(form, few.task, options), few)
+            step(form, network_of(form, options), few)
         check_alike(name, few, options)
-        actions = {form: functools.partial(step, form, network_of(form, given.task, options), given) for form in forms}
+        actions = {form: functools.partial(step, form, network_of(form, options), given) for form in forms}
         rounds = timed(actions, options)
         for form, baseline in (forms, forms[::-1]):
             ratio = median_with_range(ratios_within_rounds(rounds, form, baseline))
@@ -279,12 +286,12 @@ def steps(options: argparse.Namespace) -> Iterator[dict]:
 
 def few_of(options: argparse.Namespace) -> Given:
     """A small batch."""
-    return given_by(argparse.Namespace(**vars(options) | {"series": 4, "rows": 6, "mirror": None}))
+    return given_by(argparse.Namespace(**vars(options) | {"series": 4, "rows": 6, "mirror": None, "batch": None}))
 
 
 def check_alike(name: str, given: Given, options: argparse.Namespace) -> None:
     """Both forms have one loss."""
-    network = network_of(name, given.task, options)
+    network = network_of(name, options)
     with torch.no_grad():
         losses = [loss_of(form, network, given).item() for form in (name, name + PLAIN)]
     if not math.isclose(*losses, rel_tol=1e-3):
@@ -298,31 +305,32 @@ def attention(options: argparse.Namespace) -> Iterator[dict]:
     if len(names) == 1:
         return
     for name in names:
-        step(name, network_of(name, few.task, options), few)
-    rounds = timed(
-        {name: functools.partial(step, name, network_of(name, given.task, options), given) for name in names}, options
-    )
+        step(name, network_of(name, options), few)
+    rounds = timed({name: functools.partial(step, name, network_of(name, options), given) for name in names}, options)
     for name in names[1:]:
         ratio = median_with_range(ratios_within_rounds(rounds, name, baseline))
         yield row_of(name, f"to {baseline}", ratio, median(each[name] for each in rounds), options)
 
 
 def memory(options: argparse.Namespace) -> Iterator[dict]:
-    for name in options.networks:
-        for form in (name, name + PLAIN):
-            command = [sys.executable, __file__, "--memory-of", form, "--threads", str(options.threads)]
-            command += ["--series", str(options.series), "--rows", str(options.rows), "--device", options.device]
-            command += [] if options.mirror is None else ["--mirror", str(options.mirror)]
-            peak = float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
-            yield row_of(form, "MiB", Ratio(peak, peak, peak), None, options)
+    """Processes that only load the batch: the peak of making it may be higher than that of a step."""
+    with tempfile.TemporaryDirectory() as directory:
+        batch = Path(directory, "batch.pt")
+        torch.save(given_by(options).batch.to("cpu"), batch)
+        for name in options.networks:
+            for form in (name, name + PLAIN):
+                command = [sys.executable, __file__, "--memory-of", form, "--batch", str(batch)]
+                command += ["--threads", str(options.threads), "--device", options.device]
+                peak = float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+                yield row_of(form, "MiB", Ratio(peak, peak, peak), None, options)
 
 
 def peak_memory(name: str, options: argparse.Namespace) -> float:
     """MiB by which a training step raises the peak of what this process holds; for a process that did nothing else."""
     few = few_of(options)
-    step(name, network_of(name, few.task, options), few)  # what the libraries load at their first use is not counted
+    step(name, network_of(name, options), few)  # what the libraries load at their first use is not counted
     given = given_by(options)
-    action = functools.partial(step, name, network_of(name, given.task, options), given)
+    action = functools.partial(step, name, network_of(name, options), given)
     if options.device == "cuda":
         return allocated_beyond(action, torch.device(options.device)) / MIB
     (peak,) = resident_beyond([action])
