@@ -96,7 +96,7 @@ def test_an_hour_without_entries_has_no_point(made):
     figure = made(answers=runs.answers).draw()
     x, y = line(panels_of(figure)[0], "curve latent_ode")
     assert 27.5 not in x and len(x) == 23 and np.isfinite(y).all()
-    assert "no point" in words(figure) and "gap" not in words(figure) and "0 to " not in words(figure)
+    assert "no point" in words(figure) and "line has a gap" not in words(figure) and "(30 to " in words(figure)
 
 
 def test_an_error_that_is_not_finite_is_a_gap(made):
