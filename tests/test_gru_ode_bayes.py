@@ -7,7 +7,7 @@ from cases import assert_all_close, noise
 from plain_gru_ode_bayes import plain_jump, plain_prediction, plain_rate, plain_walk
 from torch import nn
 
-from hidden_dynamics.models.gru_ode_bayes import GRUODE, ACEGRUODEBayes, BayesJump, GRUODEBayes, Masks
+from hidden_dynamics.models.gru_ode_bayes import GRUODE, ACEGRUODEBayes, BayesJump, GRUODEBayes, Masks, passage
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
 
 
@@ -135,6 +135,15 @@ def test_series_without_any_observation_have_no_loss_and_a_prediction(case):
     found = network.predict(observations, torch.tensor([0, 1]), np.float32([1.0, 3.0]))
     expected = plain_prediction(plain_walk(network, observations), 0.25, torch.tensor([0, 1]), [1.0, 3.0])
     assert_all_close([found], [expected], 1e-12)
+
+
+@pytest.mark.parametrize("case", ["full", "evolving, kept", "released"])
+def test_without_gradients_a_passage_keeps_no_steps(monkeypatch, case):
+    network, observations = made(case), drawn()
+    found = ours(network, observations)
+    monkeypatch.setattr(passage, "Blocks", None)  # the memory of all steps
+    with torch.no_grad():
+        assert torch.equal(ours(network, observations), found)
 
 
 def test_a_passage_goes_backwards_once():

@@ -341,12 +341,16 @@ def test_its_loss_has_finite_gradients(cls, labels):
         assert_close(loss, negative_bound(answer, labelled) + LABEL_WEIGHT * label_loss(answer.labels, labelled.labels))
 
 
-def test_without_gradients_the_decoder_keeps_states_alone():
-    network = made(RNNVAE)
+def test_without_gradients_the_decoder_keeps_states_alone(monkeypatch):
+    network, taken, new_empty = made(RNNVAE), [], torch.Tensor.new_empty
     arguments = network.generator, network.decoder, torch.randn(3, H).double(), torch.rand(9).double()
+    expected = generated(*arguments)
+    monkeypatch.setattr(
+        torch.Tensor, "new_empty", lambda self, *shape: taken.append(shape[0]) or new_empty(self, *shape)
+    )
     with torch.no_grad():
-        alone = generated(*arguments)
-    assert torch.equal(alone, generated(*arguments))
+        assert torch.equal(generated(*arguments), expected)
+    assert sorted(taken) == [1, 1, 10]  # steps of the gates and of n; states
 
 
 @pytest.mark.gpu

@@ -40,14 +40,17 @@ def passage(
     With a(0) = a, (d, d), every step is one of dh/dt = f(h'), h' = h softmax(a)^T; with weights of g,
     da/dt = g(h')^T h' / batch beside it. Differentiable once, with respect to all tensors given but the plan's.
     """
-    return Passed(*_Passage.apply(plan, h, a, *f, *(g or (None, None)), *jump))
+    recording = torch.is_grad_enabled()  # within `forward` it is not, and what needs a gradient does not depend on it
+    return Passed(*_Passage.apply(plan, recording, h, a, *f, *(g or (None, None)), *jump))
 
 
 class _Passage(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, plan: Plan, h: Tensor, a: Tensor | None, *weights: Tensor | None) -> tuple[Tensor, ...]:
+    def forward(
+        ctx: Any, plan: Plan, recording: bool, h: Tensor, a: Tensor | None, *weights: Tensor | None
+    ) -> tuple[Tensor, ...]:
         f, g, jump = CellWeights(*weights[:2]), CellWeights(*weights[2:4]), JumpWeights(*weights[4:])
-        needed = any(ctx.needs_input_grad)
+        needed = recording and any(ctx.needs_input_grad)
         run = Run(plan, h, a, f, None if g.gates is None else g, jump, needed)
         run.forward()
         if needed:
@@ -63,7 +66,7 @@ class _Passage(torch.autograd.Function):
         if run is None:
             raise RuntimeError("this passage's backward reuses its memory: run it once per forward (no retain_graph)")
         ctx.run = None
-        return None, *run.backward(p_before, after, wanted)
+        return None, None, *run.backward(p_before, after, wanted)
 
 
 class Run:

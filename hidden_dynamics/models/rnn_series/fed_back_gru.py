@@ -25,6 +25,7 @@ def generated(cell: nn.GRUCell, decoder: nn.Sequential, h: Tensor, gaps: Tensor)
     of_values, of_mask, of_gap = cell.weight_ih.split([features, features, 1], 1)
     constant = cell.bias_ih + of_values @ out.bias + of_mask.sum(1)
     return _Generated.apply(
+        torch.is_grad_enabled(),  # within `forward` it is not, and what needs a gradient does not depend on it
         h,
         torch.cat([hidden.weight, cell.weight_hh]),
         torch.cat([hidden.bias, cell.bias_hh]),
@@ -42,9 +43,12 @@ class _Generated(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, h: Tensor, joint: Tensor, bias: Tensor, through: Tensor, constants: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, recording: bool, h: Tensor, joint: Tensor, bias: Tensor, through: Tensor, constants: Tensor
+    ) -> Tensor:
         (batch, size), units, count = h.shape, through.shape[1], len(constants)
-        kept = count if any(ctx.needs_input_grad) else 1
+        recording = recording and any(ctx.needs_input_grad)
+        kept = count if recording else 1
         states = h.new_empty(count + 1, batch, size)
         states[0] = h
         all_y = h.new_empty(kept, batch, units + 3 * size)
@@ -62,13 +66,13 @@ class _Generated(torch.autograd.Function):
             gates.addmm_(a, of_gates).sigmoid_()
             n = torch.addmm(last[i], a, of_n, out=ns[k]).addcmul_(r[k], own).tanh_()
             torch.lerp(n, hs[i], z[k], out=hs[i + 1])
-        if any(ctx.needs_input_grad):
+        if recording:
             ctx.save_for_backward(states, all_y, all_n, joint, through)
         return states
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, d_states: Tensor) -> tuple[Tensor, ...]:
+    def backward(ctx: Any, d_states: Tensor) -> tuple[Tensor | None, ...]:
         """All but y_1's own part is linear in the gradient of h_{i+1}, entry by entry: the factors are known for all
         steps at once, and the gradients take their places."""
         states, all_y, all_n, joint, through = ctx.saved_tensors
@@ -95,6 +99,7 @@ class _Generated(torch.autograd.Function):
         first = units + size
         order = [slice(units), slice(first, None), slice(units, first)]
         return (
+            None,
             dh,
             torch.cat([d_joint[each] for each in order]),
             torch.cat([d_bias[each] for each in order]),
