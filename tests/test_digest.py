@@ -406,9 +406,20 @@ ATTENTIVE = {"ace_ode_net", "ace_ode_net_large"}
 IMAGES = {"mnist_images", "svhn_images", "cifar10_images"}
 INFERRING = {"neural_ode_vae", "neural_ode_vae_mask", "sequential_vae"}
 BASELINES = INFERRING | {"gru_simple", "gru_d", "t_lstm"}
-JUMPING = {"gru_ode_bayes", "augmented_gru_ode_bayes", "ace_gru_ode_bayes"}
+JUMPING = {f"{kind}gru_ode_bayes" for kind in ("", "augmented_", "ace_", "fc_ace_", "fixed_ace_")}
 SERIES = {"ushcn"}
-ALL = (RECURRENT[0] | ODES | ATTENTIVE | {"resnet"} | BASELINES | JUMPING, RECURRENT[1] | IMAGES | SERIES)
+LATENT_ACE = {f"{kind}ace_latent_ode" for kind in ("", "fc_", "fixed_")}
+LATENT_ODES = {"latent_ode_rnn", "latent_ode_poisson", "latent_ode", "augmented_latent_ode"} | LATENT_ACE
+DECAYING = {"rnn_impute", "rnn_decay", "rnn_gru_d"}
+FAMILY = LATENT_ODES | DECAYING | {"rnn_delta", "rnn_vae", "ode_rnn", "mtan"}
+RELEASED = {"raw_attention", "random_rate", "tied", "joint", "start_label", "fixed_batches", "model_bugs", "released"}
+MORTALITY = {"physionet", *(f"physionet_{name}" for name in RELEASED)}
+REGRESSION, ACTIVITY = {"physionet_interpolation", "physionet_extrapolation"}, {"human_activity"}
+IRREGULAR = MORTALITY | REGRESSION | ACTIVITY
+ALL = (
+    RECURRENT[0] | ODES | ATTENTIVE | {"resnet"} | BASELINES | JUMPING | FAMILY,
+    RECURRENT[1] | IMAGES | SERIES | IRREGULAR,
+)
 NOT_LANGUAGE, LSTM_TASKS = RECURRENT[1] - LANGUAGE, RECURRENT[1] - OF_ORTHOGONAL
 MODRELU, KERNEL = "models/recurrent/modrelu.py", "models/recurrent/modrelu_kernel.py"
 RESTARTED = {"sr_lstm", "nag_lstm", "sr_dtriv"}
@@ -435,14 +446,20 @@ EDITS = [
     ("models/recurrent_network.py", "readout = nn.Linear(", "readout = nn.Bilinear(", RECURRENT[0], NOT_LANGUAGE),
     ("models/language_model.py", "EMBEDDING_RANGE = 0.1", "EMBEDDING_RANGE = 1", None, LANGUAGE),
     ("tasks/schedule.py", "HALVED = 0.05", "HALVED = 0.5", None, LANGUAGE),
-    ("models/continuous/integral.py", "torch.tensor([0.0, 1.0]", "torch.tensor([0.0, 2.0]", SOLVED, IMAGES | SERIES),
-    ("models/continuous/attention.py", "torch.sigmoid(a)", "torch.tanh(a)", ATTENTIVE, IMAGES),
+    ("models/continuous/integral.py", "torch.tensor([0.0, 1.0]", "torch.tensor([0.0, 2.0]", SOLVED | LATENT_ODES, None),
+    ("models/continuous/attention.py", "torch.sigmoid(a)", "torch.tanh(a)", ATTENTIVE | LATENT_ACE, IMAGES | IRREGULAR),
     (IMAGE_NETWORKS, "BLOCKS = 6", "BLOCKS = 5", {"resnet"}, IMAGES),
     (IMAGE_NETWORKS, "InitialAttention(nn.Sequential)", "InitialAttention(nn.Module)", ATTENTIVE, IMAGES),
     ("models/series/gru_d.py", "torch.exp(-torch.relu(weight", "torch.exp(torch.relu(weight", {"gru_d"}, SERIES),
     ("models/series/latent.py", "ratio - 1 - ratio.log()", "ratio - ratio.log()", INFERRING, SERIES),
-    ("models/series/padding.py", "torch.zeros_like(x[:, :1])", "torch.ones_like(x[:, :1])", BASELINES, SERIES),
+    ("models/series/padding.py", "torch.zeros_like(x[:, :1])", "torch.ones_like(x[:, :1])", BASELINES | {"mtan"}, None),
     ("models/gru_ode_bayes/path.py", "SLACK = 0.001", "SLACK = 0.01", JUMPING, SERIES),
+    ("tasks/partly_observed.py", "SPLIT_SEED, TRAINED_ON = 42", "SPLIT_SEED, TRAINED_ON = 43", FAMILY, IRREGULAR),
+    ("tasks/scoring.py", "BINS = 10", "BINS = 20", None, MORTALITY),
+    ("tasks/series_regression.py", "UNTIL = 24.0", "UNTIL = 12.0", None, REGRESSION),
+    ("tasks/activity.py", "STRIDE = 50, 25", "STRIDE = 50, 50", FAMILY - {"latent_ode_poisson"}, ACTIVITY),
+    ("models/latent_ode/objective.py", "NOISE = 0.01", "NOISE = 0.1", FAMILY, IRREGULAR),
+    ("models/ode_rnn/union_times.py", "INTERVALS = 50", "INTERVALS = 60", LATENT_ODES | {"ode_rnn"}, IRREGULAR),
     ("tasks/images.py", "HELD_OUT_SEED = 0", "HELD_OUT_SEED = 1", OF_IMAGES, IMAGES),
     ("tasks/language.py", 'reduction="sum"', 'reduction="mean"', None, LANGUAGE),
     ("tasks/copying.py", "functional.cross_entropy(", "2 * functional.cross_entropy(", None, GENERATED - {"adding"}),
