@@ -18,7 +18,7 @@ from hidden_dynamics.claims.comparisons import all_claims, smallest_p
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.papers import claims as entries
-from hidden_dynamics.papers.claims import FILE, ClaimEntry, artifacts_with_claims, load_claims
+from hidden_dynamics.papers.claims import FILE, ClaimEntry, Margin, artifacts_with_claims, load_claims
 
 ENTRIES = load_claims().claims
 MODELS = load().models
@@ -221,6 +221,21 @@ def margin(**about):
     return lambda content: content["definitions"]["margins"].update(silhouette=about)
 
 
+def test_a_margin_is_of_the_number_or_of_the_errors_that_it_leaves():
+    """By hand: a tenth of 2.5; of the 15 that 85 % leave to 100, of the 0.15 that 0.85 leave to 1."""
+    assert Margin(relative=0.1).around(-2.5) == pytest.approx(0.25)
+    assert Margin(errors=0.1).around(85.0) == pytest.approx(1.5)
+    assert Margin(errors=0.1, of=1).around(0.85) == pytest.approx(0.015)
+
+
+def test_errors_are_what_the_shown_number_leaves(configured):
+    """A share of percent leaves errors to 100, an AUC to 1."""
+    metrics = configured().metrics
+    for name, margin in load_claims().definitions.margins.items():
+        if margin.errors is not None:
+            assert margin.of == (100 if metrics[name].unit == "percent" else 1)
+
+
 @pytest.mark.parametrize(
     "change, key, word",
     [
@@ -247,6 +262,7 @@ def margin(**about):
         ),
         (margin(), "definitions.margins.silhouette", "either"),
         (margin(errors=0.1, relative=0.1), "definitions.margins.silhouette", "either"),
+        (margin(errors=0.1, of=2), "definitions.margins.silhouette.of", "1 or 100"),
         (lambda content: content["claims"].append(content["claims"][0]), "pixels-momentum-better", "twice"),
     ],
 )
