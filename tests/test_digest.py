@@ -447,7 +447,7 @@ EDITS = [
     ("models/language_model.py", "EMBEDDING_RANGE = 0.1", "EMBEDDING_RANGE = 1", None, LANGUAGE),
     ("tasks/schedule.py", "HALVED = 0.05", "HALVED = 0.5", None, LANGUAGE),
     ("models/continuous/integral.py", "torch.tensor([0.0, 1.0]", "torch.tensor([0.0, 2.0]", SOLVED | LATENT_ODES, None),
-    ("models/continuous/attention.py", "torch.sigmoid(a)", "torch.tanh(a)", ATTENTIVE | LATENT_ACE, IMAGES | IRREGULAR),
+    ("models/continuous/attention.py", "torch.sigmoid(a)", "torch.tanh(a)", ATTENTIVE | LATENT_ACE, None),
     (IMAGE_NETWORKS, "BLOCKS = 6", "BLOCKS = 5", {"resnet"}, IMAGES),
     (IMAGE_NETWORKS, "InitialAttention(nn.Sequential)", "InitialAttention(nn.Module)", ATTENTIVE, IMAGES),
     ("models/series/gru_d.py", "torch.exp(-torch.relu(weight", "torch.exp(torch.relu(weight", {"gru_d"}, SERIES),

@@ -1,5 +1,6 @@
 """Tasks of partly observed series: what is given, what is asked, on which series, how it is scored."""
 
+import json
 import math
 from itertools import pairwise
 
@@ -9,6 +10,8 @@ import torch
 from conftest import refused
 from sklearn.model_selection import train_test_split
 
+from hidden_dynamics.configuration import load, parse_settings
+from hidden_dynamics.configuration.runs import runs_on
 from hidden_dynamics.data import intensive_care_stays, tagged_movements
 from hidden_dynamics.models.latent_ode.family import LatentNetwork
 from hidden_dynamics.models.observations import Observations
@@ -18,6 +21,9 @@ from hidden_dynamics.tasks.mortality import Mortality
 from hidden_dynamics.tasks.partly_observed import divergence_weight, split
 from hidden_dynamics.tasks.scoring import area_under_roc, average_precision, calibration_error
 from hidden_dynamics.tasks.series_regression import SAMPLES, SHOWN, UNTIL, SeriesRegression
+from hidden_dynamics.training import optimisers
+from hidden_dynamics.training.building import build
+from hidden_dynamics.training.learning import learn
 
 CPU = torch.device("cpu")
 STAYS = {"placeholders": "missing", "normalisation": "range", "zero_times": "kept", "validation": 0.1}
@@ -349,6 +355,39 @@ def test_activities_are_scored_time_by_time(tags, kind: str):
         "test_time_point_auc": np.mean(areas),
     }
     assert task.evaluate_test(Echo()) == pytest.approx(expected, rel=1e-4)
+
+
+# Networks, as configured
+
+TASKS = ["physionet", "physionet_interpolation", "physionet_extrapolation", "human_activity"]
+
+
+@pytest.mark.parametrize("readings", ["published", "released"])
+@pytest.mark.parametrize("name", TASKS)
+def test_every_network_learns_and_is_measured_on_its_task(stays, tags, name: str, readings: str):
+    configuration = load(parse_settings(json.dumps({"readings": {"default": readings}})))
+    for run in runs_on(configuration, name, [0]):
+        task, network = build(run, tags if name == "human_activity" else stays, CPU)
+        settings = run.spec["training"]
+        updating = optimisers.build(network, settings["optimisers"])
+        value = learn(task, network, updating, task.batch(0, np.arange(9)), settings)
+        assert math.isfinite(value), run.id
+        with torch.no_grad():
+            measured = task.evaluate(network.eval())
+        assert np.isfinite(list(measured.values())).all() or name == "physionet", run.id  # a few, who may all survive
+        report = settings["report"]["metric"]
+        assert report in measured or report == "train_loss"
+        assert set(measured) <= set(configuration.metrics)
+
+
+@pytest.mark.parametrize("name", ["physionet_interpolation", "physionet_extrapolation"])
+def test_samples_of_a_course_differ_and_are_alike_each_time(stays, name: str):
+    (run,) = (run for run in runs_on(load(), name, [0]) if run.model == "latent_ode")
+    task, network = build(run, stays, CPU)
+    with torch.no_grad():
+        one, other = (task.predictions(network.eval()) for _ in range(2))
+    assert all(np.array_equal(one[key], other[key]) for key in one)
+    assert (one["grid_high"] > one["grid_low"]).any() and (one["grid_high"] >= one["grid_low"]).all()
 
 
 # Forecasts, settings
