@@ -344,3 +344,16 @@ def test_the_optimisers_step_at_the_rates_of_the_schedule_and_keep_their_own(tmp
     assert history.iteration == 8  # two batches of 4 in an epoch of 10
     assert used == pytest.approx(2 * [0.2] + 4 * [0.02] + 2 * [0.002])
     assert steppers["main"].param_groups[0]["lr"] == 0.1
+
+
+def test_rates_decay_in_every_iteration_the_first_included_until_the_floor():
+    schedule = Schedule({"batch_size": 5, "epochs": 9, "rates": {"decay": 0.9, "floor": 0.5, "scale": 2}}, 20, 0)
+    assert [schedule.rate(iteration) for iteration in range(3)] == pytest.approx([1.8, 2 * 0.9**2, 2 * 0.9**3])
+    assert schedule.rate(6) == schedule.rate(35) == 1.0
+
+
+def test_fixed_batches_are_the_same_in_every_epoch_in_the_order_of_the_task():
+    schedule = Schedule({"batch_size": 4, "epochs": 2, "fixed_batches": True}, 10, seed=3)
+    found = [schedule.indices(iteration) for iteration in range(schedule.iterations)]
+    assert [epoch for epoch, _ in found] == [0, 0, 0, 1, 1, 1]
+    assert np.concatenate([chosen for _, chosen in found]).tolist() == 2 * list(range(10))
