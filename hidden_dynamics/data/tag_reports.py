@@ -10,7 +10,8 @@ The arrays, one row for each time of a sequence, the sequences one after another
     values   (rows, 12), float32, metres: x, y and z of each tag; 0 where it did not report
     mask     (rows, 12), bool, whether it did
     labels   (rows,), int64, the class of the first report of the row
-    lowest   (rows,), int64, the lowest class of its reports, as Latent-ODE's released code reads them: see `UNREAD`
+    lowest   (rows,), int64, the lowest class of its reports, as Latent-ODE's released code reads them; -1 where it
+             reads none: see `UNREAD`
     lengths  (sequences,), int64, how many rows each sequence has
     ids      (sequences,), int64: C05 is 305
 """
@@ -46,9 +47,8 @@ ACTIVITIES = {
     "on all fours": 5,
     "sitting on the ground": 6,
 }
-# Latent-ODE's code spells this one "... sit on grnd", so that such a report has no class there; a row without a class
-# is then read as one of class 0, walking. The UCI file's rows are of one activity each: nothing else makes `lowest`
-# differ from `labels` there.
+# Latent-ODE's code spells this one "... sit on grnd", so that such a report has no class there. The UCI file's rows are
+# of one activity each: nothing else makes `lowest` differ from `labels` there.
 UNREAD = "standing up from sitting on the ground"
 STEP = 100_000  # timestamps in a row's 0.01 s
 LATE = 10  # rows: by how much a report may be older than the one before it
@@ -81,12 +81,13 @@ def parse(content: bytes, path: str | Path) -> dict[str, np.ndarray]:
     values, mask = _averaged(row, tags, places[order], len(first))
     classes = np.array(list(ACTIVITIES.values()))[activities]
     read = np.where(activities == list(ACTIVITIES).index(UNREAD), len(CLASSES), classes)
+    lowest = np.minimum.reduceat(read, first)
     return {
         "times": (ticks[first] / 100).astype(np.float32),
         "values": values,
         "mask": mask,
         "labels": classes[first],
-        "lowest": np.minimum.reduceat(read, first) % len(CLASSES),
+        "lowest": np.where(lowest == len(CLASSES), -1, lowest),
         "lengths": np.bincount(sequence[first]).astype(np.int64),
         "ids": ids,
     }

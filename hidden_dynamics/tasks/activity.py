@@ -1,6 +1,7 @@
 """What a person with four tags is doing, at every time (ACE-NODE, Section 4.5)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.observations import Observations, Rows
+from hidden_dynamics.models.series_batch import SeriesBatch
 from hidden_dynamics.tasks.partly_observed import SCORES, PartlyObserved, checked, split
 from hidden_dynamics.tasks.scoring import area_under_roc
 
@@ -33,9 +35,10 @@ class ActivityRecognition(PartlyObserved):
         settings: `windows`, split "by_sequence", so that no two windows of a sequence are of different parts, or
             "at_random", as released, where they overlap; `resampled`, whether training and test part are drawn from
             themselves with replacement, by the seed, as released; `bin_labels`, the "first" label of a row or, as
-            released, the "lowest" class; `classes`, outputs of a classifier; `validation`, the share of the training
-            part, sequences or windows, that is held out; `scores`, whether the probabilities of a network's samples are
-            "averaged", or "pooled" as if they were of rows of their own.
+            released, the "lowest" class, where rows that have none are trained as of class 0 and are not scored;
+            `classes`, outputs of a classifier; `validation`, the share of the training part, sequences or windows, that
+            is held out; `scores`, whether the probabilities of a network's samples are "averaged", or "pooled" as if
+            they were of rows of their own.
         seed: the run's.
         device: where batches are made.
 
@@ -65,6 +68,11 @@ class ActivityRecognition(PartlyObserved):
         self.activity = arrays["labels" if settings["bin_labels"] == "first" else "lowest"][picked]
         super().__init__(rows, parts, "kept", device)
 
+    def batch(self, epoch: int, indices: np.ndarray) -> SeriesBatch:
+        """These windows of the training part; a row without a class is one of class 0."""
+        batch = super().batch(epoch, indices)
+        return replace(batch, labels=batch.labels.clamp(min=0))
+
     def _labels(self, chosen: np.ndarray, asked: Observations) -> Tensor:
         """Of the rows asked, which are all rows of the chosen windows, in the order of time, then window."""
         within = np.argsort(np.argsort(asked.series.numpy(), kind="stable"), kind="stable")
@@ -72,10 +80,11 @@ class ActivityRecognition(PartlyObserved):
 
     def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
         """The share of rows whose activity is found, and the area under the ROC curve of one activity against the rest,
-        averaged over activities, of a part."""
+        averaged over activities, of a part; rows without a class do not count."""
         batch = self.part(part)
-        probabilities = torch.softmax(network(batch).labels.double(), -1).cpu().numpy()
-        truth = batch.labels.cpu().numpy()
+        labelled = batch.labels >= 0
+        probabilities = torch.softmax(network(batch).labels[:, labelled].double(), -1).cpu().numpy()
+        truth = batch.labels[labelled].cpu().numpy()
         if self.settings["scores"] == "pooled":
             truth, scores = np.tile(truth, len(probabilities)), probabilities.reshape(-1, self.classes)
         else:
