@@ -63,7 +63,8 @@ def mortality(arrays: dict[str, np.ndarray], **settings: object) -> Mortality:
 
 
 def regression(arrays: dict[str, np.ndarray], asked: str = "interpolation", **settings: object) -> SeriesRegression:
-    return SeriesRegression(arrays, STAYS | {"asked": asked, "split_at": "time"} | settings, 0, CPU)
+    split_at = {"split_at": "time"} if asked == "extrapolation" else {}
+    return SeriesRegression(arrays, STAYS | {"asked": asked} | split_at | settings, 0, CPU)
 
 
 def activity(arrays: dict[str, np.ndarray], seed: int = 0, **settings: object) -> ActivityRecognition:
@@ -141,7 +142,7 @@ def test_a_batch_has_all_rows_of_its_series_normalised(stays, placeholders: str,
     assert batch.given.times[-1] == 1
 
 
-def test_times_whose_values_add_up_to_0_are_dropped_as_released(stays):
+def test_times_whose_values_add_up_to_0_are_dropped_as_released():
     values, mask = np.zeros((4, 2), np.float32), np.ones((4, 2), bool)
     values[[0, 1], 0] = 1, 3
     mask[2] = False
@@ -415,7 +416,8 @@ def test_a_forecast_keeps_a_share_and_a_series_at_least(stays, make):
         (mortality, {"scores": "first"}, None),
         (mortality, {"until": 24}, None),
         (regression, {"asked": "everything"}, None),
-        (regression, {"split_at": "noon"}, None),
+        (regression, {"split_at": "time"}, None),  # of extrapolation alone
+        (regression, {"split_at": "noon", "asked": "extrapolation"}, None),
     ],
 )
 def test_a_wrong_setting_is_named(stays, make, settings: dict, key: str | None):

@@ -29,11 +29,11 @@ BAND = (2.5, 97.5)  # percentiles of these
 BIN = 1.0  # hours of which errors are added up
 SETTINGS = {
     "asked": ("interpolation", "extrapolation"),
-    "split_at": ("time", "index"),
     "placeholders": ("missing", "values"),
     "normalisation": tuple(NORMALISATIONS),
     "zero_times": ("kept", "dropped"),
 }
+OF_EXTRAPOLATION = {"split_at": ("time", "index")}
 
 
 class SeriesRegression(PartlyObserved):
@@ -42,8 +42,8 @@ class SeriesRegression(PartlyObserved):
     Args:
         arrays: those of hidden_dynamics.data.physionet2012, D features.
         settings: `asked`, "interpolation": all rows are given and asked for again, or "extrapolation": the first ones
-            are given, the later ones asked; `split_at`, where these begin: after 24 hours ("time"), or with the second
-            half of the batch's union times ("index"), as released; the others as those of
+            are given, the later ones asked; then `split_at`, where these begin: after 24 hours ("time"), or with the
+            second half of the batch's union times ("index"), as released; the others as those of
             hidden_dynamics.tasks.mortality.Mortality.
         seed: the run's; here without effect.
         device: where batches are made.
@@ -55,7 +55,8 @@ class SeriesRegression(PartlyObserved):
     labels, classes = None, 0
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        self.settings = checked(settings, SETTINGS)
+        extrapolates = settings.get("asked") == "extrapolation"
+        self.settings = checked(settings, SETTINGS | (OF_EXTRAPOLATION if extrapolates else {}))
         rows = Rows(*(arrays[name] for name in Rows._fields))
         self.original = without_placeholders(rows) if settings["placeholders"] == "missing" else rows
         self.affine, self.ids = affine_of(self.original, settings["normalisation"]), arrays["ids"]
