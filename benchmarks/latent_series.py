@@ -53,13 +53,12 @@ from hidden_dynamics.measurements.interleaved import (  # noqa: E402
 )
 from hidden_dynamics.measurements.rounds import Ratio, median_with_range  # noqa: E402
 from hidden_dynamics.models.continuous.attention import RandomRate  # noqa: E402
-from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE  # noqa: E402
-from hidden_dynamics.models.latent_ode.family import LatentNetwork  # noqa: E402
-from hidden_dynamics.models.latent_ode.latent_ode import SOLVER, LatentODE  # noqa: E402
-from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson  # noqa: E402
+from hidden_dynamics.models.latent_family.family import LatentNetwork  # noqa: E402
+from hidden_dynamics.models.latent_family.series_batch import SeriesBatch  # noqa: E402
+from hidden_dynamics.models.latent_ode import ACELatentODE, LatentODE, LatentODEPoisson  # noqa: E402
+from hidden_dynamics.models.latent_ode.latent_ode import SOLVER  # noqa: E402
 from hidden_dynamics.models.ode_rnn import ODERNN  # noqa: E402
 from hidden_dynamics.models.rnn_series import RNNGRUD, RNNVAE, RNNDelta  # noqa: E402
-from hidden_dynamics.models.series_batch import SeriesBatch  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 from hidden_dynamics.tasks.mortality import Mortality  # noqa: E402
 from hidden_dynamics.training import devices  # noqa: E402

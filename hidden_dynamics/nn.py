@@ -20,9 +20,8 @@ from hidden_dynamics.models.continuous import (
 )
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, TimeConv2d
 from hidden_dynamics.models.gru_ode_bayes import GRUODE, ACEGRUODEBayes, BayesJump, GRUODEBayes
-from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE
-from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
-from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson
+from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.latent_ode import ACELatentODE, LatentODE, LatentODEPoisson
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
 from hidden_dynamics.models.observations import Observations, Rows, batch_of, quantised
 from hidden_dynamics.models.ragged import run_ragged
@@ -44,7 +43,6 @@ from hidden_dynamics.models.recurrent import (
     RMSPropLSTM,
 )
 from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
-from hidden_dynamics.models.series_batch import Answer, SeriesBatch
 
 __all__ = [
     "DTRIV",

@@ -458,7 +458,7 @@ EDITS = [
     ("tasks/scoring.py", "BINS = 10", "BINS = 20", None, MORTALITY),
     ("tasks/series_regression.py", "UNTIL = 24.0", "UNTIL = 12.0", None, REGRESSION),
     ("tasks/activity.py", "STRIDE = 50, 25", "STRIDE = 50, 50", FAMILY - {"latent_ode_poisson"}, ACTIVITY),
-    ("models/latent_ode/objective.py", "NOISE = 0.01", "NOISE = 0.1", FAMILY, IRREGULAR),
+    ("models/latent_family/objective.py", "NOISE = 0.01", "NOISE = 0.1", FAMILY, IRREGULAR),
     ("models/ode_rnn/union_times.py", "INTERVALS = 50", "INTERVALS = 60", LATENT_ODES | {"ode_rnn"}, IRREGULAR),
     ("tasks/images.py", "HELD_OUT_SEED = 0", "HELD_OUT_SEED = 1", OF_IMAGES, IMAGES),
     ("tasks/language.py", 'reduction="sum"', 'reduction="mean"', None, LANGUAGE),

@@ -14,12 +14,15 @@ from cases import assert_all_close, noise
 from plain_latent_ode import dense_of
 from torch import nn
 
-from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE
-from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
-from hidden_dynamics.models.latent_ode.objective import label_loss, log_likelihood, mean_squared_error, negative_bound
-from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson
+from hidden_dynamics.models.latent_family.objective import (
+    label_loss,
+    log_likelihood,
+    mean_squared_error,
+    negative_bound,
+)
+from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.latent_ode import ACELatentODE, LatentODE, LatentODEPoisson
 from hidden_dynamics.models.observations import Rows, batch_of
-from hidden_dynamics.models.series_batch import Answer, SeriesBatch
 
 D, L, N, K = 3, 4, 5, 2
 SMALL = {

@@ -7,10 +7,10 @@ import pytest
 import torch
 from cases import assert_all_close, assert_close, noise, randomised
 
+from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.mtan import MTAN, time_attention
 from hidden_dynamics.models.mtan.time_attention import TimeAttention, interpolated
 from hidden_dynamics.models.observations import Rows, batch_of
-from hidden_dynamics.models.series_batch import SeriesBatch
 
 D, L, SERIES = 3, 2, 4
 SIZES = {"recognition_size": 5, "generation_size": 3, "reference_points": 4, "embedding": 6}

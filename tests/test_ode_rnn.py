@@ -12,12 +12,12 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from plain_latent_ode import dense_of, plain_ode_encoder, plain_ode_rnn, plain_passage, plain_unit, rows_of
 
+from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
 from hidden_dynamics.models.ode_rnn import ODERNN, GRUUnit, ODERNNCore, ODERNNEncoder, gaps
 from hidden_dynamics.models.ode_rnn.flow_steps import CHUNK, FlowSteps
 from hidden_dynamics.models.ode_rnn.lockstep import lockstep
 from hidden_dynamics.models.ode_rnn.union_times import WAYS
-from hidden_dynamics.models.series_batch import SeriesBatch
 
 ATTRIBUTES, SENSORS = 41, 12
 Z0_LAYERS = {"physionet": 8_140, "activity": 6_130}  # the released ODE-RNN makes them and never uses them

@@ -5,11 +5,11 @@ import pytest
 import torch
 from cases import assert_all_close, assert_close, randomised
 
-from hidden_dynamics.models.latent_ode.objective import LABEL_WEIGHT, label_loss, negative_bound
+from hidden_dynamics.models.latent_family.objective import LABEL_WEIGHT, label_loss, negative_bound
+from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Rows, batch_of
 from hidden_dynamics.models.rnn_series import RNNGRUD, RNNVAE, RNNDecay, RNNDelta, RNNImpute
 from hidden_dynamics.models.rnn_series.fed_back_gru import generated
-from hidden_dynamics.models.series_batch import SeriesBatch
 
 D, H, SERIES = 3, 4, 5
 CHOICES = {

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows
-from hidden_dynamics.models.series_batch import SeriesBatch
 from hidden_dynamics.tasks.partly_observed import SCORES, PartlyObserved, checked, split
 from hidden_dynamics.tasks.scoring import area_under_roc
 

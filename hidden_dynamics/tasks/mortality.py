@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.latent_ode.objective import mean_squared_error
+from hidden_dynamics.models.latent_family.objective import mean_squared_error
 from hidden_dynamics.models.observations import Rows
 from hidden_dynamics.tasks.partly_observed import (
     NORMALISATIONS,

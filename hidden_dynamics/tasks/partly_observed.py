@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from hidden_dynamics.configuration import known
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
-from hidden_dynamics.models.series_batch import SeriesBatch
 
 SPLIT_SEED, TRAINED_ON = 42, 0.8  # of the released code, whatever the seed of a run
 EVALUATION_SEED = 0

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.latent_ode.objective import mean_squared_error, squared_errors
+from hidden_dynamics.models.latent_family.objective import mean_squared_error, squared_errors
+from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
-from hidden_dynamics.models.series_batch import SeriesBatch
 from hidden_dynamics.tasks.partly_observed import (
     NORMALISATIONS,
     PartlyObserved,

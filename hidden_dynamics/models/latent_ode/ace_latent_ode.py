@@ -10,7 +10,7 @@ from hidden_dynamics.models.continuous import CoEvolving, FullyConnectedAttentio
 from hidden_dynamics.models.continuous.attention import RandomRate, unnormalised
 from hidden_dynamics.models.continuous.co_evolving import Rule
 from hidden_dynamics.models.continuous.integral import State
-from hidden_dynamics.models.latent_ode.family import LatentTask
+from hidden_dynamics.models.latent_family.family import LatentTask
 from hidden_dynamics.models.latent_ode.latent_ode import LatentODE, check
 
 NO_PENALTY = {"weight": 0.0, "norm": 2}

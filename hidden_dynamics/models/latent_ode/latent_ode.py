@@ -9,13 +9,13 @@ from torch.nn import functional
 
 from hidden_dynamics.models.continuous import FunctionEvaluations, Integral, Solver
 from hidden_dynamics.models.continuous.integral import State
-from hidden_dynamics.models.latent_ode.family import LatentNetwork, LatentTask
+from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
+from hidden_dynamics.models.latent_family.layers import classifier, initialised, tanh_network
+from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.latent_ode.latent_start import divergence
-from hidden_dynamics.models.latent_ode.layers import classifier, initialised, tanh_network
 from hidden_dynamics.models.latent_ode.rnn_encoder import RNNEncoder
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.ode_rnn import ODERNNEncoder
-from hidden_dynamics.models.series_batch import Answer, SeriesBatch
 
 SOLVER = {"method": "dopri5", "rtol": 1e-4, "atol": 1e-5, "adjoint": False}
 CHOICES = {"encoder": ("ode", "rnn"), "label_from": ("end", "start"), "start": ("zero", "first_asked")}

@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.continuous.integral import State
-from hidden_dynamics.models.latent_ode.family import LatentTask
+from hidden_dynamics.models.latent_family.family import LatentTask
+from hidden_dynamics.models.latent_family.layers import tanh_maps
 from hidden_dynamics.models.latent_ode.latent_ode import LatentODE, check
-from hidden_dynamics.models.latent_ode.layers import tanh_maps
 from hidden_dynamics.models.observations import Observations
 
 SCALE = 100.0  # the rate is integrated in this unit, so that its integral is of the size of z

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.latent_ode.family import LatentNetwork, LatentTask
-from hidden_dynamics.models.latent_ode.objective import NOISE, label_loss
+from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
+from hidden_dynamics.models.latent_family.objective import NOISE, label_loss
+from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.mtan.time_attention import TimeAttention
 from hidden_dynamics.models.series.padding import padded
-from hidden_dynamics.models.series_batch import Answer, SeriesBatch
 
 BETWEEN = 50  # units of the layer between states and z, and between states and a prediction
 CLASSIFYING = 300

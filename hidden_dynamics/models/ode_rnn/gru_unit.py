@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.latent_ode.layers import tanh_network
+from hidden_dynamics.models.latent_family.layers import tanh_network
 
 
 class GRUUnit(nn.Module):

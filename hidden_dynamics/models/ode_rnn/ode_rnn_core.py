@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from hidden_dynamics.models.latent_ode.layers import tanh_network
+from hidden_dynamics.models.latent_family.layers import tanh_network
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.ode_rnn.gru_unit import GRUUnit
 from hidden_dynamics.models.ode_rnn.union_passage import passage

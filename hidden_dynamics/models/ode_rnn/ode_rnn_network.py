@@ -1,10 +1,10 @@
 """ODE-RNN as a network of its own (Rubanova et al. 2019; ACE-NODE, Tables 7 and 9)."""
 
-from hidden_dynamics.models.latent_ode.family import LatentNetwork, LatentTask
-from hidden_dynamics.models.latent_ode.layers import classifier as labeller
-from hidden_dynamics.models.latent_ode.layers import tanh_network
+from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
+from hidden_dynamics.models.latent_family.layers import classifier as labeller
+from hidden_dynamics.models.latent_family.layers import tanh_network
+from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.ode_rnn.ode_rnn_core import ODERNNCore
-from hidden_dynamics.models.series_batch import Answer, SeriesBatch
 
 WAYS = {"forwards": "forwards", "backwards": "released"}
 
@@ -22,8 +22,8 @@ class ODERNN(LatentNetwork):
         decoder_units: hidden units between the state and what is predicted.
         steps: "forwards", by the true gaps; "backwards", as released: those of a passage backwards, one visit late
             (hidden_dynamics.models.ode_rnn.union_times.gaps).
-        classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.latent_ode.layers.classifier); of series, always
-            the latter.
+        classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.latent_family.layers.classifier); of series,
+            always the latter.
 
     Raises:
         ValueError: an argument is out of its range.

@@ -3,13 +3,13 @@
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.latent_ode.family import LatentNetwork, LatentTask
-from hidden_dynamics.models.latent_ode.layers import classifier, tanh_network
+from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
+from hidden_dynamics.models.latent_family.layers import classifier, tanh_network
+from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.rnn_series.decaying_gru import Feedback, passed
 from hidden_dynamics.models.rnn_series.decays import Decay, Imputation
 from hidden_dynamics.models.rnn_series.elapsed import GAPS, gaps, one_of
 from hidden_dynamics.models.rnn_series.steps import Steps, steps_of
-from hidden_dynamics.models.series_batch import Answer, SeriesBatch
 
 FED_BACK = 0.5  # share of the union times at which a network that classifies nothing sees its own prediction
 

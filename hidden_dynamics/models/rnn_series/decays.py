@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.latent_ode.layers import DEVIATION, initialised
+from hidden_dynamics.models.latent_family.layers import DEVIATION, initialised
 from hidden_dynamics.models.rnn_series.elapsed import CARRIED, carried, one_of
 from hidden_dynamics.models.rnn_series.steps import Steps
 

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from hidden_dynamics.models.forecaster import Forecaster
-from hidden_dynamics.models.latent_ode.objective import LABEL_WEIGHT, label_loss, negative_bound
-from hidden_dynamics.models.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.latent_family.objective import LABEL_WEIGHT, label_loss, negative_bound
+from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 
 
 class LatentTask(Protocol):

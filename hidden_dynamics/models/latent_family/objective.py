@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.series_batch import Answer, SeriesBatch
 
 NOISE = 0.01  # standard deviation of an observation, in units of the normalised data
 LABEL_WEIGHT = 100.0  # of the cross-entropy of series beside the likelihood
