@@ -51,7 +51,7 @@ def stand_in(settings: dict) -> dict[str, np.ndarray]:
     mask = np.repeat(random.integers(tags, size=rows)[:, None] == np.arange(tags), len(tag_reports.AXES), axis=1)
     labels = random.integers(len(tag_reports.CLASSES), size=rows)
     return {
-        "times": ((times - times[:, :1]).reshape(-1) / 100).astype(np.float32),
+        "times": ((times - times[:, :1]).reshape(-1) / tag_reports.TICKS).astype(np.float32),
         "values": np.where(mask, random.random(mask.shape), 0).astype(np.float32),
         "mask": mask,
         "labels": labels,

@@ -50,8 +50,9 @@ ACTIVITIES = {
 # Latent-ODE's code spells this one "... sit on grnd", so that such a report has no class there. The UCI file's rows are
 # of one activity each: nothing else makes `lowest` differ from `labels` there.
 UNREAD = "standing up from sitting on the ground"
-STEP = 100_000  # timestamps in a row's 0.01 s
-LATE = 10  # rows: by how much a report may be older than the one before it
+TICKS = 100  # in a second: times are rounded to one
+STEP = 10_000_000 // TICKS  # 100 ns in a tick
+LATE = 10  # ticks: by how much a report may be older than the one before it
 
 
 def parse(content: bytes, path: str | Path) -> dict[str, np.ndarray]:
@@ -83,7 +84,7 @@ def parse(content: bytes, path: str | Path) -> dict[str, np.ndarray]:
     read = np.where(activities == list(ACTIVITIES).index(UNREAD), len(CLASSES), classes)
     lowest = np.minimum.reduceat(read, first)
     return {
-        "times": (ticks[first] / 100).astype(np.float32),
+        "times": (ticks[first] / TICKS).astype(np.float32),
         "values": values,
         "mask": mask,
         "labels": classes[first],
@@ -120,7 +121,7 @@ def _sequences(table: entries.Table) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _ticks(table: entries.Table, sequence: np.ndarray) -> np.ndarray:
-    """The time of each line since its sequence's first, (lines,) int64, in 0.01 s."""
+    """The time of each line since its sequence's first, (lines,) int64, in ticks."""
     stamps = table.numbers("timestamp")  # as float64, as in Latent-ODE: exact to 12.8 microseconds
     table.refuse((stamps < 0) | (stamps >= 2.0**63), "timestamp", "a number of 100 ns that 63 bits hold")
     same = np.diff(sequence, prepend=-1) == 0

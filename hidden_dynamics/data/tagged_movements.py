@@ -111,7 +111,7 @@ def _sequence(name: str, random: np.random.Generator, settings: dict[str, Any]) 
     places = _places(random, [MOTIONS[activity] for activity in activities])
     places += settings["noise"] * random.standard_normal(places.shape)
     tags = random.integers(len(tag_reports.TAGS), size=count)
-    stamps = START + ticks * round(TICK * 100 * tag_reports.STEP)
+    stamps = START + ticks * round(TICK * tag_reports.TICKS * tag_reports.STEP)
     names = list(tag_reports.TAGS)
     return [
         f"{name},{names[tags[tick]]},{stamp:018},{DATE},{x:.6f},{y:.6f},{z:.6f},{activities[tick]}"

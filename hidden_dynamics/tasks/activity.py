@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.data.tag_reports import TICKS
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows
 from hidden_dynamics.tasks.partly_observed import SCORES, PartlyObserved, checked, split
 from hidden_dynamics.tasks.scoring import area_under_roc
 
 WINDOW, STRIDE = 50, 25  # rows
-TICKS = 100  # in a second: times are multiples of 10 ms
 SETTINGS = {
     "windows": ("by_sequence", "at_random"),
     "resampled": (False, True),
