@@ -176,7 +176,7 @@ def test_a_task_that_itself_has_other_data_departs(project, dataset, replaced):
         ({"settings": {"permutation": "none"}}, "the paper’s: the task"),
         (
             {"models": {"lstm": {"hyperparameters": {"forget_bias": 3.0}}}},
-            "the models’ hyperparameters",
+            "the models’ own settings",
         ),
         ({"training": {"epochs": 2}}, ""),
         ({"settings": {"permutation": "fixed"}, "training": {"epochs": 150}}, ""),

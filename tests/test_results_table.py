@@ -95,9 +95,9 @@ def test_what_of_a_model_is_ours_is_said_below_the_table():
     models = artifact.configuration.models
     noted = {name: models[name].model_copy(update={"note": f"as {name} does"}) for name in ("lstm", "dtriv")}
     artifact = replace(artifact, configuration=replace(artifact.configuration, models=models | noted))
-    (line,) = [note for note in drawn([row()], artifact).notes if "Choices of ours" in note]
+    (line,) = [note for note in drawn([row()], artifact).notes if "Ours, where" in note]
     assert line.endswith(" LSTM: as lstm does.") and "dtriv" not in line
-    assert not any("Choices of ours" in note for note in drawn([row()]).notes)
+    assert not any("Ours, where" in note for note in drawn([row()]).notes)
 
 
 def test_what_rounds_to_nothing_has_no_sign():
@@ -552,16 +552,42 @@ SCORES = {
 }
 
 
-def of_family(name: str) -> tuple[Any, list[dict[str, str]]]:
+def of_family(name: str, split: dict[str, int] | None = None, **settings: Any) -> tuple[Any, list[dict[str, str]]]:
     """An artifact and the rows of its runs; the second seed's metrics are a hundredth of themselves larger."""
-    artifact = artifact_at("paper", name)
+    artifact = artifact_at("paper", name, **settings)
     rows = []
     for run in artifact.cell_runs:
         measured = {metric: (1 + 0.01 * run.seed) * value for metric, value in SCORES[run.task].items()}
         measured[run.spec["training"]["report"]["metric"]] = 0.5
         evaluations = [{"iteration": 10, "epoch": 1.0, **measured}]
-        rows.append(row_of(artifact.configuration, run, name, evaluations=evaluations))
+        rows.append(row_of(artifact.configuration, run, name, evaluations=evaluations, split=split))
     return artifact, rows
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "said"),
+    [
+        (
+            "acenode_table7",
+            {},
+            "PhysioNet mortality: every seed trains on 60, validates on 20 and tests on 20 of 100 series",
+        ),
+        (
+            "acenode_table7",
+            {"default": "released"},
+            "PhysioNet mortality: every seed trains on 80 and tests on 20 of 100",
+        ),
+        ("acenode_table9", {"activity_resampling": "released"}, "with replacement"),
+    ],
+)
+def test_what_is_held_out_and_drawn_is_said_as_it_is(name, settings, said):
+    held = {"train": 60, "validation": 20} if "default" not in settings else {"train": 80}
+    artifact, rows = of_family(name, {"series": 100, **held, "test": 20}, readings=settings)
+    notes = drawn(rows, artifact).notes
+    (note,) = [note for note in notes if "every seed trains on" in note]
+    assert said in note and not [note for note in notes if "De Brouwer" in note]
+    (reported,) = [note for note in notes if "what a run reports" in note]
+    assert ("last evaluation" in reported) == (settings == {"default": "released"}) != ("highest" in reported)
 
 
 def test_a_table_with_scores_that_the_paper_does_not_print_is_as_approved():

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hidden_dynamics.artifacts.notes import RULES, effects_taken, readings_note, scale_notes
+from hidden_dynamics.artifacts.notes import LAST, RULES, effects_taken, readings_note, scale_notes
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.departures import WORDS, changed_words, departures, listed
@@ -87,15 +87,18 @@ def band_text(configuration: Configuration, runs: Sequence[Row]) -> str:
 def weights_note(configuration: Configuration, runs: Sequence[Row]) -> str:
     """For a caption: the evaluation whose weights were recorded; empty where no run reports any."""
     rule = chosen_note(configuration, runs)
-    return f"Weights: of the evaluation with the {rule}." if rule else ""
+    return f"Weights: of the {rule}." if rule else ""
 
 
 def chosen_note(configuration: Configuration, runs: Sequence[Row]) -> str:
-    """The rule by which the runs choose the evaluation they report: "highest validation accuracy"; empty where none
-    reports any."""
+    """Which evaluation the runs report: "evaluation with the highest validation accuracy", "last evaluation"; empty
+    where none reports any."""
     rules = dict.fromkeys((run["rule"], run["metric"]) for run in runs if run["metric"])
     titles = {metric: configuration.metrics[metric].title for _, metric in rules}
-    return " or ".join(f"{RULES[rule]} {within_sentence(titles[metric])}" for rule, metric in rules)
+    best = [f"{RULES[rule]} {within_sentence(titles[metric])}" for rule, metric in rules if rule != LAST]
+    texts = [f"evaluation with the {' or '.join(best)}"] if best else []
+    texts += ["last evaluation"] if any(rule == LAST for rule, _ in rules) else []
+    return " or ".join(texts)
 
 
 def legend_label(runs: Sequence[Row]) -> str:

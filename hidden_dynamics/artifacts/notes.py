@@ -10,7 +10,8 @@ from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.configuration.schema import Effect
 from hidden_dynamics.results.departures import departures
 
-RULES = {"max": "highest", "min": "lowest", "last": "last"}  # which of a run's evaluations it reports
+LAST = "last"  # a run's last evaluation is reported, whatever its metric
+RULES = {"max": "highest", "min": "lowest"}  # or the one with the highest, or lowest, metric
 
 
 def scale_notes(configuration: Configuration) -> list[str]:

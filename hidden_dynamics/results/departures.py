@@ -18,7 +18,7 @@ WORDS = {
     "readings": "",
     "data": "preparation of the data",
     "settings": "the task",
-    "models": "the models’ hyperparameters",
+    "models": "the models’ own settings",
 }
 
 

@@ -242,7 +242,7 @@ def notes_of(configuration: Configuration, panels: Sequence[Panel], published: S
     """The caption, by paragraph; `published` are the notes on all the published grids."""
     runs = [run for panel in panels for run in panel.runs]
     chosen = chosen_note(configuration, runs)
-    when = f", each run at its evaluation with the {chosen}" if chosen else ""
+    when = f", each run at its {chosen}" if chosen else ""
     logarithmic = " and ".join(panel.published.title for panel in panels if panel.settings.colour_scale == "log")
     text = (
         f"Above: ours, means over seeds{when}; below: the paper's. Each grid has its own colours, green for the better "

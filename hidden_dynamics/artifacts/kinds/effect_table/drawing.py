@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hidden_dynamics.artifacts.comparison import Record, ours_text
 from hidden_dynamics.artifacts.departure_notes import departures_in_title, departures_of
 from hidden_dynamics.artifacts.kinds.effect_table import Departure, EffectTable
-from hidden_dynamics.artifacts.notes import RULES, divergence_notes, runs_notes, scale_notes, title_of
+from hidden_dynamics.artifacts.notes import LAST, RULES, divergence_notes, runs_notes, scale_notes, title_of
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, RowKey, Table, number, signed
 from hidden_dynamics.configuration.runs import Cell
@@ -140,10 +140,14 @@ def _about_runs(artifact: EffectTable, summary: Rows) -> list[str]:
 
 
 def _reported(summary: Rows) -> str:
-    """Which evaluation runs report; those with a departure may report another one."""
-    chosen = dict.fromkeys((row["metric"], row["rule"]) for row in summary if row["metric"])
-    texts = [f"at the {RULES[rule]} {metric}" for metric, rule in chosen]
-    return f" ({' or '.join(texts)})" if texts else ""
+    """Which evaluation runs report; those with a departure may report another one, and are named."""
+    tasks: dict[str, dict[str, None]] = {}
+    for row in summary:
+        if row["metric"]:
+            which = "its last one" if row["rule"] == LAST else f"that of the {RULES[row['rule']]} {row['metric']}"
+            tasks.setdefault(which, {})[row["task_title"]] = None
+    texts = [which if not place else f"on {listed(list(tasks[which]))} {which}" for place, which in enumerate(tasks)]
+    return f" (of its evaluations {', but '.join(texts)})" if texts else ""
 
 
 def _readings_notes(records: Sequence[Record]) -> list[str]:

@@ -183,11 +183,11 @@ def legend_handles(runs: Sequence[Row], styles: Styles) -> list[Line2D]:
 
 def notes_of(configuration: Configuration, summary: Sequence[Row], counted: Sequence[Row]) -> list[str]:
     """The caption, by paragraph; `counted` are the runs that have a solver."""
-    chosen = chosen_note(configuration, counted) or "reported number"
+    chosen = chosen_note(configuration, counted) or "reported evaluation"
     drawn = (
         "Above: function evaluations of a training iteration, the mean since the evaluation before; thin: seeds, "
         "thick: their mean (a dashed line may lie on a solid one); ×: a seed diverged after this. Below: test accuracy "
-        f"and function evaluations at each seed's evaluation with the {chosen} (small), their mean ± sample standard "
+        f"and function evaluations at each seed's {chosen} (small), their mean ± sample standard "
         "deviation (large); without diverged seeds."
     )
     return [

@@ -7,7 +7,7 @@ from hidden_dynamics.artifacts.departure_notes import departures_in_title, depar
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.kinds.results_table.layout import BEST_OF_ALL, best_of_all, ranked
 from hidden_dynamics.artifacts.kinds.results_table.splits import splits_notes
-from hidden_dynamics.artifacts.notes import RULES, divergence_notes, runs_notes, scale_notes, title_of
+from hidden_dynamics.artifacts.notes import LAST, RULES, divergence_notes, runs_notes, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes
 from hidden_dynamics.papers.published import load_tasks, within_sentence
 
@@ -54,8 +54,9 @@ def _about_runs(artifact: ResultsTable, summary: Rows) -> list[str]:
 
 
 def _reported(artifact: ResultsTable, summary: Rows) -> str:
-    """The metric that chose a run's evaluation, and those taken from there; nothing where no run reported any."""
-    chosen = {row["metric"]: row["rule"] for row in summary if row["metric"]}
+    """The metric that chose a run's evaluation, and those taken from there, or that it is the last one; nothing where
+    no run reported any."""
+    chosen = {row["metric"]: row["rule"] for row in summary if row["metric"] and row["rule"] != LAST}
     papers = [metric for metric in artifact.published.choosing if metric in chosen]
     if papers:  # the others are marked
         chosen = {metric: chosen[metric] for metric in papers}
@@ -63,6 +64,8 @@ def _reported(artifact: ResultsTable, summary: Rows) -> str:
     others = [metric for metric in artifact.metrics() if metric not in chosen]
     if texts and others:
         texts.append(f"{', '.join(others)} of the same evaluation")
+    if last := dict.fromkeys(row["task_title"] for row in summary if row["metric"] and row["rule"] == LAST):
+        texts.append(f"{', '.join(last)}: that of its last evaluation" if chosen else "that of its last evaluation")
     return f" ({'; '.join(texts)})" if texts else ""
 
 
@@ -162,4 +165,4 @@ def _choices(artifact: ResultsTable, records: Sequence[Record]) -> list[str]:
     models = artifact.configuration.models
     shown = dict.fromkeys((record["label"], record["model"]) for record in records if record["model"] in models)
     notes = [f"{label}: {models[name].note}." for label, name in shown if models[name].note]
-    return [f"Choices of ours, where no code was released. {' '.join(notes)}"] if notes else []
+    return [f"Ours, where the paper leaves a model open. {' '.join(notes)}"] if notes else []

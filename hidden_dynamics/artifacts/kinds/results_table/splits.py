@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from hidden_dynamics.artifacts.notes import effects_taken
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.data.folds import PARTS, folds, overlap
+from hidden_dynamics.results.departures import listed
 
 Rows = Sequence[Mapping[str, str]]
 
@@ -19,17 +20,29 @@ def splits_notes(configuration: Configuration, summary: Rows) -> list[str]:
 
 def _note(configuration: Configuration, runs: Rows) -> str:
     splits = {int(row["seed"]): json.loads(row["split"]) for row in runs}
-    first = splits[min(splits)]
-    trained, validated, tested = (_range([split[part] for split in splits.values()]) for part in PARTS)
-    sizes = f"trains on {trained}, validates on {validated} and tests on {tested} of {first['series']:,} series"
-    title = runs[0]["task_title"]
-    if not any(effect.resampled for effect in effects_taken(configuration, runs)):
-        return f"{title}: every seed {sizes}, the same."
-    return f"{title}: seeds are random splits, each of which {sizes}. {_shared(splits)}".rstrip()
+    said = _sizes(list(splits.values()))
+    title, drawn = runs[0]["task_title"], [effect for effect in effects_taken(configuration, runs) if effect.resampled]
+    if not drawn:
+        return f"{title}: every seed {said}, the same."
+    if any(effect.settings.get("resampled") for effect in drawn):
+        return (
+            f"{title}: every seed {said}. The split is one and the same, and each seed draws its training and its test "
+            "series from those of the split, with replacement: an example may be there several times. So ± is over "
+            "overlapping data, and the tests of claims are corrected for it."
+        )
+    return f"{title}: seeds are random splits, each of which {said}. {_shared(splits)}".rstrip()
+
+
+def _sizes(splits: Sequence[Mapping[str, int]]) -> str:
+    """What a seed does with how many series; where none are held out, it validates on none."""
+    does = {"train": "trains", "validation": "validates", "test": "tests"}
+    parts = [part for part in PARTS if all(part in split for split in splits)]
+    texts = [f"{does[part]} on {_range([split[part] for split in splits])}" for part in parts]
+    return f"{listed(texts)} of {splits[0]['series']:,} series"
 
 
 def _shared(splits: Mapping[int, Mapping[str, int]]) -> str:
-    """How the splits overlap; nothing of one seed."""
+    """How random splits of series_folds overlap; nothing of one seed."""
     if len(splits) < 2:
         return ""
     return (
