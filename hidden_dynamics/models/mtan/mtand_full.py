@@ -29,7 +29,8 @@ class MTAN(LatentNetwork):
 
     Args:
         task: gives the features D of a row, and what of it is classified.
-        hidden_size: of z at a reference point: 20 on PhysioNet (the authors' README).
+        hidden_size: of z at a reference point: 20 on PhysioNet (the authors' README); 15 on Human Activity, as
+            that of the other networks.
         recognition_size: of the encoder's and the classifier's GRU, in each direction: 256 on PhysioNet; 512 on Human
             Activity, where the README has the encoder alone.
         generation_size: of the decoder's GRU, in each direction.

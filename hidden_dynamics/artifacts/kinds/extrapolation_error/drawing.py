@@ -161,7 +161,7 @@ def drawn_note(configuration: Configuration, answers: Answers) -> str:
     return (
         f"Drawn: squared errors on a run’s test set, given what was measured in the first {first.until:g} hours, on "
         "the scale on which the networks are trained, averaged over samples and over what was observed of all features "
-        f"within {width:g} h ({few if few == many else f'{few} to {many}'} entries); a point is at the middle. The paper "
-        "does not say how its figure averages, and no code of it was released. "
+        f"within {width:g} h ({few if few == many else f'{few} to {many}'} entries); a point is at the middle. The "
+        "paper does not say how its figure averages, and no code of it was released. "
         f"{lines_note(configuration, answers)}{gaps}"
     )

@@ -222,8 +222,8 @@ def notes_of(
 ) -> list[str]:
     """The caption, by paragraph."""
     runs = [course.run for column in courses.values() for course in column]
-    made = any(course.answer for column in courses.values() for course in column)
-    drawn = [drawn_note(features) if made else "", weights_note(configuration, runs)]
+    answers = [course.answer for column in courses.values() for course in column if course.answer]
+    drawn = [drawn_note(features, answers) if answers else "", weights_note(configuration, runs)]
     paragraphs = [
         scale_note(configuration, runs),
         " ".join(filter(None, drawn)),
@@ -233,12 +233,14 @@ def notes_of(
     return [paragraph for paragraph in paragraphs if paragraph]
 
 
-def drawn_note(features: Sequence[str]) -> str:
+def drawn_note(features: Sequence[str], answers: Sequence[Courses]) -> str:
     """What lines, bands and marks are."""
+    until = min(answer.until for answer in answers)
+    hours = f"the first {until:.3g} hours" if until < answers[0].grid[-1] else "the first hours"  # no run extrapolated
     return (
         "Drawn: of the first series of the test set the one with the most observations of "
         f"{', '.join(features)}, in the units of the records. Lines: the mean of samples; bands: their 2.5th to 97.5th "
         "percentiles, of what the networks predict without noise of measurement, so most observations may lie outside. "
-        "Interpolation is given all rows and asked for the same times; extrapolation is given the first hours, and is "
-        "drawn from there on."
+        "Interpolation is given all rows and asked for the same times; extrapolation is given those of "
+        f"{hours}, and is drawn from there on."
     )
