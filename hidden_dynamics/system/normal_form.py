@@ -38,13 +38,11 @@ def _places(module: str, definition: str) -> dict[str, Place]:
     for node in nodes_of(module, definition):
         if isinstance(node, ast.Name) and node.id in imports:
             origin, name = imports[node.id]
-            of_ours = name and path_of(origin) is not None and path_of(f"{origin}.{name}") is None
-            places = [(origin, name)] if of_ours else []
+            if name and path_of(origin) is not None and path_of(f"{origin}.{name}") is None:
+                found[node.id] = origin_of(origin, name)
         elif isinstance(node, ast.Attribute):
             places = [place for place in attribute(node, imports) if place[1] == node.attr]
-        else:
-            continue
-        found |= {ast.unparse(node): origin_of(*place) for place in places}
+            found |= {ast.unparse(node): origin_of(*place) for place in places}
     return found
 
 
