@@ -146,8 +146,9 @@ def _reported(summary: Rows) -> str:
         if row["metric"]:
             which = "its last one" if row["rule"] == LAST else f"that of the {RULES[row['rule']]} {row['metric']}"
             tasks.setdefault(which, {})[row["task_title"]] = None
-    texts = [which if not place else f"on {listed(list(tasks[which]))} {which}" for place, which in enumerate(tasks)]
-    return f" (of its evaluations {', but '.join(texts)})" if texts else ""
+    first, *others = tasks or [""]
+    texts = [first, *(f"on {listed([f'“{title}”' for title in tasks[which]])} {which}" for which in others)]
+    return f" (of its evaluations {', but '.join(texts)})" if tasks else ""
 
 
 def _readings_notes(records: Sequence[Record]) -> list[str]:
