@@ -314,12 +314,16 @@ def test_at_the_papers_scale_every_artifact_is_a_target_and_downloads_try_the_mi
     trainings |= {"timit": 60, "timit_recall": 60, "pmnist_dtriv": 45, "timit_dtriv": 20, "timit_dtriv_recall": 20}
     trainings |= {"pmnist_gradients": 10, "mnist_ablation": 125, "timit_ablation": 125}
     trainings |= {"ptb": 25, "ptb_ablation": 125}
-    trainings |= {"mnist_images": 30, "svhn_images": 30, "cifar10_images": 30, "ushcn": 45}
+    trainings |= {"mnist_images": 30, "svhn_images": 30, "cifar10_images": 30, "ushcn": 55}
+    trainings |= {"physionet": 70, "physionet_interpolation": 30, "physionet_extrapolation": 40, "human_activity": 65}
+    departures = {"raw_attention": 5, "random_rate": 5, "tied": 5, "joint": 5, "start_label": 10, "fixed_batches": 15}
+    departures |= {"model_bugs": 30, "released": 55}
+    trainings |= {f"physionet_{name}": count for name, count in departures.items()}
     assert {rule: int(count) for rule, count in listed.items() if rule.startswith("train_")} == {
         f"train_{task}": count for task, count in trainings.items()
     }
-    assert (listed["fetch"], listed["prepare"], listed["prepare_speech"]) == ("11", "9", "1")
-    assert len(re.findall(r"fetch.py .* --mirror '/of mine' ", said)) == 11
+    assert (listed["fetch"], listed["prepare"], listed["prepare_speech"]) == ("16", "12", "1")
+    assert len(re.findall(r"fetch.py .* --mirror '/of mine' ", said)) == 16
 
 
 MISTAKES = [
