@@ -38,8 +38,8 @@ for name, jobs in [item for task in CONFIGURATION.tasks for item in training_job
             gpu=gpus(),
         params:
             task=task,
-            models=jobs.models,
-            seeds=jobs.seeds,
+            models=jobs.trained("model"),
+            seeds=jobs.trained("seed"),
             identities=jobs.identities,
             writing=code_digest(["scripts.train.main"]),
         message:

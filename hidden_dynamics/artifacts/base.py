@@ -18,7 +18,7 @@ from pydantic import Field
 from hidden_dynamics.configuration import Configuration, Entry, known
 from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
 from hidden_dynamics.configuration.reading import mistake
-from hidden_dynamics.configuration.runs import Cell, Run, extra_cells, resolve
+from hidden_dynamics.configuration.runs import Cell, Run, extra_cells, resolve_seeds
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
@@ -119,9 +119,8 @@ class Artifact(ABC):
     def cell_runs(self) -> list[Run]:
         """A run for each cell and seed. Two of the paper's sizes that a scale maps to one share theirs."""
         try:
-            return [
-                resolve(self.configuration, *cell, seed) for cell in self.cells() for seed in self.configuration.seeds
-            ]
+            seeds = self.configuration.seeds
+            return [run for cell in self.cells() for run in resolve_seeds(self.configuration, cell, seeds)]
         except UserError as error:
             raise mistake(self.configured_at, f"it shows what is not configured: {error}") from None
 

@@ -28,7 +28,7 @@ def training_jobs(configuration: Configuration, task: str) -> dict[str, "Trainin
 
 @dataclass(frozen=True)
 class TrainingJobs:
-    """Jobs of a task. Methods take Snakemake's wildcards: `model` and `seed`, where these are not shared.
+    """Jobs of a task. Their wildcards are `model` and `seed`, where these are not shared.
 
     Attributes:
         together: the coordinates (model, seed) whose runs share a job.
@@ -74,13 +74,13 @@ class TrainingJobs:
     def variants(self) -> list[str]:
         return self._all["model"]
 
-    def models(self, wildcards: Any) -> list[str]:
-        return self.shared.get("model") or [wildcards.model]
-
-    def seeds(self, wildcards: Any) -> list[int]:
-        return self.shared.get("seed") or [int(wildcards.seed)]
+    def trained(self, key: str) -> list[Any] | str:
+        """The models or the seeds ("model" or "seed") of a job: those that it shares, or the wildcard's."""
+        return self.shared.get(key, f"{{{key}}}")
 
     def identities(self, wildcards: Any) -> list[str]:
         """The identities of its runs, without their data: where one changes, the job is done again."""
-        pairs = [(model, seed) for model in self.models(wildcards) for seed in self.seeds(wildcards)]
+        models = self.shared.get("model") or [wildcards.model]
+        seeds = self.shared.get("seed") or [int(wildcards.seed)]
+        pairs = [(model, seed) for model in models for seed in seeds]
         return [identity(self._runs.get(pair) or find(self.configuration, self.task, *pair)) for pair in pairs]

@@ -71,10 +71,10 @@ def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = N
     """Every run of a task, with the configured seeds or given ones."""
     seeds = configuration.seeds if seeds is None else seeds
     return [
-        resolve(configuration, task, model, size, seed)
+        run
         for model, entry in configuration.tasks[task].models.items()
         for size in entry.run_sizes
-        for seed in seeds
+        for run in resolve_seeds(configuration, Cell(task, model, size), seeds)
     ]
 
 
@@ -91,6 +91,12 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
     Raises:
         UserError: the task, the model or the size is not configured.
     """
+    return resolve_seeds(configuration, Cell(task, model, paper_size), [seed])[0]
+
+
+def resolve_seeds(configuration: Configuration, cell: Cell, seeds: Iterable[int]) -> list[Run]:
+    """A run of the cell for each seed, as `resolve` gives it: what does not depend on the seed is made once."""
+    task, model, paper_size = cell
     entry = configuration.tasks[known(task, configuration.tasks, "task", "the configured tasks")]
     about = configuration.models[known(model, configuration.models, "model", "config/models.yaml")]
     settings = entry.models[known(model, entry.models, "model", f"task {task}")]
@@ -109,7 +115,7 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
     spec = {
         "task": task,
         "model": model,
-        "seed": seed,
+        "seed": None,
         **{part: class_name(place) if place else None for part, place in places.items()},
         "hyperparameters": merge(
             {"hidden_size": size} if isinstance(size, int) else {},
@@ -132,9 +138,12 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
         "readings": readings,
     }
     variant = model if size is None else f"{model}-{f'n{size}' if isinstance(size, int) else size}"
-    directory = configuration.paths.run(task, variant, seed)
     classes = {part: place for part, place in places.items() if place}
-    return Run(task, model, variant, paper_size, seed, directory, spec, classes)
+    directories = {seed: configuration.paths.run(task, variant, seed) for seed in seeds}
+    return [
+        Run(task, model, variant, paper_size, seed, directory, spec | {"seed": seed}, classes)
+        for seed, directory in directories.items()
+    ]
 
 
 def find(configuration: Configuration, task: str, variant: str, seed: int) -> Run:

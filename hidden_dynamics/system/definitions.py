@@ -10,6 +10,9 @@ from pathlib import Path
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 
+BINDING = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs  # by `.name`
+OF_NAMES = BINDING | ast.Name | ast.Attribute | ast.arg | ast.Import | ast.ImportFrom
+
 Imports = dict[str, tuple[str, str | None]]  # what each imported name refers to, as (module, name or None)
 
 
@@ -42,7 +45,7 @@ def path_of(module: str) -> Path | None:
 def read(module: str) -> Module:
     path = path_of(module)
     try:
-        tree = _DocstringRemover().visit(ast.parse(path.read_text(encoding="utf-8")))
+        tree = _without_docstrings(ast.parse(path.read_text(encoding="utf-8")))
     except SyntaxError as error:
         raise UserError(f"{path}: line {error.lineno}: {error.msg}") from None
     definitions: dict[str, list[ast.stmt]] = {}
@@ -85,10 +88,12 @@ def origin_of(module: str, name: str) -> tuple[str, str]:
 
 @functools.cache
 def nodes_of(module: str, name: str) -> tuple[ast.AST, ...]:
-    """Every node of the statements that define a name."""
-    return tuple(node for statement in read(module).definitions[name] for node in ast.walk(statement))
+    """Every node that refers to a name or binds one, of the statements that define `name`."""
+    statements = read(module).definitions[name]
+    return tuple(node for statement in statements for node in ast.walk(statement) if isinstance(node, OF_NAMES))
 
 
+@functools.cache
 def imports_within(module: str, name: str) -> Imports:
     """The imports that a definition sees: those of its module, and its own within a function, `if` or `try`."""
     imports = dict(read(module).imports)
@@ -150,10 +155,9 @@ def _names_bound(statement: ast.stmt) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-class _DocstringRemover(ast.NodeTransformer):
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        super().generic_visit(node)
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
         documented = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         if documented and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
-        return node
+    return tree

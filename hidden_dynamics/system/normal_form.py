@@ -5,7 +5,7 @@ import functools
 import hashlib
 from collections import defaultdict
 
-from hidden_dynamics.system.definitions import attribute, imports_within, nodes_of, origin_of, path_of, read
+from hidden_dynamics.system.definitions import BINDING, attribute, imports_within, nodes_of, origin_of, path_of, read
 
 Place = tuple[str, str]  # module, name
 
@@ -42,7 +42,7 @@ def _places(module: str, definition: str) -> dict[str, Place]:
                 found[node.id] = origin_of(origin, name)
         elif isinstance(node, ast.Attribute):
             places = [place for place in attribute(node, imports) if place[1] == node.attr]
-            found |= {ast.unparse(node): origin_of(*place) for place in places}
+            found |= {_spelt(node): origin_of(*place) for place in places}
     return found
 
 
@@ -55,7 +55,7 @@ def _bound(module: str, definition: str) -> frozenset[str]:
             found.add(node.arg)
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs):
+        elif isinstance(node, BINDING):
             found.add(node.name or "")
     return frozenset(found)
 
@@ -86,6 +86,15 @@ def _copy(statement: ast.stmt) -> ast.stmt:
     return ast.parse(ast.unparse(statement)).body[0]
 
 
+def _spelt(node: ast.Attribute) -> str | None:
+    """The text of `name.name.name`; None where it is an attribute of something else."""
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else None
+
+
 class _Renamer(ast.NodeTransformer):
     """Writes what is imported from the project by the names given, and leaves the imports out."""
 
@@ -96,7 +105,7 @@ class _Renamer(ast.NodeTransformer):
         return ast.Name(self.names.get(node.id, node.id), node.ctx)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        spelling = ast.unparse(node)
+        spelling = _spelt(node)
         return ast.Name(self.names[spelling], node.ctx) if spelling in self.names else self.generic_visit(node)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
