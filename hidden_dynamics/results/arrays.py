@@ -1,9 +1,31 @@
 """Arrays of a file of ours, held to the kinds and shapes that they should have."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+def read_arrays(
+    path: Path, expected: Mapping[str, tuple[str, str]], finite: Iterable[str]
+) -> dict[str, NDArray] | None:
+    """The arrays of an .npz file, checked; None where it has none.
+
+    Args:
+        expected, finite: as for `check_shapes`.
+
+    Raises:
+        KeyError: an array is missing.
+        ValueError: an array is not what it should be.
+        OSError, zipfile.BadZipFile: the file is missing, or no archive.
+    """
+    with np.load(path, allow_pickle=False) as archive:
+        if not archive.files:
+            return None
+        arrays = {name: archive[name] for name in expected}
+    check_shapes(arrays, expected, finite)
+    return arrays
 
 
 def check_shapes(arrays: Mapping[str, NDArray], expected: Mapping[str, tuple[str, str]], finite: Iterable[str]) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.results.arrays import check_shapes
+from hidden_dynamics.results.arrays import read_arrays
 
 # Of each array the kind of its numbers (i: whole, f: floating, b: truth) and its shape, a letter for each length.
 EXPECTED = {
@@ -76,11 +76,9 @@ def read(path: Path) -> Predictions | None:
         ValueError: an array is not what it should be.
         OSError, zipfile.BadZipFile: it is missing, or no archive.
     """
-    with np.load(path, allow_pickle=False) as archive:
-        if not archive.files:
-            return None
-        arrays = {name: archive[name] for name in EXPECTED}
-    check_shapes(arrays, EXPECTED, FINITE)
+    arrays = read_arrays(path, EXPECTED, FINITE)
+    if arrays is None:
+        return None
     found = Predictions(**arrays | {"until": float(arrays["until"])})
     _check_content(found)
     return found
