@@ -32,16 +32,18 @@ def unnormalised(h: Tensor, a: Tensor) -> Tensor:
 
 def correlation(h: Tensor) -> Tensor:
     """Pearson's correlation of the dimensions of h over the batch, the a(0) of ACE-NODE's time series (Sections 4.2 to
-    4.5): (d, d), of (batch, d).
+    4.5): (..., d, d), of (..., batch, d).
 
     A dimension that is constant over the batch, but for rounding, has the correlation 0 with all others and, as every
     dimension, 1 with itself; no gradient passes through it. (The released code has no numbers there.)
     """
-    mean = h.mean(0)
-    centred = h - mean
-    products = centred.t() @ centred
-    scale = _scale(products.diagonal(), mean, len(h))
-    return (products * scale * scale.unsqueeze(1)).fill_diagonal_(1)
+    mean = h.mean(-2)
+    centred = h - mean.unsqueeze(-2)
+    products = centred.mT @ centred
+    scale = _scale(products.diagonal(dim1=-2, dim2=-1), mean, h.shape[-2])
+    found = products * scale.unsqueeze(-2) * scale.unsqueeze(-1)
+    found.diagonal(dim1=-2, dim2=-1).fill_(1)
+    return found
 
 
 def correlation_backward(h: Tensor, gradient: Tensor) -> Tensor:
@@ -118,5 +120,5 @@ class FullyConnectedAttention(nn.Sequential):
         super().__init__(nn.Linear(size, size), nn.ReLU(), nn.Linear(size, size**2))
 
     def forward(self, h: Tensor) -> Tensor:
-        """(d, d) of (batch, d)."""
-        return super().forward(h).mean(0).unflatten(0, (h.shape[1], h.shape[1]))
+        """(..., d, d) of (..., batch, d)."""
+        return super().forward(h).mean(-2).unflatten(-1, (h.shape[-1], h.shape[-1]))

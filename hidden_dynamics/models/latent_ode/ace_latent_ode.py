@@ -33,12 +33,7 @@ class FixedAttention(nn.Module):
 
     def forward(self, t: Tensor, h: Tensor) -> Tensor:
         """Of h, (K, N, d)."""
-        return self.f(t, self.rule(h, correlations(h)))
-
-
-def correlations(h: Tensor) -> Tensor:
-    """Of each sample's dimensions over the batch, detached: (K, d, d), of (K, N, d)."""
-    return torch.stack([correlation(sample) for sample in h.detach()])
+        return self.f(t, self.rule(h, correlation(h.detach())))
 
 
 class ACELatentODE(LatentODE):
@@ -108,7 +103,7 @@ class ACELatentODE(LatentODE):
     def _state(self, z: Tensor) -> State:
         if self.attention == "fixed":
             return z
-        return z, correlations(z) if self.q is None else torch.stack([self.q(sample) for sample in z])
+        return z, correlation(z.detach()) if self.q is None else self.q(z)
 
 
 def _penalty(weight: float, norm: int = 2) -> tuple[float, int]:
