@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
+from hidden_dynamics.models.latest import latest_before, rows_until_latest
 from hidden_dynamics.models.observations import Observations
 
 
@@ -39,7 +39,7 @@ class Steps:
 
     def last_values(self) -> Tensor:
         """The latest value before each step: (N, S, D), 0 where there is none."""
-        return functional.pad(self.values, (0, 0, 1, 0)).gather(1, self.latest[:, :-1])
+        return latest_before(self.values, self.latest)
 
     def last_visits(self) -> Tensor:
         """The visit of the latest observation of each feature among the first 0 to S steps, or 0: (N, S + 1, D)."""
@@ -62,14 +62,12 @@ def steps_of(observations: Observations, backwards: bool = False) -> Steps:
         each.new_zeros(*shape, each.shape[1]).index_put(place, each[made])
         for each in (observations.values, observations.mask)
     )
-    number = torch.arange(1, shape[1] + 1, device=series.device)[:, None]
-    latest = torch.where(mask > 0, number, 0).cummax(1).values
     before = torch.where(visits > 0, 1 + _rank(series, visits, later, size), 0)
     return Steps(
         visits=visits.new_zeros(shape).index_put(place, visits[made]),
         values=values,
         mask=mask,
-        latest=functional.pad(latest, (0, 0, 1, 0)),
+        latest=rows_until_latest(mask),
         counts=counts,
         before=before,
         after=before + made,

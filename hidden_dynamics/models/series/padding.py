@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
+from hidden_dynamics.models.latest import latest_before, rows_until_latest
 from hidden_dynamics.models.observations import Observations
 
 
@@ -56,7 +56,7 @@ class Padded:
 
     def last_values(self) -> Tensor:
         """The latest value before each row: (batch, S, D), 0 where there is none."""
-        return _start_with_zero(self.values).gather(1, self.latest[:, :-1])
+        return latest_before(self.values, self.latest)
 
     def at(self, series: Tensor, times: Tensor) -> Places:
         """The places of these series, (N,) int64, at these times, (N,) float64; a row at a time is not before it."""
@@ -80,8 +80,7 @@ def padded(observations: Observations) -> Padded:
         for each in (observations.values, observations.mask)
     )
     table = times.new_zeros(shape).index_put((series, row), times).cummax(1).values
-    number = torch.arange(1, shape[1] + 1, device=series.device)[:, None]
-    latest = functional.pad(torch.where(mask > 0, number, 0).cummax(1).values, (0, 0, 1, 0))
+    latest = rows_until_latest(mask)
     return Padded(values, mask, table, lengths, latest, _places(table, latest, values, series, row, times))
 
 
