@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.models.choices import one_of
+
 CELLS = ("full", "minimal")
 
 
@@ -24,8 +26,7 @@ class GRUODE(nn.Module):
 
     def __init__(self, size: int, cell: str = "full"):
         super().__init__()
-        if cell not in CELLS:
-            raise ValueError(f"the cell must be one of {', '.join(CELLS)}, not {cell!r}")
+        one_of("cell", cell, CELLS)
         self.size, self.cell = size, cell
         if cell == "full":
             self.reset = nn.Parameter(torch.empty(size, size))

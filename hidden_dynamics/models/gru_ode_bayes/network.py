@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.continuous.attention import FullyConnectedAttention, correlation
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
 from hidden_dynamics.models.gru_ode_bayes.dynamics import GRUODE
@@ -90,8 +91,7 @@ class GRUODEBayes(Forecaster):
     ):
         super().__init__()
         end = task.end if end is None else end
-        if solver not in SOLVERS:
-            raise ValueError(f"the solver must be one of {', '.join(SOLVERS)}, not {solver!r}")
+        one_of("solver", solver, SOLVERS)
         if not (delta > 0 and end > 0 and 0 <= dropout < 1):
             raise ValueError(f"delta {delta} and end {end} must be above 0, dropout {dropout} from 0 to below 1")
         self.delta, self.end, self.dropout, self.mixing = delta, end, dropout, mixing

@@ -2,6 +2,8 @@
 
 from torch import nn
 
+from hidden_dynamics.models.choices import one_of
+
 CLASSIFIERS = ("mlp", "linear")
 HIDDEN = 300  # units of a classifier's hidden layers
 DEVIATION = 0.1
@@ -27,9 +29,7 @@ def classifier(size: int, classes: int, kind: str = "mlp") -> nn.Sequential:
     Raises:
         ValueError: the kind is unknown.
     """
-    if kind not in CLASSIFIERS:
-        raise ValueError(f"the classifier must be one of {', '.join(CLASSIFIERS)}, not {kind!r}")
-    if kind == "linear":
+    if one_of("classifier", kind, CLASSIFIERS) == "linear":
         return initialised(nn.Sequential(nn.Linear(size, classes)))
     hidden = [nn.Linear(size, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN), nn.ReLU()]
     return initialised(nn.Sequential(*hidden, nn.Linear(HIDDEN, classes)))

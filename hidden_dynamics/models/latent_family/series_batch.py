@@ -38,6 +38,16 @@ class SeriesBatch:
             labels = labels.to(given.values.dtype) if labels.is_floating_point() else labels
         return SeriesBatch(given, asked, labels, self.divergence_weight)
 
+    def reconstructed(self) -> Observations:
+        """The rows given, for a network that predicts no others.
+
+        Raises:
+            ValueError: others are asked.
+        """
+        if self.asked is not self.given:
+            raise ValueError("this network is only asked for what it is given")
+        return self.given
+
 
 class Answer(NamedTuple):
     """
@@ -54,3 +64,9 @@ class Answer(NamedTuple):
     labels: Tensor | None
     divergence: Tensor
     extra: Tensor
+
+    @classmethod
+    def certain(cls, values: Tensor, labels: Tensor | None) -> "Answer":
+        """Of a network in which nothing is latent: values (R, D), labels with the axis of the one sample."""
+        nothing = values.new_zeros(())
+        return cls(values[None], labels, nothing, nothing)

@@ -6,12 +6,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.continuous import CoEvolving, FullyConnectedAttention, PairwiseRate, correlation, pairwise
 from hidden_dynamics.models.continuous.attention import RandomRate, unnormalised
 from hidden_dynamics.models.continuous.co_evolving import Rule
 from hidden_dynamics.models.continuous.integral import State
 from hidden_dynamics.models.latent_family.family import LatentTask
-from hidden_dynamics.models.latent_ode.latent_ode import LatentODE, check
+from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
 
 NO_PENALTY = {"weight": 0.0, "norm": 2}
 MIXINGS = {"softmax": pairwise, "raw": unnormalised}
@@ -69,7 +70,8 @@ class ACELatentODE(LatentODE):
         tied: bool = False,
         **options: Any,
     ):
-        check(CHOICES, attention=attention, mixing=mixing, rate=rate)
+        for name, value in {"attention": attention, "mixing": mixing, "rate": rate}.items():
+            one_of(name, value, CHOICES[name])
         super().__init__(task, hidden_size, **options)
         self.attention, self.tied = attention, tied
         self.weight, self.norm = _penalty(**penalty)

@@ -1,12 +1,13 @@
 """Latent-ODE (Rubanova et al. 2019), and Augmented-Latent-ODE (ACE-NODE, Section 4.3)."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.continuous import FunctionEvaluations, Integral, Solver
 from hidden_dynamics.models.continuous.integral import State
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
@@ -83,7 +84,8 @@ class LatentODE(LatentNetwork):
         start: str = "zero",
     ):
         super().__init__()
-        check(CHOICES, encoder=encoder, label_from=label_from, start=start)
+        for name, value in {"encoder": encoder, "label_from": label_from, "start": start}.items():
+            one_of(name, value, CHOICES[name])
         if samples < 1 or augmented < 0:
             raise ValueError(f"samples must be 1 or more and augmented 0 or more, not {samples} and {augmented}")
         self.labels, self.label_from, self.start = task.labels, label_from, start
@@ -167,14 +169,3 @@ class LatentODE(LatentNetwork):
         after = times.new_ones(0 if len(times) and times[-1] >= 1 else 1)
         zero, rows = offsets[:1].expand(len(before)), offsets[-1:].expand(len(after))
         return torch.cat([before, times, after]), torch.cat([zero, offsets, rows])
-
-
-def check(choices: Mapping[str, Collection[str]], **given: str) -> None:
-    """Each value given is among the choices of its name.
-
-    Raises:
-        ValueError: it is not.
-    """
-    for name, value in given.items():
-        if value not in choices[name]:
-            raise ValueError(f"{name} must be {' or '.join(choices[name])}, not {value!r}")

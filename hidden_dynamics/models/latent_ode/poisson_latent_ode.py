@@ -7,10 +7,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.continuous.integral import State
 from hidden_dynamics.models.latent_family.family import LatentTask
 from hidden_dynamics.models.latent_family.layers import tanh_maps
-from hidden_dynamics.models.latent_ode.latent_ode import LatentODE, check
+from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
 from hidden_dynamics.models.observations import Observations
 
 SCALE = 100.0  # the rate is integrated in this unit, so that its integral is of the size of z
@@ -66,7 +67,7 @@ class LatentODEPoisson(LatentODE):
         unobserved: str = "integral",
         **options: Any,
     ):
-        check(CHOICES, unobserved=unobserved)
+        one_of("unobserved", unobserved, CHOICES["unobserved"])
         if options.get("augmented"):
             raise ValueError("a Latent-ODE with a Poisson process is not augmented")
         super().__init__(task, hidden_size, units=units, **options)

@@ -1,5 +1,6 @@
 """ODE-RNN as a network of its own (Rubanova et al. 2019; ACE-NODE, Tables 7 and 9)."""
 
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.layers import classifier as labeller
 from hidden_dynamics.models.latent_family.layers import tanh_network
@@ -41,9 +42,7 @@ class ODERNN(LatentNetwork):
         classifier: str = "linear",
     ):
         super().__init__()
-        if steps not in WAYS:
-            raise ValueError(f"the steps must be {' or '.join(WAYS)}, not {steps!r}")
-        self.way, self.labels = WAYS[steps], task.labels
+        self.way, self.labels = WAYS[one_of("steps", steps, WAYS)], task.labels
         self.core = ODERNNCore(task.features, hidden_size, layers, units, gru_units)
         self.decoder = tanh_network(hidden_size, task.features, 0, decoder_units)
         kind = "mlp" if task.labels == "series" else classifier
@@ -55,9 +54,7 @@ class ODERNN(LatentNetwork):
         Raises:
             ValueError: something else is asked than what is given.
         """
-        given = batch.given
-        if batch.asked is not given:
-            raise ValueError("an ODE-RNN is only asked for what it is given")
+        given = batch.reconstructed()
         passed = self.core(given, self.way)
         values = self.decoder(passed.before)
         if len(given.times):
@@ -68,5 +65,4 @@ class ODERNN(LatentNetwork):
             labels = self.classifier(passed.mean).squeeze(1)[None]
         elif self.labels == "rows":
             labels = self.classifier(passed.after)[None]
-        nothing = values.new_zeros(())
-        return Answer(values[None], labels, nothing, nothing)
+        return Answer.certain(values, labels)

@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from torch import Tensor
 
+from hidden_dynamics.models.choices import one_of
+
 FIRST = 0.01  # the gap before the time visited first, in units of time
 INTERVALS = 50  # a gap of less than the span divided by that is one step
 WAYS = ("forwards", "backwards", "released")
@@ -39,8 +41,7 @@ def gaps(times: Tensor, way: str) -> Gaps:
     Raises:
         ValueError: there is no such way.
     """
-    if way not in WAYS:
-        raise ValueError(f"the way must be one of {', '.join(WAYS)}, not {way!r}")
+    one_of("way", way, WAYS)
     t, order = times.numpy(), np.arange(len(times))
     if len(t) < 2:
         return Gaps(order.tolist(), [0] * len(t), [0.0] * len(t))

@@ -3,12 +3,13 @@
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.layers import classifier, tanh_network
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.rnn_series.decaying_gru import Feedback, passed
 from hidden_dynamics.models.rnn_series.decays import Decay, Imputation
-from hidden_dynamics.models.rnn_series.elapsed import GAPS, gaps, one_of
+from hidden_dynamics.models.rnn_series.elapsed import GAPS, gaps
 from hidden_dynamics.models.rnn_series.steps import Steps, steps_of
 
 FED_BACK = 0.5  # share of the union times at which a network that classifies nothing sees its own prediction
@@ -55,9 +56,7 @@ class Recurrent(LatentNetwork):
         Raises:
             ValueError: something else is asked than what is given.
         """
-        given = batch.given
-        if batch.asked is not given:
-            raise ValueError("a recurrent network is only asked for what it is given")
+        given = batch.reconstructed()
         steps = steps_of(given)
         states = self.states(steps, given.times)
         first = int(given.offsets[1])
@@ -67,8 +66,7 @@ class Recurrent(LatentNetwork):
             labels = self.classifier(states[torch.arange(given.size, device=states.device), steps.counts]).t()
         elif self.labels == "rows":
             labels = self.classifier(states[given.series, steps.after])[None]
-        nothing = read.new_zeros(())
-        return Answer(torch.cat([given.values[:first], read])[None], labels, nothing, nothing)
+        return Answer.certain(torch.cat([given.values[:first], read]), labels)
 
     def states(self, steps: Steps, times: Tensor) -> Tensor:
         """The state after the first 0 to S steps: (N, S + 1, H)."""

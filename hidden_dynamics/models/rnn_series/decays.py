@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.latent_family.layers import DEVIATION, initialised
-from hidden_dynamics.models.rnn_series.elapsed import CARRIED, carried, one_of
+from hidden_dynamics.models.rnn_series.elapsed import CARRIED, carried
 from hidden_dynamics.models.rnn_series.steps import Steps
 
 MEANS = ("observed", "union")

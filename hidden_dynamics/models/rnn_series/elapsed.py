@@ -53,14 +53,3 @@ def carried(steps: Steps, times: Tensor, kind: str) -> Tensor:
     since = torch.where(steps.valid().unsqueeze(2), since, 0)
     largest = torch.maximum(since.max(), (t[-1] - last[:, -1]).max())
     return (since / torch.where(largest > 0, largest, 1)).to(steps.values)
-
-
-def one_of(name: str, value: str, known: tuple[str, ...]) -> str:
-    """The value.
-
-    Raises:
-        ValueError: it is none of those known.
-    """
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-    return value

@@ -3,12 +3,13 @@
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.layers import classifier, tanh_network
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.rnn_series.decaying_gru import passed
-from hidden_dynamics.models.rnn_series.elapsed import one_of, until_next
+from hidden_dynamics.models.rnn_series.elapsed import until_next
 from hidden_dynamics.models.rnn_series.fed_back_gru import generated
 from hidden_dynamics.models.rnn_series.steps import steps_of
 
