@@ -21,11 +21,9 @@ the CPU the resident memory of a fresh process for each variant, beyond what it 
 import argparse
 import dataclasses
 import functools
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,20 +31,13 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
+from shared import compared, machine, parse, peak_mib, peak_of_fresh_process, times, write  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
-from train_step import machine, parse, times, write  # noqa: E402
 
 from hidden_dynamics.configuration import load, merge, parse_settings  # noqa: E402
 from hidden_dynamics.configuration.runs import Run, resolve  # noqa: E402
-from hidden_dynamics.measurements.interleaved import (  # noqa: E402
-    Subject,
-    allocated_beyond,
-    ratios_within_rounds,
-    resident_beyond,
-    training_step,
-)
-from hidden_dynamics.measurements.rounds import median_with_range  # noqa: E402
+from hidden_dynamics.measurements.interleaved import Subject, training_step  # noqa: E402
 from hidden_dynamics.models.language_model import LanguageModel, LayerState  # noqa: E402
 from hidden_dynamics.models.recurrent import LSTMState  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
@@ -64,7 +55,8 @@ VARIANTS = {  # class, hyperparameters; they have no influence on the time
     STOCK: ("LSTM", {}),
 }
 EVALUATED = 2  # segments
-GIB = 2**30
+SIZES = ("hidden", "embedding", "vocabulary", "layers", "batch", "bptt")
+GIB = 2**10  # in MiB
 
 
 class StockModel(LanguageModel):
@@ -105,9 +97,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--batch", type=positive, default=20, help="texts side by side, in training")
     parser.add_argument("--bptt", type=positive, default=70, help="words of a segment, at least 2")
     parser.add_argument("--rounds", type=positive, default=5, help="timed rounds, after two that are not (default: 5)")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--threads", type=positive, default=torch.get_num_threads(), help="torch's threads")
-    parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/language_model-DEVICE.csv)")
     parser.add_argument("--memory-of", choices=list(VARIANTS), help=argparse.SUPPRESS)
     return parse(parser, "language_model")
 
@@ -183,8 +172,7 @@ def measure(
     rounds = times({name: functools.partial(action, subject_of(name, options)) for name in VARIANTS}, options)
     rows = []
     for name in VARIANTS:
-        seconds = median(taken[name] for taken in rounds)
-        ratio = median_with_range(ratios_within_rounds(rounds, name, BASELINE))
+        ratio, seconds = compared(rounds, name, BASELINE)
         row = {
             "variant": name,
             "quantity": quantity,
@@ -195,8 +183,7 @@ def measure(
             "ratio_highest": round(ratio.high, 3),
             "peak_memory_gib": round(memory[name], 3) if name in memory else "",
         }
-        sizes = ("hidden", "embedding", "vocabulary", "layers", "batch", "bptt", "rounds")
-        rows.append(row | {size: getattr(options, size) for size in sizes} | machine(options))
+        rows.append(row | {size: getattr(options, size) for size in (*SIZES, "rounds")} | machine(options))
     return rows
 
 
@@ -204,19 +191,14 @@ def peak_memory(name: str, options: argparse.Namespace) -> float:
     """GiB that making the variant and training it takes at its peak."""
     if options.device == "cuda":
         train_from_nothing(BASELINE, tiny(options))  # what libraries allocate at their first use is not counted
-        action = functools.partial(train_from_nothing, name, options)
-        return allocated_beyond(action, torch.device(options.device)) / GIB
-    given = ("hidden", "embedding", "vocabulary", "layers", "batch", "bptt", "threads")
-    sizes = [text for size in given for text in (f"--{size}", str(getattr(options, size)))]
-    command = [sys.executable, __file__, "--memory-of", name, *sizes]
-    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+        return peak_mib(functools.partial(train_from_nothing, name, options), options) / GIB
+    return peak_of_fresh_process(__file__, name, options, **{size: getattr(options, size) for size in SIZES})
 
 
 def resident_memory(name: str, options: argparse.Namespace) -> float:
     """The same as this process's resident memory; for a process that did nothing else."""
     train_from_nothing(name, tiny(options))  # what the libraries load at their first use is not counted
-    (peak,) = resident_beyond([functools.partial(train_from_nothing, name, options)])
-    return peak / GIB
+    return peak_mib(functools.partial(train_from_nothing, name, options), options) / GIB
 
 
 def train_from_nothing(name: str, options: argparse.Namespace) -> None:

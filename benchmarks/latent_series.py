@@ -25,12 +25,10 @@ are the released ones. Both forms have the same weights and noise.
 import argparse
 import functools
 import math
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,18 +38,11 @@ import numpy as np  # noqa: E402
 import plain_latent_ode as plain  # noqa: E402
 import torch  # noqa: E402
 from plain_rnn_series import plain_classic, plain_rnn_vae  # noqa: E402
+from shared import add_parts, compared, parse, peak_mib, peak_of_fresh_process, row_of, run_parts, times  # noqa: E402
 from torch import Tensor  # noqa: E402
 from torch.nn import functional  # noqa: E402
-from train_step import CLOCKS, add_clock, machine, parse, write  # noqa: E402
 
 from hidden_dynamics.data import physionet2012  # noqa: E402
-from hidden_dynamics.measurements.interleaved import (  # noqa: E402
-    allocated_beyond,
-    interleaved,
-    ratios_within_rounds,
-    resident_beyond,
-)
-from hidden_dynamics.measurements.rounds import Ratio, median_with_range  # noqa: E402
 from hidden_dynamics.models.continuous.attention import RandomRate  # noqa: E402
 from hidden_dynamics.models.latent_family.family import LatentNetwork  # noqa: E402
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch  # noqa: E402
@@ -61,9 +52,8 @@ from hidden_dynamics.models.ode_rnn import ODERNN  # noqa: E402
 from hidden_dynamics.models.rnn_series import RNNGRUD, RNNVAE, RNNDelta  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 from hidden_dynamics.tasks.mortality import Mortality  # noqa: E402
-from hidden_dynamics.training import devices  # noqa: E402
 
-PLAIN, ALTERNATING, MIB = ", plain", ", alternating", 2**20
+PLAIN, ALTERNATING = ", plain", ", alternating"
 MINUTES, DENSITY, EPOCH = 48 * 60, 0.145, 20
 TASK = {
     "validation": 0.0,
@@ -167,23 +157,12 @@ def plain_latent(network: LatentODE, dense: plain.Dense) -> tuple[Tensor, Tensor
 
 
 def main() -> None:
-    options = parse_arguments()
-    devices.set_arithmetic(options.threads, "fp32")
-    if options.memory_of:
-        print(peak_memory(options.memory_of, options))
-        return
-    rows: list[dict] = []
-    for part in options.parts:
-        for row in PARTS[part](options):
-            print_row(row)
-            rows.append(row)
-            write(rows, options.output)  # what is done is kept where a run is stopped
-    print(f"\nWritten to {options.output}")
+    run_parts(PARTS, peak_memory, parse_arguments())
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS), help="default: all")
+    add_parts(parser, PARTS)
     parser.add_argument("--networks", nargs="+", choices=list(NETWORKS), default=list(NETWORKS), help="default: all")
     parser.add_argument("--mirror", type=Path, help="a directory whose physionet2012/ has the archive as downloaded")
     parser.add_argument("--series", type=positive, default=50, help="of a batch (default: 50)")
@@ -191,11 +170,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--rounds", type=positive, default=2, help="timed rounds (default: 2; some plain steps take minutes)"
     )
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--threads", type=positive, default=torch.get_num_threads(), help="torch's threads")
-    add_clock(parser)
-    parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/latent_series-DEVICE.csv)")
-    parser.add_argument("--memory-of", help=argparse.SUPPRESS)
     parser.add_argument("--batch", type=Path, help=argparse.SUPPRESS)  # what torch saved
     return parse(parser, "latent_series")
 
@@ -263,11 +237,6 @@ def step(name: str, network: LatentNetwork, given: Given) -> None:
         loss_of(name, network, given, part).backward()
 
 
-def timed(actions: dict[str, Any], options: argparse.Namespace) -> list[dict[str, float]]:
-    wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
-    return interleaved(actions, options.rounds, clock=CLOCKS[options.clock], wait=wait, warm_up=0)
-
-
 def steps(options: argparse.Namespace) -> Iterator[dict]:
     """Each network's step in both forms, network after network."""
     given, few = given_by(options), few_of(options)
@@ -277,10 +246,9 @@ def steps(options: argparse.Namespace) -> Iterator[dict]:
             step(form, network_of(form, options), few)
         check_alike(name, few, options)
         actions = {form: functools.partial(step, form, network_of(form, options), given) for form in forms}
-        rounds = timed(actions, options)
+        rounds = times(actions, options, warm_up=0)
         for form, baseline in (forms, forms[::-1]):
-            ratio = median_with_range(ratios_within_rounds(rounds, form, baseline))
-            yield row_of(form, "to the other form", ratio, median(each[form] for each in rounds), options)
+            yield row_of(what(form, options), "to the other form", *compared(rounds, form, baseline), options)
 
 
 def few_of(options: argparse.Namespace) -> Given:
@@ -305,10 +273,10 @@ def attention(options: argparse.Namespace) -> Iterator[dict]:
         return
     for name in names:
         step(name, network_of(name, options), few)
-    rounds = timed({name: functools.partial(step, name, network_of(name, options), given) for name in names}, options)
+    actions = {name: functools.partial(step, name, network_of(name, options), given) for name in names}
+    rounds = times(actions, options, warm_up=0)
     for name in names[1:]:
-        ratio = median_with_range(ratios_within_rounds(rounds, name, baseline))
-        yield row_of(name, f"to {baseline}", ratio, median(each[name] for each in rounds), options)
+        yield row_of(what(name, options), f"to {baseline}", *compared(rounds, name, baseline), options)
 
 
 def memory(options: argparse.Namespace) -> Iterator[dict]:
@@ -318,10 +286,8 @@ def memory(options: argparse.Namespace) -> Iterator[dict]:
         torch.save(given_by(options).batch.to("cpu"), batch)
         for name in options.networks:
             for form in (name, name + PLAIN):
-                command = [sys.executable, __file__, "--memory-of", form, "--batch", str(batch)]
-                command += ["--threads", str(options.threads), "--device", options.device]
-                peak = float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
-                yield row_of(form, "MiB", Ratio(peak, peak, peak), None, options)
+                peak = peak_of_fresh_process(__file__, form, options, batch=batch)
+                yield row_of(what(form, options), "MiB", peak, None, options)
 
 
 def peak_memory(name: str, options: argparse.Namespace) -> float:
@@ -329,40 +295,20 @@ def peak_memory(name: str, options: argparse.Namespace) -> float:
     few = few_of(options)
     step(name, network_of(name, options), few)  # what the libraries load at their first use is not counted
     given = given_by(options)
-    action = functools.partial(step, name, network_of(name, options), given)
-    if options.device == "cuda":
-        return allocated_beyond(action, torch.device(options.device)) / MIB
-    (peak,) = resident_beyond([action])
-    return peak / MIB
+    return peak_mib(functools.partial(step, name, network_of(name, options), given), options)
 
 
 PARTS = {"steps": steps, "attention": attention, "memory": memory}
 
 
-def row_of(variant: str, measure: str, value: Ratio, seconds: float | None, options: argparse.Namespace) -> dict:
-    """A row of the CSV; `seconds` of a step, None where no time was taken."""
+def what(variant: str, options: argparse.Namespace) -> dict:
+    """What a row of the CSV is of."""
     return {
         "variant": variant,
         "batch": "made up" if options.mirror is None else "PhysioNet 2012",
         "series": options.series,
         "rows": options.rows if options.mirror is None else "",
-        "measure": measure,
-        "value": round(value.median, 4),
-        "lowest": round(value.low, 4),
-        "highest": round(value.high, 4),
-        "seconds": "" if seconds is None else round(seconds, 5),
-        "rounds": "" if seconds is None else options.rounds,
-        "clock": "" if seconds is None else options.clock,
-        **machine(options),
     }
-
-
-def print_row(row: dict) -> None:
-    print(
-        f"{row['variant']:36} {row['measure']:18} {row['value']:9.3f} ({row['lowest']:.3f} - {row['highest']:.3f})"
-        f"  {row['seconds']} s",
-        flush=True,
-    )
 
 
 if __name__ == "__main__":

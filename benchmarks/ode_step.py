@@ -23,7 +23,6 @@ import argparse
 import dataclasses
 import functools
 import itertools
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -35,35 +34,25 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
+from shared import add_parts, compared, parse, peak_mib, peak_of_fresh_process, row_of, run_parts, times  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 from torchdiffeq import odeint, odeint_adjoint  # noqa: E402
-from train_step import CLOCKS, add_clock, machine, parse, write  # noqa: E402
 
 from hidden_dynamics.configuration import load, merge, parse_settings  # noqa: E402
 from hidden_dynamics.configuration.runs import Run, resolve  # noqa: E402
-from hidden_dynamics.measurements.interleaved import (  # noqa: E402
-    Subject,
-    allocated_beyond,
-    interleaved,
-    ratios_within_rounds,
-    resident_beyond,
-    subject_of,
-    training_step,
-)
-from hidden_dynamics.measurements.rounds import Ratio, median_with_range  # noqa: E402
+from hidden_dynamics.measurements.interleaved import Subject, subject_of, training_step  # noqa: E402
+from hidden_dynamics.measurements.rounds import median_with_range  # noqa: E402
 from hidden_dynamics.models.continuous import Integral, Solver  # noqa: E402
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics  # noqa: E402
 from hidden_dynamics.models.image_networks import ACEODENet, ODENet  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 from hidden_dynamics.tasks.schedule import Schedule, schedule_of  # noqa: E402
-from hidden_dynamics.training import devices  # noqa: E402
 
 BASELINE, PLAIN = "ODE-Net", ", plain"
 MODELS = {BASELINE: "ode_net", "ACE-ODE-Net": "ace_ode_net", "ResNet": "resnet"}
 TIMED = [BASELINE, BASELINE + PLAIN, "ACE-ODE-Net", "ACE-ODE-Net" + PLAIN]
 MEMORY_BATCH, STEPS = 32, (4, 16, 64)
 SHAPES = {"mnist_images": ((60_000, 784), (10_000, 784)), "cifar10_images": ((50_000, 32, 32, 3), (10_000, 32, 32, 3))}
-MIB = 2**20
 
 
 class PlainConvolution(nn.Conv2d):
@@ -154,30 +143,14 @@ PLAIN_FORMS = {BASELINE + PLAIN: PlainODENet, "ACE-ODE-Net" + PLAIN: PlainACEODE
 
 
 def main() -> None:
-    options = parse_arguments()
-    devices.set_arithmetic(options.threads, "fp32")
-    if options.memory_of:
-        print(resident_memory(*options.memory_of.split("/"), options))
-        return
-    rows: list[dict] = []
-    for part in options.parts:
-        for row in PARTS[part](options):
-            print_row(row)
-            rows.append(row)
-            write(rows, options.output)  # what is done is kept where a run is stopped
-    print(f"\nWritten to {options.output}")
+    run_parts(PARTS, peak_memory, parse_arguments(), label)
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS), help="default: all")
+    add_parts(parser, PARTS)
     parser.add_argument("--tolerance", type=float, default=1e-4, help="of dopri5, rtol and atol (default: 1e-4)")
     parser.add_argument("--rounds", type=positive, default=5, help="timed rounds, after two that are not (default: 5)")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--threads", type=positive, default=torch.get_num_threads(), help="torch's threads")
-    add_clock(parser)
-    parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/ode_step-DEVICE.csv)")
-    parser.add_argument("--memory-of", help=argparse.SUPPRESS)
     return parse(parser, "ode_step")
 
 
@@ -236,13 +209,11 @@ def _steps(adjoint: bool, options: argparse.Namespace) -> list[dict]:
     rounds = times({name: functools.partial(train, subject) for name, subject in subjects.items()}, options)
     rows = []
     for name in TIMED:
-        what = {"variant": name, "adjoint": adjoint, "tolerance": options.tolerance, "evaluations": evaluations[name]}
-        seconds = median(taken[name] for taken in rounds)
+        about = what(name, adjoint=adjoint, tolerance=options.tolerance, evaluations=evaluations[name])
         baselines = {"to the plain form": name.removesuffix(PLAIN) + PLAIN, f"to {BASELINE}": BASELINE}
         for measure, baseline in baselines.items():
             if name != baseline:
-                ratio = median_with_range(ratios_within_rounds(rounds, name, baseline))
-                rows.append(row_of(measure, ratio, seconds, options, **what))
+                rows.append(row_of(about, measure, *compared(rounds, name, baseline), options))
     return rows
 
 
@@ -268,36 +239,22 @@ def _evaluations(integral: Integral | PlainIntegral) -> int:
     return integral.evaluations.forward + integral.evaluations.backward
 
 
-def times(actions: dict, options: argparse.Namespace) -> list[dict[str, float]]:
-    wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
-    return interleaved(actions, options.rounds, clock=CLOCKS[options.clock], wait=wait)
-
-
 def memory(options: argparse.Namespace) -> Iterator[dict]:
     """The peak of a training step with ever more steps of rk4."""
+    peak_of = peak_memory if options.device == "cuda" else functools.partial(peak_of_fresh_process, __file__)
     for name, adjoint, count in itertools.product((BASELINE, "ACE-ODE-Net"), (True, False), STEPS):
-        peak = peak_memory(name, adjoint, count, options)
-        what = {"variant": name, "adjoint": adjoint, "evaluations": 4 * count * (1 + adjoint)}
-        yield row_of(f"MiB, {count} steps", peak, None, options, **what)
+        peak = peak_of(f"{name}/{int(adjoint)}/{count}", options)
+        about = what(name, adjoint=adjoint, evaluations=4 * count * (1 + adjoint))
+        yield row_of(about, f"MiB, {count} steps", peak, None, options)
 
 
-def peak_memory(name: str, adjoint: bool, count: int, options: argparse.Namespace) -> float:
-    if options.device == "cuda":
-        train(fixed_steps(name, adjoint, 1, options))  # what libraries allocate at their first use is not counted
-        subject = fixed_steps(name, adjoint, count, options)
-        return allocated_beyond(functools.partial(train, subject), torch.device(options.device)) / MIB
-    chosen = f"{name}/{int(adjoint)}/{count}"
-    command = [sys.executable, __file__, "--memory-of", chosen, "--threads", str(options.threads)]
-    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
-
-
-def resident_memory(name: str, adjoint: str, count: str, options: argparse.Namespace) -> float:
-    """MiB by which a training step raises this process's peak resident memory; for a process that did nothing else."""
-    warm_up = fixed_steps(name, bool(int(adjoint)), 1, options, batch=2)
-    train(warm_up)  # what the libraries load at their first use is not counted
-    subject = fixed_steps(name, bool(int(adjoint)), int(count), options)
-    (peak,) = resident_beyond([functools.partial(train, subject)])
-    return peak / MIB
+def peak_memory(chosen: str, options: argparse.Namespace) -> float:
+    """MiB by which a training step raises the peak of what is held; on the CPU for a process that did nothing else."""
+    name, adjoint, count = chosen.split("/")
+    fixed = functools.partial(fixed_steps, name, bool(int(adjoint)))
+    few = MEMORY_BATCH if options.device == "cuda" else 2
+    train(fixed(1, options, few))  # what the libraries load or allocate at their first use is not counted
+    return peak_mib(functools.partial(train, fixed(int(count), options)), options)
 
 
 def fixed_steps(
@@ -327,8 +284,8 @@ def _loading(task: str, options: argparse.Namespace) -> list[dict]:
     for name in subjects:
         shares = [taken["batches"] / (taken["batches"] + schedule.per_epoch * taken[name]) for taken in rounds]
         share = median_with_range(shares)
-        what = {"variant": name, "task": task, "tolerance": options.tolerance if name == BASELINE else ""}
-        rows.append(row_of("share of loading", share, seconds, options, **what))
+        about = what(name, task=task, tolerance=options.tolerance if name == BASELINE else "")
+        rows.append(row_of(about, "share of loading", share, seconds, options))
     return rows
 
 
@@ -341,32 +298,15 @@ def load_epoch(task: Any, schedule: Schedule, epochs: Iterator[int]) -> None:
 PARTS = {"steps": steps, "memory": memory, "loading": loading}
 
 
-def row_of(measure: str, value: Ratio | float, seconds: float | None, options: argparse.Namespace, **what: Any) -> dict:
-    """A row of the CSV: what was measured of what, its median, its lowest and its highest; `seconds` of a step or of a
-    batch; None where no time was taken, once."""
-    ratio = value if isinstance(value, Ratio) else Ratio(value, value, value)
-    return {
-        **dict.fromkeys(("variant", "task", "adjoint", "tolerance", "evaluations"), ""),
-        "task": "cifar10_images",
-        **what,
-        "measure": measure,
-        "value": round(ratio.median, 4),
-        "lowest": round(ratio.low, 4),
-        "highest": round(ratio.high, 4),
-        "seconds": "" if seconds is None else round(seconds, 5),
-        "rounds": "" if seconds is None else options.rounds,
-        "clock": "" if seconds is None else options.clock,
-        **machine(options),
-    }
+def what(variant: str, **about: Any) -> dict:
+    """What a row of the CSV is of."""
+    columns = dict.fromkeys(("variant", "task", "adjoint", "tolerance", "evaluations"), "")
+    return columns | {"variant": variant, "task": "cifar10_images"} | about
 
 
-def print_row(row: dict) -> None:
+def label(row: dict) -> str:
     adjoint = {True: "adjoint", False: "no adjoint"}.get(row["adjoint"], "")
-    print(
-        f"{row['variant']:18} {row['task']:15} {adjoint:10} {row['evaluations']:>5}  {row['measure']:18}"
-        f" {row['value']:9.3f} ({row['lowest']:.3f} - {row['highest']:.3f})  {row['seconds']} s",
-        flush=True,
-    )
+    return f"{row['variant']:18} {row['task']:15} {adjoint:10} {row['evaluations']:>5} "
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
+from shared import circumstances, parse, prepare, times, write  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
-from train_step import circumstances, parse, prepare, times, write  # noqa: E402
 
 from hidden_dynamics.measurements.interleaved import ratios_within_rounds  # noqa: E402
 from hidden_dynamics.measurements.rounds import median_with_range  # noqa: E402
@@ -109,11 +109,8 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[170, 512], help="hidden units (default: 170 512)")
     parser.add_argument("--rounds", type=int, default=5, help="timed rounds, after two that are not (default: 5)")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--steps", type=int, default=784, help="length of a sequence (default: 784)")
     parser.add_argument("--batch", type=int, default=128, help="sequences (default: 128)")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="torch's threads")
-    parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/orthogonal_step-DEVICE.csv)")
     return parse(parser, "orthogonal_step")
 
 

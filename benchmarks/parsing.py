@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
-from train_step import CLOCKS, machine, write  # noqa: E402
+from shared import CLOCKS, machine, write  # noqa: E402
 
 from hidden_dynamics.configuration import load_datasets  # noqa: E402
 from hidden_dynamics.data import archives, human_activity, physionet2012  # noqa: E402

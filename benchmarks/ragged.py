@@ -21,19 +21,18 @@ import functools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
+from shared import add_clock, compared, parse, prepare, times, write  # noqa: E402
 from torch import Tensor  # noqa: E402
-from train_step import CLOCKS, add_clock, parse, write  # noqa: E402
 
 from hidden_dynamics.data.speech import BINS  # noqa: E402
-from hidden_dynamics.measurements.interleaved import WARM_UP, interleaved, processor, ratios_within_rounds  # noqa: E402
-from hidden_dynamics.measurements.rounds import median_with_range  # noqa: E402
+from hidden_dynamics.measurements.interleaved import WARM_UP, processor  # noqa: E402
 from hidden_dynamics.models.ragged import CPU_SEGMENT, GPU_SEGMENT, segments, valid_steps  # noqa: E402
 from hidden_dynamics.models.recurrent import DTRIV, LSTM, MomentumDTRIV, MomentumLSTM  # noqa: E402
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork  # noqa: E402
@@ -65,9 +64,7 @@ class PaddedNetwork(RecurrentNetwork):
 
 def main() -> None:
     options = parse_arguments()
-    torch.manual_seed(0)
-    torch.set_num_threads(options.threads)
-    torch.set_flush_denormal(True)  # as training does
+    prepare(options)
     rng = np.random.default_rng(0)
     task = make_task(rng, torch.device(options.device))
     rows = []
@@ -83,10 +80,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS), help="default: all")
     parser.add_argument("--rounds", type=int, default=7, help="timed rounds, after two that are not (default: 7)")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="torch's threads")
     add_clock(parser)
-    parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/ragged-DEVICE.csv)")
     return parse(parser, "ragged")
 
 
@@ -114,8 +108,7 @@ def measure(
         way: functools.partial(training_step, network.to(options.device), task, iter(drawn))
         for way, network in networks.items()
     }
-    wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
-    times = interleaved(steps, options.rounds, clock=CLOCKS[options.clock], wait=wait)
+    rounds = times(steps, options)
     rows = [rows_run(-np.sort(-task.train.lengths[chosen]), options.device) for chosen in drawn[WARM_UP:]]
     return [
         {
@@ -123,7 +116,7 @@ def measure(
             "size": hyperparameters["hidden_size"],
             "batch": size,
             "way": way,
-            **figures(way, times),
+            **figures(way, rounds),
             "rows": round(mean(run[way] for run in rows)),
             "rounds": options.rounds,
             "device": torch.cuda.get_device_name() if options.device == "cuda" else processor(),
@@ -141,10 +134,10 @@ def training_step(network: RecurrentNetwork, task: SpeechPrediction, drawn: Iter
     task.loss(network, task.batch(0, next(drawn))).backward()
 
 
-def figures(way: str, times: list[dict[str, float]]) -> dict:
-    ratio = median_with_range(ratios_within_rounds(times, way, "ragged"))
+def figures(way: str, rounds: list[dict[str, float]]) -> dict:
+    ratio, seconds = compared(rounds, way, "ragged")
     return {
-        "seconds": round(median(seconds[way] for seconds in times), 4),
+        "seconds": round(seconds, 4),
         "ragged_is_faster": round(ratio.median, 2),
         "lowest": round(ratio.low, 2),
         "highest": round(ratio.high, 2),

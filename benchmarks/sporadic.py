@@ -20,11 +20,9 @@ have the same weights.
 import argparse
 import functools
 import math
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,25 +30,16 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
+from shared import add_parts, compared, parse, peak_mib, peak_of_fresh_process, row_of, run_parts, times  # noqa: E402
 from torch import Tensor  # noqa: E402
 from torch.nn import functional  # noqa: E402
-from train_step import CLOCKS, add_clock, machine, parse, write  # noqa: E402
 
-from hidden_dynamics.measurements.interleaved import (  # noqa: E402
-    allocated_beyond,
-    interleaved,
-    ratios_within_rounds,
-    resident_beyond,
-)
-from hidden_dynamics.measurements.rounds import Ratio, median_with_range  # noqa: E402
 from hidden_dynamics.models.continuous import correlation, pairwise  # noqa: E402
 from hidden_dynamics.models.gru_ode_bayes import GRUODE, ACEGRUODEBayes, BayesJump, GRUODEBayes  # noqa: E402
 from hidden_dynamics.models.observations import Observations, Rows, batch_of  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
-from hidden_dynamics.training import devices  # noqa: E402
 
-PLAIN, MIB = ", plain", 2**20
-SPAN, TIMES = 200.0, 1491
+PLAIN, SPAN, TIMES = ", plain", 200.0, 1491
 NETWORKS = {"GRU-ODE-Bayes": None, "ACE-GRU-ODE-Bayes, released": "released", "ACE-GRU-ODE-Bayes": "evolving"}
 
 
@@ -140,31 +129,15 @@ def plain_divergence(p: Tensor, values: Tensor, mask: Tensor) -> Tensor:
 
 
 def main() -> None:
-    options = parse_arguments()
-    devices.set_arithmetic(options.threads, "fp32")
-    if options.memory_of:
-        print(peak_memory(options.memory_of, options))
-        return
-    rows: list[dict] = []
-    for part in options.parts:
-        for row in PARTS[part](options):
-            print_row(row)
-            rows.append(row)
-            write(rows, options.output)  # what is done is kept where a run is stopped
-    print(f"\nWritten to {options.output}")
+    run_parts(PARTS, peak_memory, parse_arguments())
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS), help="default: all")
+    add_parts(parser, PARTS)
     parser.add_argument("--series", type=positive, default=300, help="of a batch (default: 300)")
     parser.add_argument("--rows", type=positive, default=316, help="of a series (default: 316)")
     parser.add_argument("--rounds", type=positive, default=5, help="timed rounds, after two that are not (default: 5)")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--threads", type=positive, default=torch.get_num_threads(), help="torch's threads")
-    add_clock(parser)
-    parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/sporadic-DEVICE.csv)")
-    parser.add_argument("--memory-of", help=argparse.SUPPRESS)
     return parse(parser, "sporadic")
 
 
@@ -200,18 +173,13 @@ def step(name: str, network: GRUODEBayes, observations: Observations) -> None:
 def steps(options: argparse.Namespace) -> Iterator[dict]:
     """Each network's step in both forms, network after network."""
     observations = batch(options)
-    wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
     for name in NETWORKS:
         check_alike(name, observations, options)
-        actions = {
-            form: functools.partial(step, form, network_of(name, options), observations)
-            for form in (name, name + PLAIN)
-        }
-        rounds = interleaved(actions, options.rounds, clock=CLOCKS[options.clock], wait=wait)
-        for form, baseline in ((name, name + PLAIN), (name + PLAIN, name)):
-            ratio = median_with_range(ratios_within_rounds(rounds, form, baseline))
-            seconds = median(taken[form] for taken in rounds)
-            yield row_of(form, "to the other form", ratio, seconds, options)
+        forms = (name, name + PLAIN)
+        actions = {form: functools.partial(step, form, network_of(name, options), observations) for form in forms}
+        rounds = times(actions, options)
+        for form, baseline in (forms, forms[::-1]):
+            yield row_of(what(form, options), "to the other form", *compared(rounds, form, baseline), options)
 
 
 def check_alike(name: str, observations: Observations, options: argparse.Namespace) -> None:
@@ -226,10 +194,8 @@ def check_alike(name: str, observations: Observations, options: argparse.Namespa
 def memory(options: argparse.Namespace) -> Iterator[dict]:
     for name in NETWORKS:
         for form in (name, name + PLAIN):
-            command = [sys.executable, __file__, "--memory-of", form, "--threads", str(options.threads)]
-            command += ["--series", str(options.series), "--rows", str(options.rows), "--device", options.device]
-            peak = float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
-            yield row_of(form, "MiB", Ratio(peak, peak, peak), None, options)
+            peak = peak_of_fresh_process(__file__, form, options, series=options.series, rows=options.rows)
+            yield row_of(what(form, options), "MiB", peak, None, options)
 
 
 def peak_memory(name: str, options: argparse.Namespace) -> float:
@@ -237,39 +203,15 @@ def peak_memory(name: str, options: argparse.Namespace) -> float:
     few = argparse.Namespace(**vars(options) | {"series": 2, "rows": 3})
     step(name, network_of(name, options), batch(few))  # what the libraries load at their first use is not counted
     network, observations = network_of(name, options), batch(options)
-    action = functools.partial(step, name, network, observations)
-    if options.device == "cuda":
-        return allocated_beyond(action, torch.device(options.device)) / MIB
-    (peak,) = resident_beyond([action])
-    return peak / MIB
+    return peak_mib(functools.partial(step, name, network, observations), options)
 
 
 PARTS = {"steps": steps, "memory": memory}
 
 
-def row_of(variant: str, measure: str, value: Ratio, seconds: float | None, options: argparse.Namespace) -> dict:
-    """A row of the CSV; `seconds` of a step, None where no time was taken."""
-    return {
-        "variant": variant,
-        "series": options.series,
-        "rows": options.rows,
-        "measure": measure,
-        "value": round(value.median, 4),
-        "lowest": round(value.low, 4),
-        "highest": round(value.high, 4),
-        "seconds": "" if seconds is None else round(seconds, 5),
-        "rounds": "" if seconds is None else options.rounds,
-        "clock": "" if seconds is None else options.clock,
-        **machine(options),
-    }
-
-
-def print_row(row: dict) -> None:
-    print(
-        f"{row['variant']:36} {row['measure']:18} {row['value']:9.3f} ({row['lowest']:.3f} - {row['highest']:.3f})"
-        f"  {row['seconds']} s",
-        flush=True,
-    )
+def what(variant: str, options: argparse.Namespace) -> dict:
+    """What a row of the CSV is of."""
+    return {"variant": variant, "series": options.series, "rows": options.rows}
 
 
 if __name__ == "__main__":

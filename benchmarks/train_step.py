@@ -10,29 +10,17 @@ process held before the step: on a GPU what torch allocated, on the CPU the resi
 """
 
 import argparse
-import csv
-import datetime
 import functools
-import subprocess
 import sys
-import time
 from pathlib import Path
-from statistics import median
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
+from shared import circumstances, compared, parse, peak_mib, peak_of_fresh_process, prepare, times, write  # noqa: E402
 from torch import nn  # noqa: E402
 
-from hidden_dynamics.measurements.interleaved import (  # noqa: E402
-    allocated_beyond,
-    interleaved,
-    processor,
-    ratios_within_rounds,
-    resident_beyond,
-)
-from hidden_dynamics.measurements.rounds import median_with_range  # noqa: E402
 from hidden_dynamics.models.recurrent import (  # noqa: E402
     LSTM,
     NAGLSTM,
@@ -52,7 +40,6 @@ VARIANTS = {  # hyperparameters of the paper's MNIST runs; they have no influenc
     "RMSProp": lambda n, **options: RMSPropLSTM(1, n, s=0.6, beta=0.9, **options),
 }
 STOCK = "nn.LSTM"
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
 def main() -> None:
@@ -71,46 +58,11 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[128, 256], help="hidden units (default: 128 256)")
     parser.add_argument("--rounds", type=int, default=5, help="timed rounds, after one that is not (default: 5)")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--reference", action="store_true", help="also time the loop over time (one round; slow)")
     parser.add_argument("--steps", type=int, default=784, help="length of a sequence (default: 784)")
     parser.add_argument("--batch", type=int, default=128, help="sequences (default: 128)")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="torch's threads")
-    parser.add_argument("--output", type=Path, help="CSV (default: benchmarks/results/train_step-DEVICE.csv)")
     parser.add_argument("--memory-of", choices=list(VARIANTS), help=argparse.SUPPRESS)
     return parse(parser, "train_step")
-
-
-def add_clock(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--clock",
-        choices=list(CLOCKS),
-        default="wall",
-        help="cpu: this process's CPU time, for one thread on a busy CPU",
-    )
-
-
-def parse(parser: argparse.ArgumentParser, benchmark: str) -> argparse.Namespace:
-    """The command line; refuses a GPU that is not there, and names the output after the device."""
-    options = parser.parse_args()
-    if options.device == "cuda" and not torch.cuda.is_available():
-        parser.error("--device cuda: torch finds no GPU")
-    options.output = options.output or ROOT / "benchmarks" / "results" / f"{benchmark}-{options.device}.csv"
-    return options
-
-
-def write(rows: list[dict], output: Path) -> None:
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def prepare(options: argparse.Namespace) -> None:
-    torch.manual_seed(0)
-    torch.set_num_threads(options.threads)
-    torch.set_flush_denormal(True)  # as training does: else what decays towards 0 becomes slow
 
 
 def training_step(model: nn.Module, x: torch.Tensor) -> None:
@@ -125,11 +77,11 @@ def measure(size: int, options: argparse.Namespace) -> list[dict]:
     memory = {name: memory_in_mib(name, size, models[name], x, options) for name in models}
     rows = []
     for name in models:
-        ratio = median_with_range(ratios_within_rounds(rounds, name, STOCK))
+        ratio, seconds = compared(rounds, name, STOCK)
         row = {
             "size": size,
             "variant": name,
-            "seconds": round(median(seconds[name] for seconds in rounds), 4),
+            "seconds": round(seconds, 4),
             "ratio_to_nn_lstm": round(ratio.median, 3),
             "ratio_lowest": round(ratio.low, 3),
             "ratio_highest": round(ratio.high, 3),
@@ -146,43 +98,17 @@ def measure(size: int, options: argparse.Namespace) -> list[dict]:
     return rows
 
 
-def times(actions: dict, options: argparse.Namespace, rounds: int | None = None) -> list[dict[str, float]]:
-    wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
-    return interleaved(actions, rounds or options.rounds, wait=wait)
-
-
 def memory_in_mib(name: str, size: int, model: nn.Module, x: torch.Tensor, options: argparse.Namespace) -> float:
     if x.is_cuda:
-        return allocated_beyond(functools.partial(training_step, model, x), x.device) / 2**20
-    shape = ["--steps", options.steps, "--batch", options.batch, "--threads", options.threads]
-    command = [sys.executable, __file__, "--memory-of", name, "--sizes", size, *shape]
-    return float(subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout)
+        return peak_mib(functools.partial(training_step, model, x), options)
+    return peak_of_fresh_process(__file__, name, options, sizes=size, steps=options.steps, batch=options.batch)
 
 
 def peak_memory(name: str, size: int, options: argparse.Namespace) -> float:
     """MiB by which a training step raises this process's peak resident memory; for a process that did nothing else."""
     training_step(VARIANTS[name](8), torch.rand(4, 2, 1))  # what the libraries load at their first use is not counted
     model, x = VARIANTS[name](size), torch.rand(options.steps, options.batch, 1)
-    (peak,) = resident_beyond([functools.partial(training_step, model, x)])
-    return peak / 2**20
-
-
-def circumstances(options: argparse.Namespace) -> dict:
-    return {
-        "steps": options.steps,
-        "batch": options.batch,
-        "rounds": options.rounds,
-        **machine(options),
-    }
-
-
-def machine(options: argparse.Namespace) -> dict:
-    return {
-        "device": torch.cuda.get_device_name() if options.device == "cuda" else processor(),
-        "threads": options.threads,
-        "torch": torch.__version__,
-        "date": datetime.date.today().isoformat(),
-    }
+    return peak_mib(functools.partial(training_step, model, x), options)
 
 
 def print_table(rows: list[dict]) -> None:

@@ -1,0 +1,168 @@
+"""What the benchmarks share: their command line, rounds of timing, peaks of memory, rows of a CSV.
+
+A benchmark puts the repository on the path before it imports this.
+"""
+
+import argparse
+import csv
+import datetime
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+
+from hidden_dynamics.measurements.interleaved import (
+    WARM_UP,
+    allocated_beyond,
+    interleaved,
+    processor,
+    ratios_within_rounds,
+    resident_beyond,
+)
+from hidden_dynamics.measurements.rounds import Ratio, median_with_range
+from hidden_dynamics.system.arguments import positive
+from hidden_dynamics.training import devices
+
+RESULTS = Path(__file__).resolve().parent / "results"
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+Parts = Mapping[str, Callable[[argparse.Namespace], Iterator[dict]]]
+
+
+def add_parts(parser: argparse.ArgumentParser, parts: Parts) -> None:
+    parser.add_argument("--parts", nargs="+", choices=list(parts), default=list(parts), help="default: all")
+    add_clock(parser)
+    parser.add_argument("--memory-of", help=argparse.SUPPRESS)
+
+
+def add_clock(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--clock",
+        choices=list(CLOCKS),
+        default="wall",
+        help="cpu: this process's CPU time, for one thread on a busy CPU",
+    )
+
+
+def parse(parser: argparse.ArgumentParser, benchmark: str) -> argparse.Namespace:
+    """The command line, with the options of every benchmark that trains; refuses a GPU that is not there, and names the
+    output after the device."""
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--threads", type=positive, default=torch.get_num_threads(), help="torch's threads")
+    parser.add_argument("--output", type=Path, help=f"CSV (default: benchmarks/results/{benchmark}-DEVICE.csv)")
+    options = parser.parse_args()
+    if options.device == "cuda" and not torch.cuda.is_available():
+        parser.error("--device cuda: torch finds no GPU")
+    options.output = options.output or RESULTS / f"{benchmark}-{options.device}.csv"
+    return options
+
+
+def prepare(options: argparse.Namespace) -> None:
+    torch.manual_seed(0)
+    torch.set_num_threads(options.threads)
+    torch.set_flush_denormal(True)  # as training does: else what decays towards 0 becomes slow
+
+
+def run_parts(
+    parts: Parts,
+    peak_memory: Callable[[str, argparse.Namespace], float],
+    options: argparse.Namespace,
+    label: Callable[[dict], str] = lambda row: f"{row['variant']:36}",
+) -> None:
+    """The chosen parts of a benchmark, one after another; in a process made for it, the peak of what --memory-of names.
+
+    Args:
+        label: how a printed row begins, before its measure.
+    """
+    devices.set_arithmetic(options.threads, "fp32")
+    if options.memory_of:
+        print(peak_memory(options.memory_of, options))
+        return
+    rows: list[dict] = []
+    for part in options.parts:
+        for row in parts[part](options):
+            about = f"({row['lowest']:.3f} - {row['highest']:.3f})  {row['seconds']} s"
+            print(f"{label(row)} {row['measure']:18} {row['value']:9.3f} {about}", flush=True)
+            rows.append(row)
+            write(rows, options.output)  # what is done is kept where a run is stopped
+    print(f"\nWritten to {options.output}")
+
+
+def times(
+    actions: Mapping[str, Callable[[], Any]],
+    options: argparse.Namespace,
+    rounds: int | None = None,
+    warm_up: int = WARM_UP,
+) -> list[dict[str, float]]:
+    """Seconds of each action, round by round; by the wall clock where a benchmark knows no other."""
+    wait = torch.cuda.synchronize if options.device == "cuda" else lambda: None
+    clock = CLOCKS[getattr(options, "clock", "wall")]
+    return interleaved(actions, rounds or options.rounds, clock=clock, wait=wait, warm_up=warm_up)
+
+
+def compared(rounds: Sequence[Mapping[str, float]], name: str, baseline: str) -> tuple[Ratio, float]:
+    """How many times as long as the baseline something took, and its seconds: of the rounds, the medians."""
+    return median_with_range(ratios_within_rounds(rounds, name, baseline)), median(each[name] for each in rounds)
+
+
+def peak_mib(action: Callable[[], Any], options: argparse.Namespace) -> float:
+    """MiB by which an action raises the peak of what torch has allocated on a GPU, or of what this process holds; the
+    latter for a process that did nothing else."""
+    if options.device == "cuda":
+        return allocated_beyond(action, torch.device(options.device)) / 2**20
+    (peak,) = resident_beyond([action])
+    return peak / 2**20
+
+
+def peak_of_fresh_process(benchmark: str, subject: str, options: argparse.Namespace, **sizes: Any) -> float:
+    """What a benchmark, a file, answers to --memory-of a subject: on the same device, at the sizes given."""
+    given = {"memory-of": subject, "threads": options.threads, "device": options.device, **sizes}
+    command = [sys.executable, benchmark, *(text for key, value in given.items() for text in (f"--{key}", str(value)))]
+    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def row_of(what: dict, measure: str, value: Ratio | float, seconds: float | None, options: argparse.Namespace) -> dict:
+    """A row of the CSV: what was measured of what, its median, its lowest and its highest; `seconds` of a step or of a
+    batch, None where no time was taken."""
+    ratio = value if isinstance(value, Ratio) else Ratio(value, value, value)
+    return {
+        **what,
+        "measure": measure,
+        "value": round(ratio.median, 4),
+        "lowest": round(ratio.low, 4),
+        "highest": round(ratio.high, 4),
+        "seconds": "" if seconds is None else round(seconds, 5),
+        "rounds": "" if seconds is None else options.rounds,
+        "clock": "" if seconds is None else options.clock,
+        **machine(options),
+    }
+
+
+def circumstances(options: argparse.Namespace) -> dict:
+    return {
+        "steps": options.steps,
+        "batch": options.batch,
+        "rounds": options.rounds,
+        **machine(options),
+    }
+
+
+def machine(options: argparse.Namespace) -> dict:
+    return {
+        "device": torch.cuda.get_device_name() if options.device == "cuda" else processor(),
+        "threads": options.threads,
+        "torch": torch.__version__,
+        "date": datetime.date.today().isoformat(),
+    }
+
+
+def write(rows: list[dict], output: Path) -> None:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with output.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
