@@ -105,7 +105,6 @@ def run_of(name: str, options: argparse.Namespace) -> Run:
     """The run that the variant would be on Penn Treebank, at the sizes given."""
     core, hyperparameters = VARIANTS[name]
     changes = {
-        "core": f"hidden_dynamics.models.recurrent.{core}",
         "hyperparameters": {
             "hidden_size": options.hidden,
             "embedding_size": options.embedding,
@@ -114,10 +113,11 @@ def run_of(name: str, options: argparse.Namespace) -> Run:
         },
         "task_settings": {"bptt": options.bptt},
     }
-    if name == STOCK:
-        changes["network"] = f"{StockModel.__module__}.{StockModel.__name__}"
     configured = configured_run()
-    return dataclasses.replace(configured, spec=merge(configured.spec, changes))
+    classes = configured.classes | {"core": f"hidden_dynamics.models.recurrent.{core}"}
+    if name == STOCK:
+        classes["network"] = f"{StockModel.__module__}.{StockModel.__name__}"
+    return dataclasses.replace(configured, spec=merge(configured.spec, changes), classes=classes)
 
 
 @functools.cache  # reading the configuration takes as long as a training step of a small network

@@ -161,10 +161,10 @@ def run_of(name: str, task: str = "cifar10_images", **solver: Any) -> Run:
     if model == "ace_ode_net":
         hyperparameters["penalty"] = {"of": "logits"}
     changes = {"training": {"alternating": False}, "hyperparameters": hyperparameters}
-    if name in PLAIN_FORMS:
-        changes["network"] = f"{__name__}.{PLAIN_FORMS[name].__name__}"
     configured = configured_run(task, model)
-    return dataclasses.replace(configured, spec=merge(configured.spec, changes))
+    plain = {"network": f"{__name__}.{PLAIN_FORMS[name].__name__}"} if name in PLAIN_FORMS else {}
+    spec, classes = merge(configured.spec, changes), configured.classes | plain
+    return dataclasses.replace(configured, spec=spec, classes=classes)
 
 
 @functools.cache  # reading the configuration takes longer than a training step of a small network
