@@ -5,6 +5,7 @@ import itertools
 import json
 import re
 
+from made import answer_of, make_run, sources_of, summary_of
 from matplotlib.text import Text
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
@@ -16,6 +17,29 @@ def artifact_at(scale: str, name: str, **changes) -> Artifact:
     """An artifact of the shipped configuration, with two seeds and some settings changed."""
     settings = {"scale": scale, "seeds": [0, 1], "overrides": {}} | changes
     return artifact_named(_configured(json.dumps(settings)), name)
+
+
+class PredictedRuns:
+    """A figure's runs, which predict, and their summary.
+
+    Args:
+        about: by (model, seed), keywords of a run, as for `made.record_of`.
+        answers: by (model, seed), predictions other than `made.answer_of` gives.
+    """
+
+    def __init__(self, root, name, scale="demo", about=None, answers=None, **settings):
+        self.artifact, about = artifact_at(scale, name, **settings), about or {}
+        runs = {(run.model, run.seed): run for run in self.artifact.runs}
+        self.answers = {key: answer_of(run) for key, run in runs.items()} | (answers or {})
+        self.files = {
+            key: make_run(root, self.artifact.configuration, run, predictions=self.answers[key], **about.get(key, {}))
+            for key, run in runs.items()
+        }
+        summary = summary_of(self.artifact, lambda run: about.get((run.model, run.seed), {}))
+        self.sources = sources_of(self.artifact, root, summary=summary)
+
+    def draw(self):
+        return self.artifact.draw(self.sources)
 
 
 def add_model(project, task: str, size: int, **entries) -> None:
@@ -44,6 +68,12 @@ def panels_of(figure):
 def with_gid(artist, gid):
     """What is drawn under names that begin so."""
     return [found for found in artist.findobj() if (found.get_gid() or "").startswith(gid)]
+
+
+def line(ax, gid):
+    """Where the points of the only line of this name are: x, y."""
+    (found,) = with_gid(ax, gid)
+    return found.get_xdata(), found.get_ydata()
 
 
 def words(figure):

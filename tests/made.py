@@ -124,8 +124,7 @@ def make_run(
         losses: of the minibatches; by default they fall to the first evaluation's train loss.
         clock: the training seconds at each evaluation; by default equal parts of `seconds`.
         gradients: norms (k, T), recorded where the run's task does so, or where they are given.
-        predictions: arrays (`predictions_of`, or of a run that interpolates or extrapolates `courses_of`), recorded
-            where they are given, or where the run's task does so.
+        predictions: arrays such as `answer_of` gives, recorded where they are given, or where the run's task does so.
         weights: a state_dict for model.pt, which is not there without.
         about: as for `record_of`.
     """
@@ -149,8 +148,7 @@ def make_run(
         iterations = np.arange(len(norms)) * (every or 1)
         contents[GRADIENTS] = _bytes(np.savez, iterations=iterations, norms=norms.astype(np.float32))
     if predictions is not None or run.spec["training"].get("record_predictions"):
-        default = courses_of if "asked" in run.spec["task_settings"] else predictions_of
-        contents[PREDICTIONS] = _bytes(np.savez, **default(run) if predictions is None else predictions)
+        contents[PREDICTIONS] = _bytes(np.savez, **answer_of(run) if predictions is None else predictions)
     if weights is not None:
         import torch  # most tests of what is shown have no use for it
 
@@ -163,15 +161,24 @@ def make_run(
     return RunFiles(directory)
 
 
-def predictions_of(
-    run: Run, series: int = 24, features: int = 2, until: float = 15.0, end: float = 20.0, error: float = 0.5
-) -> dict[str, np.ndarray]:
+def answer_of(run: Run) -> dict[str, np.ndarray]:
+    """The arrays of predictions.npz, as the run's task has them."""
+    return courses_of(run) if "asked" in run.spec["task_settings"] else predictions_of(run)
+
+
+def predictions_of(run: Run, features: int | None = None) -> dict[str, np.ndarray]:
     """The arrays of predictions.npz: of waves that were sporadically observed, and of answers that are about right.
 
+    Three rows of each series are to be predicted, after the time `until` of the run's task, 15 where it has none.
+
     Args:
-        series: of the test set, three rows after `until` of each to be predicted.
-        error: of the predicted means, their standard deviation.
+        features: by default 2 of series that are generated, 5 of others.
     """
+    series = run.spec["data"].get("series", 240) // 10  # the test set
+    features = features or (2 if "series" in run.spec["data"] else 5)
+    until = run.spec["task_settings"].get("until", 15.0)
+    end = 4 * until / 3
+    error = 0.5  # the standard deviation of the predicted means
     random = np.random.default_rng([run.seed, *run.model.encode()])
     data = sporadic.stand_in(series, round(4 * end) * series, features, end)
     rows, ids = sporadic.after(data, until, 3).ravel(), np.repeat(data["ids"], data["lengths"])

@@ -1,60 +1,26 @@
 """Errors of forecasts: over time they are the means they claim to be, over row numbers they are the paper's."""
 
 from collections import defaultdict
+from functools import partial
 
 import numpy as np
 import pytest
 from approved import approved
-from conftest import refused
-from drawn import artifact_at, assert_nothing_overlaps, face, legend, panels_of, with_gid, words
+from drawn import PredictedRuns, assert_nothing_overlaps, face, line, panels_of, with_gid, words
 from hypothesis import given
 from hypothesis import strategies as st
-from made import change_record, make_run, predictions_of, sources_of, summary_of
 
 from hidden_dynamics.artifacts.kinds.error_over_time.mean_errors import bins_of, blocks
-from hidden_dynamics.configuration.runs import PREDICTIONS
-from hidden_dynamics.pages.curve_drawings import curves_drawing
 from hidden_dynamics.results.predictions import Predictions
 from hidden_dynamics.results.statistics import mean_band
 
 FIGURE = "acenode_figure5"
-MODELS = {"gru_ode_bayes": 0.6, "augmented_gru_ode_bayes": 0.5, "ace_gru_ode_bayes": 0.4}
-SHAPES = {"demo": {"series": 20, "until": 7.5, "end": 10.0}, "paper": {"features": 5, "until": 150.0, "end": 200.0}}
-
-
-class Runs:
-    """The figure's runs and their summary.
-
-    Args:
-        about: by (model, seed), keywords of a run.
-        answers: by (model, seed), its predictions.
-    """
-
-    def __init__(self, root, scale="demo", about=None, answers=None, **settings):
-        self.root, self.artifact, self.about = root, artifact_at(scale, FIGURE, **settings), about or {}
-        self.answers = {
-            (run.model, run.seed): predictions_of(run, error=MODELS[run.model], **SHAPES[scale])
-            for run in self.artifact.runs
-        } | (answers or {})
-        self.files = {key: self.make(run) for key, run in zip(self.answers, self.artifact.runs, strict=True)}
-        self.summary = summary_of(self.artifact, lambda run: self.about.get((run.model, run.seed), {}))
-
-    def make(self, run):
-        key = run.model, run.seed
-        about = self.about.get(key, {})
-        return make_run(self.root, self.artifact.configuration, run, predictions=self.answers[key], **about)
-
-    @property
-    def sources(self):
-        return sources_of(self.artifact, self.root, summary=self.summary)
-
-    def draw(self):
-        return self.artifact.draw(self.sources)
+MODELS = ("gru_ode_bayes", "augmented_gru_ode_bayes", "ace_gru_ode_bayes")
 
 
 @pytest.fixture
 def made(tmp_path):
-    return lambda *positional, **settings: Runs(tmp_path, *positional, **settings)
+    return partial(PredictedRuns, tmp_path, FIGURE)
 
 
 def observed_errors(arrays):
@@ -63,11 +29,6 @@ def observed_errors(arrays):
         for feature in range(arrays["value"].shape[1]):
             if arrays["mask"][row, feature]:
                 yield float(time), (float(arrays["value"][row, feature]) - float(arrays["mean"][row, feature])) ** 2
-
-
-def line(ax, gid):
-    (found,) = with_gid(ax, gid)
-    return found.get_xdata(), found.get_ydata()
 
 
 def test_a_point_over_time_is_the_mean_over_the_entries_of_its_bin_and_over_seeds(made):
@@ -171,22 +132,10 @@ def test_what_the_figure_says_is_as_approved(made, scale, seeds):
     approved(f"{FIGURE}_{scale}.txt", face(made(scale, seeds=seeds).draw()))
 
 
-def test_diverged_runs_are_left_out_and_named(made):
-    runs = made(about={("gru_ode_bayes", 0): {"diverged_at": 7}})
-    figure = runs.draw()
-    above, below = panels_of(figure)
+def test_diverged_runs_are_left_out(made):
+    above, below = panels_of(made(about={("gru_ode_bayes", 0): {"diverged_at": 7}}).draw())
     assert with_gid(above, "curve gru_ode_bayes") and not with_gid(above, "seed gru_ode_bayes")
     assert not with_gid(below, "curve gru_ode_bayes") and with_gid(below, "curve ace_gru_ode_bayes")
-    assert "GRU-ODE-Bayes (1 of 2 seeds diverged)" in legend(figure)
-    assert "Diverged: GRU-ODE-Bayes, seed 0" in words(figure)
-
-
-def test_runs_without_predictions_are_named(made):
-    figure = made(answers={("ace_gru_ode_bayes", 1): {}}).draw()
-    assert "Without predictions: ACE-GRU-ODE-Bayes, seed 1." in words(figure)
-    nothing = made(answers={(model, seed): {} for model in MODELS for seed in (0, 1)}).draw()
-    assert words(nothing).count("no run got as far as a value here") == 2
-    assert_nothing_overlaps(nothing)
 
 
 def test_an_error_that_is_not_finite_is_a_gap(made):
@@ -221,28 +170,3 @@ def test_the_split_of_the_rows_is_named_beside_the_papers(made, seeds, readings,
 
 def test_lines_that_are_not_in_the_papers_figure_are_named(made):
     assert "Added to the paper’s lines: Augmented-GRU-ODE-Bayes." in words(made().draw())
-
-
-def test_the_page_shows_the_same_panels(made):
-    runs = made()
-    whole, apart = runs.draw(), runs.artifact.taken_apart(runs.sources)
-    assert [list(panel.title) for panel in apart.panels] == [ax.get_title().split("\n") for ax in panels_of(whole)]
-    assert [key.model for key in apart.keys] == list(MODELS) and [key.label for key in apart.keys] == legend(whole)
-    for panel, seeds in zip(curves_drawing(runs.artifact.configuration, FIGURE, apart).panels, (2, 0), strict=True):
-        for model in MODELS:
-            assert panel.svg.count(f'class="curve" data-model="{model}"') == 1
-            assert panel.svg.count(f'class="seed" data-model="{model}"') == seeds
-
-
-def test_damaged_predictions_are_named(made):
-    runs = made()
-    files = runs.files["ace_gru_ode_bayes", 1]
-    (files.directory / PREDICTIONS).write_bytes(b"nothing")
-    change_record(files)
-    with refused("snakemake", file=files.directory / PREDICTIONS):
-        runs.draw()
-
-
-@pytest.mark.parametrize(("scale", "seeds"), [("demo", [0, 1]), ("paper", [0, 1, 2])])
-def test_no_text_overlaps(made, scale, seeds):
-    assert_nothing_overlaps(made(scale, seeds=seeds, about={("gru_ode_bayes", 0): {"diverged_at": 7}}).draw())

@@ -1,14 +1,14 @@
 """Errors of extrapolated series by the hour: lines are the means that they claim to be, and name their data."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from approved import approved
 from conftest import refused
-from drawn import artifact_at, assert_nothing_overlaps, face, legend, panels_of, with_gid, words
-from made import change_record, courses_of, make_run, sources_of, summary_of
+from drawn import PredictedRuns, face, line, panels_of, with_gid, words
 
 from hidden_dynamics.configuration.runs import PREDICTIONS
-from hidden_dynamics.pages.curve_drawings import curves_drawing
 from hidden_dynamics.results.statistics import mean_band
 
 FIGURES = {
@@ -19,40 +19,9 @@ FIGURE = "acenode_figure6"
 MODELS = FIGURES[FIGURE]
 
 
-class Runs:
-    """A figure's runs and their summary; by (model, seed), `about` has keywords of a run, `answers` its predictions."""
-
-    def __init__(self, root, scale="demo", about=None, answers=None, name=FIGURE, **settings):
-        self.root, self.artifact, about = root, artifact_at(scale, name, **settings), about or {}
-        self.answers = {(run.model, run.seed): courses_of(run) for run in self.artifact.runs} | (answers or {})
-        self.files = {
-            (run.model, run.seed): make_run(
-                root,
-                self.artifact.configuration,
-                run,
-                predictions=self.answers[run.model, run.seed],
-                **about.get((run.model, run.seed), {}),
-            )
-            for run in self.artifact.runs
-        }
-        self.summary = summary_of(self.artifact, lambda run: about.get((run.model, run.seed), {}))
-
-    @property
-    def sources(self):
-        return sources_of(self.artifact, self.root, summary=self.summary)
-
-    def draw(self):
-        return self.artifact.draw(self.sources)
-
-
 @pytest.fixture
 def made(tmp_path):
-    return lambda *positional, **settings: Runs(tmp_path, *positional, **settings)
-
-
-def line(ax, gid):
-    (found,) = with_gid(ax, gid)
-    return found.get_xdata(), found.get_ydata()
+    return partial(PredictedRuns, tmp_path, FIGURE)
 
 
 def by_hand(arrays):
@@ -61,8 +30,8 @@ def by_hand(arrays):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_point_is_the_mean_over_seeds_of_what_was_observed_in_an_hour(made, name):
-    runs = made(name=name, seeds=[0, 1, 2])
+def test_a_point_is_the_mean_over_seeds_of_what_was_observed_in_an_hour(tmp_path, name):
+    runs = PredictedRuns(tmp_path, name, seeds=[0, 1, 2])
     (ax,) = panels_of(runs.draw())
     for model in FIGURES[name]:
         own = [by_hand(runs.answers[model, seed]) for seed in (0, 1, 2)]
@@ -109,16 +78,6 @@ def test_an_error_that_is_not_finite_is_a_gap(made):
     assert "gap" in words(figure)
 
 
-def test_runs_without_a_number_are_named(made):
-    figure = made(about={("latent_ode", 0): {"diverged_at": 7}}, answers={("ace_latent_ode", 1): {}}).draw()
-    assert "Latent-ODE (ODE Enc.) (1 of 2 seeds diverged)" in legend(figure)
-    assert "Diverged: Latent-ODE (ODE Enc.), seed 0" in words(figure)
-    assert "Without predictions: ACE-Latent-ODE (ODE Enc.), seed 1." in words(figure)
-    nothing = made(answers={(model, seed): {} for model in MODELS for seed in (0, 1)}).draw()
-    assert "no run got as far as a value here" in words(nothing)
-    assert_nothing_overlaps(nothing)
-
-
 def test_errors_of_other_hours_are_refused(made):
     runs = made()
     arrays = runs.answers["ace_latent_ode", 1]
@@ -147,27 +106,3 @@ def test_damaged_predictions_are_named(made, change, word):
     runs = made(answers={("latent_ode", 0): runs.answers["latent_ode", 0] | change})
     with refused(word, file=runs.files["latent_ode", 0].directory / PREDICTIONS):
         runs.draw()
-
-
-def test_a_file_that_is_no_archive_is_named(made):
-    runs = made()
-    files = runs.files["ace_latent_ode", 1]
-    (files.directory / PREDICTIONS).write_bytes(b"nothing")
-    change_record(files)
-    with refused("snakemake", file=files.directory / PREDICTIONS):
-        runs.draw()
-
-
-def test_the_page_shows_the_same_panel(made):
-    runs = made()
-    whole, apart = runs.draw(), runs.artifact.taken_apart(runs.sources)
-    assert [list(panel.title) for panel in apart.panels] == [ax.get_title().split("\n") for ax in panels_of(whole)]
-    assert [key.model for key in apart.keys] == list(MODELS) and [key.label for key in apart.keys] == legend(whole)
-    (panel,) = curves_drawing(runs.artifact.configuration, FIGURE, apart).panels
-    for model in MODELS:
-        assert panel.svg.count(f'class="curve" data-model="{model}"') == 1
-
-
-@pytest.mark.parametrize(("scale", "seeds"), [("demo", [0, 1]), ("paper", [0, 1, 2])])
-def test_no_text_overlaps(made, scale, seeds):
-    assert_nothing_overlaps(made(scale, seeds=seeds, about={("latent_ode", 0): {"diverged_at": 7}}).draw())

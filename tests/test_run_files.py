@@ -143,7 +143,7 @@ def test_predictions_are_read_as_they_were_written(files, run):
     found, written = files.predictions(), predictions_of(run)
     for name, array in written.items():
         np.testing.assert_array_equal(getattr(found, name), array)
-    assert found.features == 2 and found.series.tolist() == [0, 1, 2] and found.until == 15.0
+    assert found.features == 5 and found.series.tolist() == [0, 1, 2] and found.until == 15.0
 
 
 def test_a_run_that_could_predict_nothing_has_no_predictions(make):

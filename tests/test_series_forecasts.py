@@ -16,7 +16,6 @@ from hidden_dynamics.data import ornstein_uhlenbeck, ushcn
 
 FIGURE = "acenode_forecasts"
 MODELS = ("gru_ode_bayes", "ace_gru_ode_bayes")
-SHAPES = {"demo": {"series": 20, "until": 7.5, "end": 10.0}, "paper": {"features": 5, "until": 150.0, "end": 200.0}}
 
 
 class Runs:
@@ -30,7 +29,7 @@ class Runs:
     def __init__(self, root, scale="demo", about=None, answers=None, **settings):
         self.root, self.artifact, self.about = root, artifact_at(scale, FIGURE, **settings), about or {}
         self.first = [run for run in self.artifact.runs if run.seed == self.artifact.configuration.seeds[0]]
-        self.answers = {run.model: predictions_of(run, **SHAPES[scale]) for run in self.first} | (answers or {})
+        self.answers = {run.model: predictions_of(run) for run in self.first} | (answers or {})
         self.files = {run.model: self.make(run) for run in self.first}
         self.summary = summary_of(self.artifact, lambda run: self.about.get(run.model, {}))
 

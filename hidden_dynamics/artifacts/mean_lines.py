@@ -1,20 +1,39 @@
-"""Lines of what runs answered: a model's mean over its runs with a band, and what a caption says of them."""
+"""Figures of lines of what runs answered: a model's mean over its runs with a band, panel by panel."""
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.figure_notes import band_text, legend_label
-from hidden_dynamics.artifacts.sheet import Styles
+from hidden_dynamics.artifacts.base import ArtifactSettings
+from hidden_dynamics.artifacts.figure_notes import (
+    band_text,
+    data_of,
+    legend_label,
+    made_note,
+    scale_note,
+    splits_note,
+    subtitle_of,
+    weights_note,
+)
+from hidden_dynamics.artifacts.notes import divergence_notes
+from hidden_dynamics.artifacts.panels import Panel, Panels, keys_of
+from hidden_dynamics.artifacts.sheet import STYLE, Styles, line_styles, page
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import resampled
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import FEWEST, mean_band
+
+TITLE = 110  # characters in a line of a panel's title
 
 
 @dataclass(frozen=True)
@@ -33,6 +52,7 @@ class Answers:
         answered: the finished runs that answered something.
     """
 
+    configuration: Configuration
     runs: Sequence[Row]
     answered: Sequence[Answered]
 
@@ -41,11 +61,72 @@ class Answers:
         """The label of each model, in the order of the runs."""
         return {run["model"]: run["label"] for run in self.runs}
 
+    @property
+    def styles(self) -> Styles:
+        """The style of each model's line, in the same order."""
+        return line_styles(self.configuration, self.runs)
+
     def of(self, model: str) -> list[Answered]:
         return [one for one in self.answered if one.run["model"] == model]
 
 
-def answers_of(sources: Sources, read: Callable[[RunFiles], Any]) -> list[Answered]:
+@dataclass(frozen=True)
+class MeanLines:
+    """A figure of such lines.
+
+    Attributes:
+        panels: from top to bottom.
+        notes: the caption's paragraphs on what is drawn there, the first of them on lines that are means.
+    """
+
+    answers: Answers
+    panels: Sequence[Panel]
+    notes: Sequence[str]
+
+    def whole(self, settings: ArtifactSettings) -> Figure:
+        """Its panels one above the other, with one legend."""
+        with matplotlib.rc_context(STYLE):
+            figure, body = page(
+                settings,
+                subtitle=subtitle_of(self.answers.configuration, self.answers.runs),
+                width=8.2,
+                height=3.6 + 2.8 * (len(self.panels) - 1),
+                handles=legend_handles(self.answers),
+                notes=self.caption(),
+            )
+            axes = body.subplots(len(self.panels), 1, squeeze=False)[:, 0]
+            for ax, panel in zip(axes, self.panels, strict=True):
+                panel.draw(ax)
+                ax.set_title("\n".join(panel.title), linespacing=1.3)
+            body.align_ylabels(axes)
+        return figure
+
+    def apart(self) -> Panels:
+        """The same figure, panel by panel."""
+        return Panels(
+            subtitle=subtitle_of(self.answers.configuration, self.answers.runs),
+            panels=self.panels,
+            keys=keys_of(self.answers.styles, legend_handles(self.answers)),
+            marks=[],
+            notes=self.caption(),
+        )
+
+    def caption(self) -> list[str]:
+        """By paragraph: what is drawn, and what is said of all such runs."""
+        configuration, runs = self.answers.configuration, self.answers.runs
+        means, *others = self.notes
+        paragraphs = [
+            scale_note(configuration, runs),
+            " ".join(filter(None, [means, splits_note(configuration, runs), weights_note(configuration, runs)])),
+            *others,
+            missing_note(self.answers),
+            *divergence_notes(runs),
+            made_note(runs),
+        ]
+        return [paragraph for paragraph in paragraphs if paragraph]
+
+
+def answers_of(sources: Sources, read: Callable[[RunFiles], Any]) -> Answers:
     """What the finished runs answered; without those for which `read` gives None.
 
     Raises:
@@ -53,12 +134,32 @@ def answers_of(sources: Sources, read: Callable[[RunFiles], Any]) -> list[Answer
     """
     finished = [run for run in sources.summary if run["status"] == "finished"]
     found = [Answered(run, read(RunFiles(sources.root / run["directory"]))) for run in finished]
-    return [one for one in found if one.answer is not None]
+    answered = [one for one in found if one.answer is not None]
+    return Answers(sources.artifact.configuration, sources.summary, answered)
 
 
-def draw_means(
-    ax: Axes, x: np.ndarray, values: np.ndarray, share: float, model: str, style: Mapping[str, Any]
-) -> float:
+def title_of(answers: Answers, *about: str) -> list[str]:
+    """A panel's title: what it is about, then the data that were really used."""
+    data = data_of(answers.configuration, answers.runs)
+    return [", ".join(filter(None, about)), *textwrap.wrap(data, TITLE)]
+
+
+def draw_models(ax: Axes, x: NDArray, answers: Answers, values_of: Callable[[Any], NDArray]) -> None:
+    """Each model's mean over its runs, with its band, or its runs' own lines where they are few; and the axis' height.
+
+    Args:
+        values_of: gives the values (points,) of an answer, nan where there is none.
+    """
+    heights = [0.0]
+    for model, style in answers.styles.items():
+        values = [values_of(one.answer) for one in answers.of(model)]
+        if values:
+            share = resampled(answers.configuration, answers.runs[0]["task"], model)
+            heights.append(draw_means(ax, x, np.array(values), share, model, style))
+    ax.set_ylim(0, 1.08 * max(heights) or 1.0)
+
+
+def draw_means(ax: Axes, x: NDArray, values: NDArray, share: float, model: str, style: Mapping[str, Any]) -> float:
     """A model's values (runs, points), nan where there is none, and their band (`resampled` of `mean_band`: share).
 
     Returns:
@@ -75,10 +176,10 @@ def draw_means(
     return min(max(top, _highest(high)), 2 * top)
 
 
-def lines_note(configuration: Configuration, answers: Answers) -> str:
+def lines_note(answers: Answers) -> str:
     """What lines and bands are, which depends on how many runs of a model answered."""
     numbers = sorted({len(answers.of(model)) for model in answers.models} - {0})
-    band = f"{band_text(configuration, answers.runs)}, cut where it leaves the axis"
+    band = f"{band_text(answers.configuration, answers.runs)}, cut where it leaves the axis"
     if len(numbers) == 1:
         one = {1: "Lines: 1 seed", 2: "Thick lines: mean of 2 seeds; thin: each of them"}
         return f"{one.get(numbers[0], f'Lines: mean of {numbers[0]} seeds; band: {band}')}."
@@ -88,11 +189,11 @@ def lines_note(configuration: Configuration, answers: Answers) -> str:
     return f"{'; '.join(parts)}."
 
 
-def legend_handles(answers: Answers, styles: Styles) -> list[Line2D]:
+def legend_handles(answers: Answers) -> list[Line2D]:
     """One entry per model, with its diverged runs."""
     return [
         Line2D([], [], **style, label=legend_label([run for run in answers.runs if run["model"] == model]))
-        for model, style in styles.items()
+        for model, style in answers.styles.items()
     ]
 
 
@@ -104,6 +205,6 @@ def missing_note(answers: Answers) -> str:
     return f"Without predictions: {'; '.join(texts)}." if texts else ""
 
 
-def _highest(values: np.ndarray) -> float:
+def _highest(values: NDArray) -> float:
     """The greatest number; 0 where all are nan."""
     return float(np.max(values[~np.isnan(values)], initial=0.0))

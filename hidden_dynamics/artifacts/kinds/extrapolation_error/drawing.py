@@ -1,44 +1,23 @@
 """Squared errors of extrapolated series by the hour (ACE-NODE, Figures 6 and 7): a line per model."""
 
-import textwrap
 from functools import partial
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.figure_notes import (
-    data_of,
-    made_note,
-    scale_note,
-    sizes_of,
-    splits_note,
-    subtitle_of,
-    task_title,
-    weights_note,
-)
+from hidden_dynamics.artifacts.figure_notes import sizes_of, task_title
 from hidden_dynamics.artifacts.kinds.extrapolation_error import ExtrapolationError
-from hidden_dynamics.artifacts.mean_lines import (
-    Answers,
-    answers_of,
-    draw_means,
-    legend_handles,
-    lines_note,
-    missing_note,
-)
-from hidden_dynamics.artifacts.notes import divergence_notes
-from hidden_dynamics.artifacts.panels import Panel, Panels, keys_of
-from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, Styles, line_styles, page, write_instead
+from hidden_dynamics.artifacts.mean_lines import Answers, MeanLines, answers_of, draw_models, lines_note, title_of
+from hidden_dynamics.artifacts.panels import Panel, Panels
+from hidden_dynamics.artifacts.sheet import NO_VALUE, write_instead
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import PREDICTIONS, resampled
+from hidden_dynamics.configuration.runs import PREDICTIONS
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.run_files import RunFiles
 
-TITLE = 110  # characters in a line of the panel's title
 THOUSANDTHS = 1000.0  # the errors' unit, as in the paper's tables
 
 
@@ -48,35 +27,17 @@ def draw(artifact: ExtrapolationError, sources: Sources) -> Figure:
     Raises:
         UserError: a file is missing, damaged, or has other hours than the others.
     """
-    configuration, answers = artifact.configuration, read_answers(sources)
-    styles = line_styles(configuration, answers.runs)
-    with matplotlib.rc_context(STYLE):
-        figure, body = page(
-            artifact.settings,
-            subtitle=subtitle_of(configuration, answers.runs),
-            width=8.2,
-            height=3.6,
-            handles=legend_handles(answers, styles),
-            notes=notes_of(configuration, answers),
-        )
-        ax = body.subplots()
-        panel = panel_of(configuration, answers, styles)
-        panel.draw(ax)
-        ax.set_title("\n".join(panel.title), linespacing=1.3)
-    return figure
+    return lines_of(sources).whole(artifact.settings)
 
 
 def taken_apart(artifact: ExtrapolationError, sources: Sources) -> Panels:
     """The same figure for the page."""
-    configuration, answers = artifact.configuration, read_answers(sources)
-    styles = line_styles(configuration, answers.runs)
-    return Panels(
-        subtitle=subtitle_of(configuration, answers.runs),
-        panels=[panel_of(configuration, answers, styles)],
-        keys=keys_of(styles, legend_handles(answers, styles)),
-        marks=[],
-        notes=notes_of(configuration, answers),
-    )
+    return lines_of(sources).apart()
+
+
+def lines_of(sources: Sources) -> MeanLines:
+    answers = read_answers(sources)
+    return MeanLines(answers, [panel_of(answers)], [drawn_note(answers)])
 
 
 def read_answers(sources: Sources) -> Answers:
@@ -85,26 +46,25 @@ def read_answers(sources: Sources) -> Answers:
     Raises:
         UserError: a file is missing or damaged, or its bins are others than the first run's.
     """
-    answered = answers_of(sources, RunFiles.courses)
-    for one in answered:
-        if not np.array_equal(one.answer.error_time, answered[0].answer.error_time):
+    answers = answers_of(sources, RunFiles.courses)
+    for one in answers.answered:
+        first = answers.answered[0]
+        if not np.array_equal(one.answer.error_time, first.answer.error_time):
             path = sources.root / one.run["directory"] / PREDICTIONS
-            first = f"{answered[0].run['label']}, seed {answered[0].run['seed']}"
-            text = f"{path}: its errors are of other hours than those of {first}: remove it and run snakemake again."
+            other = f"{first.run['label']}, seed {first.run['seed']}"
+            text = f"{path}: its errors are of other hours than those of {other}: remove it and run snakemake again."
             raise UserError(text, file=path)
-    return Answers(sources.summary, answered)
+    return answers
 
 
-def panel_of(configuration: Configuration, answers: Answers, styles: Styles) -> Panel:
-    runs = answers.runs
+def panel_of(answers: Answers) -> Panel:
+    configuration, runs = answers.configuration, answers.runs
     about = [task_title(configuration, runs), sizes_of(configuration, runs), "mean squared error of observed entries"]
-    title = [", ".join(filter(None, about)), *textwrap.wrap(data_of(configuration, runs), TITLE)]
-    return Panel(title, partial(draw_errors, configuration=configuration, answers=answers, styles=styles))
+    return Panel(title_of(answers, *about), partial(draw_errors, answers=answers))
 
 
-def draw_errors(ax: Axes, configuration: Configuration, answers: Answers, styles: Styles) -> None:
-    """Each model's mean over its runs, with its band, or its runs' own lines where they are few; bins in which nothing
-    was observed are left out."""
+def draw_errors(ax: Axes, answers: Answers) -> None:
+    """Lines over the hours; those in which nothing was observed are left out."""
     ax.set_xlabel("Hours after admission")
     ax.set_ylabel("Mean squared error, 10⁻³")
     counts = counts_of(answers)
@@ -112,15 +72,9 @@ def draw_errors(ax: Axes, configuration: Configuration, answers: Answers, styles
         write_instead(ax, NO_VALUE)
         return
     edges, seen = answers.answered[0].answer.error_time, counts.any(axis=0)
-    heights = [0.0]
-    for model, style in styles.items():
-        values = [THOUSANDTHS * one.answer.errors[seen] for one in answers.of(model)]
-        if values:
-            share = resampled(configuration, answers.runs[0]["task"], model)
-            heights.append(draw_means(ax, middles(edges)[seen], np.array(values), share, model, style))
+    draw_models(ax, middles(edges)[seen], answers, lambda answer: THOUSANDTHS * answer.errors[seen])
     ax.set_xlim(edges[0], edges[-1])
     ax.xaxis.set_major_locator(MultipleLocator(4))
-    ax.set_ylim(0, 1.08 * max(heights) or 1.0)
 
 
 def counts_of(answers: Answers) -> NDArray:
@@ -133,21 +87,7 @@ def middles(edges: NDArray) -> NDArray:
     return (edges[:-1] + edges[1:]) / 2
 
 
-def notes_of(configuration: Configuration, answers: Answers) -> list[str]:
-    """The caption, by paragraph."""
-    runs = answers.runs
-    drawn = [drawn_note(configuration, answers), splits_note(configuration, runs), weights_note(configuration, runs)]
-    paragraphs = [
-        scale_note(configuration, runs),
-        " ".join(filter(None, drawn)),
-        missing_note(answers),
-        *divergence_notes(runs),
-        made_note(runs),
-    ]
-    return [paragraph for paragraph in paragraphs if paragraph]
-
-
-def drawn_note(configuration: Configuration, answers: Answers) -> str:
+def drawn_note(answers: Answers) -> str:
     """What is averaged, and over which entries; what lines and bands are."""
     if not answers.answered:
         return ""
@@ -163,5 +103,5 @@ def drawn_note(configuration: Configuration, answers: Answers) -> str:
         "the scale on which the networks are trained, averaged over samples and over what was observed of all features "
         f"within {width:g} h ({few if few == many else f'{few} to {many}'} entries); a point is at the middle. The "
         "paper does not say how its figure averages, and no code of it was released. "
-        f"{lines_note(configuration, answers)}{gaps}"
+        f"{lines_note(answers)}{gaps}"
     )
