@@ -36,10 +36,11 @@ def meaning_of_all(configuration: Configuration, code: Iterable[str]) -> str:
 
 
 def _common(configuration: Configuration) -> list[Any]:
-    """The settings that every artifact may show: scale, seeds, readings, metrics, and the titles of datasets."""
+    """The settings that every artifact may show: scale, its verdicts, seeds, readings, metrics, titles of datasets."""
     metrics = {name: metric.given() for name, metric in configuration.metrics.items()}
     datasets = {name: _without(dataset.given(), "files") for name, dataset in configuration.datasets.items()}
-    scale = [configuration.scale_name, configuration.scale.about, configuration.seeds]
+    own = configuration.scale
+    scale = [configuration.scale_name, own.about, own.directions, configuration.seeds]
     return [*scale, configuration.settings.readings, configuration.settings.overrides.given(), metrics, datasets]
 
 

@@ -403,6 +403,13 @@ class Dataset(Entry):
 
 
 class Scale(Entry):
+    """How much of the papers is run: on which data, in which sizes and for how long.
+
+    Attributes:
+        directions: whether claims are also judged for their direction under this scale's own conditions, where these
+            depart from the paper's.
+    """
+
     about: str
     seeds: Seeds
     threads: Whole
@@ -411,3 +418,4 @@ class Scale(Entry):
     together: Together
     tasks: dict[str, TaskChange]
     artifacts: dict[str, Free] = {}
+    directions: bool = False

@@ -52,7 +52,7 @@ def layout(
     if limits:
         rows.append((RowKey(limits[0]["model"], None), _limits_row(artifact, limits, headings)))
     ours = {(heading, _name("ours", name)): task for (task, _), (heading, name) in headings.items()}
-    return without_idle(rows, ("published parameters", "difference", "verdict", "rank")), ours
+    return without_idle(rows, ("published parameters", "difference", "verdict", "here", "rank")), ours
 
 
 def ranked(records: Sequence[Record]) -> bool:

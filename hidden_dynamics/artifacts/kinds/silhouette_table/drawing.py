@@ -42,13 +42,13 @@ def draw(artifact: SilhouetteTable, sources: Sources) -> Table:
     records = [_record(artifact, cell, [row for row in rows if row["model"] == cell.model]) for cell in cells]
     held_to = next(record for record in records if record["model"] == baseline)
     records = [record | gaps(artifact, record, held_to) for record in records]
-    records = with_verdicts(records, sources.verdicts, baseline)
+    records = with_verdicts(artifact, records, sources.verdicts)
     against = gap_heading(artifact, records)
     texts = [(RowKey(record["model"], record["paper_size"]), _row(artifact, record, against)) for record in records]
     return Table.of(
         title_of(artifact) + departures_in_title(artifact, rows, records),
         _notes(artifact, rows, records),
-        without_idle(texts, ("difference", "verdict")),
+        without_idle(texts, ("difference", "verdict", "here")),
         records,
         {"ours": artifact.settings.task},
     )
