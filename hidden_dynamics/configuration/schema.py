@@ -83,6 +83,7 @@ class Settings(Entry):
     time_limit: Annotated[Whole | None, expecting("a whole number of minutes, 1 or more, or null", within=True)] = None
     data: DataSettings
     results: Directory
+    evidence: Directory = "docs/evidence"
     readings: Readings
     overrides: Changes
     forecast: ForecastSettings = ForecastSettings()
