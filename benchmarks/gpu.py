@@ -15,7 +15,7 @@ GPU or torch is another one since. What the programs print, and the runs that ar
 the CSV that has its name; the benchmarks' own CSVs are beside it.
 
 On a CPU (--device cpu) the figures are a CPU's, and parts that need a GPU say so. With --small, sizes are such that the
-path is run and nothing is measured.
+path is run and nothing is measured. In both cases there are no targets.
 """
 
 import argparse
@@ -42,11 +42,12 @@ class Book:
     """The rows of the CSV: of each part the figures and, last, where it came to its end, its seconds.
 
     Args:
-        about: columns that say where and of what a figure was taken; a part under others is taken again.
+        about: columns that say where a figure was taken; a part of another device or torch is taken again.
+        judged: whether figures have targets.
     """
 
-    def __init__(self, path: Path, about: dict[str, str]):
-        self.path, self.about, self.rows = path, about, []
+    def __init__(self, path: Path, about: dict[str, str], judged: bool):
+        self.path, self.about, self.judged, self.rows = path, about, judged, []
         if path.exists():
             with path.open(newline="", encoding="utf-8") as file:
                 self.rows = list(csv.DictReader(file))
@@ -64,7 +65,7 @@ class Book:
         self.rows = [row for row in self.rows if row["part"] != part]
 
     def add(self, part: str, code: str, figure: Figure, seconds: float) -> dict:
-        row = {"part": part, **figure.columns(), "seconds": f"{seconds:.1f}", **self.about, "code": code}
+        row = {"part": part, **figure.columns(self.judged), "seconds": f"{seconds:.1f}", **self.about, "code": code}
         self.rows.append(row)
         self.rows.sort(key=lambda row: list(PARTS).index(row["part"]) if row["part"] in PARTS else len(PARTS))
         write(self.rows, self.path)
@@ -78,7 +79,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # the programs of a part end with it
     about = {key: str(value) for key, value in machine(options).items()}
     print(f"{about['device']}, torch {about['torch']}, {about['date']}{', small' if options.small else ''}", flush=True)
-    book, failures = Book(options.output, about), []
+    book, failures = Book(options.output, about, options.device == "cuda" and not options.small), []
     begun = due = time.monotonic()
     for name in options.parts:
         due += PARTS[name].seconds

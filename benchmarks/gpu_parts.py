@@ -71,12 +71,13 @@ class Figure(NamedTuple):
     lowest: float | None = None
     highest: float | None = None
 
-    def columns(self) -> dict[str, str]:
+    def columns(self, judged: bool = True) -> dict[str, str]:
+        """Of the CSV; `judged`: whether the target is one for where this was measured."""
         numbers = {"value": self.value, "lowest": self.lowest, "highest": self.highest}
         texts = {name: "" if number is None else f"{number:.4g}" for name, number in numbers.items()}
-        judged = self.target is not None and self.value is not None
-        met = {True: "yes", False: "no"}[self.target.met(self.value)] if judged else ""
-        return {"what": self.what, **texts, "target": str(self.target or ""), "met": met}
+        target = self.target if judged else None
+        met = "" if target is None or self.value is None else "yes" if target.met(self.value) else "no"
+        return {"what": self.what, **texts, "target": str(target or ""), "met": met}
 
 
 @dataclass(frozen=True)
@@ -320,7 +321,8 @@ def epoch(session: Session) -> Iterator[Figure]:
 
 def sharing(session: Session) -> Iterator[Figure]:
     """Trainings that differ in their seed side by side on the GPU, each in a process, by scripts/train_job.py."""
-    arrays = images.stand_in(FEW_IMAGES if session.small else SHARED_IMAGES, mnist.SIDE, channels=1, levels=255)
+    counts = FEW_IMAGES if session.small else SHARED_IMAGES
+    arrays = images.stand_in(counts, mnist.SIDE, channels=1, levels=255)
     rates: dict[int, float] = {}
     for count in SHARING[: 2 if session.small else None]:
         directory = session.emptied(f"sharing-{count}")
@@ -329,8 +331,8 @@ def sharing(session: Session) -> Iterator[Figure]:
         session.run("scripts/train_job.py", *job, "--threads", 2 * count, "--at-once", count, settings=settings)
         loops = [sum(seconds_of(directory, SHARED_MODEL, seed)[0].values()) for seed in range(count)]
         rates[count] = count * 3600 / fmean(loops)  # start-up left out: that of a run that takes hours is nothing
-        name = f"{count} trainings of {SHARED_MODEL} at once"
-        yield Figure(f"{name}: runs of 200 iterations per hour", rates[count])
+        name = f"{SHARED_MODEL}, {count} at once"
+        yield Figure(f"{name}: runs of {counts['train']} images per hour", rates[count])
         if count > 1:
             yield Figure(f"{name}: runs per hour against one at a time", rates[count] / rates[1])
 
