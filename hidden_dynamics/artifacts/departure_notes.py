@@ -11,7 +11,7 @@ from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.papers.published import with_originals
-from hidden_dynamics.results.departures import changed_words, departures, is_resized, listed
+from hidden_dynamics.results.departures import changed_words, departures, is_resized, listed, original_of
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -39,7 +39,7 @@ def departures_in_title(artifact: Artifact, rows: Rows, records: Rows, trained: 
         trained: as for `departures`.
     """
     configuration, rows = artifact.configuration, with_originals(artifact.configuration, artifact.paper, rows)
-    parts = _stand_ins(configuration, rows) + (_schedules(configuration, rows) if trained else [])
+    parts = _replacements(configuration, rows) + (_schedules(configuration, rows) if trained else [])
     sizes = dict.fromkeys(str(row["size"]) for row in rows if is_resized(row))
     parts += [f"N = {listed(list(sizes))}"] if sizes else []
     ran = _ran(records)
@@ -50,12 +50,12 @@ def departures_in_title(artifact: Artifact, rows: Rows, records: Rows, trained: 
     return f", {', '.join(parts)}: not comparable with the published numbers"
 
 
-def _stand_ins(configuration: Configuration, rows: Rows) -> list[str]:
-    """ "Digits in place of MNIST and SVHN", for each stand-in."""
+def _replacements(configuration: Configuration, rows: Rows) -> list[str]:
+    """ "Digits in place of MNIST and SVHN", for each stand-in, and for data that were reduced."""
     found: dict[str, list[str]] = {}
     for row in rows:
-        if row["stand_in_for"]:
-            found.setdefault(row["dataset_title"], []).append(configuration.title_of(row["stand_in_for"]))
+        if original := original_of(configuration, row):
+            found.setdefault(row["dataset_title"], []).append(original)
     return [f"{title} in place of {listed(list(dict.fromkeys(originals)))}" for title, originals in found.items()]
 
 

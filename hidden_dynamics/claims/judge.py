@@ -41,7 +41,7 @@ from hidden_dynamics.claims.verdict import (
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import Definitions
-from hidden_dynamics.results.departures import stand_in
+from hidden_dynamics.results.departures import data_text
 
 
 def value(bench: Bench, claim: Claim) -> Outcome:
@@ -163,7 +163,7 @@ def _about(bench: Bench, claim: Claim) -> dict[str, Any]:
 def _row(bench: Bench, judged: Judged) -> dict[str, Any]:
     claim, outcome, family = judged.claim, judged.outcome, judged.family
     rows = [row for cell in claim.cells for row in bench.rows(claim, cell)]
-    data = [stand_in(bench.configuration, row) if row["stand_in_for"] else row["dataset_title"] for row in rows]
+    data = [data_text(bench.configuration, row) for row in rows]
     found = {key: _cell(getattr(outcome, key)) for key in COLUMNS if hasattr(outcome, key)}
     tested = outcome.p is not None
     return {

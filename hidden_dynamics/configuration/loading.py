@@ -98,6 +98,17 @@ class Configuration:
         """The title of a dataset; its name where it is no longer configured."""
         return self.datasets[dataset].title if dataset in self.datasets else dataset
 
+    def data_title(self, task: str) -> str:
+        """The title of the task's dataset as it is prepared for the task."""
+        return self.datasets[self.tasks[task].dataset].titled(self.tasks[task].data)
+
+    def reduced(self, task: str) -> str | None:
+        """The title of the paper's data, where the task has them prepared in another way that their title names."""
+        own, papers = self.tasks[task], self.papers_tasks[task]
+        dataset = self.datasets[papers.dataset]
+        differs = own.dataset == papers.dataset and dataset.titled(own.data) != dataset.titled(papers.data)
+        return dataset.titled(papers.data) if differs else None
+
     def replaced(self, task: str) -> str | None:
         """The dataset that the task's stands in for: config/tasks.yaml's, where scale or overrides name another.
 

@@ -26,11 +26,12 @@ from hidden_dynamics.artifacts.feature_notes import (
     weights_note,
 )
 from hidden_dynamics.artifacts.kinds.silhouette_table import SilhouetteTable
-from hidden_dynamics.artifacts.notes import data_text, runs_notes, scale_notes, title_of
+from hidden_dynamics.artifacts.notes import runs_notes, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes, verdict_texts, with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import RowKey, Table, signed
 from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.results.departures import data_text
 from hidden_dynamics.results.statistics import mean_and_std
 
 Rows = Sequence[dict[str, str]]
@@ -108,7 +109,7 @@ def _notes(artifact: SilhouetteTable, rows: Rows, records: Sequence[Record]) -> 
     configuration, settings = artifact.configuration, artifact.settings.features
     lines = [
         *scale_notes(configuration),
-        *(f"Data: {data_text(configuration, row['dataset_title'], row['stand_in_for'])}." for row in rows),
+        *(f"Data: {data_text(configuration, row)}." for row in rows),
         *runs_notes(rows),
         features_note(settings, rows),
         clusters_note(settings),
