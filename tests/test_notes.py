@@ -19,6 +19,18 @@ def test_captions_are_as_approved():
     approved("captions.txt", "\n\n".join(map(caption, shown)))
 
 
+def test_reduced_data_are_named_as_such_beside_the_whole():
+    for name, title, original in [
+        ("momentumrnn_table1", "MNIST averaged to 14 × 14", "MNIST"),
+        ("acenode_table4", "CIFAR-10 averaged to 16 × 16", "CIFAR-10"),
+        ("acenode_table8", "PhysioNet 2012 set a at times rounded to 1 h", "PhysioNet 2012 set a+b"),
+    ]:
+        artifact = artifact_at("evening", name)
+        assert f"{title} in place of {original}; " in caption(artifact)
+        assert "preparation of the data" not in caption(artifact)
+        assert {row["dataset_title"] for row in summary_of(artifact)} == {title}
+
+
 def test_a_reading_that_differs_within_a_task_says_so():
     of_a = [("A", {"sr_cell": "published"}), ("A", {"sr_cell": "released"})]
     assert readings_note(of_a) == "Readings taken: published and released (sr_cell)."

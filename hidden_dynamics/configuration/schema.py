@@ -83,6 +83,9 @@ class Settings(Entry):
     together: Together | None = None
     time_limit: Annotated[Whole | None, expecting("a whole number of minutes, 1 or more, or null", within=True)] = None
     data: DataSettings
+    leave_out: Annotated[
+        Annotated[list[str], Different], expecting("a list of different datasets, such as [svhn]")
+    ] = []
     results: Directory
     evidence: Directory = "docs/evidence"
     readings: Readings

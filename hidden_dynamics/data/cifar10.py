@@ -29,8 +29,8 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
     Returns:
         `train_images` (50000, side, side, 3) and `test_images` (10000, side, side, 3), uint8, rows, columns and red,
-        green, blue; `train_labels` (50000,) and `test_labels` (10000,), uint8 in 0..9; `levels` (), float32, 255: a pixel's
-        value is `image / levels`, in [0, 1].
+        green, blue; `train_labels` (50000,) and `test_labels` (10000,), uint8 in 0..9; `levels` (), float32, 255: a
+        pixel's value is `image / levels`, in [0, 1].
 
     Raises:
         UserError: a setting is unknown or does not fit, or the archive is missing, damaged, or has not what it must

@@ -124,7 +124,7 @@ def _shown(artifact: Artifact, sources: Sources, origins: Mapping[tuple[str, str
     if artifact.form == "table":
         table = artifact.draw(sources)
         return {"says": table.title, "notes": table.notes, "tables": parts_of(table, _links(origins))}
-    panels = artifact.taken_apart(sources)
+    panels = None if artifact.is_left_out else artifact.taken_apart(sources)
     if panels is None:
         path = root / artifact.configuration.paths.figure(artifact.name, "png")
         small = thumbnail_of(path, SMALL) if artifact.settings.key_figure else None
