@@ -9,9 +9,11 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.kinds.curves import Curves
 from hidden_dynamics.artifacts.notes import caption
 from hidden_dynamics.artifacts.tables import csv, html, markdown, tex
-from hidden_dynamics.claims.verdict import NOT_RUN
+from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN
 from hidden_dynamics.configuration.jobs import training_jobs
 from hidden_dynamics.configuration.runs import all_runs
+from hidden_dynamics.pages.sections import section_of
+from hidden_dynamics.results.rows import write_rows
 
 WITHOUT = {"leave_out": ["svhn"]}
 SAID = "Left out by the user (leave_out): SVHN; so there are no runs of svhn_images."
@@ -48,6 +50,13 @@ def test_a_table_of_nothing_else_says_so(tmp_path):
     assert set(table.frame["", "Ours"]) == {"SVHN left out"} and len(table.frame) == 5
     for form in (csv, markdown, tex, html):
         assert form(table)
+
+
+def test_the_pages_section_of_it_has_no_runs(tmp_path):
+    artifact = artifact_at("evening", "acenode_table3", **WITHOUT)
+    write_rows(tmp_path / artifact.configuration.paths.verdicts(artifact.name), COLUMNS, judged(artifact).values())
+    section = section_of(artifact, [], [], tmp_path)
+    assert section.runs == 0 and section.says.endswith("SVHN left out") and SAID in section.notes
 
 
 def test_a_figure_of_nothing_else_says_so(tmp_path):

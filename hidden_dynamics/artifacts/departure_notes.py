@@ -4,12 +4,14 @@ Records are those of a table's data (hidden_dynamics.artifacts.comparison): task
 where they are of runs, how many.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.schema import Training
 from hidden_dynamics.papers.published import with_originals
 from hidden_dynamics.results.departures import changed_words, departures, is_resized, listed, original_of
 
@@ -62,11 +64,17 @@ def _replacements(configuration: Configuration, rows: Rows) -> list[str]:
 def _schedules(configuration: Configuration, rows: Rows) -> list[str]:
     """ "10 and 12 epochs", where the paper's runs have others; else whether other settings differ."""
     tasks = list(dict.fromkeys(row["task"] for row in rows))
-    epochs = {task: configuration.tasks[task].training.epochs for task in tasks}
-    other = [epochs[task] for task in tasks if epochs[task] != configuration.papers_tasks[task].training.epochs]
+    epochs = {task: _epochs(configuration.tasks[task].training) for task in tasks}
+    other = [epochs[task] for task in tasks if epochs[task] != _epochs(configuration.papers_tasks[task].training)]
     if other:
-        return [f"{listed([str(number) for number in dict.fromkeys(other)])} epochs"]
+        numbers = [f"{number:g}" for number in dict.fromkeys(other)]
+        return [f"{listed(numbers)} epoch{'' if numbers == ['1'] else 's'}"]
     return ["other settings than the paper’s"] if changed_words(configuration, tasks) else []
+
+
+def _epochs(training: Training) -> float:
+    """The epochs of a training; not all of one where the rates end it before."""
+    return min(training.epochs, training.rates.until or math.inf) if training.rates else training.epochs
 
 
 def departures_note(configuration: Configuration, records: Rows) -> list[str]:
