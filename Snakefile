@@ -32,6 +32,7 @@ include: "rules/claims.smk"
 include: "rules/render.smk"
 include: "rules/index.smk"
 include: "rules/forecast.smk"
+include: "rules/evidence.smk"
 
 
 rule all:

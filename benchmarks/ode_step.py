@@ -150,6 +150,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_parts(parser, PARTS)
     parser.add_argument("--tolerance", type=float, default=1e-4, help="of dopri5, rtol and atol (default: 1e-4)")
+    parser.add_argument("--batch", type=positive, default=128, help="crops of a timed step (default: 128)")
     parser.add_argument("--rounds", type=positive, default=5, help="timed rounds, after two that are not (default: 5)")
     return parse(parser, "ode_step")
 
@@ -200,8 +201,8 @@ def steps(options: argparse.Namespace) -> Iterator[dict]:
 
 def _steps(adjoint: bool, options: argparse.Namespace) -> list[dict]:
     solver = {"rtol": options.tolerance, "atol": options.tolerance, "adjoint": adjoint}
-    arrays, device = few_images(128), torch.device(options.device)
-    subjects = {name: subject_of(run_of(name, **solver), arrays, device, 128) for name in TIMED}
+    arrays, device = few_images(options.batch), torch.device(options.device)
+    subjects = {name: subject_of(run_of(name, **solver), arrays, device, options.batch) for name in TIMED}
     evaluations = {name: evaluations_of(subject) for name, subject in subjects.items()}
     for name in TIMED:
         if evaluations[name] != evaluations[name.removesuffix(PLAIN)]:

@@ -66,7 +66,7 @@ def main() -> None:
     options = parse_arguments()
     prepare(options)
     rng = np.random.default_rng(0)
-    task = make_task(rng, torch.device(options.device))
+    task = make_task(rng, options.longest, torch.device(options.device))
     rows = []
     for name in options.models:
         for size in MODELS[name][2]:
@@ -79,14 +79,16 @@ def main() -> None:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS), help="default: all")
+    parser.add_argument("--longest", type=int, default=LONGEST, help="frames of the longest (default: 490)")
     parser.add_argument("--rounds", type=int, default=7, help="timed rounds, after two that are not (default: 7)")
     add_clock(parser)
     return parse(parser, "ragged")
 
 
-def make_task(rng: np.random.Generator, device: torch.device) -> SpeechPrediction:
-    lengths = (SHORTEST + (LONGEST - SHORTEST) * rng.beta(2, 4.07, UTTERANCES)).astype(np.int64)
-    lengths[lengths.argmax()] = LONGEST
+def make_task(rng: np.random.Generator, longest: int, device: torch.device) -> SpeechPrediction:
+    shortest = SHORTEST * longest // LONGEST
+    lengths = (shortest + (longest - shortest) * rng.beta(2, 4.07, UTTERANCES)).astype(np.int64)
+    lengths[lengths.argmax()] = longest
     arrays = {"train_frames": rng.standard_normal((lengths.sum(), BINS), dtype=np.float32), "train_lengths": lengths}
     for split in ("validation", "test"):  # not used
         arrays |= {f"{split}_frames": arrays["train_frames"][: lengths[0]], f"{split}_lengths": lengths[:1]}
@@ -102,14 +104,14 @@ def measure(
         "batch": PaddedNetwork(task, core, **hyperparameters),
         "data set": PaddedNetwork(task, core, **hyperparameters),
     }
-    networks["data set"].steps = LONGEST
+    networks["data set"].steps = options.longest
     drawn = [rng.permutation(task.train_size)[:size] for _ in range(WARM_UP + options.rounds)]
     steps = {
         way: functools.partial(training_step, network.to(options.device), task, iter(drawn))
         for way, network in networks.items()
     }
     rounds = times(steps, options)
-    rows = [rows_run(-np.sort(-task.train.lengths[chosen]), options.device) for chosen in drawn[WARM_UP:]]
+    rows = [rows_run(-np.sort(-task.train.lengths[chosen]), options) for chosen in drawn[WARM_UP:]]
     return [
         {
             "model": name,
@@ -144,12 +146,12 @@ def figures(way: str, rounds: list[dict[str, float]]) -> dict:
     }
 
 
-def rows_run(lengths: np.ndarray, device: str) -> dict[str, int]:
-    pieces = segments(torch.from_numpy(lengths), GPU_SEGMENT if device == "cuda" else CPU_SEGMENT)
+def rows_run(lengths: np.ndarray, options: argparse.Namespace) -> dict[str, int]:
+    pieces = segments(torch.from_numpy(lengths), GPU_SEGMENT if options.device == "cuda" else CPU_SEGMENT)
     return {
         "ragged": sum((end - start) * count for start, end, count in pieces),
         "batch": int(lengths[0]) * len(lengths),
-        "data set": LONGEST * len(lengths),
+        "data set": options.longest * len(lengths),
     }
 
 

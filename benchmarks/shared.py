@@ -63,8 +63,7 @@ def parse(parser: argparse.ArgumentParser, benchmark: str) -> argparse.Namespace
 
 def prepare(options: argparse.Namespace) -> None:
     torch.manual_seed(0)
-    torch.set_num_threads(options.threads)
-    torch.set_flush_denormal(True)  # as training does: else what decays towards 0 becomes slow
+    devices.set_arithmetic(options.threads, "fp32")  # as training does: cuDNN's own choice would be TF32
 
 
 def run_parts(

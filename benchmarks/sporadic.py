@@ -39,7 +39,7 @@ from hidden_dynamics.models.gru_ode_bayes import GRUODE, ACEGRUODEBayes, BayesJu
 from hidden_dynamics.models.observations import Observations, Rows, batch_of  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 
-PLAIN, SPAN, TIMES = ", plain", 200.0, 1491
+PLAIN, TIMES, SIZES = ", plain", 1491, ("series", "rows", "span")
 NETWORKS = {"GRU-ODE-Bayes": None, "ACE-GRU-ODE-Bayes, released": "released", "ACE-GRU-ODE-Bayes": "evolving"}
 
 
@@ -137,13 +137,14 @@ def parse_arguments() -> argparse.Namespace:
     add_parts(parser, PARTS)
     parser.add_argument("--series", type=positive, default=300, help="of a batch (default: 300)")
     parser.add_argument("--rows", type=positive, default=316, help="of a series (default: 316)")
+    parser.add_argument("--span", type=float, default=200.0, help="of the times (default: 200)")
     parser.add_argument("--rounds", type=positive, default=5, help="timed rounds, after two that are not (default: 5)")
     return parse(parser, "sporadic")
 
 
 def batch(options: argparse.Namespace) -> Observations:
     rng = np.random.default_rng(0)
-    times = np.round(np.arange(TIMES) * SPAN / TIMES, 2).astype(np.float32)
+    times = np.round(np.arange(TIMES) * options.span / TIMES, 2).astype(np.float32)
     chosen = [np.sort(rng.choice(times, options.rows, replace=False)) for _ in range(options.series)]
     count = options.series * options.rows
     mask = np.arange(5) == rng.integers(0, 5, count)[:, None]
@@ -155,7 +156,7 @@ def batch(options: argparse.Namespace) -> Observations:
 
 def network_of(name: str, options: argparse.Namespace) -> GRUODEBayes:
     torch.manual_seed(0)
-    attention, settings = NETWORKS[name.removesuffix(PLAIN)], {"prep": 20, "delta": 0.25, "end": SPAN}
+    attention, settings = NETWORKS[name.removesuffix(PLAIN)], {"prep": 20, "delta": 0.25, "end": options.span}
     if attention is None:
         return GRUODEBayes(Climate(), 50, **settings).to(options.device)
     penalty = {"weight": 0.1, "of": "correlation" if attention == "released" else "parameters"}
@@ -194,7 +195,7 @@ def check_alike(name: str, observations: Observations, options: argparse.Namespa
 def memory(options: argparse.Namespace) -> Iterator[dict]:
     for name in NETWORKS:
         for form in (name, name + PLAIN):
-            peak = peak_of_fresh_process(__file__, form, options, series=options.series, rows=options.rows)
+            peak = peak_of_fresh_process(__file__, form, options, **{size: getattr(options, size) for size in SIZES})
             yield row_of(what(form, options), "MiB", peak, None, options)
 
 

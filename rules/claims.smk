@@ -51,6 +51,7 @@ rule render_claims:
         **LIGHT,
     params:
         claims=json.dumps([entry.given() for entry in load_claims().of_others]),
+        directions=SCALE.directions,
         meaning=meaning_of_all(CONFIGURATION, ["scripts.render_claims.main"]),
     message:
         "Gathering the verdicts on all claims"

@@ -5,8 +5,8 @@
 
 Reads the summary, costs or features that the artifact is made of, and the files of its runs. Writes one row per claim
 to results/<scale>/claims/<artifact>.csv (hidden_dynamics.claims.verdict.COLUMNS); an empty cell means "none". With
---explain it writes nothing, and prints every number that enters one verdict, the test's steps, and the verdict: ids are
-the first column of claims.csv. docs/claims.md has the rules.
+--explain it writes nothing, and prints every number that enters one verdict, the test's steps, the verdict and, where
+the scale gives one, the second verdict: ids are the first column of claims.csv. docs/claims.md has the rules.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -51,8 +51,11 @@ def write_verdicts(artifact: Artifact, claimed: Claimed, root: Path) -> None:
     """The file of an artifact's verdicts; their counts are printed."""
     rows = verdicts(artifact, claimed, gather(artifact, root))
     write_rows(root / artifact.configuration.paths.verdicts(artifact.name), COLUMNS, rows)
-    found = Counter(row["verdict"] for row in rows if not row["judged_with"])
-    print(", ".join(f"{verdict}: {count}" for verdict, count in found.items()))
+    own = [row for row in rows if not row["judged_with"]]
+    for column in ("verdict", "here"):  # on lines of their own
+        found = Counter(row[column] for row in own if row[column])
+        if found:
+            print(", ".join(f"{verdict}: {count}" for verdict, count in found.items()))
 
 
 def explanation(artifacts: Mapping[str, Artifact], claimed: Mapping[str, Claimed], name: str, root: Path) -> str:

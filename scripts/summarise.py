@@ -26,7 +26,7 @@ def main() -> None:
     output = given.root / configuration.paths.summary(given.artifact)
     write_rows(output, summary.COLUMNS, summary.rows_of(configuration, given.artifact, runs, given.root))
     if artifact is not None and artifact.averaged:
-        points = curves.points_of(configuration, artifact.settings.panels, runs, given.root)
+        points = curves.points_of(configuration, artifact.panels, runs, given.root)
         write_rows(given.root / configuration.paths.curves(artifact.name), curves.COLUMNS, points)
 
 

@@ -65,7 +65,7 @@ def record_of(
     dataset = run.spec["dataset"]
     about = {
         "name": dataset,
-        "title": configuration.title_of(dataset),
+        "title": configuration.data_title(run.task),
         "stand_in_for": configuration.replaced(run.task),
         "digest": f"digest of {dataset}",
     }
@@ -286,7 +286,7 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[dic
     """The points of a figure's curves, as text: from far above the rest a slow fall, different for each model."""
     rows = []
     x = np.arange(1, points + 1)
-    for index, panel in enumerate(artifact.settings.panels):
+    for index, panel in enumerate(artifact.panels):
         cells = [cell for cell in artifact.cells() if (cell.task, cell.size) == (panel.task, panel.size)]
         for number, cell in enumerate(cells):
             mean = 0.2 / (1 + (number + 1) * x / points) + 30 * np.exp(-x / 3)
@@ -371,7 +371,7 @@ def _data_of(artifact: Artifact, run: Run) -> dict[str, Any]:
     return {
         "scale": artifact.configuration.scale_name,
         "dataset": dataset,
-        "dataset_title": artifact.configuration.title_of(dataset),
+        "dataset_title": artifact.configuration.data_title(run.task),
         "stand_in_for": artifact.configuration.replaced(run.task),
         "readings": json.dumps(run.spec["readings"], sort_keys=True),
         "precision": run.spec["precision"],

@@ -22,7 +22,7 @@ from hidden_dynamics.papers.claims import FILE, ClaimEntry, Margin, artifacts_wi
 
 ENTRIES = load_claims().claims
 MODELS = load().models
-SCALES = ("demo", "pilot", "paper")
+SCALES = ("demo", "evening", "pilot", "paper")
 NOT_CLAIMED = {  # artifacts about which the papers say nothing that runs could contradict, and why
     *(f"momentumrnn_table{number}" for number in range(6, 11)),  # settings
     "momentumrnn_figure8",  # an example of a task

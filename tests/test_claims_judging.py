@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import judge_claims
 import numpy as np
@@ -738,7 +739,11 @@ def test_marks_take_the_printed_direction_and_the_value():
     ]
     places = (("t", "a"), ("t", "b"), ("u", "a"), ("t", "c"))
     records = [{"task": task, "metric": "m", "model": model, "size": 8} for task, model in places]
-    marked = with_verdicts(records, rows, "lstm")
+    table = SimpleNamespace(
+        published=SimpleNamespace(baseline="lstm"),
+        configuration=SimpleNamespace(scale=SimpleNamespace(directions=False)),
+    )
+    marked = with_verdicts(table, records, rows)
     assert [record["verdict"] for record in marked] == ["reproduced", None, None, "judged with Table 4"]
     assert [record["value_verdict"] for record in marked] == ["contradicted", None, None, "judged with Table 4"]
 

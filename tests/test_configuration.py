@@ -45,6 +45,9 @@ BAD = [
     (SETTINGS, "data.mirror", 5, "data.mirror", "a directory's path, or null"),
     (SETTINGS, "data.directry", "x", "data", "Did you mean 'directory'"),
     (SETTINGS, "sede", [1], "", "Did you mean 'seeds'"),
+    (SETTINGS, "leave_out", "svhn", "leave_out", "a list of different datasets"),
+    (SETTINGS, "leave_out", ["svhn", "svhn"], "leave_out", "a list of different datasets"),
+    (SETTINGS, "leave_out", ["svn"], "leave_out", "Did you mean 'svhn'"),
     (SETTINGS, "readings", {"sr_cel": "released"}, "readings", "Did you mean 'sr_cell'"),
     (SETTINGS, "readings", {"default": "relased"}, "readings.default", "'released'"),
     (SETTINGS, "readings", {"default": "once"}, "readings.default", "Known: published, released"),
@@ -126,7 +129,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("scale", ["demo", "pilot", "paper"])
+@pytest.mark.parametrize("scale", ["demo", "evening", "pilot", "paper"])
 def test_what_is_shipped_loads_at_every_scale(configured, scale):
     configuration = configured(scale=scale)
     assert configuration.scale_name == scale

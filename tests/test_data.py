@@ -225,6 +225,16 @@ def test_mnist_is_read_row_by_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert {array.dtype for name, array in arrays.items() if name != "levels"} == {np.dtype(np.uint8)}
 
 
+def test_mnist_is_averaged_to_a_smaller_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    small_mnist(tmp_path, monkeypatch)
+    whole, small = (mnist.prepare(tmp_path, settings) for settings in ({}, {"side": 14}))
+    for split in ("train", "test"):
+        squares = whole[f"{split}_images"].reshape(-1, 14, 2, 14, 2).astype(int).sum((2, 4))
+        assert np.array_equal(small[f"{split}_images"], ((squares + 2) // 4).reshape(-1, 196))
+        assert np.array_equal(small[f"{split}_labels"], whole[f"{split}_labels"])
+    assert small["levels"] == 255
+
+
 def test_mnist_of_the_wrong_size_or_with_wrong_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     small_mnist(tmp_path, monkeypatch)
     (tmp_path / "test-labels").write_bytes(idx(np.array([1, 2, 3])))
@@ -269,8 +279,8 @@ SPOKEN = {"train": 6, "validation": 2, "test": 3, "shortest": 300, "longest": 70
         (adding, ADDING | {"length": 1}, "adding: .* 'length' must be a whole number >= 2, found 1"),
         *((digits, {"enlarge": bad}, f"digits: .*, found {bad!r}") for bad in (0, -1, 1.5, True, None, "2")),
         (digits, {"seed": 1}, "digits: unknown setting 'seed'; known: enlarge"),
-        (cifar10, {"whitened": 1}, "cifar10: unknown setting 'whitened'; known: none"),
-        (svhn, {"extra": 1}, "svhn: unknown setting 'extra'; known: none"),
+        (cifar10, {"whitened": 1}, "cifar10: unknown setting 'whitened'; known: side"),
+        (svhn, {"extra": 1}, "svhn: unknown setting 'extra'; known: side"),
         (timit, {"split": 1}, "timit: unknown setting 'split'"),
         (synthetic_speech, SPOKEN | {"train": 0}, "synthetic_speech: .* 'train' must be a whole number >= 1, found 0"),
         (synthetic_speech, SPOKEN | {"shortest": 99}, "'shortest' must be a whole number >= 100, found 99"),

@@ -65,7 +65,7 @@ def test_every_departure_and_model_has_a_row():
     assert set(table.data["without"]) == {"physionet"}
 
 
-@pytest.mark.parametrize("scale", ["demo", "pilot", "paper"])
+@pytest.mark.parametrize("scale", ["demo", "evening", "pilot", "paper"])
 def test_one_reading_differs_where_one_thing_departs(scale):
     """And all that the models have, where everything does."""
     table = drawn(scale)

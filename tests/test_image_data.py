@@ -1,4 +1,4 @@
-"""CIFAR-10 and SVHN, read from small files in the original formats; the enlarged digits."""
+"""CIFAR-10 and SVHN, read from small files in the original formats; averaged images; the enlarged digits."""
 
 import io
 from pathlib import Path
@@ -6,11 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import refused
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays_of
 from raw import pack
 from scipy.io import savemat
 
 from hidden_dynamics.configuration import load_datasets
-from hidden_dynamics.data import cifar10, digits, svhn
+from hidden_dynamics.data import cifar10, digits, images, mnist, svhn
 from hidden_dynamics.data.streams import generator
 
 
@@ -253,6 +256,58 @@ def test_a_broken_off_matlab_file_is_named(tmp_path: Path, few_digits, packed: b
 def test_the_registry_and_the_module_agree_on_svhn():
     files = load_datasets()["svhn"].files
     assert list(files) == [name for name, _ in svhn.FILES.values()]
+
+
+# ------------------------------------------------------------------------------------------------------- smaller images
+
+
+def test_a_pixel_becomes_the_mean_of_four_rounded_to_a_whole_level_halves_up():
+    fours = [(0, 0, 0, 1), (0, 0, 1, 1), (0, 1, 1, 1), (1, 1, 1, 1), (254, 255, 255, 255), (0, 255, 0, 255)]
+    whole = np.array(fours, np.uint8).reshape(-1, 2, 2)
+    assert images.averaged(whole, 1).ravel().tolist() == [0, 1, 1, 1, 255, 128]  # 0.25, 0.5, 0.75, 1, 254.75, 127.5
+
+
+@given(st.data())
+def test_averaged_images_are_within_half_a_level_of_the_mean_of_each_square(data):
+    side, square = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
+    channels = data.draw(st.sampled_from([(), (1,), (3,)]))
+    whole = data.draw(arrays_of.arrays(np.uint8, (2, side * square, side * square, *channels)))
+    small = images.averaged(whole, side)
+    assert (small.shape, small.dtype) == ((2, side, side, *channels), np.uint8)
+    for row, column in np.ndindex(side, side):
+        there = whole[:, row * square : (row + 1) * square, column * square : (column + 1) * square]
+        error = small[:, row, column] - there.mean((1, 2), np.float64)
+        assert (error > -0.5).all() and (error <= 0.5).all()
+
+
+@pytest.mark.parametrize(("module", "whole"), [(mnist, 28), (cifar10, 32), (svhn, 32)])
+def test_a_side_that_does_not_fit_is_refused_by_name(tmp_path: Path, module, whole: int):
+    for settings, word in [({"side": 9}, f"divide {whole}"), ({"side": 0}, ">= 1"), ({"sid": 2}, "known: side")]:
+        with refused(word, key=next(iter(settings))):
+            module.prepare(tmp_path, settings)
+        with refused(word, key=next(iter(settings))):
+            module.stand_in(settings)
+
+
+@pytest.mark.parametrize(("module", "shape"), [(mnist, (196,)), (cifar10, (16, 16, 3)), (svhn, (16, 16, 3))])
+def test_a_forecast_measures_on_images_of_the_smaller_side(module, shape: tuple[int, ...]):
+    arrays = module.stand_in({"side": 14 if module is mnist else 16})
+    assert arrays["train_images"].shape[1:] == arrays["test_images"].shape[1:] == shape
+
+
+def test_cifar10_is_averaged_color_by_color(tmp_path: Path, few_records):
+    write_archive(tmp_path, batches())
+    whole, small = cifar10.prepare(tmp_path, {})["test_images"], cifar10.prepare(tmp_path, {"side": 16})["test_images"]
+    fours = whole[:, 0:2, 2:4].astype(int).sum((1, 2))
+    assert np.array_equal(small[:, 0, 1], (fours + 2) // 4) and small.shape == (RECORDS, 16, 16, 3)
+
+
+def test_svhn_is_averaged_color_by_color(tmp_path: Path, few_digits):
+    for split in COUNTS:
+        write_mat(tmp_path, split)
+    whole, small = svhn.prepare(tmp_path, {})["test_images"], svhn.prepare(tmp_path, {"side": 16})["test_images"]
+    fours = whole[:, 30:32, 0:2].astype(int).sum((1, 2))
+    assert np.array_equal(small[:, 15, 0], (fours + 2) // 4) and small.shape == (COUNTS["test"], 16, 16, 3)
 
 
 # --------------------------------------------------------------------------------------------------------------- digits

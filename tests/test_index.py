@@ -1,5 +1,6 @@
 """The page of a scale, on made-up results: what it says, what it links to, and how it behaves in a real browser."""
 
+import difflib
 import json
 import re
 import shutil
@@ -294,6 +295,31 @@ def test_where_nothing_is_judged_the_page_says_so_and_shows_neither_verdict_nor_
     approved("index_none_judged.txt", "\n".join(filter(None, lines)))
     assert {a["data-verdict"] for _, a in read.tags if "data-verdict" in a} == {"not run at this scale"}
     assert words(read.texts["claim-c"]).startswith("SRLSTM beats LSTM changed from the paper’s")
+
+
+def test_second_verdicts_stand_apart_and_change_nothing_else(configuration, root, tmp_path):
+    """Without them the page is the same, byte for byte; what comes with them is in boxes of their own."""
+    shutil.copytree(root, tmp_path / "second")
+    rows = [claim(*given) for given in (*CLAIMS, ("e", IMAGES, "not run at this scale", "ACE-ODE-Net beats ResNet"))]
+    pages = []
+    for second in ({}, {"d": ("holds here", ""), "e": ("undecided here", "the seeds’ spread allows both")}):
+        for row in rows:
+            row["here"], row["here_reason"] = second.get(row["id"], ("", ""))
+        rows[-1]["seeds_needed"] = "7" if second else ""
+        write_rows(tmp_path / "second" / configuration.paths.all_verdicts("csv"), COLUMNS, rows)
+        pages.append(index_page(configuration, tmp_path / "second"))
+    before, after = (page.splitlines() for page in pages)
+    found = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    assert {tag for tag, *_ in found} == {"equal", "insert"}
+    added = [line for tag, _, _, start, end in found if tag == "insert" for line in after[start:end]]
+    assert not re.search("reproduced|contradicted|inconclusive|data-verdict", "\n".join(added))
+    assert not re.search("(holds|fails|undecided) here|second verdict|--second", pages[0], re.IGNORECASE)
+    read = Reader(pages[1])
+    texts = [read.texts[place] for place in ("second-verdicts", "claim-d", "claim-e")]
+    lines = [words(line) for text in texts for line in text.splitlines()]
+    approved("index_second.txt", "\n".join(filter(None, lines)))
+    counts = [cell for row in read.rows for cell in row if re.fullmatch(r"\d+ here", cell)]
+    assert counts == ["1 here", "1 here"] * 2  # of Table 2, and of all
 
 
 def test_a_table_wider_than_a_screen_is_shown_group_by_group():

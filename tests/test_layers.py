@@ -20,6 +20,7 @@ ORDER = [
     "claims",
     "artifacts",
     "pages",
+    "publication",
 ]
 # Files of one name in two packages: one subject in two layers.
 SUBJECTS = {

@@ -4,6 +4,7 @@ from approved import approved
 from drawn import artifact_at
 from made import summary_of
 
+from hidden_dynamics.artifacts.departure_notes import departures_in_title
 from hidden_dynamics.artifacts.notes import caption, divergence_notes, readings_note
 
 
@@ -17,6 +18,29 @@ def test_captions_are_as_approved():
         artifact_at("demo", "momentumrnn_table14"),
     ]
     approved("captions.txt", "\n\n".join(map(caption, shown)))
+
+
+def test_reduced_data_are_named_as_such_beside_the_whole():
+    for name, title, original in [
+        ("momentumrnn_table1", "MNIST averaged to 14 × 14", "MNIST"),
+        ("acenode_table4", "CIFAR-10 averaged to 16 × 16", "CIFAR-10"),
+        ("acenode_table8", "PhysioNet 2012 set a at times rounded to 1 h", "PhysioNet 2012 set a+b"),
+    ]:
+        artifact = artifact_at("evening", name)
+        assert f"{title} in place of {original}; " in caption(artifact)
+        assert "preparation of the data" not in caption(artifact)
+        assert {row["dataset_title"] for row in summary_of(artifact)} == {title}
+
+
+def test_a_title_says_how_many_epochs_were_trained_and_how_much_of_one():
+    for name, text in [
+        ("momentumrnn_table1", "2 epochs"),
+        ("momentumrnn_table4", "1 epoch,"),
+        ("acenode_table2", "0.66 "),
+    ]:
+        artifact = artifact_at("evening", name)
+        rows = summary_of(artifact)
+        assert f", {text}" in departures_in_title(artifact, rows, [{"departures": "some", "runs": 1}])
 
 
 def test_a_reading_that_differs_within_a_task_says_so():

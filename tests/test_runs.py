@@ -254,7 +254,7 @@ def test_orthogonal_networks_are_trained_as_table_6_says_size_by_size(configured
         assert (optimisers["main"]["lr"], optimisers["orthogonal"]["lr"]) == expected
 
 
-@pytest.mark.parametrize(("scale", "count"), [("demo", 412), ("pilot", 508), ("paper", 1270)])
+@pytest.mark.parametrize(("scale", "count"), [("demo", 412), ("evening", 1030), ("pilot", 508), ("paper", 1270)])
 def test_every_run_has_a_directory_and_a_name_of_its_own(configured, scale, count):
     runs = all_runs(configured(scale=scale))
     assert len(runs) == count

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import prepare
 import pytest
+from conftest import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -89,8 +90,14 @@ def test_ptb_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert arrays["vocabulary"].tolist() == ["the", "<unk>", "rose", "N", "<eos>", "end", "last"]
     assert arrays["train"].tolist() == [0, 1, 2, 3, 4, 0, 5, 4]
     assert arrays["validation"].tolist() == [0, 5, 2, 4] and arrays["test"].tolist() == [0, 6, 2, 4, 3, 4]
-    with pytest.raises(UserError, match="ptb: unknown setting 'vocabulary'; known: none"):
+    with pytest.raises(UserError, match="ptb: unknown setting 'vocabulary'; known: words"):
         ptb.prepare(tmp_path, {"vocabulary": 7})
+    shorter = ptb.prepare(tmp_path, {"words": 5})
+    assert shorter["train"].tolist() == [0, 1, 2, 3, 4] and shorter["validation"].tolist() == [0, 5, 2, 4]
+    assert shorter["vocabulary"].tolist() == arrays["vocabulary"].tolist()
+    for words in (0, 929_590):
+        with refused("words", key="words"):
+            ptb.prepare(tmp_path, {"words": words})
 
 
 @pytest.mark.parametrize("name", ptb.FILES.values())

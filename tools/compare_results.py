@@ -3,8 +3,8 @@
     python tools/compare_results.py old/results/demo results/demo
 
 Runs are compared where their specifications agree (of a class its name counts, not its module): metrics.csv byte for
-byte. Tables are compared cell by cell in the columns that both have, and verdicts by the ids of their claims, but for
-what a clock measured. Ends with exit code 1 where anything differs.
+byte. Tables are compared cell by cell in the columns that both have, and so are verdicts, first and second, by the ids
+of their claims, but for what a clock measured. Ends with exit code 1 where anything differs.
 """
 
 import argparse
@@ -20,7 +20,7 @@ MEASURED = {
     *("clock_minutes", "computed_minutes", "clock_minutes_ratio", "computed_minutes_ratio"),
 }
 MEASURED_METRICS = ("time_to_accuracy", "training_time", "evaluation_time", "training_memory", "evaluation_memory")
-VERDICT = ("verdict", "estimate", "low", "high", "p", "p_adjusted", "effect", "published", "statement")
+VERDICT = ("verdict", "here", "estimate", "low", "high", "p", "p_adjusted", "effect", "published", "statement")
 
 
 def main() -> None:
@@ -66,11 +66,10 @@ def compare_verdicts(old: Path, new: Path) -> tuple[str, list[str]]:
     differences = [f"claim {name} is only in one of them" for name in sorted(set(before) ^ set(after))]
     compared = [name for name in before if name in after and before[name]["metric"] not in MEASURED_METRICS]
     for name in compared:
-        differences += [
-            f"claim {name}: {column}: {before[name][column]} → {after[name][column]}"
-            for column in VERDICT
-            if not _same(before[name][column], after[name][column])
-        ]
+        one, other = before[name], after[name]
+        common = [column for column in VERDICT if column in one and column in other]
+        changed = [column for column in common if not _same(one[column], other[column])]
+        differences += [f"claim {name}: {column}: {one[column]} → {other[column]}" for column in changed]
     return f"Claims: {len(before)} and {len(after)}, {len(compared)} compared.", differences
 
 

@@ -94,7 +94,8 @@ class Artifact(ABC):
     def draw(self, sources: Any) -> Any:
         """The table (hidden_dynamics.artifacts.tables.Table) or figure (matplotlib's) made of its sources.
 
-        Unless a kind says how, by `draw(artifact, sources)` of the module `drawing` in its package.
+        Unless a kind says how, by `draw(artifact, sources)` of the module `drawing` in its package. Of what is left
+        out there is an empty one, which says so.
 
         Args:
             sources: where its files are (hidden_dynamics.artifacts.sources.Sources).
@@ -102,6 +103,8 @@ class Artifact(ABC):
         Raises:
             UserError: a file is missing, damaged, or of something else.
         """
+        if self.is_left_out:
+            return importlib.import_module("hidden_dynamics.artifacts.left_out").draw(self)
         return importlib.import_module(f"{type(self).__module__}.drawing").draw(self, sources)
 
     def taken_apart(self, sources: Any) -> Any:
@@ -109,11 +112,13 @@ class Artifact(ABC):
         return None
 
     def cells(self) -> list[Cell]:
-        """The cells shown: the paper's, then the user's own models on the same tasks and sizes."""
+        """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not those of tasks that
+        are left out."""
         shown = self.shown()
         places = {(cell.task, cell.size) for cell in shown}
         extras = extra_cells(self.configuration) if self.with_extras else []
-        return [*dict.fromkeys(shown), *(cell for cell in extras if (cell.task, cell.size) in places)]
+        cells = [*dict.fromkeys(shown), *(cell for cell in extras if (cell.task, cell.size) in places)]
+        return [cell for cell in cells if cell.task not in self.configuration.left_out]
 
     @cached_property
     def cell_runs(self) -> list[Run]:
@@ -136,6 +141,11 @@ class Artifact(ABC):
     def tasks(self) -> list[str]:
         return list(dict.fromkeys(cell.task for cell in self.shown()))
 
+    @property
+    def is_left_out(self) -> bool:
+        """Whether the user leaves out all that it shows (`leave_out` in config.yaml): it is made of nothing then."""
+        return bool(self.tasks()) and set(self.tasks()) <= set(self.configuration.left_out)
+
     def check(self, where: str) -> None:
         """Hold the names in its settings, which stand at `where`, to what is configured."""
         for task in self.tasks():
@@ -154,6 +164,8 @@ class Artifact(ABC):
     def inputs(self) -> dict[str, str]:
         """Its files beside those of runs, by name: summary, curves, costs, features, maps."""
         paths, files = self.configuration.paths, {}
+        if self.is_left_out:
+            return files
         if self.summarised or self.averaged:
             files["summary"] = paths.summary(self.name)
         if self.averaged:

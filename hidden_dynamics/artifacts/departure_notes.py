@@ -4,14 +4,16 @@ Records are those of a table's data (hidden_dynamics.artifacts.comparison): task
 where they are of runs, how many.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.schema import Training
 from hidden_dynamics.papers.published import with_originals
-from hidden_dynamics.results.departures import changed_words, departures, is_resized, listed
+from hidden_dynamics.results.departures import changed_words, departures, is_resized, listed, original_of
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -39,7 +41,7 @@ def departures_in_title(artifact: Artifact, rows: Rows, records: Rows, trained: 
         trained: as for `departures`.
     """
     configuration, rows = artifact.configuration, with_originals(artifact.configuration, artifact.paper, rows)
-    parts = _stand_ins(configuration, rows) + (_schedules(configuration, rows) if trained else [])
+    parts = _replacements(configuration, rows) + (_schedules(configuration, rows) if trained else [])
     sizes = dict.fromkeys(str(row["size"]) for row in rows if is_resized(row))
     parts += [f"N = {listed(list(sizes))}"] if sizes else []
     ran = _ran(records)
@@ -50,23 +52,29 @@ def departures_in_title(artifact: Artifact, rows: Rows, records: Rows, trained: 
     return f", {', '.join(parts)}: not comparable with the published numbers"
 
 
-def _stand_ins(configuration: Configuration, rows: Rows) -> list[str]:
-    """ "Digits in place of MNIST and SVHN", for each stand-in."""
+def _replacements(configuration: Configuration, rows: Rows) -> list[str]:
+    """ "Digits in place of MNIST and SVHN", for each stand-in, and for data that were reduced."""
     found: dict[str, list[str]] = {}
     for row in rows:
-        if row["stand_in_for"]:
-            found.setdefault(row["dataset_title"], []).append(configuration.title_of(row["stand_in_for"]))
+        if original := original_of(configuration, row):
+            found.setdefault(row["dataset_title"], []).append(original)
     return [f"{title} in place of {listed(list(dict.fromkeys(originals)))}" for title, originals in found.items()]
 
 
 def _schedules(configuration: Configuration, rows: Rows) -> list[str]:
     """ "10 and 12 epochs", where the paper's runs have others; else whether other settings differ."""
     tasks = list(dict.fromkeys(row["task"] for row in rows))
-    epochs = {task: configuration.tasks[task].training.epochs for task in tasks}
-    other = [epochs[task] for task in tasks if epochs[task] != configuration.papers_tasks[task].training.epochs]
+    epochs = {task: _epochs(configuration.tasks[task].training) for task in tasks}
+    other = [epochs[task] for task in tasks if epochs[task] != _epochs(configuration.papers_tasks[task].training)]
     if other:
-        return [f"{listed([str(number) for number in dict.fromkeys(other)])} epochs"]
+        numbers = [f"{number:g}" for number in dict.fromkeys(other)]
+        return [f"{listed(numbers)} epoch{'' if numbers == ['1'] else 's'}"]
     return ["other settings than the paper’s"] if changed_words(configuration, tasks) else []
+
+
+def _epochs(training: Training) -> float:
+    """The epochs of a training; not all of one where the rates end it before."""
+    return min(training.epochs, training.rates.until or math.inf) if training.rates else training.epochs
 
 
 def departures_note(configuration: Configuration, records: Rows) -> list[str]:

@@ -133,7 +133,8 @@ def data_of(configuration: Configuration, runs: Sequence[Row]) -> str:
     if replaced:
         return f"stand-in for {' and '.join(map(configuration.title_of, replaced))}: {text}"
     here, paper = json.loads(runs[0]["data"]), configuration.papers_tasks[runs[0]["task"]].data
-    keys = [key for key in here if key not in NOT_IN_PAPERS and here[key] != paper.get(key)]
+    said = configuration.datasets[runs[0]["dataset"]].variants  # in the title
+    keys = [key for key in here if key not in (*NOT_IN_PAPERS, *said) and here[key] != paper.get(key)]
     changed = [f"{key.replace('_', ' ')} {here[key]} instead of {paper.get(key)}" for key in keys]
     return f"data: {text}, but {', '.join(changed)}" if changed else f"data: {text}"
 

@@ -36,11 +36,12 @@ def meaning_of_all(configuration: Configuration, code: Iterable[str]) -> str:
 
 
 def _common(configuration: Configuration) -> list[Any]:
-    """The settings that every artifact may show: scale, seeds, readings, metrics, and the titles of datasets."""
+    """The settings that every artifact may show: scale, its verdicts, seeds, readings, metrics, titles of datasets."""
     metrics = {name: metric.given() for name, metric in configuration.metrics.items()}
     datasets = {name: _without(dataset.given(), "files") for name, dataset in configuration.datasets.items()}
-    scale = [configuration.scale_name, configuration.scale.about, configuration.seeds]
-    return [*scale, configuration.settings.readings, configuration.settings.overrides.given(), metrics, datasets]
+    own, settings = configuration.scale, configuration.settings
+    scale = [configuration.scale_name, own.about, own.directions, configuration.seeds, list(configuration.left_out)]
+    return [*scale, settings.readings, settings.overrides.given(), metrics, datasets]
 
 
 def _without(entry: dict[str, Any], key: str) -> dict[str, Any]:

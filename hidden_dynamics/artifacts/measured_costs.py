@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 
 from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts
-from hidden_dynamics.artifacts.notes import data_text
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
+from hidden_dynamics.results.departures import data_text, original_of
 
 Rows = Sequence[Mapping[str, str]]
 
@@ -63,8 +63,8 @@ def machine_notes(artifact: MeasuredCosts, costs: Rows) -> list[str]:
     first = costs[0]
     threads = f"{first['threads']} CPU thread{'s' if first['threads'] != '1' else ''}"
     machine = first["processor"] if first["device"] == "cpu" else f"{first['device']} ({first['processor']})"
-    data = data_text(artifact.configuration, first["dataset_title"], first["stand_in_for"])
-    if first["stand_in_for"]:
+    data = data_text(artifact.configuration, first)
+    if original_of(artifact.configuration, first):
         data += ": costs and their ratios depend on the sequences' length"
     return [
         f"Measured on {machine}, {threads}, torch {first['torch']}, {first['precision']}, {first['date']}.",

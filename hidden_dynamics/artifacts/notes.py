@@ -15,11 +15,15 @@ RULES = {"max": "highest", "min": "lowest"}  # or the one with the highest, or l
 
 
 def scale_notes(configuration: Configuration) -> list[str]:
-    """The scale in words and, where the user overrode the configuration, how."""
+    """The scale in words and, where the user overrode the configuration or left data out, how."""
     notes = [f"Scale: {configuration.scale_name} ({configuration.scale.about})."]
     overrides = configuration.settings.overrides.given()
     if any(overrides.values()):
         notes.append(f"Changed by the user (overrides): {json.dumps(overrides, sort_keys=True)}.")
+    if configuration.left_out:
+        datasets = ", ".join(dict.fromkeys(configuration.left_out.values()))
+        tasks = ", ".join(configuration.left_out)
+        notes.append(f"Left out by the user (leave_out): {datasets}; so there are no runs of {tasks}.")
     return notes
 
 
@@ -37,7 +41,7 @@ def caption(artifact: Artifact) -> str:
     """An artifact in sentences, before it is made: title, scale, data, departures from the paper, seeds, readings."""
     configuration, runs = artifact.configuration, artifact.runs
     parts = [f"{artifact.settings.heading}.", *scale_notes(configuration)]
-    data = dict.fromkeys(_data(configuration, task) for task in artifact.tasks())
+    data = dict.fromkeys(configuration.data_title(t) for t in artifact.tasks() if t not in configuration.left_out)
     if data:
         parts.append(f"Data: {'; '.join(data)}.")
     departing = departures(configuration, [_row(configuration, run) for run in artifact.cell_runs], bool(runs))
@@ -49,24 +53,15 @@ def caption(artifact: Artifact) -> str:
     return " ".join(parts)
 
 
-def _data(configuration: Configuration, task: str) -> str:
-    return configuration.title_of(configuration.tasks[task].dataset)
-
-
 def _row(configuration: Configuration, run: Run) -> dict[str, Any]:
     """What is known of a run before it is made, of that in which it may depart from the paper."""
     return {
         "task": run.task,
         "size": run.spec["hyperparameters"].get("hidden_size", run.paper_size),
         "paper_size": run.paper_size,
-        "dataset_title": configuration.title_of(run.spec["dataset"]),
+        "dataset_title": configuration.data_title(run.task),
         "stand_in_for": configuration.replaced(run.task),
     }
-
-
-def data_text(configuration: Configuration, title: str, stand_in_for: str | None) -> str:
-    """A dataset's title and, of a stand-in, the title of the dataset that it replaces."""
-    return f"{title} in place of {configuration.title_of(stand_in_for)}" if stand_in_for else title
 
 
 def readings_note(runs: Iterable[tuple[str, Mapping[str, str]]]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.artifacts.tables import ABSENT
+from hidden_dynamics.claims.directions import HAS_A_DIRECTION
 from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN
 from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import read_rows
@@ -25,7 +26,12 @@ COSTS_NOTE = (
     "is judged)."
 )
 VALUE_NOTE = "Verdict on the value: whether ours is the published number, to the margin that claims.md names."
-HEADINGS = {"verdict": "verdict", "value_verdict": "verdict on the value"}
+HERE_NOTE = (
+    "Here: a second verdict, and none on the paper’s claim (that one is “{not_run}”). It says whether the direction in "
+    "which the paper has the row stand to {baseline} holds under this scale’s own conditions, which depart from the "
+    "paper’s as said, by the test that the paper’s claim would take (docs/claims.md)."
+)
+HEADINGS = {"verdict": "verdict", "value_verdict": "verdict on the value", "here": "here"}
 
 Record = dict[str, Any]
 Rows = Sequence[Mapping[str, str]]
@@ -45,42 +51,49 @@ def verdicts_on(artifact: Artifact, root: Path) -> tuple[dict[str, str], ...]:
     return tuple(read_rows(root / artifact.configuration.paths.verdicts(artifact.name), COLUMNS))
 
 
-def with_verdicts(records: Sequence[Record], verdicts: Rows, baseline: str) -> list[Record]:
+def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows) -> list[Record]:
     """Records with `verdict`, on how the model stands to the baseline, and, where one was judged, `value_verdict`.
 
-    As they are where nothing was judged.
+    Where there are second verdicts they have `here`, too. As they are where nothing was judged.
     """
     if not verdicts:
         return list(records)
-    marked = [record | {"verdict": _on_pair(verdicts, record, baseline)} for record in records]
-    values = [_on_value(verdicts, record) for record in records]
-    if not any(values):
-        return marked
-    return [record | {"value_verdict": value} for record, value in zip(marked, values, strict=True)]
+    pairs = [_pair(verdicts, record, artifact.published.baseline) for record in records]
+    marks = {
+        "verdict": [row and _verdict(row) for row in pairs],
+        "value_verdict": [_on_value(verdicts, record) for record in records],
+        "here": [None] * len(pairs),
+    }
+    if artifact.configuration.scale.directions:
+        marks["here"] = [row and _here(row, record) for row, record in zip(pairs, records, strict=True)]
+    shown = {column: cells for column, cells in marks.items() if column == "verdict" or any(cells)}
+    return [record | {column: cells[i] for column, cells in shown.items()} for i, record in enumerate(records)]
 
 
 def verdict_texts(record: Record) -> dict[str, str]:
-    """A record's cells by their headings: its verdict and, where the table has any, that on its value."""
+    """A record's cells by their headings: its verdict and, where the table has any, that on its value, and `here`."""
     return {heading: record[column] or ABSENT for column, heading in HEADINGS.items() if column in record}
 
 
 def verdict_notes(records: Sequence[Record], baseline: str, note: str = NOTE) -> list[str]:
     """The meaning of the verdicts; nothing where nothing was judged (`departures_note` says why)."""
-    about_pairs, about_values = (
-        any(record.get(column) not in (None, NOT_RUN) for record in records) for column in HEADINGS
-    )
-    return [*([note.format(baseline=baseline)] if about_pairs else []), *([VALUE_NOTE] if about_values else [])]
+    notes = {"verdict": note, "value_verdict": VALUE_NOTE, "here": HERE_NOTE}
+    return [
+        text.format(baseline=baseline, not_run=NOT_RUN)
+        for column, text in notes.items()
+        if any(record.get(column) not in (None, NOT_RUN) for record in records)
+    ]
 
 
-def _on_pair(verdicts: Rows, record: Record, baseline: str) -> str | None:
-    """The verdict on how a model stands to the baseline; None where nothing is claimed."""
+def _pair(verdicts: Rows, record: Record, baseline: str) -> Mapping[str, str] | None:
+    """The claim on how a model stands to the baseline; None where nothing is claimed."""
     variant = _variant(record)
     for row in _about(verdicts, record, ("better", "ratio")):
         sides = [row["subject"], row["reference"]]
         if variant in sides and row["against_table"] != "true":
             sides.remove(variant)
             if baseline in (sides[0], sides[0].rpartition("-")[0]):
-                return _verdict(row)
+                return row
     return None
 
 
@@ -93,8 +106,17 @@ def _on_value(verdicts: Rows, record: Record) -> str | None:
 
 def _verdict(row: Mapping[str, str]) -> str:
     """The verdict, or with which artifact it is found: "judged with Table 4"."""
-    if row["verdict"]:
-        return row["verdict"]
+    return row["verdict"] or _judged_with(row)
+
+
+def _here(row: Mapping[str, str], record: Record) -> str | None:
+    """The second verdict, or with which artifact it is found: "here: judged with Table 4"; None where there is none."""
+    if row["judged_with"] and row["verdict"] == NOT_RUN and record["departures"] and HAS_A_DIRECTION[row["kind"]]:
+        return f"here: {_judged_with(row)}"
+    return row["here"] or None
+
+
+def _judged_with(row: Mapping[str, str]) -> str:
     form, number = re.fullmatch(r"\w+_([a-z]+)(\d*)", row["judged_with"]).groups()
     return f"judged with {form.capitalize()} {number}".rstrip()
 

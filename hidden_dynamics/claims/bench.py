@@ -65,6 +65,9 @@ class Bench:
     def absent(self, claim: Claim) -> str:
         """The cells of a claim that have no runs, as the reason why it was not run; "" where all have some."""
         absent = [cell for cell in claim.cells if not self.rows(claim, cell)]
+        left_out = [self.configuration.left_out.get(cell.task) for cell in absent]
+        if any(left_out):
+            return f"{' and '.join(dict.fromkeys(filter(None, left_out)))} is left out (leave_out)"
         cells = ", ".join(f"{self.label(cell)}{f' of size {cell.size}' if cell.size else ''}" for cell in absent)
         tasks = " and ".join(dict.fromkeys(cell.task for cell in absent))
         return f"no runs of {cells} on {tasks}" if absent else ""

@@ -4,12 +4,17 @@ from collections.abc import Iterable, Sequence
 
 from hidden_dynamics.claims.evidence import Side
 from hidden_dynamics.claims.judge import Judged
-from hidden_dynamics.claims.verdict import NOT_RUN, Outcome
+from hidden_dynamics.claims.verdict import NOT_RUN, OF_THE_DIRECTION, OF_THE_PAPER, Outcome, Words
 from hidden_dynamics.results.rows import Row
+
+SECOND = "Second verdict: on the claim’s direction under this scale’s own conditions, none on the paper’s claim"
 
 
 def explain(judged: Judged) -> str:
-    """Every number that enters the verdict, the test with its steps, the adjustment, the power, the verdict."""
+    """Every number that enters the verdict, the test with its steps, the adjustment, the power, the verdict.
+
+    The second verdict, where there is one, stands below it under its own name.
+    """
     claim, outcome = judged.claim, judged.outcome
     lines = [claim.id, f"  {claim.statement}", f"  The paper: {claim.says} ({claim.source})"]
     lines += [f"  Also: {claim.also}"] if claim.also else []
@@ -19,10 +24,11 @@ def explain(judged: Judged) -> str:
     lines += _listed("Test", [*about, *_result(outcome, judged.definitions.level)])
     lines += _family(judged)
     lines += _listed("Power", _power(judged))
-    verdict = f"{judged.verdict}: {judged.reason}" if judged.reason else judged.verdict
-    lines += ["Verdict", f"  {verdict}"]
+    lines += ["Verdict", f"  {_with_reason(judged.verdict, judged.reason)}"]
     if judged.verdict == NOT_RUN and outcome.test:
         lines.append("  What stands above compares these runs, and says nothing of the paper.")
+    if judged.here:
+        lines += [SECOND, f"  {_with_reason(judged.here, judged.here_reason)}", f"  here: {judged.departures}"]
     return "\n".join(lines) + "\n"
 
 
@@ -34,11 +40,26 @@ def explain_of_others(claim: Row, rows: Sequence[Row]) -> str:
         rows: those of all claims.
     """
     lines = [claim["id"], f"  The paper: {claim['says']} ({claim['source']})"]
-    for part, _, verdict in (found.partition(": ") for found in claim["found"].split("; ")):
-        lines.append(f"{part}: {verdict}")
-        lines += [f"  {row['verdict']}  {row['id']}" for row in rows if part in row["entries"].split()]
-    verdict = f"{claim['verdict']}: {claim['reason']}" if claim["reason"] else claim["verdict"]
-    return "\n".join([*lines, "Verdict", f"  {verdict}"]) + "\n"
+    parts = dict(found.split(": ", 1) for found in claim["found"].split("; "))
+    for part, verdict in parts.items():
+        lines += [f"{part}: {verdict}", *_of_part(part, rows, OF_THE_PAPER)]
+    lines += ["Verdict", f"  {_with_reason(claim['verdict'], claim['reason'])}"]
+    if claim["here"]:
+        lines.append(SECOND)
+        for part in parts:
+            lines += [f"  {part}", *(f"  {line}" for line in _of_part(part, rows, OF_THE_DIRECTION))]
+        lines += [f"  {_with_reason(claim['here'], claim['here_reason'])}", f"  here: {claim['departures']}"]
+    return "\n".join(lines) + "\n"
+
+
+def _of_part(part: str, rows: Sequence[Row], words: Words) -> list[str]:
+    """The verdicts on the comparisons of an entry, each with its claim's id."""
+    own = [row for row in rows if part in row["entries"].split()]
+    return [f"  {row[words.column] or 'none'}  {row['id']}" for row in own]
+
+
+def _with_reason(verdict: str, reason: str) -> str:
+    return f"{verdict}: {reason}" if reason else verdict
 
 
 def _numbers(sides: Sequence[Side]) -> list[str]:

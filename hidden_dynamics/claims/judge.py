@@ -1,6 +1,6 @@
 """The verdicts on the claims that are judged with an artifact: a test for each kind of claim, adjusted over families.
 
-docs/claims.md gives the rules.
+docs/claims.md gives the rules, of the second verdict, too.
 """
 
 import math
@@ -11,6 +11,7 @@ from typing import Any
 from hidden_dynamics.claims.bench import Bench
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.comparisons import Claimed
+from hidden_dynamics.claims.directions import HAS_A_DIRECTION
 from hidden_dynamics.claims.evidence import Evidence
 from hidden_dynamics.claims.holm import holm
 from hidden_dynamics.claims.power import MOST
@@ -27,11 +28,20 @@ from hidden_dynamics.claims.tests_of_numbers import (
     steadier,
 )
 from hidden_dynamics.claims.tests_of_tables import ranking, smaller
-from hidden_dynamics.claims.verdict import COLUMNS, INCONCLUSIVE, NOT_RUN, Family, Outcome, decide
+from hidden_dynamics.claims.verdict import (
+    COLUMNS,
+    INCONCLUSIVE,
+    NOT_RUN,
+    OF_THE_DIRECTION,
+    UNDECIDED_HERE,
+    Family,
+    Outcome,
+    decide,
+)
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import Definitions
-from hidden_dynamics.results.departures import stand_in
+from hidden_dynamics.results.departures import data_text
 
 
 def value(bench: Bench, claim: Claim) -> Outcome:
@@ -53,6 +63,7 @@ class Judged:
     """A claim with its test's outcome, the family of this test, and the verdict.
 
     Attributes:
+        here, here_reason: the second verdict, on the claim's direction under the scale's own conditions; "" without.
         departures: of its runs from the paper; where there are any, it is no verdict on the paper's claim.
         members: of the family, each claim's id and p.
         definitions: those of published/claims.yaml.
@@ -63,6 +74,8 @@ class Judged:
     family: Family
     verdict: str
     reason: str
+    here: str
+    here_reason: str
     departures: str
     members: Sequence[tuple[str, float]]
     definitions: Definitions
@@ -80,7 +93,8 @@ class Judged:
     @property
     def seeds_needed(self) -> str:
         """The seeds a model that would decide the printed difference, where these did not; "" where they did."""
-        if self.verdict != INCONCLUSIVE or self.outcome.seeds_needed is None:
+        undecided = self.verdict == INCONCLUSIVE or self.here == UNDECIDED_HERE
+        if not undecided or self.outcome.seeds_needed is None:
             return ""
         return str(self.outcome.seeds_needed(self.alpha) or f"more than {MOST}")
 
@@ -124,7 +138,19 @@ def _judged(bench: Bench, claim: Claim, outcome: Outcome | None, tests: dict[tup
         verdict, reason = NOT_RUN, departures or bench.absent(claim)
     else:
         verdict, reason = decide(outcome, family, bench.definitions.alpha)
-    return Judged(claim, outcome or Outcome(), family, verdict, reason, departures, members, bench.definitions)
+    here = _here(bench, claim, outcome, family) if departures else ("", "")
+    return Judged(claim, outcome or Outcome(), family, verdict, reason, *here, departures, members, bench.definitions)
+
+
+def _here(bench: Bench, claim: Claim, outcome: Outcome | None, family: Family) -> tuple[str, str]:
+    """The second verdict and its reason, of a claim whose runs depart from the paper; two times "" where it has none.
+
+    The family is that of the first: all tests of its kind, metric and artifact, whether their runs depart or not. So p
+    is adjusted over no fewer tests than those of either verdict.
+    """
+    if outcome is None or not bench.configuration.scale.directions or not HAS_A_DIRECTION[claim.kind]:
+        return "", ""
+    return decide(outcome, family, bench.definitions.alpha, OF_THE_DIRECTION)
 
 
 def _about(bench: Bench, claim: Claim) -> dict[str, Any]:
@@ -137,7 +163,7 @@ def _about(bench: Bench, claim: Claim) -> dict[str, Any]:
 def _row(bench: Bench, judged: Judged) -> dict[str, Any]:
     claim, outcome, family = judged.claim, judged.outcome, judged.family
     rows = [row for cell in claim.cells for row in bench.rows(claim, cell)]
-    data = [stand_in(bench.configuration, row) if row["stand_in_for"] else row["dataset_title"] for row in rows]
+    data = [data_text(bench.configuration, row) for row in rows]
     found = {key: _cell(getattr(outcome, key)) for key in COLUMNS if hasattr(outcome, key)}
     tested = outcome.p is not None
     return {
@@ -145,6 +171,8 @@ def _row(bench: Bench, judged: Judged) -> dict[str, Any]:
         **found,
         "verdict": judged.verdict,
         "reason": judged.reason,
+        "here": judged.here,
+        "here_reason": judged.here_reason,
         "level": judged.definitions.level if tested and not math.isnan(outcome.low) else "",
         "p_adjusted": _cell(family.p_adjusted),
         "family": family.name if tested else "",

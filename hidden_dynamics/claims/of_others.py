@@ -1,14 +1,12 @@
-"""Claims of kind `all`: what a paper says of several tables at once, decided by the verdicts on its parts."""
+"""Claims of kind `all`: what a paper says of several tables at once, decided by the verdicts on its parts.
+
+The second verdict follows from the parts' second verdicts alone, by the same rules: a part that has none, because its
+runs are the paper's, because it has no runs or because its kind has no direction, leaves it open.
+"""
 
 from collections.abc import Iterable, Sequence
 
-from hidden_dynamics.claims.verdict import (
-    COLUMNS,
-    CONTRADICTED,
-    INCONCLUSIVE,
-    NOT_RUN,
-    REPRODUCED,
-)
+from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN, OF_THE_DIRECTION, OF_THE_PAPER, Words
 from hidden_dynamics.papers.claims import ClaimEntry
 from hidden_dynamics.results.rows import Row
 
@@ -22,10 +20,10 @@ def verdicts_of_others(entries: Sequence[ClaimEntry], rows: Sequence[Row]) -> li
     Args:
         rows: the verdicts on all other claims.
     """
-    return [_row(entry, {part: _of_entry(part, rows) for part in entry.of}, rows) for entry in entries]
+    return [_row(entry, rows) for entry in entries]
 
 
-def _of_entry(name: str, rows: Sequence[Row]) -> str:
+def _of_entry(name: str, rows: Sequence[Row], words: Words) -> str:
     """The verdict on what an entry says, of those on its comparisons: all have to hold.
 
     Two readings of a task are two answers to one question: where they differ, it is inconclusive.
@@ -33,22 +31,27 @@ def _of_entry(name: str, rows: Sequence[Row]) -> str:
     by_reading: dict[str, set[str]] = {}
     for row in rows:
         if name in row["entries"].split():
-            by_reading.setdefault(row["reading"], set()).add(row["verdict"])
-    answers = {_of_all(found) for found in by_reading.values()}
-    if len(answers) > 1 and NOT_RUN not in answers:
-        return INCONCLUSIVE
-    return _of_all(answers)
+            by_reading.setdefault(row["reading"], set()).add(row[words.column])
+    answers = {_of_all(found, words) for found in by_reading.values()}
+    if len(answers) > 1 and words.none not in answers:
+        return words.undecided
+    return _of_all(answers, words)
 
 
-def _of_all(found: set[str]) -> str:
-    for verdict in (CONTRADICTED, NOT_RUN, INCONCLUSIVE):
+def _of_all(found: set[str], words: Words) -> str:
+    for verdict in (words.fails, words.none, words.undecided):
         if verdict in found:
             return verdict
-    return REPRODUCED if found else NOT_RUN
+    return words.holds if found else words.none
 
 
-def _row(entry: ClaimEntry, parts: dict[str, str], rows: Sequence[Row]) -> dict[str, str]:
-    verdict, reason = _decided(entry, parts)
+def _row(entry: ClaimEntry, rows: Sequence[Row]) -> dict[str, str]:
+    parts, here = (
+        {part: _of_entry(part, rows, words) for part in entry.of} for words in (OF_THE_PAPER, OF_THE_DIRECTION)
+    )
+    verdict, reason = _decided(entry, parts, OF_THE_PAPER)
+    second, second_reason = _decided(entry, here, OF_THE_DIRECTION)
+    given = verdict == NOT_RUN and second
     own = [row for row in rows if set(row["entries"].split()) & set(parts)]
     return {
         **dict.fromkeys(COLUMNS, ""),
@@ -62,6 +65,8 @@ def _row(entry: ClaimEntry, parts: dict[str, str], rows: Sequence[Row]) -> dict[
         "entries": entry.id,
         "verdict": verdict,
         "reason": reason,
+        "here": second if given else "",
+        "here_reason": second_reason if given else "",
         "test": f"the verdicts on {len(parts)} others",
         "found": "; ".join(f"{part}: {found}" for part, found in parts.items()),
         "against_table": str(bool(entry.against_table)).lower(),
@@ -76,16 +81,16 @@ def _joined(texts: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(part for text in texts for part in text.split("; ") if part))
 
 
-def _decided(entry: ClaimEntry, parts: dict[str, str]) -> tuple[str, str]:
+def _decided(entry: ClaimEntry, parts: dict[str, str], words: Words) -> tuple[str, str]:
     """(verdict, reason)."""
     may_fail = entry.but or 0
     by_verdict = {verdict: [part for part, found in parts.items() if found == verdict] for verdict in parts.values()}
-    failed, absent = by_verdict.get(CONTRADICTED, []), by_verdict.get(NOT_RUN, [])
+    failed, absent = by_verdict.get(words.fails, []), by_verdict.get(words.none, [])
     if len(failed) > may_fail:
         fails = f"in {', '.join(failed)}"
-        return (INCONCLUSIVE, f"its evidence fails {fails}") if entry.sufficient else (CONTRADICTED, fails)
+        return (words.undecided, f"its evidence fails {fails}") if entry.sufficient else (words.fails, fails)
     if absent:
-        return NOT_RUN, f"in {', '.join(absent)}"
-    if len(by_verdict.get(REPRODUCED, [])) < len(parts) - may_fail:
-        return INCONCLUSIVE, f"in {', '.join(by_verdict[INCONCLUSIVE])}"
-    return (INCONCLUSIVE, f"nothing here checks {entry.lacking}") if entry.lacking else (REPRODUCED, "")
+        return words.none, f"in {', '.join(absent)}"
+    if len(by_verdict.get(words.holds, [])) < len(parts) - may_fail:
+        return words.undecided, f"in {', '.join(by_verdict[words.undecided])}"
+    return (words.undecided, f"nothing here checks {entry.lacking}") if entry.lacking else (words.holds, "")

@@ -2,6 +2,16 @@
 
 from hidden_dynamics.papers.claims import Definitions, Margin, load_claims
 
+OF_THE_SECOND_VERDICT = (
+    "The second verdict is no verdict on a paper’s claim, which stays not run at this scale. It says whether the "
+    "claim’s direction holds here: on the data, at the sizes and after the training of this scale, which depart from "
+    "the paper’s as said beside it. Holds here: the test speaks for the direction. Fails here: it speaks as clearly "
+    "against it. Undecided here: neither. The tests, their families with Holm’s adjustment, what bars a verdict, and "
+    "the power are those of the verdicts on the papers’ claims. Claims of a printed value, of one model’s own "
+    "gradients and of numbers of parameters have no direction. Seeds needed here: how many of each model would find "
+    "the printed difference as often, were it the true one here."
+)
+
 
 def rules() -> list[str]:
     """A paragraph for each kind of test, with the numbers of published/claims.yaml's definitions."""

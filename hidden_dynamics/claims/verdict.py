@@ -1,4 +1,8 @@
-"""The verdict that follows from a test's outcome, and the columns of verdicts. Quick to import."""
+"""The verdict that follows from a test's outcome, and the columns of verdicts. Quick to import.
+
+There are two, in words of their own: that on the paper's claim, and a second one, on the claim's direction under a
+scale's own conditions (docs/claims.md). No claim has both.
+"""
 
 import math
 from collections import Counter
@@ -14,14 +18,36 @@ REPRODUCED, CONTRADICTED, INCONCLUSIVE, NOT_RUN = VERDICTS = (
     "inconclusive",
     "not run at this scale",
 )
+HOLDS_HERE, FAILS_HERE, UNDECIDED_HERE = SECOND_VERDICTS = ("holds here", "fails here", "undecided here")
 COLUMNS = (  # of claims.csv, and of each artifact's file
     *("id", "paper", "artifact", "source", "kind", "statement", "says", "entries", "also"),
-    *("reading", "task", "metric", "subject", "reference", "verdict", "reason", "judged_with", "test"),
+    *("reading", "task", "metric", "subject", "reference", "verdict", "reason"),
+    *("here", "here_reason", "judged_with", "test"),
     *("estimate", "low", "high", "level", "p", "p_adjusted", "family", "tests"),
     *("paired_low", "paired_high", "detectable", "seeds_needed"),
     *("effect", "effect_name", "n_subject", "n_reference", "found", "published", "against_table"),
     *("stand_in", "data", "departures", "runs"),
 )
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a kind of verdict, and the column that they stand in.
+
+    Attributes:
+        holds, fails, undecided: where the test speaks for a claim, against it, or for neither.
+        none: where there is no such verdict.
+    """
+
+    column: str
+    holds: str
+    fails: str
+    undecided: str
+    none: str
+
+
+OF_THE_PAPER = Words("verdict", *VERDICTS)
+OF_THE_DIRECTION = Words("here", *SECOND_VERDICTS, none="")
 
 
 @dataclass(frozen=True)
@@ -79,16 +105,20 @@ class Family:
     p_adjusted: float | None = None
 
 
-def decide(outcome: Outcome, family: Family, alpha: float) -> tuple[str, str]:
-    """(verdict, reason): a supported claim is reproduced, one against which the test speaks contradicted."""
+def decide(outcome: Outcome, family: Family, alpha: float, words: Words = OF_THE_PAPER) -> tuple[str, str]:
+    """(verdict, reason): a supported claim is reproduced, one against which the test speaks contradicted.
+
+    Args:
+        words: in which the verdict is given.
+    """
     if outcome.supports is None:
-        return INCONCLUSIVE, outcome.reason
+        return words.undecided, outcome.reason
     if family.p_adjusted is not None and family.p_adjusted >= alpha:
-        return INCONCLUSIVE, _undecided(outcome, alpha, family.tests)
+        return words.undecided, _undecided(outcome, alpha, family.tests)
     bar = outcome.bars[not outcome.supports]
     if bar:
-        return INCONCLUSIVE, bar
-    return (REPRODUCED if outcome.supports else CONTRADICTED), outcome.reason
+        return words.undecided, bar
+    return (words.holds if outcome.supports else words.fails), outcome.reason
 
 
 def _undecided(outcome: Outcome, alpha: float, tests: int) -> str:
@@ -102,6 +132,12 @@ def counts(rows: Iterable[Row]) -> dict[str, int]:
     """{verdict: how many of the claims have it}, for every verdict there is."""
     found = Counter(row["verdict"] for row in rows)
     return {verdict: found[verdict] for verdict in VERDICTS}
+
+
+def counts_here(rows: Iterable[Row]) -> dict[str, int]:
+    """The same of the second verdicts, which are counted apart."""
+    found = Counter(row["here"] for row in rows)
+    return {verdict: found[verdict] for verdict in SECOND_VERDICTS}
 
 
 def plain(value: float, digits: int = 3) -> str:

@@ -11,12 +11,14 @@ from hidden_dynamics.configuration.runs import Run, find, identity, runs_on
 
 
 def training_jobs(configuration: Configuration, task: str) -> dict[str, "TrainingJobs"]:
-    """The jobs of a task, by the name of their rule.
+    """The jobs of a task, by the name of their rule; none of a task that is left out.
 
     Where a scale lets seeds share a job, these are its own. Every other seed has a job of its own: one that is added
     leaves the finished runs of the others alone, which their job would make anew. Where the user lets seeds share a
     job, these are all.
     """
+    if task in configuration.left_out:
+        return {}
     rule, together = f"train_{task}", configuration.together
     if "seed" not in together or configuration.settings.together is not None:
         return {rule: TrainingJobs(configuration, task, together, configuration.seeds)}

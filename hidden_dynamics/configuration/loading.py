@@ -98,6 +98,23 @@ class Configuration:
         """The title of a dataset; its name where it is no longer configured."""
         return self.datasets[dataset].title if dataset in self.datasets else dataset
 
+    @functools.cached_property
+    def left_out(self) -> dict[str, str]:
+        """{task that is not run: its dataset's title}, as the user leaves datasets out."""
+        datasets = {name: task.dataset for name, task in self.tasks.items()}
+        return {name: self.title_of(of) for name, of in datasets.items() if of in self.settings.leave_out}
+
+    def data_title(self, task: str) -> str:
+        """The title of the task's dataset as it is prepared for the task."""
+        return self.datasets[self.tasks[task].dataset].titled(self.tasks[task].data)
+
+    def reduced(self, task: str) -> str | None:
+        """The title of the paper's data, where the task has them prepared in another way that their title names."""
+        own, papers = self.tasks[task], self.papers_tasks[task]
+        dataset = self.datasets[papers.dataset]
+        differs = own.dataset == papers.dataset and dataset.titled(own.data) != dataset.titled(papers.data)
+        return dataset.titled(papers.data) if differs else None
+
     def replaced(self, task: str) -> str | None:
         """The dataset that the task's stands in for: config/tasks.yaml's, where scale or overrides name another.
 
@@ -275,6 +292,8 @@ def _check_names(c: Configuration) -> None:
     _check_originals(c.datasets, "config/datasets.yaml")
     for name in c.settings.data.copies:
         known(name, c.datasets, "dataset", "config.yaml: data.copies")
+    for name in c.settings.leave_out:
+        known(name, c.datasets, "dataset", "config.yaml: leave_out")
     _check_readings(c.readings, c.settings.readings, "config.yaml: readings")
     for name, reading in c.readings.items():
         for model in reading.models or ():

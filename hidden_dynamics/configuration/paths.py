@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hidden_dynamics.configuration.reading import value_text
+
 TABLE_FORMS = ("csv", "md", "tex", "html")
 FIGURE_FORMS = ("pdf", "png")
 
@@ -25,7 +27,7 @@ class Paths:
 
     def prepared(self, dataset: str, settings: Mapping[str, Any]) -> str:
         """The arrays of a dataset; the settings that it is prepared with are in the name."""
-        name = "-".join([dataset, *(f"{key}{_text(value)}" for key, value in sorted(settings.items()))])
+        name = "-".join([dataset, *(f"{key}{value_text(value)}" for key, value in sorted(settings.items()))])
         return f"{self.data}/prepared/{name}.npz"
 
     def run(self, task: str, variant: str, seed: int | str) -> str:
@@ -76,8 +78,3 @@ class Paths:
     @property
     def logs(self) -> str:
         return f"{self.results}/logs"
-
-
-def _text(value: object) -> str:
-    """A setting's value in a file's name, which brackets and quotes would make hard to type."""
-    return "+".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -161,6 +161,11 @@ def listed(names: str | list[str] | None) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names or ())
 
 
+def value_text(value: Any) -> str:
+    """A setting's value without brackets and quotes: those of a list with a plus between them."""
+    return "+".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 def merge(base: Any, *changes: Any) -> Any:
     """`base` with each of `changes` merged in: mappings key by key, anything else replaced; nothing in place."""
     result = copy.deepcopy(base)

@@ -68,7 +68,9 @@ def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -
 
 
 def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = None) -> list[Run]:
-    """Every run of a task, with the configured seeds or given ones."""
+    """Every run of a task, with the configured seeds or given ones; none of a task that is left out."""
+    if task in configuration.left_out:
+        return []
     seeds = configuration.seeds if seeds is None else seeds
     return [
         run

@@ -3,12 +3,13 @@
 An artifact's settings are its kind's (hidden_dynamics.artifacts); here it has a kind, and is else left as it is.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from hidden_dynamics.configuration.reading import Entry, expecting, listed
+from hidden_dynamics.configuration.reading import Entry, expecting, listed, value_text
 
 
 def _different(values: list) -> list:
@@ -82,7 +83,11 @@ class Settings(Entry):
     together: Together | None = None
     time_limit: Annotated[Whole | None, expecting("a whole number of minutes, 1 or more, or null", within=True)] = None
     data: DataSettings
+    leave_out: Annotated[
+        Annotated[list[str], Different], expecting("a list of different datasets, such as [svhn]")
+    ] = []
     results: Directory
+    evidence: Directory = "docs/evidence"
     readings: Readings
     overrides: Changes
     forecast: ForecastSettings = ForecastSettings()
@@ -371,6 +376,7 @@ class Dataset(Entry):
     Attributes:
         classes: what its classes are called, from class 0 on; none where their numbers say it.
         features: what the features of its series are called, in their order.
+        variants: by the name of a setting of a task's `data`, what it adds to the title, with {} in place of its value.
         folder: the directory of its files within a mirror; None: its name.
         obtain: for `own_copy`, why it is not downloaded and how to come by one, a clause after its title; None: the
             licence forbids it.
@@ -379,6 +385,7 @@ class Dataset(Entry):
     title: Text
     classes: Annotated[list[Text], expecting("a list of names")] = []
     features: Annotated[list[Text], expecting("a list of names")] = []
+    variants: dict[Name, Text] = {}
     module: Annotated[
         str,
         Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$"),
@@ -401,8 +408,20 @@ class Dataset(Entry):
         """The datasets that this one may replace; none for the real thing."""
         return listed(self.stand_in_for)
 
+    def titled(self, data: Mapping[str, Any]) -> str:
+        """Its title where it is prepared with these settings: "MNIST averaged to 14 × 14"."""
+        added = [text.replace("{}", value_text(data[name])) for name, text in self.variants.items() if name in data]
+        return " ".join([self.title, *added])
+
 
 class Scale(Entry):
+    """How much of the papers is run: on which data, in which sizes and for how long.
+
+    Attributes:
+        directions: whether claims are also judged for their direction under this scale's own conditions, where these
+            depart from the paper's.
+    """
+
     about: str
     seeds: Seeds
     threads: Whole
@@ -411,3 +430,4 @@ class Scale(Entry):
     together: Together
     tasks: dict[str, TaskChange]
     artifacts: dict[str, Free] = {}
+    directions: bool = False

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from hidden_dynamics.data import archives, images
-from hidden_dynamics.data.settings import whole_numbers
 from hidden_dynamics.errors import UserError
 
 ARCHIVE = "cifar-10-binary.tar"
@@ -26,34 +25,34 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
     Args:
         raw: the directory of the archive.
-        settings: none are known.
+        settings: `side`, to which images are averaged (`images.averaged`); 32 if it is not given.
 
     Returns:
-        `train_images` (50000, 32, 32, 3) and `test_images` (10000, 32, 32, 3), uint8, rows, columns and red, green,
-        blue; `train_labels` (50000,) and `test_labels` (10000,), uint8 in 0..9; `levels` (), float32, 255: a pixel's
-        value is `image / levels`, in [0, 1].
+        `train_images` (50000, side, side, 3) and `test_images` (10000, side, side, 3), uint8, rows, columns and red,
+        green, blue; `train_labels` (50000,) and `test_labels` (10000,), uint8 in 0..9; `levels` (), float32, 255: a
+        pixel's value is `image / levels`, in [0, 1].
 
     Raises:
-        UserError: the archive is missing, damaged, or has not what it must have; the message names it, what was
-            expected and what was found.
+        UserError: a setting is unknown or does not fit, or the archive is missing, damaged, or has not what it must
+            have; the message names it, what was expected and what was found.
     """
-    whole_numbers("cifar10", settings, {})
+    side = images.side_of("cifar10", settings, SIDE)
     path = Path(raw, ARCHIVE)
     contents = _contents(path)
     arrays = {"levels": np.array(255, np.float32)}
     for split, names in FILES.items():
         records = np.concatenate([_records(contents[name], f"{path}: {name}") for name in names])
         planes = records[:, 1:].reshape(-1, CHANNELS, SIDE, SIDE)
-        arrays[f"{split}_images"] = np.ascontiguousarray(planes.transpose(0, 2, 3, 1))
+        arrays[f"{split}_images"] = images.averaged(planes.transpose(0, 2, 3, 1), side)
         arrays[f"{split}_labels"] = records[:, 0].copy()
     return arrays
 
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """Random arrays of the names, types and shapes that `prepare` gives."""
-    whole_numbers("cifar10", settings, {})
+    side = images.side_of("cifar10", settings, SIDE)
     counts = {split: RECORDS * len(names) for split, names in FILES.items()}
-    return images.stand_in(counts, SIDE, CHANNELS, levels=255)
+    return images.stand_in(counts, side, CHANNELS, levels=255)
 
 
 def _contents(path: Path) -> dict[str, bytes]:

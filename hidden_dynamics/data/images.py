@@ -1,13 +1,46 @@
-"""Images that stand in for a dataset's where it is not there and only their shapes matter."""
+"""Images averaged to a smaller side, and images that stand in for a dataset's where only their shapes matter."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from hidden_dynamics.data.settings import whole_numbers
 from hidden_dynamics.data.streams import generator
+from hidden_dynamics.errors import UserError
 
 DIFFERENT = 256  # images that are drawn; the others are copies
 BLOCK = 4  # side of the squares of equal pixels: something smooth for a solver to see
+
+
+def side_of(dataset: str, settings: Mapping[str, Any], whole: int) -> int:
+    """The one setting of a dataset of square images: `side`, to which they are averaged; `whole`, theirs, if not given.
+
+    Raises:
+        UserError: another setting is given, or a side that does not divide `whole`.
+    """
+    (side,) = whole_numbers(dataset, {"side": whole, **settings}, {"side": 1})
+    if whole % side:
+        raise UserError(f"{dataset}: the setting 'side' must divide {whole}, found {side}", key="side")
+    return side
+
+
+def averaged(images: np.ndarray, side: int) -> np.ndarray:
+    """Each pixel the mean of a square of pixels, rounded to a whole level, halves up.
+
+    Levels stay what they are, so a task divides by the same number as for whole images; rounding adds at most half a
+    level.
+
+    Args:
+        images: (n, H, H) or (n, H, H, channels), uint8, where `side` divides H.
+
+    Returns:
+        (n, side, side) or (n, side, side, channels), uint8.
+    """
+    count, whole, _, *channels = images.shape
+    square = whole // side
+    sums = images.reshape(count, side, square, side, square, *channels).sum((2, 4), np.uint32)
+    return ((2 * sums + square**2) // (2 * square**2)).astype(np.uint8, order="C")
 
 
 def stand_in(counts: Mapping[str, int], side: int, channels: int, levels: int) -> dict[str, np.ndarray]:

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 
 from hidden_dynamics.data import images
-from hidden_dynamics.data.settings import whole_numbers
 from hidden_dynamics.errors import UserError
 
 UNSIGNED_BYTE = 0x08  # the type code of an IDX file whose entries are bytes
@@ -23,20 +22,21 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
     Args:
         raw: the directory of the four files.
-        settings: none are known.
+        settings: `side`, to which images are averaged (`images.averaged`); 28 if it is not given.
 
     Returns:
-        `train_images` (60000, 784) and `test_images` (10000, 784), uint8, each image row by row;
+        `train_images` (60000, side^2) and `test_images` (10000, side^2), uint8, each image row by row;
         `train_labels` (60000,) and `test_labels` (10000,), uint8 in 0..9; `levels` (), float32, 255.
 
     Raises:
-        UserError: a file is missing or not what it must be; the message names it, what was expected and what was found.
+        UserError: a setting is unknown or does not fit, or a file is missing or not what it must be; the message names
+            it, what was expected and what was found.
     """
-    whole_numbers("mnist", settings, {})
+    side = images.side_of("mnist", settings, SIDE)
     arrays = {"levels": np.array(255, np.float32)}
     for split, (name, count) in IMAGES.items():
         pixels = _read(Path(raw, name), (count, SIDE, SIDE))
-        arrays[f"{split}_images"] = pixels.reshape(count, SIDE * SIDE)
+        arrays[f"{split}_images"] = images.averaged(pixels, side).reshape(count, side * side)
     for split, (name, count) in LABELS.items():
         labels = _read(Path(raw, name), (count,))
         if labels.max() > 9:
@@ -47,8 +47,8 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """Random arrays of the names, types and shapes that `prepare` gives."""
-    whole_numbers("mnist", settings, {})
-    return images.stand_in({split: count for split, (_, count) in IMAGES.items()}, SIDE, channels=1, levels=255)
+    side = images.side_of("mnist", settings, SIDE)
+    return images.stand_in({split: count for split, (_, count) in IMAGES.items()}, side, channels=1, levels=255)
 
 
 def read_idx(path: str | Path) -> np.ndarray:

@@ -73,7 +73,7 @@ def provenance(
     counts = {array_name: array.shape[0] for array_name, array in arrays.items() if array.ndim}
     return {
         "dataset": name,
-        "title": dataset.title,
+        "title": dataset.titled(settings),
         "stand_in_for": list(dataset.originals),
         "licence": dataset.licence,
         "citation": dataset.citation,

@@ -15,13 +15,14 @@ def whole_numbers(dataset: str, settings: Mapping[str, Any], least: Mapping[str,
     """
     for name in settings:
         if name not in least:
-            raise UserError(f"{dataset}: unknown setting {name!r}; known: {', '.join(least) or 'none'}")
+            raise UserError(f"{dataset}: unknown setting {name!r}; known: {', '.join(least) or 'none'}", key=name)
     for name, smallest in least.items():
         if name not in settings:
-            raise UserError(f"{dataset}: the setting {name!r} is missing")
+            raise UserError(f"{dataset}: the setting {name!r} is missing", key=name)
         if type(settings[name]) is not int or settings[name] < smallest:
             raise UserError(
-                f"{dataset}: the setting {name!r} must be a whole number >= {smallest}, found {settings[name]!r}"
+                f"{dataset}: the setting {name!r} must be a whole number >= {smallest}, found {settings[name]!r}",
+                key=name,
             )
     return [settings[name] for name in least]
 

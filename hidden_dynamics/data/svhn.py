@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from hidden_dynamics.data import images
-from hidden_dynamics.data.settings import whole_numbers
 from hidden_dynamics.errors import UserError
 
 FILES = {"train": ("train_32x32.mat", 73_257), "test": ("test_32x32.mat", 26_032)}
@@ -22,27 +21,29 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
     Args:
         raw: the directory of the two files.
-        settings: none are known.
+        settings: `side`, to which images are averaged (`images.averaged`); 32 if it is not given.
 
     Returns:
-        `train_images` (73257, 32, 32, 3) and `test_images` (26032, 32, 32, 3), uint8, rows, columns and red, green,
-        blue; `train_labels` (73257,) and `test_labels` (26032,), uint8, the digits 0..9; `levels` (), float32, 255: a
-        pixel's value is `image / levels`, in [0, 1].
+        `train_images` (73257, side, side, 3) and `test_images` (26032, side, side, 3), uint8, rows, columns and red,
+        green, blue; `train_labels` (73257,) and `test_labels` (26032,), uint8, the digits 0..9; `levels` (), float32,
+        255: a pixel's value is `image / levels`, in [0, 1].
 
     Raises:
-        UserError: a file is missing or not what it must be; the message names it, what was expected and what was found.
+        UserError: a setting is unknown or does not fit, or a file is missing or not what it must be; the message names
+            it, what was expected and what was found.
     """
-    whole_numbers("svhn", settings, {})
+    side = images.side_of("svhn", settings, SHAPE[0])
     arrays = {"levels": np.array(255, np.float32)}
     for split, (name, count) in FILES.items():
-        arrays[f"{split}_images"], arrays[f"{split}_labels"] = _split(Path(raw, name), count)
+        pixels, arrays[f"{split}_labels"] = _split(Path(raw, name), count)
+        arrays[f"{split}_images"] = images.averaged(pixels, side)
     return arrays
 
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """Random arrays of the names, types and shapes that `prepare` gives."""
-    whole_numbers("svhn", settings, {})
-    side, _, channels = SHAPE
+    side = images.side_of("svhn", settings, SHAPE[0])
+    channels = SHAPE[-1]
     return images.stand_in({split: count for split, (_, count) in FILES.items()}, side, channels, levels=255)
 
 

@@ -107,6 +107,11 @@ def findings(claim: Row) -> dict[str, str]:
     if claim["verdict"] == NOT_RUN:
         return {}
     needed = claim["seeds_needed"] if claim["verdict"] == INCONCLUSIVE else ""
+    return {**numbers(claim), "Seeds needed": needed, "Published": claim["published"]}
+
+
+def numbers(claim: Row) -> dict[str, str]:
+    """What a claim's test found in the runs, by heading; "" where one does not apply."""
     return {
         "Found": claim["found"],
         "Difference or ratio": _interval(claim),
@@ -115,8 +120,6 @@ def findings(claim: Row) -> dict[str, str]:
         "p": _probability(claim),
         "n": " and ".join(filter(None, (claim["n_subject"], claim["n_reference"]))),
         "Detectable": _detectable(claim),
-        "Seeds needed": needed,
-        "Published": claim["published"],
     }
 
 

@@ -1,11 +1,15 @@
-"""All verdicts as Markdown (claims.md); the first line says what data they are of, or that there are none."""
+"""All verdicts as Markdown (claims.md); the first line says what data they are of, or that there are none.
+
+Second verdicts stand below those on the papers' claims, in tables of their own.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from hidden_dynamics.artifacts import Artifact
-from hidden_dynamics.claims.rules import rules
-from hidden_dynamics.claims.verdict import NOT_RUN, counts
+from hidden_dynamics.claims.rules import OF_THE_SECOND_VERDICT, rules
+from hidden_dynamics.claims.verdict import NOT_RUN, counts, counts_here
 from hidden_dynamics.pages.claims_list import findings, in_a_sentence, judged, not_run, parts, reasons_of
+from hidden_dynamics.pages.second_verdicts import HEADING, by_conditions, findings_here, second_in_a_sentence, seconds
 from hidden_dynamics.results.rows import Row
 
 
@@ -20,6 +24,9 @@ def markdown(scale: str, artifacts: Mapping[str, Artifact], rows: Sequence[Row])
         lines += [in_a_sentence(rows), ""]
     lines += [*_table(_papers(artifacts, rows)), ""]
     lines += ["How the verdicts come about (more in docs/claims.md):", "", *(f"- {rule}" for rule in rules())]
+    if seconds(rows):
+        lines += ["", f"## {HEADING}", "", OF_THE_SECOND_VERDICT, ""]
+        lines += _table(_papers_here(artifacts, rows))
     for name in dict.fromkeys(row["artifact"] for row in rows):
         lines += _section(artifacts[name], [row for row in rows if row["artifact"] == name])
     return "\n".join(lines).rstrip() + "\n"
@@ -31,16 +38,30 @@ def first_line(scale: str, rows: Sequence[Row]) -> str:
     if judged(rows):
         papers = _parts(row["data"] for row in judged(rows) if row["stand_in"] != "true")
         data = f"{', '.join(papers)}: as in the papers." if papers else "none."
-        return " ".join([*texts, f"Verdicts at the {scale} scale. Data: {data}"])
-    return " ".join([*texts, in_a_sentence(rows)])
+        texts.append(f"Verdicts at the {scale} scale. Data: {data}")
+    else:
+        texts.append(in_a_sentence(rows))
+    return " ".join(filter(None, [*texts, second_in_a_sentence(rows)]))
 
 
 def _papers(artifacts: Mapping[str, Artifact], rows: Sequence[Row]) -> list[dict[str, object]]:
     """A row for each paper: its name, how many claims have each verdict, and their sum."""
+    papers = _by_paper(artifacts, rows)
+    return [{"Paper": paper, **counts(own), "claims": len(own)} for paper, own in papers.items()]
+
+
+def _papers_here(artifacts: Mapping[str, Artifact], rows: Sequence[Row]) -> list[dict[str, object]]:
+    """The same of the second verdicts; each cell says that it is of them."""
+    papers = _by_paper(artifacts, seconds(rows))
+    found = {paper: {**counts_here(own), "directions": len(own)} for paper, own in papers.items()}
+    return [{"Paper": paper, **{name: f"{n} here" for name, n in own.items()}} for paper, own in found.items()]
+
+
+def _by_paper(artifacts: Mapping[str, Artifact], rows: Sequence[Row]) -> dict[str, list[Row]]:
     papers: dict[str, list[Row]] = {}
     for row in rows:
         papers.setdefault(artifacts[row["artifact"]].paper_title, []).append(row)
-    return [{"Paper": paper, **counts(own), "claims": len(own)} for paper, own in papers.items()]
+    return papers
 
 
 def _section(artifact: Artifact, rows: Sequence[Row]) -> list[str]:
@@ -53,7 +74,17 @@ def _section(artifact: Artifact, rows: Sequence[Row]) -> list[str]:
     for reason, own in waiting.items():
         statements = dict.fromkeys(row["statement"] for row in own)
         lines += [f"{NOT_RUN.capitalize()}: {reason}", "", *(f"- {statement}" for statement in statements), ""]
+    if seconds(rows):
+        lines += [f"### {HEADING}", ""]
+    for conditions, own in by_conditions(rows).items():
+        lines += [f"Here: {conditions}", "", *_table([_cells_here(row) for row in own]), ""]
     return lines[:-1]
+
+
+def _cells_here(row: Row) -> dict[str, str]:
+    """The text on a claim's direction, by heading."""
+    reason = f": {row['here_reason']}" if row["here_reason"] else ""
+    return {"Direction": row["statement"], "Here": row["here"] + reason, **findings_here(row)}
 
 
 def _cells(row: Row) -> dict[str, str]:

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 from hidden_dynamics.artifacts import load_artifacts
-from hidden_dynamics.claims.rules import rules
-from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN
+from hidden_dynamics.claims.rules import OF_THE_SECOND_VERDICT, rules
+from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN, SECOND_VERDICTS
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages import times
 from hidden_dynamics.pages.claims_list import findings, in_a_sentence, verdicts_shown
 from hidden_dynamics.pages.curve_drawings import colours
 from hidden_dynamics.pages.provenance import data_of, provenance_of
+from hidden_dynamics.pages.second_verdicts import HEADING, findings_here, second_in_a_sentence
 from hidden_dynamics.pages.sections import papers_of, section_of
 from hidden_dynamics.pages.templating import environment
 from hidden_dynamics.results.rows import read_rows
@@ -42,6 +43,11 @@ def index_page(configuration: Configuration, root: Path) -> str:
         in_a_sentence=in_a_sentence(claims),
         rules=rules(),
         findings=findings,
+        second_in_a_sentence=second_in_a_sentence(claims),
+        second_verdicts=SECOND_VERDICTS,
+        second_heading=HEADING,
+        second_rule=OF_THE_SECOND_VERDICT,
+        findings_here=findings_here,
         data=data_of(runs, configuration.title_of),
         trainings=times.trainings(runs),
         slowest=sorted(runs, key=lambda run: float(run["training_seconds"]), reverse=True)[:SLOWEST],

@@ -34,12 +34,23 @@ def thumbnail_of(path: Path, width: int) -> Picture:
     Raises:
         UserError: the file is missing or no PNG.
     """
+    content = reduced(path, width, colours=128)
+    with Image.open(BytesIO(content)) as small:
+        return Picture(_address(content), *small.size)
+
+
+def reduced(path: Path, width: int, colours: int) -> bytes:
+    """The PNG, at most so many pixels wide and high, in at most so many colours.
+
+    Raises:
+        UserError: the file is missing or no PNG.
+    """
     with _opened(path) as image:
         small = image.convert("RGB")
         small.thumbnail((width, width))
         buffer = BytesIO()
-        small.quantize(128, method=Image.Quantize.FASTOCTREE).save(buffer, "PNG", optimize=True)
-        return Picture(_address(buffer.getvalue()), *small.size)
+        small.quantize(colours, method=Image.Quantize.FASTOCTREE).save(buffer, "PNG", optimize=True)
+        return buffer.getvalue()
 
 
 def _opened(path: Path) -> Image.Image:

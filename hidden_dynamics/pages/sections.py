@@ -9,7 +9,7 @@ from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.artifacts.row_verdicts import verdicts_on
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import Link, RowKey
-from hidden_dynamics.claims.verdict import VERDICTS, counts
+from hidden_dynamics.claims.verdict import SECOND_VERDICTS, VERDICTS, counts, counts_here
 from hidden_dynamics.pages.claims_list import Group, groups
 from hidden_dynamics.pages.curve_drawings import CurvesDrawing, curves_drawing
 from hidden_dynamics.pages.origins import Rows, origins_of, size_text
@@ -34,6 +34,7 @@ class Section:
         stand_ins: {title of a stand-in: titles of what it stands in for} of its data.
         rows: the runs that it was made of.
         counts: of the claims that rest on it, by verdict.
+        counts_here: of these by second verdict, which most scales do not give.
         groups: these claims.
     """
 
@@ -41,6 +42,7 @@ class Section:
     rows: list[Rows]
     stand_ins: Mapping[str, Sequence[str]]
     counts: dict[str, int]
+    counts_here: dict[str, int]
     groups: list[Group]
     says: str = ""
     notes: Sequence[str] = ()
@@ -76,6 +78,10 @@ class Paper:
     def counts(self) -> dict[str, int]:
         return {verdict: sum(section.counts[verdict] for section in self.sections) for verdict in VERDICTS}
 
+    @property
+    def counts_here(self) -> dict[str, int]:
+        return {verdict: sum(section.counts_here[verdict] for section in self.sections) for verdict in SECOND_VERDICTS}
+
 
 def papers_of(sections: Sequence[Section]) -> list[Paper]:
     """The papers in the order in which they are configured, each with its sections in its own order."""
@@ -107,6 +113,7 @@ def section_of(artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], r
         rows=list(origins.values()),
         stand_ins=stand_ins(rows, artifact.configuration.title_of),
         counts=counts(own),
+        counts_here=counts_here(own),
         groups=groups(own),
         **_shown(artifact, sources, origins, root),
     )
@@ -117,7 +124,7 @@ def _shown(artifact: Artifact, sources: Sources, origins: Mapping[tuple[str, str
     if artifact.form == "table":
         table = artifact.draw(sources)
         return {"says": table.title, "notes": table.notes, "tables": parts_of(table, _links(origins))}
-    panels = artifact.taken_apart(sources)
+    panels = None if artifact.is_left_out else artifact.taken_apart(sources)
     if panels is None:
         path = root / artifact.configuration.paths.figure(artifact.name, "png")
         small = thumbnail_of(path, SMALL) if artifact.settings.key_figure else None

@@ -28,15 +28,22 @@ def departures(configuration: Configuration, rows: Sequence[Mapping[str, Any]], 
     Args:
         trained: whether the rows' numbers are those of trainings; a measured cost does not depend on their schedule.
     """
-    texts = [stand_in(configuration, row) for row in rows if row["stand_in_for"]]
+    texts = [data_text(configuration, row) for row in rows if original_of(configuration, row)]
     texts += [f"N = {row['size']}, not {row['paper_size']}" for row in rows if is_resized(row)]
     changes = changed_words(configuration, [row["task"] for row in rows], trained)
     texts += [f"changed from the paper’s: {', '.join(changes)}"] if changes else []
     return list(dict.fromkeys(texts))
 
 
-def stand_in(configuration: Configuration, row: Mapping[str, Any]) -> str:
-    return f"{row['dataset_title']} in place of {configuration.title_of(row['stand_in_for'])}"
+def original_of(configuration: Configuration, row: Mapping[str, Any]) -> str | None:
+    """The title of the data that a row's stand in for, or that they are a reduced form of; None of the paper's."""
+    return configuration.title_of(row["stand_in_for"]) if row["stand_in_for"] else configuration.reduced(row["task"])
+
+
+def data_text(configuration: Configuration, row: Mapping[str, Any]) -> str:
+    """The title of a row's data, with that of what they stand in for: "Digits in place of MNIST"."""
+    original = original_of(configuration, row)
+    return f"{row['dataset_title']} in place of {original}" if original else row["dataset_title"]
 
 
 def is_resized(row: Mapping[str, Any]) -> bool:
@@ -46,8 +53,20 @@ def is_resized(row: Mapping[str, Any]) -> bool:
 
 def changed_words(configuration: Configuration, tasks: Iterable[str], trained: bool = True) -> list[str]:
     """The settings of tasks that differ from config/tasks.yaml, in words; without those of the training, if asked."""
-    keys = [key for task in dict.fromkeys(tasks) for key in configuration.changed(task) if trained or key != "training"]
+    keys = [
+        key
+        for task in dict.fromkeys(tasks)
+        for key in configuration.changed(task)
+        if (trained or key != "training") and not (key == "data" and _title_says_it(configuration, task))
+    ]
     return list(filter(None, dict.fromkeys(WORDS.get(key, key) for key in keys)))
+
+
+def _title_says_it(configuration: Configuration, task: str) -> bool:
+    """Whether the data differ from the paper's in nothing that their title does not name."""
+    own, papers = configuration.tasks[task], configuration.papers_tasks[task]
+    differing = {name for name in {*own.data, *papers.data} if own.data.get(name) != papers.data.get(name)}
+    return own.dataset == papers.dataset and differing <= set(configuration.datasets[own.dataset].variants)
 
 
 def listed(texts: Sequence[str]) -> str:

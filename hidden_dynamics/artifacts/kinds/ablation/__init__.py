@@ -36,6 +36,11 @@ class Ablation(Artifact):
     def shown(self) -> list[Cell]:
         return [cell for panel in self.settings.panels for cell in self.cells_of(panel)]
 
+    @property
+    def panels(self) -> list[PanelSettings]:
+        """Those of tasks that are not left out."""
+        return [panel for panel in self.settings.panels if panel.task not in self.configuration.left_out]
+
     def cells_of(self, panel: PanelSettings) -> list[Cell]:
         task = self.configuration.tasks.get(panel.task)
         entry = task.models.get(panel.model) if task else None

@@ -104,7 +104,7 @@ def draw(artifact: Ablation, sources: Sources) -> Figure:
         UserError: nothing is published for a panel, it has no runs, or a finished run did not measure its metric.
     """
     configuration = artifact.configuration
-    panels = [panel_of(artifact, sources, settings) for settings in artifact.settings.panels]
+    panels = [panel_of(artifact, sources, settings) for settings in artifact.panels]
     with matplotlib.rc_context(STYLE):
         figure, body = page(
             artifact.settings,

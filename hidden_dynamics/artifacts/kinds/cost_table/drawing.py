@@ -41,13 +41,13 @@ def draw(artifact: CostTable, sources: Sources) -> Table:
     costs, cells = measured_costs(sources), artifact.cells()
     quantities = QUANTITIES[artifact.settings.quantity]
     records = [_record(artifact, costs, cell, quantity) for cell in cells for quantity in quantities]
-    records = with_verdicts(records, sources.verdicts, artifact.published.baseline)
+    records = with_verdicts(artifact, records, sources.verdicts)
     by_model = {cell: [record for record in records if record["model"] == cell.model] for cell in cells}
     texts = [(RowKey(cell.model, cell.size), _row(artifact, group)) for cell, group in by_model.items()]
     return Table.of(
         title_of(artifact) + departures_in_title(artifact, costs, records, trained=False),
         _notes(artifact, costs, records),
-        without_idle(texts, ("published ÷", "ours against published", "verdict")),
+        without_idle(texts, ("published ÷", "ours against published", "verdict", "here")),
         records,
     )
 

@@ -56,6 +56,11 @@ class Curves(Artifact):
     def shown(self) -> list[Cell]:
         return [Cell(panel.task, model, panel.size) for panel in self.settings.panels for model in self.settings.models]
 
+    @property
+    def panels(self) -> list[PanelSettings]:
+        """Those of tasks that are not left out."""
+        return [panel for panel in self.settings.panels if panel.task not in self.configuration.left_out]
+
     def printed(self) -> Iterator[tuple[Cell, str]]:
         """The final losses that the paper names."""
         for row in self.published.rows if self.published else ():

@@ -69,7 +69,7 @@ def panels_of(artifact: Curves, sources: Sources) -> list[CurvesPanel]:
     curves = group_curves(sources)
     return [
         panel_of(artifact, settings, sources.summary, [curve for curve in curves if curve.panel == index])
-        for index, settings in enumerate(artifact.settings.panels)
+        for index, settings in enumerate(artifact.panels)
     ]
 
 

@@ -60,7 +60,7 @@ def draw(artifact: FunctionEvaluations, sources: Sources) -> Figure:
     configuration, summary = artifact.configuration, sources.summary
     counted = [counts for run in summary if (counts := read_counts(sources, run)) is not None]
     runs = [counts.run for counts in counted]
-    styles, tasks = styles_of(configuration, runs), artifact.tasks()
+    styles, tasks = styles_of(configuration, runs), list(dict.fromkeys(run["task"] for run in summary))
     with matplotlib.rc_context(STYLE):
         figure, body = page(
             artifact.settings,

@@ -32,7 +32,7 @@ def draw(artifact: ResultsTable, sources: Sources) -> Table:
     """
     _check(artifact, sources)
     records = _compared(artifact, _collected(artifact, sources.summary))
-    records = with_verdicts(records, sources.verdicts, artifact.published.baseline)
+    records = with_verdicts(artifact, records, sources.verdicts)
     best_possible = limits(artifact, sources.summary)
     rows, ours = layout(artifact, records, best_possible)
     said = title(artifact, sources.summary, records)

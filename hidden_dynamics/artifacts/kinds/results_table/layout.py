@@ -17,12 +17,12 @@ from hidden_dynamics.artifacts.comparison import (
     without_idle,
 )
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
-from hidden_dynamics.artifacts.notes import data_text
 from hidden_dynamics.artifacts.row_verdicts import verdict_texts
 from hidden_dynamics.artifacts.tables import ABSENT, RowKey, signed
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import published_task
+from hidden_dynamics.results.departures import original_of
 
 Texts = dict[tuple[str, str], str]
 BEST_OF_ALL = "best of all epochs"
@@ -52,7 +52,7 @@ def layout(
     if limits:
         rows.append((RowKey(limits[0]["model"], None), _limits_row(artifact, limits, headings)))
     ours = {(heading, _name("ours", name)): task for (task, _), (heading, name) in headings.items()}
-    return without_idle(rows, ("published parameters", "difference", "verdict", "rank")), ours
+    return without_idle(rows, ("published parameters", "difference", "verdict", "here", "rank")), ours
 
 
 def ranked(records: Sequence[Record]) -> bool:
@@ -136,15 +136,16 @@ def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[s
     metrics = {task: artifact.metrics_on(task) for task in titles}
     groups: dict[tuple, list[str]] = {}
     for task in titles:
-        used = [record for record in records if record["task"] == task and record["stand_in_for"]]
-        original = used[0]["stand_in_for"] if used else None
+        ran = [record for record in records if record["task"] == task and record["dataset_title"]]
+        used = [record for record in ran if original_of(configuration, record)]
+        original = original_of(configuration, used[0]) if used else None
         stand_ins = tuple(dict.fromkeys(record["dataset_title"] for record in used))
         groups.setdefault((published_task(configuration, task), original, stand_ins), []).append(task)
     headings = {}
     for (_, original, stand_ins), tasks in groups.items():
         heading, names = _shared([titles[task] for task in tasks])
         if original is not None:  # the data really used come first
-            heading = f"{data_text(configuration, ' / '.join(stand_ins), original)} (task {heading})"
+            heading = f"{' / '.join(stand_ins)} in place of {original} (task {heading})"
         for task, name in zip(tasks, names, strict=True):
             for metric in metrics[task]:
                 title = f"{heading}: {artifact.heading(metric)}" if len(artifact.metrics()) > 1 else heading

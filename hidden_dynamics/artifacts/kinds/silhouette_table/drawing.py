@@ -26,11 +26,12 @@ from hidden_dynamics.artifacts.feature_notes import (
     weights_note,
 )
 from hidden_dynamics.artifacts.kinds.silhouette_table import SilhouetteTable
-from hidden_dynamics.artifacts.notes import data_text, runs_notes, scale_notes, title_of
+from hidden_dynamics.artifacts.notes import runs_notes, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes, verdict_texts, with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import RowKey, Table, signed
 from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.results.departures import data_text
 from hidden_dynamics.results.statistics import mean_and_std
 
 Rows = Sequence[dict[str, str]]
@@ -42,13 +43,13 @@ def draw(artifact: SilhouetteTable, sources: Sources) -> Table:
     records = [_record(artifact, cell, [row for row in rows if row["model"] == cell.model]) for cell in cells]
     held_to = next(record for record in records if record["model"] == baseline)
     records = [record | gaps(artifact, record, held_to) for record in records]
-    records = with_verdicts(records, sources.verdicts, baseline)
+    records = with_verdicts(artifact, records, sources.verdicts)
     against = gap_heading(artifact, records)
     texts = [(RowKey(record["model"], record["paper_size"]), _row(artifact, record, against)) for record in records]
     return Table.of(
         title_of(artifact) + departures_in_title(artifact, rows, records),
         _notes(artifact, rows, records),
-        without_idle(texts, ("difference", "verdict")),
+        without_idle(texts, ("difference", "verdict", "here")),
         records,
         {"ours": artifact.settings.task},
     )
@@ -108,7 +109,7 @@ def _notes(artifact: SilhouetteTable, rows: Rows, records: Sequence[Record]) -> 
     configuration, settings = artifact.configuration, artifact.settings.features
     lines = [
         *scale_notes(configuration),
-        *(f"Data: {data_text(configuration, row['dataset_title'], row['stand_in_for'])}." for row in rows),
+        *(f"Data: {data_text(configuration, row)}." for row in rows),
         *runs_notes(rows),
         features_note(settings, rows),
         clusters_note(settings),

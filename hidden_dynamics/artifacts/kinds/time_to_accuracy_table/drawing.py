@@ -44,7 +44,7 @@ def draw(artifact: TimeToAccuracyTable, sources: Sources) -> Table:
     cells, settings = artifact.cells(), artifact.settings
     sources.check("summary", artifact=[artifact.name], scale=[artifact.configuration.scale_name], task=[settings.task])
     records = _with_ratios(artifact, [_record(artifact, sources, cell) for cell in cells])
-    records = with_verdicts(records, sources.verdicts, artifact.published.baseline)
+    records = with_verdicts(artifact, records, sources.verdicts)
     texts = [
         (RowKey(cell.model, cell.size), _row(artifact, record)) for cell, record in zip(cells, records, strict=True)
     ]
@@ -52,7 +52,7 @@ def draw(artifact: TimeToAccuracyTable, sources: Sources) -> Table:
     return Table.of(
         title + departures_in_title(artifact, sources.summary, records),
         _notes(artifact, sources, records),
-        without_idle(texts, ("published ÷", "own clocks: faster", "verdict")),
+        without_idle(texts, ("published ÷", "own clocks: faster", "verdict", "here")),
         records,
         dict.fromkeys(OF_RUNS, settings.task),
     )

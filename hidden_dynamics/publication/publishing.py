@@ -1,0 +1,125 @@
+"""The publication as a whole: its files, its size, and its place, where it stands complete or not at all."""
+
+import csv
+import io
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hidden_dynamics.artifacts import Artifact
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.pages.pictures import reduced
+from hidden_dynamics.publication.citation import citation
+from hidden_dynamics.publication.crate import METADATA, WORKFLOW, metadata
+from hidden_dynamics.publication.findings import findings
+from hidden_dynamics.publication.readme import path_in, readme
+from hidden_dynamics.publication.results_read import Results
+from hidden_dynamics.publication.run_rows import NUMBERED, RUN_COLUMNS
+from hidden_dynamics.results.rows import Row
+from hidden_dynamics.system.files import atomic, naming_the_disk
+
+LIMIT = 4_000_000  # bytes
+WIDTH, COLOURS = 1200, 128  # of a figure, at most: a quarter of its bytes, and sharp on a page of text
+NAMED = 5  # of the largest files, where the whole is too large
+
+
+def publication(results: Results, repository: Path, root: Path) -> dict[str, bytes]:
+    """The content of every file by its path, the description of them all last.
+
+    Args:
+        repository: where Snakefile, CITATION.cff and the lock are.
+        root: where the results directory is.
+
+    Raises:
+        UserError: a result is missing or damaged, or all together is larger than `LIMIT`.
+    """
+    command = f"snakemake --cores all evidence --config scale={results.configuration.scale_name}"
+    why = {name: _why(results, artifact, root) for name, artifact in results.artifacts.items()}
+    there = {name: artifact for name, artifact in results.artifacts.items() if not why[name]}
+    absent = [(artifact, why[name]) for name, artifact in results.artifacts.items() if why[name]]
+    shown = {name: path_in(artifact) for name, artifact in there.items()}
+    files = {
+        "README.md": readme(results, shown, absent, command).encode(),
+        "findings.md": findings(results, command).encode(),
+        "verdicts.csv": _csv(NUMBERED, results.claims),
+        "runs.csv": _csv(RUN_COLUMNS, results.runs),
+        **{shown[name]: _content(artifact, root) for name, artifact in there.items()},
+        WORKFLOW: (repository / WORKFLOW).read_bytes(),
+    }
+    files[METADATA] = metadata(results, citation(repository), files)
+    _check_size(files)
+    return files
+
+
+def _rendered(artifact: Artifact, root: Path) -> Path:
+    """The file of an artifact that is published."""
+    paths = artifact.configuration.paths
+    table = artifact.form == "table"
+    return root / (paths.table(artifact.name, "md") if table else paths.figure(artifact.name, "png"))
+
+
+def _content(artifact: Artifact, root: Path) -> bytes:
+    path = _rendered(artifact, root)
+    return path.read_bytes() if artifact.form == "table" else reduced(path, WIDTH, COLOURS)
+
+
+def _why(results: Results, artifact: Artifact, root: Path) -> str:
+    """The reason why an artifact is not shown: it has no runs, on data that is named, or was not rendered; else ""."""
+    tasks, lacking = {cell.task for cell in artifact.shown()}, results.lacking(artifact)
+    if tasks and tasks == lacking.keys():
+        return f"there are no runs on {', '.join(dict.fromkeys(lacking.values()))}"
+    return "" if _rendered(artifact, root).is_file() else "it was not rendered"
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue().encode()
+
+
+def _check_size(files: Mapping[str, bytes]) -> None:
+    whole = sum(map(len, files.values()))
+    if whole <= LIMIT:
+        return
+    largest = sorted(files, key=lambda path: len(files[path]), reverse=True)[:NAMED]
+    raise UserError(
+        f"The publication would have {whole:,} bytes, {whole - LIMIT:,} more than the {LIMIT:,} that are kept with the "
+        f"code. Its largest files: {', '.join(f'{path} ({len(files[path]):,})' for path in largest)}.",
+        file=largest[0],
+        key="evidence",
+    )
+
+
+def publish(files: Mapping[str, bytes], directory: Path) -> None:
+    """Put the files in the place of what was published there before.
+
+    They are written beside it and moved there when they are whole. A kill between the two moves leaves neither there,
+    and both beside it under a hidden name.
+
+    Raises:
+        UserError: the directory has something else in it.
+        OSError: the disk is full or read-only, and is named.
+    """
+    if (
+        directory.exists()
+        and not (directory / METADATA).is_file()
+        and (not directory.is_dir() or any(directory.iterdir()))
+    ):
+        raise UserError(
+            f"{directory} is no publication: it has no {METADATA}. Nothing in it was changed. Name another directory "
+            "(evidence in config.yaml), or empty this one.",
+            file=directory,
+            key="evidence",
+        )
+    with naming_the_disk(directory):
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=directory.parent, prefix=f".{directory.name}.") as beside:
+            new, old = Path(beside, "new"), Path(beside, "old")
+            for path, content in files.items():
+                with atomic(new / path, "wb") as handle:
+                    handle.write(content)
+            if directory.exists():
+                directory.rename(old)
+            new.rename(directory)

@@ -1,0 +1,80 @@
+"""The questions under which the verdicts are read: each claim belongs to one, by the models that it compares."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from hidden_dynamics.claims.verdict import Words
+from hidden_dynamics.results.rows import Row
+
+# By parts of the models' names, the first that fits: a claim on AdamLSTM and MomentumLSTM is one on Adam-type filters.
+TITLES = {
+    "adam": "Where Adam-type filters win and lose",
+    "momentum": "What momentum did",
+    "attention": "What attention did",
+    "other": "The other comparisons, and the orders of whole tables",
+}
+MARKS = {"adam": {"adam", "rmsprop"}, "momentum": {"momentum", "sr"}, "attention": {"ace"}}
+ORDER = ("momentum", "adam", "attention", "other")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, the claims that belong to it, and those of them that were judged.
+
+    Attributes:
+        claims: rows of verdicts.csv.
+    """
+
+    title: str
+    claims: Sequence[Row]
+    words: Words
+
+    @cached_property
+    def judged(self) -> list[Row]:
+        return [claim for claim in self.claims if verdict_of(claim, self.words)]
+
+    @property
+    def decided(self) -> list[Row]:
+        return [claim for claim in self.judged if verdict_of(claim, self.words) != self.words.undecided]
+
+    def counted(self, claims: Sequence[Row] | None = None) -> list[tuple[str, int]]:
+        """(verdict, how many of the claims have it), for those that hold, fail and are undecided."""
+        found = [verdict_of(claim, self.words) for claim in (self.judged if claims is None else claims)]
+        return [
+            (verdict, found.count(verdict)) for verdict in (self.words.holds, self.words.fails, self.words.undecided)
+        ]
+
+    def by_place(self, place: Callable[[str], str]) -> dict[str, list[Row]]:
+        """The judged claims by task; of several tasks at once, by the artifact that they are listed under.
+
+        Args:
+            place: gives the title of a task, or of an artifact, by its name.
+        """
+        found: dict[str, list[Row]] = {}
+        for claim in self.judged:
+            found.setdefault(place(claim["task"] or claim["artifact"]), []).append(claim)
+        return found
+
+
+def verdict_of(claim: Row, words: Words) -> str:
+    """The verdict of this kind; "" where there is none."""
+    return "" if claim[words.column] == words.none else claim[words.column]
+
+
+def reason_of(claim: Row, words: Words) -> str:
+    """The reason for the verdict of this kind."""
+    return claim["reason" if words.column == "verdict" else f"{words.column}_reason"]
+
+
+def questions(claims: Sequence[Row], words: Words) -> list[Question]:
+    """All questions, also those without a judged claim."""
+    found: dict[str, list[Row]] = {name: [] for name in ORDER}
+    for claim in claims:
+        found[_subject_of(claim)].append(claim)
+    return [Question(TITLES[name], own, words) for name, own in found.items()]
+
+
+def _subject_of(claim: Row) -> str:
+    parts = {part for side in ("subject", "reference") for part in claim[side].partition("-")[0].split("_")}
+    return next((name for name, marks in MARKS.items() if marks & parts), "other")

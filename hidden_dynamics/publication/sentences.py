@@ -1,0 +1,208 @@
+"""What a test found, in a sentence: words of direction follow from the sign, numbers are those of the claim's row."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hidden_dynamics.artifacts import Artifact
+from hidden_dynamics.claims.verdict import Words, plain
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.papers.claims import OF_OTHERS
+from hidden_dynamics.publication.questions import reason_of
+from hidden_dynamics.results.rows import Row
+
+OF_RATIOS = ("faster", "gradients", "ratio", "smaller")  # whose estimate is a ratio: subject over reference
+PAIRS = ("higher_or_lower", "more_or_less")  # words for an estimate above 0, and below
+OF_A_METRIC = "On {place}, {subject} has {a_metric} {apart} {higher_or_lower} than {reference}"
+SENTENCES = {
+    "better": OF_A_METRIC,
+    "not_better": f"{OF_A_METRIC}, where the claim is that it is not better",
+    "similar": f"{OF_A_METRIC}, where the claim is that both are alike",
+    "steadier": "On {place}, {subject}’s {metric} varies {ratio} times as much between seeds as {reference}’s",
+    "gain": "On {place}, {subject}’s {metric} less {reference}’s is {apart} {higher_or_lower} than on the other task",
+    "overfitting": "On {place}, {subject}’s {metric} rises {apart} {more_or_less} above its lowest than {reference}’s",
+    "faster": "On {place}, {subject} needs {ratio} times the iterations of {reference} to reach one {metric}",
+    "gradients": "On {place}, {ratio} times as much of {subject}’s gradients reaches early steps as of {reference}’s",
+    "reaches": "On {place}, the early steps get {ratio} times the gradients of the last ones in {subject}",
+    "smaller": "On {place}, {subject} has {ratio} times the parameters of {reference}",
+    "ratio": "On {place}, {subject}’s {metric} is {ratio} times {reference}’s",
+}
+MOST_SEEDS = 1000  # beyond which a number of seeds says no more than that it is beyond
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Writes claims as sentences, with the titles that results have.
+
+    Attributes:
+        labels: (label, size) of a model, by task and variant.
+        tasks: the title of a task and that of its data, by its name.
+    """
+
+    configuration: Configuration
+    artifacts: Mapping[str, Artifact]
+    labels: Mapping[tuple[str, str], tuple[str, str]]
+    tasks: Mapping[str, tuple[str, str]]
+
+    @classmethod
+    def of(cls, configuration: Configuration, artifacts: Mapping[str, Artifact], runs: list[Row]) -> "Sentences":
+        """With the titles of these runs."""
+        labels = {(run["task"], run["variant"]): (run["label"], run["size"]) for run in runs}
+        tasks = {run["task"]: (run["task_title"], run["dataset_title"]) for run in runs}
+        return cls(configuration, artifacts, labels, tasks)
+
+    def place(self, key: str) -> str:
+        """The title of a task with its data; of an artifact, its place in the paper."""
+        if key in self.tasks:
+            title, data = self.tasks[key]
+            return data if data.startswith(title) else f"{title} [{data}]"
+        return self.artifacts[key].settings.source if key in self.artifacts else key
+
+    def sentence(self, claim: Row, words: Words) -> str:
+        """What was found, without the verdict, with its numbers in brackets.
+
+        Of a claim that others decide, the reason of this kind of verdict: what was found are verdicts of the other.
+        """
+        if claim["kind"] in OF_OTHERS:
+            return f"{self._compared(claim)} ({reason_of(claim, words) or claim['test']})"
+        return f"{self._compared(claim)} ({'; '.join(self._numbers(claim))})"
+
+    def compared(self, claim: Row) -> str:
+        """What was compared, as a heading: "MomentumLSTM and LSTM, test accuracy on PMNIST [Digits], N = 48"."""
+        if claim["kind"] in OF_OTHERS or not claim["subject"]:
+            return claim["statement"].rstrip(".")
+        subject, reference, size = self._sides(claim)
+        pair = f"{subject} and {reference}" if reference else subject
+        return f"{pair}, {_KINDS.get(claim['kind'], '')}{self._metric(claim)} on {self.place(claim['task'])}{size}"
+
+    def difference(self, claim: Row) -> str:
+        """The estimate and its interval: "+1.2 [0.4, 2]"; a ratio and tau are marked as such."""
+        if not claim["estimate"]:
+            return "–"
+        text = _mark(claim) + (number(claim["estimate"]) if _mark(claim) else _signed(claim["estimate"]))
+        return f"{text} [{number(claim['low'])}, {number(claim['high'])}]" if claim["low"] else text
+
+    def detectable(self, claim: Row) -> str:
+        return _mark(claim) + number(claim["detectable"]) if claim["detectable"] else "–"
+
+    def _compared(self, claim: Row) -> str:
+        if not claim["subject"] or not claim["estimate"] or claim["kind"] not in SENTENCES:
+            where = f"On {self.place(claim['task'])}: " if claim["task"] in self.tasks else ""
+            return f"{where}“{claim['statement'].rstrip('.')}”"
+        (subject, reference, size), estimate = self._sides(claim), float(claim["estimate"])
+        metric = self._metric(claim)
+        return SENTENCES[claim["kind"]].format(
+            place=f"{self.place(claim['task'])}{size}",
+            subject=subject,
+            reference=reference,
+            metric=metric,
+            a_metric=f"{'an' if metric[:1] in 'aeiouAM' else 'a'} {metric}",
+            apart=number(abs(estimate)) + self._unit(claim),
+            ratio=number(claim["effect"] or estimate),
+            **{pair: pair.split("_or_")[estimate <= 0] for pair in PAIRS},
+        )
+
+    def _numbers(self, claim: Row) -> list[str]:
+        """What stands in brackets: the means, the interval, p, the seeds."""
+        found = [claim["found"]] if claim["found"] else []
+        if claim["estimate"] and not claim["subject"]:
+            found.append(self.difference(claim))
+        if claim["kind"] in ("not_better", "similar"):
+            found.append(claim["test"])
+        if claim["low"]:
+            found.append(f"interval {number(claim['low'])} to {number(claim['high'])}")
+        if claim["p"]:
+            of = "of one test" if claim["tests"] == "1" else f"among {claim['tests']} tests"
+            found.append(f"p {_small(claim['p_adjusted'])} {of}")
+        seeds = [claim[key] for key in ("n_subject", "n_reference") if claim[key]]
+        return [*found, f"n = {' and '.join(seeds)}"] if seeds else found
+
+    def _sides(self, claim: Row) -> tuple[str, str, str]:
+        """(subject, reference, the size of both); each names its own size where they differ in it."""
+        (subject, size), (reference, other) = (self._label(claim, side) for side in ("subject", "reference"))
+        if size == other or not reference:
+            return subject, reference, f", N = {size}" if size.isdecimal() else ""
+        return f"{subject} (N = {size})", f"{reference} (N = {other})", ""
+
+    def _label(self, claim: Row, side: str) -> tuple[str, str]:
+        """Label and size of a model; of one that was measured without runs here, as it is configured."""
+        variant = claim[side]
+        model, _, size = variant.rpartition("-")
+        configured = self.configuration.models.get(model or variant)
+        other = (configured.label if configured else variant, size.removeprefix("n") if model else "")
+        return self.labels.get((claim["task"], variant), other)
+
+    def _metric(self, claim: Row) -> str:
+        metric = self.configuration.metrics.get(claim["metric"])
+        title = metric.title if metric else claim["metric"]
+        short = any(letter.isupper() for letter in title.split()[0][1:])  # such as MSE, NegLL
+        return title if short else title[:1].lower() + title[1:]
+
+    def _unit(self, claim: Row) -> str:
+        unit = self.configuration.metrics[claim["metric"]].unit if claim["metric"] in self.configuration.metrics else ""
+        return {"percent": " points", "one": "", "10⁻³": " · 10⁻³"}.get(unit, f" {unit}".rstrip())
+
+
+_KINDS = {"faster": "iterations to a ", "steadier": "spread of the ", "gain": "lead in ", "overfitting": "rise of the "}
+
+
+def points_as_claimed(claim: Row, configuration: Configuration) -> bool | None:
+    """Whether the estimate has the sign that the claim says; None of a claim of another kind, or without estimate."""
+    if not claim["estimate"] or claim["kind"] not in (
+        "better",
+        "gain",
+        "faster",
+        "steadier",
+        "overfitting",
+        "gradients",
+    ):
+        return None
+    estimate = float(claim["estimate"])
+    if claim["kind"] in ("better", "gain"):
+        return estimate * configuration.metrics[claim["metric"]].sign > 0
+    if claim["kind"] == "gradients":
+        return estimate > 1
+    return estimate < 1 if claim["kind"] == "faster" else estimate < 0
+
+
+def seeds_for(claim: Row) -> str:
+    """About how many seeds a model would find a true difference as large as the one found; "–" where nothing tells.
+
+    What can be found falls with the root of the number of seeds: n (detectable / found)^2, of ratios their logarithms.
+    """
+    if not (claim["detectable"] and claim["estimate"] and claim["n_subject"]) or claim["kind"] not in _SCALES:
+        return "–"
+    found, least = (_SCALES[claim["kind"]](float(claim[key])) for key in ("estimate", "detectable"))
+    if not found or not math.isfinite(found) or not math.isfinite(least):
+        return "–"
+    needed = math.ceil(int(claim["n_subject"]) * (least / found) ** 2)
+    return f"about {needed}" if needed <= MOST_SEEDS else f"more than {MOST_SEEDS}"
+
+
+def _logarithm(ratio: float) -> float:
+    return math.log(ratio) if ratio > 0 else math.nan
+
+
+_SCALES = {
+    **dict.fromkeys(("better", "gain", "overfitting"), abs),
+    **dict.fromkeys(("faster", "gradients"), _logarithm),
+}
+
+
+def number(text: str | float) -> str:
+    return plain(float(text)).replace("-", "−")
+
+
+def _signed(text: str) -> str:
+    return ("+" if float(text) > 0 else "") + number(text)
+
+
+def _mark(claim: Row) -> str:
+    if "ratio" in claim["effect_name"] and claim["kind"] in OF_RATIOS:
+        return "× "
+    return "tau = " if claim["kind"] == "ranking" else ""
+
+
+def _small(text: str) -> str:
+    p = float(text)
+    return "< 0.0001" if p < 1e-4 else f"= {plain(p, 2)}"

@@ -1,0 +1,24 @@
+# The results of a scale as a small directory that is kept with the code: snakemake --cores all evidence --config scale=evening
+#
+# Like the forecast, it declares no output: Snakemake would delete the publication before it is made anew, and it is made, whenever it is
+# asked for, in one piece.
+
+
+rule evidence:
+    input:
+        [artifact.files() for artifact in ARTIFACTS.values()],
+        rules.render_claims.output,
+        PATHS.summary("all"),
+        records_of(RUNS.values()),
+    log:
+        f"{PATHS.logs}/publish_evidence.log",
+    localrule: True
+    conda:
+        "../envs/publish.yaml"
+    threads: 1
+    resources:
+        **LIGHT,
+    message:
+        "Publishing the results of the scale {SETTINGS.scale} in {SETTINGS.evidence}"
+    shell:
+        "python scripts/publish_evidence.py 2> {log:q}"

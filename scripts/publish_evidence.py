@@ -1,0 +1,30 @@
+"""Publish a scale's results as a small directory that is kept with the code: docs/evidence, or as config.yaml says.
+
+    python scripts/publish_evidence.py
+
+It takes the place of what was published there before, complete or not at all, and is the same from the same results.
+"""
+
+import _bootstrap  # noqa: F401  isort: skip
+
+from hidden_dynamics.configuration import load, parse_settings
+from hidden_dynamics.errors import run_main
+from hidden_dynamics.publication.publishing import publication, publish
+from hidden_dynamics.publication.results_read import read_results
+from hidden_dynamics.publication.source_state import source_state
+from hidden_dynamics.system.arguments import parser
+from hidden_dynamics.system.files import ROOT
+
+
+def main() -> None:
+    given = parser(__doc__, "--config", "--root").parse_args()
+    configuration = load(parse_settings(given.config))
+    results = read_results(configuration, source_state(ROOT), given.root)
+    files = publication(results, ROOT, given.root)
+    directory = given.root / configuration.settings.evidence
+    publish(files, directory)
+    print(f"{configuration.settings.evidence}: {len(files)} files, {sum(map(len, files.values())):,} bytes")
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,448 @@
+"""The publication of a scale, on made-up results: what it says, that each number can be traced, its description."""
+
+import csv
+import io
+import json
+import os
+import re
+import socket
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import publish_evidence
+import pytest
+from conftest import ROOT, refused
+from judged import SPREAD, claimed
+from made import costs_of, make_run, row_of, summary_of, write_inputs
+from one_process import OneProcess
+from PIL import Image
+from repository import Workflow, copy_repository
+
+from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.claims.comparisons import Claimed
+from hidden_dynamics.claims.evidence import Evidence
+from hidden_dynamics.claims.judge import verdicts
+from hidden_dynamics.claims.verdict import COLUMNS, SECOND_VERDICTS, VERDICTS, plain
+from hidden_dynamics.configuration.runs import all_runs, code_of
+from hidden_dynamics.publication import publishing
+from hidden_dynamics.publication.publishing import publication, publish
+from hidden_dynamics.publication.results_read import read_results
+from hidden_dynamics.publication.sentences import SENTENCES
+from hidden_dynamics.publication.source_state import SourceState, source_state
+from hidden_dynamics.publication.working_time import working_time
+from hidden_dynamics.results import summary
+from hidden_dynamics.results.rows import write_rows
+
+TABLE, HYPERPARAMETERS, COSTS, IMAGE = (f"momentumrnn_{name}" for name in ("table11", "table7", "table14", "figure8"))
+ATTENTION = "acenode_table7"
+CONFIGURED = (IMAGE, TABLE, ATTENTION, COSTS, HYPERPARAMETERS)
+SEEDS = [0, 1, 2, 3, 4]
+LEVELS = {"momentum_lstm": 0.9, "adam_lstm": 0.1, "ace_latent_ode": 0.8}  # of the others, 0.5
+COMMIT = SourceState("0123456789abcdef0123456789abcdef01234567", changed=False)
+
+
+def about(run):
+    """What a run reports: around the level of its model."""
+    value = round(LEVELS.get(run.model, 0.5) + SPREAD[run.seed] / 10, 6)
+    names = ("train_loss", "test_loss", "test_accuracy", "test_auc", "test_average_precision", "test_calibration_error")
+    report = run.spec["training"]["report"]["metric"]
+    return {"evaluations": [{"iteration": 10, "epoch": 1.0, report: value, **dict.fromkeys(names, value)}]}
+
+
+@pytest.fixture(scope="module")
+def configuration(configured):
+    """Some artifacts of the demo, whose claims are judged for their direction."""
+    whole = configured(scale="demo", seeds=SEEDS, overrides={})
+    layers = {name: [("here", whole.artifacts[name])] for name in CONFIGURED}
+    return replace(whole, artifact_layers=layers, scale=whole.scale.model_copy(update={"directions": True}))
+
+
+@pytest.fixture(scope="module")
+def root(configuration, tmp_path_factory):
+    """Finished results, judged."""
+    root = tmp_path_factory.mktemp("published")
+    artifacts = load_artifacts(configuration)
+    make_results(root, configuration, {run.id: run for one in artifacts.values() for run in one.runs}.values())
+    judged = []
+    for name in (TABLE, ATTENTION, COSTS):
+        artifact = artifacts[name]
+        rows = summary_of(artifact, about) if artifact.summarised else ()
+        costs = costs_of(artifact) if artifact.measured else ()
+        if costs:
+            write_inputs(root, artifact, costs=costs)
+        kinds = ("faster", "overfitting")  # of the runs' courses, which are all alike
+        own = [claim for claim in claimed(artifact).here if claim.kind not in kinds]
+        judged += verdicts(artifact, Claimed(own, []), Evidence(rows, costs, root))
+    write_rows(root / configuration.paths.all_verdicts("csv"), COLUMNS, judged)
+    return root
+
+
+def make_results(root, configuration, runs):
+    """The runs, their summary, and everything that is rendered."""
+    paths = configuration.paths
+    for run in runs:
+        make_run(root, configuration, run, **about(run))
+    write_rows(root / paths.summary("all"), summary.COLUMNS, [row_of(configuration, run, **about(run)) for run in runs])
+    for artifact in load_artifacts(configuration).values():
+        for path in map(root.joinpath, artifact.files()):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.suffix == ".png":
+                Image.new("RGB", (2000, 500), "navy").save(path)
+            else:
+                path.write_text(f"### {artifact.settings.title}\n", encoding="utf-8")
+    (root / paths.logs).mkdir()
+    (root / paths.logs / "render.tsv").write_text("s\th:m:s\n1.5\t0:00:01\n")
+
+
+@pytest.fixture(scope="module")
+def results(configuration, root):
+    return read_results(configuration, COMMIT, root)
+
+
+@pytest.fixture(scope="module")
+def files(results, root):
+    return publication(results, ROOT, root)
+
+
+def rows_of(files, name):
+    return list(csv.DictReader(io.StringIO(files[name].decode())))
+
+
+# Content
+
+
+def test_it_has_the_artifacts_that_were_rendered(files):
+    tables = {f"tables/{name}.md" for name in CONFIGURED if name != IMAGE}
+    texts = {"README.md", "findings.md", "verdicts.csv", "runs.csv", "Snakefile", "ro-crate-metadata.json"}
+    assert set(files) == texts | tables | {f"figures/{IMAGE}.png"}
+    links = set(re.findall(r"\]\(([^)]+)\)", files["README.md"].decode()))
+    assert {link for link in links if not link.startswith("..")} == set(files) - {"README.md", "Snakefile"}
+    with Image.open(io.BytesIO(files[f"figures/{IMAGE}.png"])) as image:
+        assert image.size == (1200, 300)
+
+
+@pytest.mark.parametrize("name", ["README.md", "findings.md"])
+def test_a_page_says_first_what_makes_it(files, name):
+    assert files[name].decode().startswith("<!-- Generated by `snakemake --cores all evidence --config scale=demo`")
+
+
+def test_the_readme_says_what_was_run_and_where_it_comes_from(files, configuration):
+    text = files["README.md"].decode()
+    assert configuration.scale.about in text and "Seeds: 0, 1, 2, 3, 4." in text
+    assert "in place of MNIST" in text and "N = 32 (paper: 128)" in text
+    assert COMMIT.commit in text and "A processor" in text and "numpy 2.4.6" in text and "none was made before" in text
+
+
+def test_each_artifact_that_is_not_there_is_named_with_the_reason(results, root, configuration):
+    lacking = replace(results, summary=[row for row in results.summary if row["task"] not in ("physionet", "mnist")])
+    files = publication(lacking, ROOT, root)
+    assert f"tables/{ATTENTION}.md" not in files and f"tables/{TABLE}.md" in files
+    lines = files["README.md"].decode().splitlines()
+    for place, task in (("- ACE-NODE, Table 7", "physionet"), ("- Table 11: [", "mnist")):
+        (line,) = [line for line in lines if line.startswith(place)]
+        assert f"no runs on {configuration.title_of(configuration.tasks[task].dataset)}" in line
+
+
+def test_the_forecast_stands_beside_what_it_took(results, root):
+    said = {"device_hours": "2", "least_wall_hours": "1"}
+    text = publication(replace(results, forecast=said), ROOT, root)["README.md"].decode()
+    took = results.time.core_hours
+    assert f"2.00, taken {took:.2f} (" in text and f"({100 * (took / 2 - 1):+.0f} %)".replace("-", "−") in text
+
+
+# The two kinds of verdicts
+
+
+def test_no_line_has_verdicts_of_both_kinds(files):
+    for name in ("README.md", "findings.md"):
+        for line in files[name].decode().splitlines():
+            assert not (any(word in line for word in SECOND_VERDICTS) and any(word in line for word in VERDICTS)), line
+
+
+def test_each_matrix_counts_what_the_rows_have(files):
+    text, rows = files["README.md"].decode(), rows_of(files, "verdicts.csv")
+    for verdicts_, column in ((VERDICTS, "verdict"), (SECOND_VERDICTS, "here")):
+        there = [row for row in rows if row[column]]
+        table = text[text.index(f"| {verdicts_[0]} |") :].split("\n\n")[0]
+        for paper, title in (("momentumrnn", "MomentumRNN"), ("acenode", "ACE-NODE")):
+            counts = Counter(row[column] for row in there if row["paper"] == paper)
+            (line,) = re.findall(rf"\*\*{title}, all\*\* (.*)", table)
+            numbers = [*(counts[verdict] for verdict in verdicts_), sum(counts.values())]
+            assert re.findall(r"\*\*([^*]+)\*\*", line) == [str(number or "–") for number in numbers]
+
+
+def test_without_verdicts_the_page_says_so_and_each_empty_group_does(results, root):
+    none = replace(results, claims=[claim | {"here": ""} for claim in results.claims])
+    text = publication(none, ROOT, root)["findings.md"].decode()
+    assert f"None of the {len(results.claims)} claims" in text and "## " not in text
+    some = [claim | {"here": claim["here"] if "momentum" in claim["subject"] else ""} for claim in results.claims]
+    text = publication(replace(results, claims=some), ROOT, root)["findings.md"].decode()
+    attention = text[text.index("## What attention did") :].split("\n\n")[1]
+    of_attention = [claim for claim in results.claims if "ace_" in claim["subject"] + claim["reference"]]
+    assert attention == f"None of the {len(of_attention)} claims on this has a verdict on the direction."
+
+
+def test_the_papers_own_verdicts_are_read_in_their_own_words(results, root):
+    own = [claim | {"here": "", "verdict": "reproduced"} for claim in results.claims]
+    text = publication(replace(results, claims=own), ROOT, root)["findings.md"].decode()
+    assert "# The papers’ claims" in text and "**reproduced**" in text and "here**" not in text
+
+
+# Tracing
+
+
+def said(files):
+    """(sentence, verdict, the row of its claim) of each that findings.md decides."""
+    rows = {row["number"]: row for row in rows_of(files, "verdicts.csv")}
+    found = re.findall(
+        r"^- (.*): \*\*(.*)\*\* \[(\d+)\]\(verdicts.csv\)\.$", files["findings.md"].decode(), re.MULTILINE
+    )
+    return [(sentence, verdict, rows[number]) for sentence, verdict, number in found]
+
+
+def test_the_sentences_are_those_of_the_claims_that_are_decided(files):
+    decided = [row["number"] for row in rows_of(files, "verdicts.csv") if row["here"] in SECOND_VERDICTS[:2]]
+    assert sorted(row["number"] for _, _, row in said(files)) == sorted(decided)
+    assert {verdict for _, verdict, _ in said(files)} == set(SECOND_VERDICTS[:2])
+    assert all(verdict == row["here"] for _, verdict, row in said(files))
+
+
+def test_every_number_of_a_sentence_is_one_of_its_claim_or_of_its_models(files):
+    runs = rows_of(files, "runs.csv")
+    for sentence, _, row in said(files):
+        numbers = {
+            plain(abs(float(row[column])), digits) for column in COLUMNS for digits in (2, 3) if is_number(row[column])
+        }
+        words = [row[column] for column in ("subject", "reference", "found", "here_reason", "statement", "test")]
+        words += [run[column] for run in runs for column in ("task_title", "dataset_title", "size", "label")]
+        allowed = numbers | {number for word in words for number in NUMBER.findall(word)} | {"0.0001"}
+        assert set(NUMBER.findall(sentence)) <= allowed, sentence
+
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
+
+
+def is_number(text):
+    return re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", text) is not None
+
+
+def test_words_of_direction_follow_from_the_sign(files):
+    seen = set()
+    for sentence, verdict, row in said(files):
+        if row["kind"] == "better":
+            higher = float(row["estimate"]) > 0
+            assert (" higher than " in sentence, " lower than " in sentence) == (higher, not higher)
+            assert verdict == SECOND_VERDICTS[not higher]  # of an accuracy, and of an AUC
+            seen.add(higher)
+    assert seen == {True, False}
+
+
+def test_counts_of_a_question_are_those_of_its_claims(files):
+    text, rows = files["findings.md"].decode(), rows_of(files, "verdicts.csv")
+    part = text[text.index("## Where Adam-type") :]
+    own = [row for row in rows if re.search("adam|rmsprop", row["subject"] + row["reference"])]
+    counts = Counter(row["here"] for row in own)
+    numbers = [
+        len(own),
+        sum(counts[verdict] for verdict in SECOND_VERDICTS),
+        *(counts[verdict] for verdict in SECOND_VERDICTS),
+    ]
+    assert re.findall(r"\d+", part.split("\n\n")[1])[:5] == list(map(str, numbers))
+
+
+def test_what_is_undecided_stands_with_what_it_would_take(files):
+    text = files["findings.md"].decode()
+    undecided = {row["number"]: row for row in rows_of(files, "verdicts.csv") if row["here"] == "undecided here"}
+    lines = re.findall(r"^\| \[(\d+)\]\(verdicts.csv\) \| (.*) \|$", text, re.MULTILINE)
+    assert {number for number, _ in lines} == set(undecided) and undecided
+    for number, line in lines:
+        if undecided[number]["detectable"] and undecided[number]["kind"] == "better":
+            assert plain(float(undecided[number]["detectable"])) in line
+
+
+def test_every_run_that_a_verdict_names_is_in_the_runs(files, results):
+    runs = rows_of(files, "runs.csv")
+    names = {name for row in rows_of(files, "verdicts.csv") for name in row["runs"].split()}
+    assert names and names <= {run["run"] for run in runs} == {
+        f"{r['task']}/{r['variant']}/seed{r['seed']}" for r in results.summary
+    }
+    assert all(
+        run["code"] and run["data_digest"] and run["versions"] and float(run["training_seconds"]) for run in runs
+    )
+    assert {run["commit"] for run in runs} == {""}  # of made-up code
+
+
+def test_a_run_of_the_code_that_is_there_has_its_commit(results):
+    run = next(run for artifact in results.artifacts.values() for run in artifact.runs)
+    records = results.records | {run.id: results.records[run.id] | {"code": code_of(run)}}
+    made = replace(results, records=records).runs
+    assert {row["commit"] for row in made if row["run"] == run.id} == {COMMIT.commit}
+    assert {row["commit"] for row in made if row["run"] != run.id} == {""}
+
+
+def test_the_mean_of_a_sentence_is_that_of_its_runs(files):
+    runs = {run["run"]: run for run in rows_of(files, "runs.csv")}
+    row = next(row for _, _, row in said(files) if row["kind"] == "better" and row["metric"] == "test_accuracy")
+    own = [runs[name] for name in row["runs"].split()]
+    values = [100 * json.loads(run["measured"])["test_accuracy"] for run in own if f"/{row['subject']}/" in run["run"]]
+    assert row["found"].startswith(f"{plain(sum(values) / len(values), 4)} ±")
+
+
+# Its place
+
+
+def test_it_is_the_same_from_the_same_results(files, configuration, root):
+    assert publication(read_results(configuration, COMMIT, root), ROOT, root) == files
+
+
+def test_nothing_in_it_tells_of_this_machine(files, root):
+    text = "".join(content.decode() for path, content in files.items() if not path.endswith(".png"))
+    for own in (str(root), str(ROOT), str(Path.home()), socket.gethostname()):
+        assert own not in text
+
+
+def test_the_script_puts_it_in_the_place_of_the_one_before(ended, files, root, configuration, monkeypatch):
+    monkeypatch.setattr(publish_evidence, "load", lambda settings: configuration)
+    for _ in range(2):
+        assert ended(publish_evidence.main, "--root", root).code == 0
+        (root / "docs/evidence/of-before.md").write_text("gone in the second round")
+    assert ended(publish_evidence.main, "--root", root).code == 0
+    there = {
+        str(path.relative_to(root / "docs/evidence")) for path in (root / "docs/evidence").rglob("*") if path.is_file()
+    }
+    assert there == set(files)
+    assert [path.name for path in (root / "docs").iterdir()] == ["evidence"]
+
+
+def test_a_directory_with_something_else_is_left_alone(files, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with refused("no publication", file=tmp_path, key="evidence"):
+        publish(files, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_what_stops_it_leaves_the_one_before(files, tmp_path, monkeypatch):
+    publish(files, tmp_path / "evidence")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(publishing, "atomic", full)
+    with pytest.raises(OSError, match="No space"):
+        publish({"README.md": b"new", "ro-crate-metadata.json": b"{}"}, tmp_path / "evidence")
+    assert (tmp_path / "evidence/README.md").read_bytes() == files["README.md"]
+    assert [path.name for path in tmp_path.iterdir()] == ["evidence"]
+
+
+def test_one_that_is_too_large_is_refused_with_the_largest_files(results, root, files, monkeypatch):
+    whole = sum(map(len, files.values()))
+    monkeypatch.setattr(publishing, "LIMIT", whole - 1234)
+    largest = max(files, key=lambda path: len(files[path]))
+    with refused(f"1,234 more.*{re.escape(largest)}", file=largest, key="evidence"):
+        publication(results, ROOT, root)
+
+
+def test_the_state_of_the_code_is_that_of_git(tmp_path):
+    assert source_state(tmp_path).commit == ""
+    assert re.fullmatch(r"[0-9a-f]{40}|", source_state(ROOT).commit)
+
+
+def test_pauses_are_no_working_time(tmp_path):
+    for name, end, took in (("a", 1000, 100), ("b", 1050, 100), ("c", 5000, 50)):
+        path = tmp_path / f"{name}.tsv"
+        path.write_text(f"s\th:m:s\n{took}\t0\n")
+        os.utime(path, (end, end))
+    found = working_time(tmp_path, {})
+    assert found.wall_hours == pytest.approx((150 + 50) / 3600)
+    assert (found.start.timestamp(), found.end.timestamp()) == (900, 5000)
+
+
+def test_every_kind_of_comparison_has_a_sentence_with_its_numbers():
+    for kind, sentence in SENTENCES.items():
+        assert "{ratio}" in sentence or "{apart}" in sentence, kind
+
+
+# Its description
+
+
+@pytest.fixture(scope="module")
+def validated(files, tmp_path_factory):
+    """The issues that the profile's validator finds, by severity; RO-Crate's context is the one that rocrate brings."""
+    from rocrate import vocabs
+    from rocrate_validator import services
+    from rocrate_validator.models import Severity
+    from rocrate_validator.utils.http import HttpRequester
+
+    directory = tmp_path_factory.mktemp("crate") / "evidence"
+    publish(files, directory)
+    # Of a later version, in which two terms of workflows that the profile asks for are elsewhere.
+    terms = {name: f"https://bioschemas.org/{name}" for name in ("ComputationalWorkflow", "FormalParameter")}
+    context = {"@context": vocabs.RO_CRATE["@context"] | terms}
+
+    def answer(_, address, **__):
+        known = address == "https://w3id.org/ro/crate/1.1/context"
+        head = {"Content-Type": "application/ld+json"}
+        return SimpleNamespace(status_code=200 if known else 504, headers=head, json=lambda: context)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HttpRequester, "get", answer, raising=False)
+        result = services.validate(
+            services.ValidationSettings(
+                rocrate_uri=str(directory),
+                profile_identifier="workflow-run-crate",
+                requirement_severity=Severity.RECOMMENDED,
+                offline=True,
+                cache_path=directory.parent / "cache",
+            )
+        )
+    return [(issue.severity.name, issue.message) for issue in result.get_issues()]
+
+
+def test_the_crate_is_valid_by_its_profile(validated):
+    assert [message for severity, message in validated if severity == "REQUIRED"] == []
+
+
+def test_of_what_the_profile_recommends_it_lacks_web_addresses_alone(validated):
+    lacking = {message for severity, message in validated if severity == "RECOMMENDED"}
+    assert {message for message in lacking if not re.search("a url|a URL|absolute URI", message)} == set()
+
+
+def test_the_crate_says_what_the_run_was_made_of_and_what_it_made(files, results):
+    graph = {entity["@id"]: entity for entity in json.loads(files["ro-crate-metadata.json"])["@graph"]}
+    action = graph["#run"]
+    assert action["instrument"]["@id"] == "Snakefile" and action["endTime"] == results.time.end.isoformat()
+    assert {entity["@id"] for entity in action["result"]} == {
+        "verdicts.csv",
+        "runs.csv",
+        "findings.md",
+        "tables/",
+        "figures/",
+    }
+    data = [graph[entity["@id"]] for entity in action["object"] if entity["@id"].startswith("#data-")]
+    assert {entry["sha256"] for entry in data} == {row["data_digest"] for row in results.summary}
+    assert set(files) - {"ro-crate-metadata.json"} <= set(graph)
+    assert graph["Snakefile"]["programmingLanguage"]["@id"].endswith("#snakemake")
+
+
+# Through Snakemake
+
+
+@pytest.mark.slow
+def test_the_rule_publishes_finished_results(tmp_path, configured):
+    """All of the demo's, which are made up: no other rule is allowed to run."""
+    copy_repository(tmp_path)
+    for name in ("CITATION.cff", "requirements.txt"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    configuration = configured(scale="demo", seeds=[0], results="out", overrides={})
+    make_results(tmp_path, configuration, list({run.id: run for run in all_runs(configuration)}.values()))
+    write_rows(tmp_path / configuration.paths.all_verdicts("csv"), COLUMNS, [])
+    (tmp_path / configuration.paths.all_verdicts("md")).write_text("none\n")
+    with OneProcess(Workflow(tmp_path)) as process:
+        settings = {"scale": "demo", "seeds": [0], "results": "out", "overrides": {}, "evidence": "published-here"}
+        process.run("evidence", "--allowed-rules", "evidence", **settings)
+    readme = (tmp_path / "published-here/README.md").read_text(encoding="utf-8")
+    for name in configuration.artifacts:
+        assert f"/{name}." in readme
+    assert (tmp_path / "published-here/ro-crate-metadata.json").is_file()
