@@ -38,7 +38,10 @@ def metadata(results: Results, about: Citation, files: Mapping[str, bytes]) -> b
     crate.metadata.extra_terms.update(TERMS)
     parts = _files(crate, files)
     workflow = _workflow(crate, about, files[WORKFLOW])
-    inputs, outputs = _settings(crate, results), [parts[name] for name in ("verdicts.csv", "runs.csv", "findings.md")]
+    inputs, outputs = (
+        _settings(crate, results),
+        [parts[name] for name in ("verdicts.csv", "runs.csv", "findings.md", "undecided.md")],
+    )
     outputs += [parts[name] for name in ("tables/", "figures/") if name in parts]
     _parameters(crate, workflow, "input", inputs)
     _parameters(crate, workflow, "output", outputs)
