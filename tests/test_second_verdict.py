@@ -289,7 +289,7 @@ def test_the_list_has_the_second_verdicts_beside_all_that_it_had(table, demo_row
     """Nothing of it is changed but the first line, which goes on; what is added is as approved."""
     without = [row | {"here": "", "here_reason": ""} for row in demo_rows]
     before, after = (markdown("demo", {TABLE: table("demo")}, rows).splitlines() for rows in (without, demo_rows))
-    assert after[0].startswith(f"{before[0]} Second verdicts, which are none on the papers’ claims: ")
+    assert after[0].startswith(f"{before[0]} Second verdicts, which are none on the papers’ claims, ")
     added = [line[2:] for line in difflib.ndiff(before[1:], after[1:]) if line[:2] in ("+ ", "- ")]
     assert len(added) == len(after) - len(before)
     assert not any(word in line for line in before for word in SECOND_VERDICTS)
