@@ -280,18 +280,21 @@ def attention(options: argparse.Namespace) -> Iterator[dict]:
 
 
 def memory(options: argparse.Namespace) -> Iterator[dict]:
-    """Processes that only load the batch: the peak of making it may be higher than that of a step."""
+    """On the CPU by processes that only load the batch: the peak of making it may be higher than that of a step."""
     with tempfile.TemporaryDirectory() as directory:
         batch = Path(directory, "batch.pt")
         torch.save(given_by(options).batch.to("cpu"), batch)
         for name in options.networks:
             for form in (name, name + PLAIN):
-                peak = peak_of_fresh_process(__file__, form, options, batch=batch)
+                if options.device == "cuda":
+                    peak = peak_memory(form, argparse.Namespace(**vars(options) | {"batch": batch}))
+                else:
+                    peak = peak_of_fresh_process(__file__, form, options, batch=batch)
                 yield row_of(what(form, options), "MiB", peak, None, options)
 
 
 def peak_memory(name: str, options: argparse.Namespace) -> float:
-    """MiB by which a training step raises the peak of what this process holds; for a process that did nothing else."""
+    """MiB by which a training step raises the peak of what is held; on the CPU for a process that did nothing else."""
     few = few_of(options)
     step(name, network_of(name, options), few)  # what the libraries load at their first use is not counted
     given = given_by(options)

@@ -99,9 +99,11 @@ class Training:
 def main() -> None:
     options = parse_arguments()
     prepare(options)
-    rows = [row for size in options.sizes for row in measure(size, options)]
+    rows = []
+    for size in options.sizes:
+        rows += measure(size, options)
+        write(rows, options.output)  # what is done is kept where a run is stopped
     print_table(rows)
-    write(rows, options.output)
     print(f"\nWritten to {options.output}")
 
 

@@ -161,7 +161,7 @@ def machine(options: argparse.Namespace) -> dict:
 
 def write(rows: list[dict], output: Path) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
-    with output.open("w", newline="") as file:
+    with output.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

@@ -193,14 +193,18 @@ def check_alike(name: str, observations: Observations, options: argparse.Namespa
 
 
 def memory(options: argparse.Namespace) -> Iterator[dict]:
+    sizes = {size: getattr(options, size) for size in SIZES}
     for name in NETWORKS:
         for form in (name, name + PLAIN):
-            peak = peak_of_fresh_process(__file__, form, options, **{size: getattr(options, size) for size in SIZES})
+            if options.device == "cuda":
+                peak = peak_memory(form, options)
+            else:
+                peak = peak_of_fresh_process(__file__, form, options, **sizes)
             yield row_of(what(form, options), "MiB", peak, None, options)
 
 
 def peak_memory(name: str, options: argparse.Namespace) -> float:
-    """MiB by which a training step raises the peak of what this process holds; for a process that did nothing else."""
+    """MiB by which a training step raises the peak of what is held; on the CPU for a process that did nothing else."""
     few = argparse.Namespace(**vars(options) | {"series": 2, "rows": 3})
     step(name, network_of(name, options), batch(few))  # what the libraries load at their first use is not counted
     network, observations = network_of(name, options), batch(options)

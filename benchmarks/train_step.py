@@ -48,9 +48,11 @@ def main() -> None:
     if options.memory_of:
         print(peak_memory(options.memory_of, options.sizes[0], options))
         return
-    rows = [row for size in options.sizes for row in measure(size, options)]
+    rows = []
+    for size in options.sizes:
+        rows += measure(size, options)
+        write(rows, options.output)  # what is done is kept where a run is stopped
     print_table(rows)
-    write(rows, options.output)
     print(f"\nWritten to {options.output}")
 
 

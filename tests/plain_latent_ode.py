@@ -275,7 +275,7 @@ class PlainRate(torch.nn.Module):
         attended = torch.einsum("knj,kij->kni", z, weights)
         of_z, of_a = self.f(attended), self.g(attended)
         if self.rate == "random":
-            drawn = torch.nn.Linear(of_a.shape[1] * size, size * size, dtype=state.dtype)
+            drawn = torch.nn.Linear(of_a.shape[1] * size, size * size, dtype=state.dtype, device=state.device)
             rates = drawn(of_a.reshape(len(of_a), -1)).reshape(-1, size, size)
         else:
             rates = torch.einsum("kni,knj->kij", of_a, attended) / of_a.shape[1]

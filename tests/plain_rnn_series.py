@@ -20,14 +20,14 @@ def gaps_to_last(times):
 
 def gaps_since_change(times, mask):
     """The time since a series' state last changed, which it does where it is observed and at the first: (N, U)."""
-    gaps = torch.zeros_like(mask[:, :, 0])
-    for n in range(len(mask)):
-        last = times[0]
-        for u in range(len(times)):
-            gaps[n, u] = times[u] - last
-            if mask[n, u].any():
-                last = times[u]
-    return gaps
+    gaps, on_host = torch.zeros_like(mask[:, :, 0], device="cpu"), times.cpu()
+    for n, seen in enumerate(mask.any(2).tolist()):  # on the host: each look at a GPU's mask would wait for the GPU
+        last = on_host[0]
+        for u in range(len(on_host)):
+            gaps[n, u] = on_host[u] - last
+            if seen[u]:
+                last = on_host[u]
+    return gaps.to(times)
 
 
 def plain_cumulative(gaps, mask, carried):

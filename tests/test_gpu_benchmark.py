@@ -182,6 +182,31 @@ def test_a_program_is_ended_with_what_it_started_when_its_time_is_over(tmp_path)
     assert not note.exists()
 
 
+def test_what_a_benchmark_has_written_is_read_although_it_failed(tmp_path, monkeypatch):
+    table = tmp_path / "some-cpu.csv"
+
+    def ended_half_way(self, *_):
+        table.write_text("a\n1\n")
+        raise Failed("its time is over")
+
+    def failing_at_once(self, *_):
+        raise Failed("at once")
+
+    monkeypatch.setattr(Session, "run", ended_half_way)
+    rows = session(tmp_path).benchmark("some")
+    assert next(rows) == {"a": "1"}
+    with pytest.raises(Failed, match="time"):
+        next(rows)
+    monkeypatch.setattr(Session, "run", failing_at_once)
+    with pytest.raises(Failed, match="at once"):  # the table of before is not taken for its own
+        next(session(tmp_path).benchmark("some"))
+
+
+def test_an_epoch_that_several_share_the_gpu_in_is_their_second(tmp_path):
+    (tmp_path / "clock.csv").write_text("iteration,training_seconds,evaluation_seconds\n100,9,1\n200,13,1.5\n")
+    assert gpu_parts.second_epoch(tmp_path) == 4.5
+
+
 def test_failing_tests_fail_their_part_and_are_named(tmp_path, monkeypatch):
     ends = {"good": "", "bad": "<failure/>", "left": "<skipped/>"}
     cases = "".join(f'<testcase name="{name}">{end}</testcase>' for name, end in ends.items())

@@ -488,25 +488,33 @@ def recurrence_inputs(steps, batch, n, device):
     return [tensor.float().to(device).contiguous() for tensor in (y, matrix, bias, torch.zeros(batch, n))]
 
 
-def hold_kernel_to_loop(sizes, device):
-    """Forward, and backward with a gradient at every step and with one at the last alone."""
+def hold_kernel_to_each_step(sizes, device):
+    """Forward, and backward with a gradient at every step and with one at the last alone: each step from what the
+    kernel made of the one before, in double precision.
+
+    Not the whole way: where b > 0, modrelu jumps at 0. A z next to 0 may round to the other sign, and h is another from
+    there on; among the millions of entries of a large size that is to be expected.
+    """
     from hidden_dynamics.models.recurrent import modrelu_kernel
 
     for steps, batch, n in sizes:
         y, matrix, bias, h0 = recurrence_inputs(steps, batch, n, device)
-        expected, actual = y.clone(), y.clone()
-        recurrence._loop(expected, matrix, bias, h0)
-        recurrence._loop(actual[:1], matrix, bias, h0)
-        modrelu_kernel.run(actual, matrix, bias)
-        assert_close(actual, expected, 1e-5)
-        assert not actual[0].any()
+        h, exact = y.clone(), matrix.double()
+        recurrence._loop(h[:1], matrix, bias, h0)
+        modrelu_kernel.run(h, matrix, bias)
+        assert not h[0].any()
+        z = y[1:].double() + h[:-1].double() @ exact
+        certain = (z == 0) | (z.abs() > 1e-4)
+        assert (~certain).sum() <= 1e-3 * z.numel()
+        following = torch.where(certain, modrelu(z, bias.double()), h[1:].double())
+        assert_close(h, torch.cat([h[:1].double(), following]), 1e-5)
         for dh in (noise(steps, batch, n, seed=3).float().to(device), None):
             end = noise(batch, n, seed=4).float().to(device)
-            dz, _, _ = recurrence._loop_back(expected, matrix, dh, end.clone(), None)
-            actual_dz = torch.full_like(dz, math.nan)
-            actual_dz[-1] = torch.where(expected[-1] != 0, end, 0)
-            modrelu_kernel.run_back(expected, matrix, dh, actual_dz)
-            assert_close(actual_dz, dz, 1e-5)
+            dz = torch.full_like(h, math.nan)
+            dz[-1] = torch.where(h[-1] != 0, end, 0)
+            modrelu_kernel.run_back(h, matrix, dh, dz)
+            total = dz[1:].double() @ exact.t() + (0 if dh is None else dh[:-1].double())
+            assert_close(dz, torch.cat([torch.where(h[:-1] != 0, total, 0), dz[-1:].double()]), 1e-5)
 
 
 def hold_model_with_kernel_to_reference(steps):
@@ -530,13 +538,11 @@ def in_a_new_process(code, **environment):
 
 
 @pytest.mark.slow
-def test_interpreted_kernel_is_the_loop():
+def test_interpreted_kernel_makes_each_step():
     """Blocks that are full and not, in the batch and in the units; one step alone."""
     sizes = [(4, 3, 7), (3, 18, 40), (3, 16, 140), (1, 2, 3)]
-    in_a_new_process(
-        f"import test_orthogonal as t; t.hold_kernel_to_loop({sizes}, 'cpu'); t.hold_model_with_kernel_to_reference(4)",
-        TRITON_INTERPRET="1",
-    )
+    both = f"t.hold_kernel_to_each_step({sizes}, 'cpu'); t.hold_model_with_kernel_to_reference(4)"
+    in_a_new_process(f"import test_orthogonal as t; {both}", TRITON_INTERPRET="1")
 
 
 COMPILE = """
@@ -602,8 +608,9 @@ def test_the_kernel_is_not_asked_for_on_the_cpu(tools):
 
 @pytest.mark.gpu
 @needs_gpu
-def test_kernel_is_the_loop_on_a_gpu():
-    hold_kernel_to_loop([(4, 3, 7), (50, 128, 170), (20, 128, 512), (30, 96, 322), (5, 1, 1000), (1, 2, 3)], "cuda")
+def test_kernel_makes_each_step_on_a_gpu():
+    sizes = [(4, 3, 7), (50, 128, 170), (20, 128, 512), (30, 96, 322), (5, 1, 1000), (1, 2, 3)]
+    hold_kernel_to_each_step(sizes, "cuda")
 
 
 @pytest.mark.gpu
