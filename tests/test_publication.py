@@ -307,8 +307,6 @@ def test_the_script_puts_it_in_the_place_of_the_one_before(ended, files, root, c
     monkeypatch.setattr(publish_evidence, "load", lambda settings: configuration)
     for _ in range(2):
         assert ended(publish_evidence.main, "--root", root).code == 0
-        (root / "docs/evidence/of-before.md").write_text("gone in the second round")
-    assert ended(publish_evidence.main, "--root", root).code == 0
     there = {
         str(path.relative_to(root / "docs/evidence")) for path in (root / "docs/evidence").rglob("*") if path.is_file()
     }
@@ -316,11 +314,26 @@ def test_the_script_puts_it_in_the_place_of_the_one_before(ended, files, root, c
     assert [path.name for path in (root / "docs").iterdir()] == ["evidence"]
 
 
-def test_a_directory_with_something_else_is_left_alone(files, tmp_path):
-    (tmp_path / "mine.txt").write_text("mine")
-    with refused("no publication", file=tmp_path, key="evidence"):
-        publish(files, tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+def test_what_is_published_no_more_is_gone(files, tmp_path):
+    publish(files, tmp_path / "evidence")
+    fewer = {path: content for path, content in files.items() if not path.startswith("figures/")}
+    publish(fewer, tmp_path / "evidence")
+    assert sorted(path.name for path in (tmp_path / "evidence").iterdir()) == sorted(
+        {path.split("/")[0] for path in fewer}
+    )
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_a_directory_with_something_else_is_left_alone(files, tmp_path, published):
+    if published:
+        publish(files, tmp_path / "evidence")
+    mine = tmp_path / "evidence/tables/mine.txt"
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    with refused("mine.txt", file=mine, key="evidence"):
+        publish(files, tmp_path / "evidence")
+    assert sorted(tmp_path.rglob("*")) == before and mine.read_text() == "mine"
 
 
 def test_what_stops_it_leaves_the_one_before(files, tmp_path, monkeypatch):
@@ -331,7 +344,7 @@ def test_what_stops_it_leaves_the_one_before(files, tmp_path, monkeypatch):
 
     monkeypatch.setattr(publishing, "atomic", full)
     with pytest.raises(OSError, match="No space"):
-        publish({"README.md": b"new", "ro-crate-metadata.json": b"{}"}, tmp_path / "evidence")
+        publish(files | {"README.md": b"new"}, tmp_path / "evidence")
     assert (tmp_path / "evidence/README.md").read_bytes() == files["README.md"]
     assert [path.name for path in tmp_path.iterdir()] == ["evidence"]
 

@@ -48,6 +48,14 @@ def metadata(results: Results, about: Citation, files: Mapping[str, bytes]) -> b
     return (json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False) + "\n").encode()
 
 
+def entities(content: bytes) -> set[str]:
+    """The ids in a description of a publication, its files' paths among them; none of what is no such description."""
+    try:
+        return {entity["@id"] for entity in json.loads(content)["@graph"]}
+    except (ValueError, KeyError, TypeError):
+        return set()
+
+
 def _files(crate: ROCrate, files: Mapping[str, bytes]) -> dict[str, Any]:
     """The entities of the files and their directories, by path; the workflow's own is another."""
     found = {

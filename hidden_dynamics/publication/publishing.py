@@ -10,7 +10,7 @@ from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.pictures import reduced
 from hidden_dynamics.publication.citation import citation
-from hidden_dynamics.publication.crate import METADATA, WORKFLOW, metadata
+from hidden_dynamics.publication.crate import METADATA, WORKFLOW, entities, metadata
 from hidden_dynamics.publication.findings import findings
 from hidden_dynamics.publication.readme import path_in, readme
 from hidden_dynamics.publication.results_read import Results
@@ -99,18 +99,15 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
     and both beside it under a hidden name.
 
     Raises:
-        UserError: the directory has something else in it.
+        UserError: the directory has something else in it, which is named.
         OSError: the disk is full or read-only, and is named.
     """
-    if (
-        directory.exists()
-        and not (directory / METADATA).is_file()
-        and (not directory.is_dir() or any(directory.iterdir()))
-    ):
+    others = _others(directory)
+    if others:
         raise UserError(
-            f"{directory} is no publication: it has no {METADATA}. Nothing in it was changed. Name another directory "
-            "(evidence in config.yaml), or empty this one.",
-            file=directory,
+            f"{directory} has what is of no publication: {', '.join(map(str, others[:NAMED]))}. Nothing in it was "
+            "changed. Move that elsewhere, or name another directory (evidence in config.yaml).",
+            file=others[0],
             key="evidence",
         )
     with naming_the_disk(directory):
@@ -123,3 +120,13 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
             if directory.exists():
                 directory.rename(old)
             new.rename(directory)
+
+
+def _others(directory: Path) -> list[Path]:
+    """The files there which no publication wrote: all that the description of the one before does not name."""
+    if not directory.is_dir():
+        return [directory] if directory.exists() else []
+    there = sorted(path for path in directory.rglob("*") if not path.is_dir())
+    described = directory / METADATA
+    names = entities(described.read_bytes()) if described in there else set()
+    return [path for path in there if path.relative_to(directory).as_posix() not in names]
