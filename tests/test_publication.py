@@ -36,7 +36,7 @@ from hidden_dynamics.publication.sentences import SENTENCES
 from hidden_dynamics.publication.source_state import SourceState, source_state
 from hidden_dynamics.publication.working_time import working_time
 from hidden_dynamics.results import summary
-from hidden_dynamics.results.rows import write_rows
+from hidden_dynamics.results.rows import read_rows, write_rows
 
 TABLE, HYPERPARAMETERS, COSTS, IMAGE = (f"momentumrnn_{name}" for name in ("table11", "table7", "table14", "figure8"))
 ATTENTION = "acenode_table7"
@@ -119,7 +119,7 @@ def rows_of(files, name):
 def test_it_has_the_artifacts_that_were_rendered(files):
     tables = {f"tables/{name}.md" for name in CONFIGURED if name != IMAGE}
     texts = {"README.md", "findings.md", "verdicts.csv", "runs.csv", "Snakefile", "ro-crate-metadata.json"}
-    assert set(files) == texts | tables | {f"figures/{IMAGE}.png"}
+    assert set(files) == texts | tables | {f"figures/{IMAGE}.png", f"costs/{COSTS}.csv"}
     links = set(re.findall(r"\]\(([^)]+)\)", files["README.md"].decode()))
     assert {link for link in links if not link.startswith("..")} == set(files) - {"README.md", "Snakefile"}
     with Image.open(io.BytesIO(files[f"figures/{IMAGE}.png"])) as image:
@@ -159,7 +159,7 @@ def test_the_forecast_stands_beside_what_it_took(results, root):
 
 
 def readme_of(results):
-    return readme(results, {}, [], "the command")
+    return readme(results, {}, [], [], "the command")
 
 
 def test_hours_are_of_what_the_runs_were_made_on(results):
@@ -298,6 +298,13 @@ def test_a_run_of_the_code_that_is_there_has_its_commit(results):
     assert {row["commit"] for row in made if row["run"] != run.id} == {""}
     changed = replace(results, records=records, source=replace(COMMIT, changed=True)).runs
     assert {row["commit"] for row in changed} == {""}  # the code that is there is no commit's
+
+
+def test_measured_costs_are_there_without_a_place_on_a_machine(files, root, configuration):
+    rows = rows_of(files, f"costs/{COSTS}.csv")
+    assert rows == read_rows(root / configuration.paths.costs(COSTS))
+    estimates = {row["estimate"] for row in rows_of(files, "verdicts.csv") if row["kind"] == "ratio"} - {""}
+    assert estimates and estimates <= {str(float(row["ratio"])) for row in rows if row["ratio"]}
 
 
 def test_the_mean_of_a_sentence_is_that_of_its_runs(files):
@@ -513,6 +520,7 @@ def test_the_crate_says_what_the_run_was_made_of_and_what_it_made(files, results
         "findings.md",
         "tables/",
         "figures/",
+        "costs/",
     }
     data = [graph[entity["@id"]] for entity in action["object"] if entity["@id"].startswith("#data-")]
     assert {entry["sha256"] for entry in data} == {row["data_digest"] for row in results.summary}

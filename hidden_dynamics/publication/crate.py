@@ -42,7 +42,7 @@ def metadata(results: Results, about: Citation, files: Mapping[str, bytes]) -> b
     parts = _files(crate, files)
     workflow = _workflow(crate, about, results.source, files[WORKFLOW])
     inputs, outputs = _settings(crate, results), [parts[name] for name in ("verdicts.csv", "runs.csv", "findings.md")]
-    outputs += [parts[name] for name in ("tables/", "figures/") if name in parts]
+    outputs += [entity for name, entity in parts.items() if name.endswith("/")]
     _parameters(crate, workflow, "input", inputs)
     _parameters(crate, workflow, "output", outputs)
     workflow["softwareRequirements"] = [_software(crate, name, own) for name, own in versions_of(results.runs).items()]

@@ -3,11 +3,12 @@
 import csv
 import io
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.pages.pictures import reduced
 from hidden_dynamics.publication.citation import citation
 from hidden_dynamics.publication.crate import METADATA, WORKFLOW, entities, metadata
@@ -15,12 +16,14 @@ from hidden_dynamics.publication.findings import findings
 from hidden_dynamics.publication.readme import path_in, readme
 from hidden_dynamics.publication.results_read import Results
 from hidden_dynamics.publication.run_rows import NUMBERED, RUN_COLUMNS
-from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.rows import Row, read_rows
 from hidden_dynamics.system.files import atomic, naming_the_disk
 
 LIMIT = 4_000_000  # bytes
 WIDTH, COLOURS = 1200, 128  # of a figure, at most: a quarter of its bytes, and sharp on a page of text
-NAMED = 5  # of the largest files, where the whole is too large
+NAMED = 5  # of files that are too large, or not of a publication
+MEASURED = {"costs": costs.COLUMNS, "features": features.COLUMNS}  # of artifacts' inputs
+PLACES = ("directory", "embeddings")
 
 
 def publication(results: Results, repository: Path, root: Path) -> dict[str, bytes]:
@@ -38,12 +41,14 @@ def publication(results: Results, repository: Path, root: Path) -> dict[str, byt
     there = {name: artifact for name, artifact in results.artifacts.items() if not why[name]}
     absent = [(artifact, why[name]) for name, artifact in results.artifacts.items() if why[name]]
     shown = {name: path_in(artifact) for name, artifact in there.items()}
+    measured = _measured(there.values(), root)
     files = {
-        "README.md": readme(results, shown, absent, command).encode(),
+        "README.md": readme(results, shown, absent, list(measured), command).encode(),
         "findings.md": findings(results, command).encode(),
         "verdicts.csv": _csv(NUMBERED, results.claims),
         "runs.csv": _csv(RUN_COLUMNS, results.runs),
         **{shown[name]: _content(artifact, root) for name, artifact in there.items()},
+        **measured,
         WORKFLOW: (repository / WORKFLOW).read_bytes(),
     }
     files[METADATA] = metadata(results, citation(repository), files)
@@ -61,6 +66,18 @@ def _rendered(artifact: Artifact, root: Path) -> Path:
 def _content(artifact: Artifact, root: Path) -> bytes:
     path = _rendered(artifact, root)
     return path.read_bytes() if artifact.form == "table" else reduced(path, WIDTH, COLOURS)
+
+
+def _measured(artifacts: Iterable[Artifact], root: Path) -> dict[str, bytes]:
+    """What was measured apart from the runs, without the columns that say where a machine has its files."""
+    named = [(kind, path) for one in artifacts for kind, path in one.inputs().items() if kind in MEASURED]
+    found = {}
+    for kind, path in dict.fromkeys(named):
+        if (root / path).is_file():
+            columns = [column for column in MEASURED[kind] if column not in PLACES]
+            rows = [{column: row[column] for column in columns} for row in read_rows(root / path, MEASURED[kind])]
+            found[f"{kind}/{Path(path).name}"] = _csv(columns, rows)
+    return found
 
 
 def _why(results: Results, artifact: Artifact, root: Path) -> str:

@@ -30,11 +30,18 @@ class Task:
     diverged: int
 
 
-def readme(results: Results, shown: dict[str, str], absent: Sequence[tuple[Artifact, str]], command: str) -> str:
+def readme(
+    results: Results,
+    shown: dict[str, str],
+    absent: Sequence[tuple[Artifact, str]],
+    measured: Sequence[str],
+    command: str,
+) -> str:
     """
     Args:
         shown: the files of the artifacts in the publication, by name.
         absent: the artifacts that are not shown, with the reason.
+        measured: the files of what was measured apart from the runs.
         command: that makes the publication.
     """
     configuration, rows = results.configuration, results.summary
@@ -51,6 +58,7 @@ def readme(results: Results, shown: dict[str, str], absent: Sequence[tuple[Artif
         "table": lambda words: _matrix(results, words),
         "in_a_sentence": in_a_sentence(results.claims),
         "papers": _papers(results, shown),
+        "measured": measured,
         "absent": [{"heading": artifact.settings.heading, "why": why} for artifact, why in absent],
         "provenance": _provenance(results),
     }
