@@ -533,18 +533,21 @@ def test_the_crate_says_what_the_run_was_made_of_and_what_it_made(files, results
 
 @pytest.mark.slow
 def test_the_rule_publishes_finished_results(tmp_path, configured):
-    """All of the demo's, which are made up: no other rule is allowed to run."""
+    """Those of one dataset, which are made up, the others being left out: no other rule is allowed to run."""
     copy_repository(tmp_path)
     for name in ("CITATION.cff", "requirements.txt"):
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
-    configuration = configured(scale="demo", seeds=[0], results="out", overrides={})
+    settings = {"scale": "demo", "seeds": [0], "results": "out", "overrides": {}}
+    settings["leave_out"] = sorted({task.dataset for task in configured(**settings).tasks.values()} - {"adding"})
+    configuration = configured(**settings)
     make_results(tmp_path, configuration, list({run.id: run for run in all_runs(configuration)}.values()))
     write_rows(tmp_path / configuration.paths.all_verdicts("csv"), COLUMNS, [])
     (tmp_path / configuration.paths.all_verdicts("md")).write_text("none\n")
     with OneProcess(Workflow(tmp_path)) as process:
-        settings = {"scale": "demo", "seeds": [0], "results": "out", "overrides": {}, "evidence": "published-here"}
-        process.run("evidence", "--allowed-rules", "evidence", **settings)
+        process.run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
     readme = (tmp_path / "published-here/README.md").read_text(encoding="utf-8")
-    for name in configuration.artifacts:
-        assert f"/{name}." in readme
+    for name, artifact in load_artifacts(configuration).items():
+        assert (f"/{name}." in readme) != artifact.is_left_out
+        left_out = re.search(rf"^- {re.escape(artifact.settings.heading)}: .*left out", readme, re.MULTILINE)
+        assert bool(left_out) == artifact.is_left_out
     assert (tmp_path / "published-here/ro-crate-metadata.json").is_file()

@@ -81,7 +81,11 @@ def _measured(artifacts: Iterable[Artifact], root: Path) -> dict[str, bytes]:
 
 
 def _why(results: Results, artifact: Artifact, root: Path) -> str:
-    """The reason why an artifact is not shown: it has no runs, on data that is named, or was not rendered; else ""."""
+    """The reason why an artifact is not shown, "" where it is: its data, which is named, is left out or has no runs, or
+    it was not rendered."""
+    if artifact.is_left_out:
+        left_out = dict.fromkeys(results.configuration.left_out[task] for task in artifact.tasks())
+        return f"{', '.join(left_out)}: left out (leave_out)"
     tasks, lacking = {cell.task for cell in artifact.shown()}, results.lacking(artifact)
     if tasks and tasks == lacking.keys():
         return f"there are no runs on {', '.join(dict.fromkeys(lacking.values()))}"
