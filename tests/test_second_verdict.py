@@ -12,7 +12,19 @@ from approved import approved
 from conftest import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judged import BLOCKS, SPREAD, around, claim_of, cost, evaluation, judged, judged_of, seeds, times_table
+from judged import (
+    BLOCKS,
+    SPREAD,
+    TIMES_TABLE,
+    around,
+    claim_of,
+    cost,
+    evaluation,
+    judged,
+    judged_of,
+    seeds,
+    times_table,
+)
 from made import as_text, make_run, write_inputs
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
@@ -176,8 +188,19 @@ def test_a_cost_has_a_direction_and_a_printed_ratio_has_none(table):
     assert found[f"table14:{name}"]["verdict"] == NOT_RUN
 
 
-def test_the_shipped_scales_of_stand_ins_and_of_the_paper_give_none(configured):
-    assert not any(configured(scale=scale).scale.directions for scale in ("demo", "pilot", "paper"))
+def test_times_to_another_target_are_no_answer_to_the_papers_claim(configured):
+    target = {"overrides": {"tasks": {}, "artifacts": {TIMES_TABLE: {"target": 0.5}}}}
+    table = times_table(configured, **target)
+    table = replace(table, configuration=with_directions(table.configuration))
+    printed, sooner, _ = KINDS[BY_CLOCKS]
+    found = judged_of(table, claim_of(BY_CLOCKS, printed), *(around(*side) for side in sooner))
+    said = "a target of 50 %, not 92.29 %"
+    assert (found.verdict, found.reason, found.here, found.departures) == (NOT_RUN, said, HOLDS_HERE, said)
+
+
+def test_of_the_shipped_scales_the_evening_alone_gives_any(configured):
+    scales = ("demo", "evening", "pilot", "paper")
+    assert [scale for scale in scales if configured(scale=scale).scale.directions] == ["evening"]
 
 
 def test_a_scale_asks_for_it_by_a_key(project):
@@ -266,7 +289,7 @@ def test_the_list_has_the_second_verdicts_beside_all_that_it_had(table, demo_row
     """Nothing of it is changed but the first line, which goes on; what is added is as approved."""
     without = [row | {"here": "", "here_reason": ""} for row in demo_rows]
     before, after = (markdown("demo", {TABLE: table("demo")}, rows).splitlines() for rows in (without, demo_rows))
-    assert after[0].startswith(f"{before[0]} Second verdicts, which are none on the papers’ claims: ")
+    assert after[0].startswith(f"{before[0]} Second verdicts, which are none on the papers’ claims, ")
     added = [line[2:] for line in difflib.ndiff(before[1:], after[1:]) if line[:2] in ("+ ", "- ")]
     assert len(added) == len(after) - len(before)
     assert not any(word in line for line in before for word in SECOND_VERDICTS)

@@ -159,6 +159,10 @@ class Artifact(ABC):
         """The metrics that its settings name."""
         return []
 
+    def departures(self) -> list[str]:
+        """The departures of its own settings from the paper, in words, beside those of its runs."""
+        return []
+
     # What it is made of.
 
     def inputs(self) -> dict[str, str]:

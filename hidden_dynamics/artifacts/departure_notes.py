@@ -92,7 +92,7 @@ def departures_note(configuration: Configuration, records: Rows) -> list[str]:
         return []
     return [
         f"Departs from the paper: {'; '.join(parts)}. What departs is not held to the published numbers: it has no "
-        f"difference from them, no published gap, no rank, and no verdict on a claim (“{NOT_RUN}”)."
+        f"difference from them, no published gap, no rank, and no verdict on a claim of the paper (“{NOT_RUN}”)."
     ]
 
 

@@ -45,6 +45,7 @@ def caption(artifact: Artifact) -> str:
     if data:
         parts.append(f"Data: {'; '.join(data)}.")
     departing = departures(configuration, [_row(configuration, run) for run in artifact.cell_runs], bool(runs))
+    departing += artifact.departures()
     if departing:
         parts.append(f"Departs from the paper, and is not held to the published numbers: {'; '.join(departing)}.")
     if runs:

@@ -73,7 +73,11 @@ class Bench:
         return f"no runs of {cells} on {tasks}" if absent else ""
 
     def departures(self, claim: Claim) -> str:
-        """The departures from the paper in data, size and settings; a measured cost does not depend on the training."""
+        """The departures from the paper in data, size and settings, also the artifact's own; "" without runs.
+
+        A measured cost does not depend on the training.
+        """
         rows = [row for cell in claim.cells for row in self.rows(claim, cell)]
         measured = claim.subject is not None and self.evidence.cost(claim.subject, claim.metric) is not None
-        return "; ".join(departures(self.configuration, rows, trained=not measured))
+        own = self.artifact.departures() if rows else []
+        return "; ".join([*departures(self.configuration, rows, trained=not measured), *own])

@@ -14,7 +14,7 @@ HAS_A_DIRECTION = {
     "faster": True,
     "gain": True,
     # The same, with a margin or a share of published/claims.yaml's definitions, which is ours, and is taken of our own
-    # reference's number. A reference that does not overfit here, or whose gradients do not vanish, leaves it undecided.
+    # reference's number. It cannot hold where the reference does not overfit here, or its gradients do not vanish.
     "not_better": True,
     "similar": True,
     "overfitting": True,

@@ -105,7 +105,9 @@ def _count(tests: int) -> str:
 def _power(judged: Judged) -> Iterable[tuple[str, object]]:
     yield "p is held to, in Holm's first step", judged.alpha if judged.outcome.p is not None else None
     yield "smallest detectable", judged.detectable
-    yield "seeds a model that would decide", judged.seeds_needed
+    alike = judged.claim.kind in ("similar", "value")
+    sought = "show that there is no difference, if there is none" if alike else "find the printed difference, if true"
+    yield f"seeds a model that would {sought}", judged.seeds_needed
 
 
 def _listed(heading: str, named: Iterable[tuple[str, object]]) -> list[str]:

@@ -1,7 +1,8 @@
 """Claims of kind `all`: what a paper says of several tables at once, decided by the verdicts on its parts.
 
 The second verdict follows from the parts' second verdicts alone, by the same rules: a part that has none, because its
-runs are the paper's, because it has no runs or because its kind has no direction, leaves it open.
+runs are the paper's, because it has no runs or because its kind has no direction, leaves it without one, unless others
+fail already.
 """
 
 from collections.abc import Iterable, Sequence

@@ -9,7 +9,8 @@ OF_THE_SECOND_VERDICT = (
     "against it. Undecided here: neither. The tests, their families with Holm’s adjustment, what bars a verdict, and "
     "the power are those of the verdicts on the papers’ claims. Claims of a printed value, of one model’s own "
     "gradients and of numbers of parameters have no direction. Seeds needed here: how many of each model would find "
-    "the printed difference as often, were it the true one here."
+    "the printed difference as often, were it the true one here; of a similarity, would show that there is none, were "
+    "there none here."
 )
 
 
@@ -36,7 +37,8 @@ def rules() -> list[str]:
         "than two numbers a model, or seeds without spread, a claim is inconclusive.",
         f"Detectable: the smallest true difference or ratio that the test would have found with a chance of "
         f"{definitions.power:.0%}, among all tests of its family, at the spread seen; of a ranking, the smallest tau "
-        "with a small p. Seeds: how many of each model would find the printed difference as often.",
+        "with a small p. Seeds: how many of each model would find the printed difference as often; of a value or a "
+        "similarity, would show that there is none.",
         f"Intervals have level {level:.0%}, unadjusted. “Quoted” is a number that the paper took from another one.",
     ]
 

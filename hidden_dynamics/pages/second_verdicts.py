@@ -27,8 +27,8 @@ def second_in_a_sentence(claims: Sequence[Row]) -> str:
         return ""
     there = [f"{count} {verdict}" for verdict, count in counts_here(own).items() if count]
     return (
-        f"Second verdicts, which are none on the papers’ claims: of {len(own)} claims the direction was tested under "
-        f"this scale’s own conditions alone: {listed(there)}."
+        f"Second verdicts, which are none on the papers’ claims, on the directions of {len(own)} claims under this "
+        f"scale’s own conditions alone: {listed(there)}."
     )
 
 

@@ -23,6 +23,7 @@ from hidden_dynamics.results.rows import Row
 
 METADATA = "ro-crate-metadata.json"
 WORKFLOW = "Snakefile"
+RESULTS = ("verdicts.csv", "runs.csv", "findings.md", "undecided.md")  # beside the directories
 CRATE = "1.1"  # of RO-Crate, which the profiles below rest on
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
@@ -41,7 +42,7 @@ def metadata(results: Results, about: Citation, files: Mapping[str, bytes]) -> b
     crate.metadata.extra_terms.update(TERMS)
     parts = _files(crate, files)
     workflow = _workflow(crate, about, results.source, files[WORKFLOW])
-    inputs, outputs = _settings(crate, results), [parts[name] for name in ("verdicts.csv", "runs.csv", "findings.md")]
+    inputs, outputs = _settings(crate, results), [parts[name] for name in RESULTS]
     outputs += [entity for name, entity in parts.items() if name.endswith("/")]
     _parameters(crate, workflow, "input", inputs)
     _parameters(crate, workflow, "output", outputs)

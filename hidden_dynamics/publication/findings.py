@@ -1,15 +1,23 @@
-"""findings.md: the verdicts read in words, question by question, each sentence with its numbers and its claim."""
+"""findings.md: the verdicts read in words, question by question, each sentence with its numbers and its claim.
 
+undecided.md lists what it counts: each undecided claim with what deciding it would take.
+"""
+
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from hidden_dynamics.claims.verdict import OF_THE_DIRECTION, OF_THE_PAPER, Words
 from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.publication.questions import Question, questions, reason_of, verdict_of
 from hidden_dynamics.publication.results_read import Results
-from hidden_dynamics.publication.sentences import Sentences, points_as_claimed, seeds_for
+from hidden_dynamics.publication.sentences import Sentences, points_as_claimed, seeds_for, seeds_in_words
 from hidden_dynamics.publication.texts import text
 from hidden_dynamics.results.rows import Row
+
+REACHES = (10, 20, 50, 100)  # seeds of each model, by which the undecided claims are counted
+NEAREST = 8  # of the undecided claims, how many are named on the page
 
 
 @dataclass(frozen=True)
@@ -35,8 +43,30 @@ class Kind:
     def undecided(self) -> list[Row]:
         return [claim for claim in self.judged if verdict_of(claim, self.words) == self.words.undecided]
 
-    def counted(self, question: Question) -> str:
-        return ", ".join(f"{verdict} {count}" for verdict, count in question.counted())
+    def decided(self, claims: Sequence[Row]) -> list[Row]:
+        return [claim for claim in claims if verdict_of(claim, self.words) not in ("", self.words.undecided)]
+
+    def counted(self, claims: Sequence[Row]) -> str:
+        """How many of the claims have each verdict: "holds here 3, fails here 0, undecided here 1"."""
+        found = [verdict_of(claim, self.words) for claim in claims]
+        return ", ".join(
+            f"{word} {found.count(word)}" for word in (self.words.holds, self.words.fails, self.words.undecided)
+        )
+
+    @property
+    def within_reach(self) -> list[tuple[str, int]]:
+        """(seeds of a model in words, how many undecided claims would be told with them, and not with fewer)."""
+        needed = [seeds_for(claim) for claim in self.undecided]
+        edges = [0, *REACHES, math.inf]
+        counts = [sum(n is not None and low < n <= high for n in needed) for low, high in pairwise(edges)]
+        words = [f"up to {REACHES[0]}", *(f"to {most}" for most in REACHES[1:]), "more", "not told"]
+        return list(zip(words, [*counts, needed.count(None)], strict=True))
+
+    @property
+    def nearest(self) -> list[Row]:
+        """The undecided claims that the fewest seeds would decide."""
+        told = [(needed, claim) for claim in self.undecided if (needed := seeds_for(claim)) is not None]
+        return [claim for _, claim in sorted(told, key=lambda one: (one[0], int(one[1]["number"])))[:NEAREST]]
 
     def pointing(self, question: Question) -> tuple[int, int]:
         """(how many of the comparisons of a question point the claim's way, how many have a way)."""
@@ -47,11 +77,11 @@ class Kind:
         return reason_of(claim, self.words)
 
 
-def findings(results: Results, command: str) -> str:
-    """The page.
+def findings(results: Results, command: str) -> dict[str, str]:
+    """findings.md and undecided.md.
 
     Args:
-        command: that makes it.
+        command: that makes them.
     """
     definitions = load_claims().definitions
     values = {
@@ -60,11 +90,11 @@ def findings(results: Results, command: str) -> str:
         "claims": len(results.claims),
         "kinds": [_kind(results, words) for words in (OF_THE_DIRECTION, OF_THE_PAPER) if words in results.words],
         "sentences": Sentences.of(results.configuration, results.artifacts, results.summary),
-        "seeds_for": seeds_for,
+        "in_words": seeds_in_words,
         "level": f"{definitions.level:g}",
         "power": f"{definitions.power:g}",
     }
-    return text("findings.md.j2", values)
+    return {name: text(f"{name}.j2", values) for name in ("findings.md", "undecided.md")}
 
 
 def _kind(results: Results, words: Words) -> Kind:

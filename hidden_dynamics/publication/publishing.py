@@ -44,7 +44,7 @@ def publication(results: Results, repository: Path, root: Path) -> dict[str, byt
     measured = _measured(there.values(), root)
     files = {
         "README.md": readme(results, shown, absent, list(measured), command).encode(),
-        "findings.md": findings(results, command).encode(),
+        **{name: content.encode() for name, content in findings(results, command).items()},
         "verdicts.csv": _csv(NUMBERED, results.claims),
         "runs.csv": _csv(RUN_COLUMNS, results.runs),
         **{shown[name]: _content(artifact, root) for name, artifact in there.items()},

@@ -34,17 +34,6 @@ class Question:
     def judged(self) -> list[Row]:
         return [claim for claim in self.claims if verdict_of(claim, self.words)]
 
-    @property
-    def decided(self) -> list[Row]:
-        return [claim for claim in self.judged if verdict_of(claim, self.words) != self.words.undecided]
-
-    def counted(self, claims: Sequence[Row] | None = None) -> list[tuple[str, int]]:
-        """(verdict, how many of the claims have it), for those that hold, fail and are undecided."""
-        found = [verdict_of(claim, self.words) for claim in (self.judged if claims is None else claims)]
-        return [
-            (verdict, found.count(verdict)) for verdict in (self.words.holds, self.words.fails, self.words.undecided)
-        ]
-
     def by_place(self, place: Callable[[str], str]) -> dict[str, list[Row]]:
         """The judged claims by task; of several tasks at once, by the artifact that they are listed under.
 

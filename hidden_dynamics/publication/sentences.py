@@ -13,19 +13,19 @@ from hidden_dynamics.results.rows import Row
 
 OF_RATIOS = ("faster", "gradients", "ratio", "smaller")  # whose estimate is a ratio: subject over reference
 PAIRS = ("higher_or_lower", "more_or_less")  # words for an estimate above 0, and below
-OF_A_METRIC = "On {place}, {subject} has {a_metric} {apart} {higher_or_lower} than {reference}"
+OF_A_METRIC = "{at}{subject} has {a_metric} {apart} {higher_or_lower} than {reference}"
 SENTENCES = {
     "better": OF_A_METRIC,
     "not_better": f"{OF_A_METRIC}, where the claim is that it is not better",
     "similar": f"{OF_A_METRIC}, where the claim is that both are alike",
-    "steadier": "On {place}, {subject}’s {metric} varies {ratio} times as much between seeds as {reference}’s",
-    "gain": "On {place}, {subject}’s {metric} less {reference}’s is {apart} {higher_or_lower} than on the other task",
-    "overfitting": "On {place}, {subject}’s {metric} rises {apart} {more_or_less} above its lowest than {reference}’s",
-    "faster": "On {place}, {subject} needs {ratio} times the iterations of {reference} to reach one {metric}",
-    "gradients": "On {place}, {ratio} times as much of {subject}’s gradients reaches early steps as of {reference}’s",
-    "reaches": "On {place}, the early steps get {ratio} times the gradients of the last ones in {subject}",
-    "smaller": "On {place}, {subject} has {ratio} times the parameters of {reference}",
-    "ratio": "On {place}, {subject}’s {metric} is {ratio} times {reference}’s",
+    "steadier": "{at}{subject}’s {metric} varies {ratio} times as much between seeds as {reference}’s",
+    "gain": "{at}{subject}’s {metric} less {reference}’s is {apart} {higher_or_lower} than on the other task",
+    "overfitting": "{at}{subject}’s {metric} rises {apart} {more_or_less} above its lowest than {reference}’s",
+    "faster": "{at}{subject} needs {ratio} times the iterations of {reference} to reach one {metric}",
+    "gradients": "{at}{ratio} times as much of {subject}’s gradients reaches early steps as of {reference}’s",
+    "reaches": "{at}the early steps get {ratio} times the gradients of the last ones in {subject}",
+    "smaller": "{at}{subject} has {ratio} times the parameters of {reference}",
+    "ratio": "{at}{subject}’s {metric} is {ratio} times {reference}’s",
 }
 MOST_SEEDS = 1000  # beyond which a number of seeds says no more than that it is beyond
 
@@ -59,7 +59,7 @@ class Sentences:
         return self.artifacts[key].settings.source if key in self.artifacts else key
 
     def sentence(self, claim: Row, words: Words) -> str:
-        """What was found, without the verdict, with its numbers in brackets.
+        """What was found, without the verdict, with its numbers in brackets; it stands under the name of its place.
 
         Of a claim that others decide, the reason of this kind of verdict: what was found are verdicts of the other.
         """
@@ -72,8 +72,8 @@ class Sentences:
         if claim["kind"] in OF_OTHERS or not claim["subject"]:
             return claim["statement"].rstrip(".")
         subject, reference, size = self._sides(claim)
-        pair = f"{subject} and {reference}" if reference else subject
-        return f"{pair}, {_KINDS.get(claim['kind'], '')}{self._metric(claim)} on {self.place(claim['task'])}{size}"
+        pair, at = f"{subject} and {reference}" if reference else subject, f", {size}" if size else ""
+        return f"{pair}, {_KINDS.get(claim['kind'], '')}{self._metric(claim)} on {self.place(claim['task'])}{at}"
 
     def difference(self, claim: Row) -> str:
         """The estimate and its interval: "+1.2 [0.4, 2]"; a ratio and tau are marked as such."""
@@ -87,12 +87,11 @@ class Sentences:
 
     def _compared(self, claim: Row) -> str:
         if not claim["subject"] or not claim["estimate"] or claim["kind"] not in SENTENCES:
-            where = f"On {self.place(claim['task'])}: " if claim["task"] in self.tasks else ""
-            return f"{where}“{claim['statement'].rstrip('.')}”"
+            return f"“{claim['statement'].rstrip('.')}”"
         (subject, reference, size), estimate = self._sides(claim), float(claim["estimate"])
         metric = self._metric(claim)
         return SENTENCES[claim["kind"]].format(
-            place=f"{self.place(claim['task'])}{size}",
+            at=f"At {size}, " if size else "",
             subject=subject,
             reference=reference,
             metric=metric,
@@ -121,7 +120,7 @@ class Sentences:
         """(subject, reference, the size of both); each names its own size where they differ in it."""
         (subject, size), (reference, other) = (self._label(claim, side) for side in ("subject", "reference"))
         if size == other or not reference:
-            return subject, reference, f", N = {size}" if size.isdecimal() else ""
+            return subject, reference, f"N = {size}" if size.isdecimal() else ""
         return f"{subject} (N = {size})", f"{reference} (N = {other})", ""
 
     def _label(self, claim: Row, side: str) -> tuple[str, str]:
@@ -165,17 +164,24 @@ def points_as_claimed(claim: Row, configuration: Configuration) -> bool | None:
     return estimate < 1 if claim["kind"] == "faster" else estimate < 0
 
 
-def seeds_for(claim: Row) -> str:
-    """About how many seeds a model would find a true difference as large as the one found; "–" where nothing tells.
+def seeds_for(claim: Row) -> int | None:
+    """About how many seeds a model would find a true difference as large as the one found; None where nothing tells.
 
     What can be found falls with the root of the number of seeds: n (detectable / found)^2, of ratios their logarithms.
     """
     if not (claim["detectable"] and claim["estimate"] and claim["n_subject"]) or claim["kind"] not in _SCALES:
-        return "–"
+        return None
     found, least = (_SCALES[claim["kind"]](float(claim[key])) for key in ("estimate", "detectable"))
     if not found or not math.isfinite(found) or not math.isfinite(least):
+        return None
+    return math.ceil(int(claim["n_subject"]) * (least / found) ** 2)
+
+
+def seeds_in_words(claim: Row) -> str:
+    """The same, "about 12"; "–" where nothing tells."""
+    needed = seeds_for(claim)
+    if needed is None:
         return "–"
-    needed = math.ceil(int(claim["n_subject"]) * (least / found) ** 2)
     return f"about {needed}" if needed <= MOST_SEEDS else f"more than {MOST_SEEDS}"
 
 

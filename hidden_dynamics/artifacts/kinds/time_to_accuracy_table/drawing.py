@@ -16,7 +16,7 @@ from hidden_dynamics.artifacts.comparison import (
     without_idle,
 )
 from hidden_dynamics.artifacts.departure_notes import departures_in_title, departures_note, departures_of
-from hidden_dynamics.artifacts.kinds.time_to_accuracy_table import TimeToAccuracyTable
+from hidden_dynamics.artifacts.kinds.time_to_accuracy_table import TimeToAccuracyTable, percent, words
 from hidden_dynamics.artifacts.measured_costs import (
     cost_of,
     machine_notes,
@@ -90,14 +90,8 @@ def _record(artifact: TimeToAccuracyTable, sources: Sources, cell: Cell) -> Reco
 
 def _departures(artifact: TimeToAccuracyTable, sources: Sources, models: Sequence[str]) -> str | None:
     """The departures of models from the paper, the target's among them; None without any."""
-    settings, published = artifact.settings, artifact.published
-    texts = [departures_of(artifact, [row for row in (*sources.costs, *sources.summary) if row["model"] in models])]
-    if settings.metric != published.metric:
-        texts.append(f"{_words(settings.metric)}, not {_words(published.metric)}")
-    if settings.target != published.target:
-        theirs = "" if published.target is None else f", not {percent(published.target)}"
-        texts.append(f"a target of {percent(settings.target)}{theirs}")
-    return "; ".join(filter(None, texts)) or None
+    of_runs = departures_of(artifact, [row for row in (*sources.costs, *sources.summary) if row["model"] in models])
+    return "; ".join(filter(None, (of_runs, *artifact.departures()))) or None
 
 
 def _minutes_per_epoch(cost: dict[str, str], runs: Rows) -> float:
@@ -162,17 +156,8 @@ def _reached_text(record: Record) -> str:
     return f"not reached by any of {record['runs']} ({best}{diverged})"
 
 
-def percent(fraction: float) -> str:
-    """As exactly as the paper prints accuracies, without zeros at the end."""
-    return f"{fraction * 100:.2f}".rstrip("0").rstrip(".") + " %"
-
-
 def _metric(artifact: TimeToAccuracyTable) -> str:
-    return _words(artifact.settings.metric)
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+    return words(artifact.settings.metric)
 
 
 def _notes(artifact: TimeToAccuracyTable, sources: Sources, records: Sequence[Record]) -> list[str]:
