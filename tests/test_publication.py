@@ -433,9 +433,9 @@ def test_the_state_of_the_code_is_that_of_git(tmp_path):
     assert source_state(tmp_path) == SourceState(commit, changed=True)
 
 
-def benchmark(directory, name, end, took):
+def benchmark(directory, name, end, took, computed="NA"):
     path = directory / f"{name}.tsv"
-    path.write_text(f"s\th:m:s\n{took}\t0\n")
+    path.write_text(f"s\th:m:s\tcpu_time\n{took}\t0\t{computed}\n")
     os.utime(path, (end, end))
 
 
@@ -447,21 +447,22 @@ def test_pauses_are_no_working_time(tmp_path):
     found = working_time(tmp_path, {}, 1)
     assert found.wall_hours == pytest.approx((150 + 50) / 3600)
     assert (found.start.timestamp(), found.end.timestamp()) == (900, 5000)
-    assert found.device_hours == found.earlier_hours == 0
+    assert found.device_hours == found.earlier_hours == 0 and found.computing is None
 
 
 @pytest.mark.parametrize(
-    ("device", "held", "earlier"),
-    [("cpu", 2 * 3300, 2 * (3300 - 1000)), ("A GPU", 3300 / 4, 0)],  # on a GPU, four share what a job holds
+    ("device", "held", "earlier", "computing"),
+    [("cpu", 2 * 3300, 2 * (3300 - 1000), 1500 / 2000), ("A GPU", 3300 / 4, 0, None)],  # a GPU is shared by four
 )
-def test_what_was_trained_before_its_job_ran_again_is_in_its_hours_alone(tmp_path, device, held, earlier):
+def test_what_was_trained_before_its_job_ran_again_is_in_its_hours_alone(tmp_path, device, held, earlier, computing):
     """Of two runs that one job trained, and trained anew or went on with after a pause."""
-    benchmark(tmp_path, "train-mnist-0", 100_000, 1000)
+    benchmark(tmp_path, "train-mnist-0", 100_000, 1000, 1500)
     run = {"device": device, "threads": 2, "seconds": {"training": 1500.0, "evaluation": 150.0}}
     found = working_time(tmp_path, {"train-mnist-0": [run, run]}, 4)
     assert found.wall_hours == pytest.approx(1000 / 3600)
     assert found.start.timestamp() == 99_000
     assert (found.device_hours, found.earlier_hours) == (pytest.approx(held / 3600), pytest.approx(earlier / 3600))
+    assert found.computing == computing
 
 
 def test_time_that_no_job_tells_of_is_refused(tmp_path):

@@ -138,6 +138,8 @@ def _provenance(results: Results) -> list[tuple[str, str]]:
         ("first and last job", f"{time.start:%Y-%m-%d %H:%M} and {time.end:%Y-%m-%d %H:%M} UTC, as each last ran"),
         ("at work between", f"{time.wall_hours:.2f} h on the wall, pauses not counted"),
     ]
+    if time.computing is not None:
+        found.append(("computing", f"{time.computing:.0%} of the training jobs’ time on their cores; else they waited"))
     if time.earlier_hours >= 0.005:
         earlier = f"at least {time.earlier_hours:.2f} {_unit(rows)} of training; when, no file says"
         found.append(("before these jobs last ran", earlier))

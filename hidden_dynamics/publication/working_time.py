@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hidden_dynamics.errors import UserError
 
@@ -28,6 +28,8 @@ class WorkingTime:
         device_hours: of all runs' training and evaluation, by their own clocks: times their threads on a CPU, times the
             part that a run has on a GPU. As the forecast counts them.
         earlier_hours: those of them, at least, that were before the job of their run last ran; no file says when.
+        computing: the share of their cores' time in which training jobs on CPUs computed; where it is low, they waited
+            for what else ran on the machine. None where no job says.
     """
 
     start: datetime
@@ -35,6 +37,14 @@ class WorkingTime:
     wall_hours: float
     device_hours: float
     earlier_hours: float
+    computing: float | None
+
+
+class Took(NamedTuple):
+    """Seconds of a job: on the wall, and of its processes on CPUs."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
 
 
 def working_time(logs: Path, jobs: Mapping[str, Sequence[Mapping[str, Any]]], runs_per_gpu: int) -> WorkingTime:
@@ -50,17 +60,20 @@ def working_time(logs: Path, jobs: Mapping[str, Sequence[Mapping[str, Any]]], ru
     """
     others = (path.stem for path in logs.glob("*.tsv") if not path.stem.startswith(NOT_OF_RESULTS))
     took = {name: _benchmarked(logs / f"{name}.tsv") for name in {*others, *jobs}}
-    spans = _merged(_until(logs / f"{name}.tsv", seconds) for name, seconds in took.items() if seconds)
+    spans = _merged(_until(logs / f"{name}.tsv", job.wall) for name, job in took.items() if job.wall)
     if not spans:
         raise UserError(f"{logs} has no benchmark of a job: run snakemake again, which writes them.", file=logs)
     done = {name: sum(_seconds(run, runs_per_gpu) for run in runs) for name, runs in jobs.items()}
-    dated = {name: took[name] * max(map(_held, runs), default=0) for name, runs in jobs.items()}
+    dated = {name: took[name].wall * max(map(_held, runs)) for name, runs in jobs.items()}
+    on_cpus = [name for name, runs in jobs.items() if took[name].cpu and all(run["device"] == CPU for run in runs)]
+    held = sum(dated[name] for name in on_cpus)
     return WorkingTime(
         start=_moment(spans[0][0]),
         end=_moment(spans[-1][1]),
         wall_hours=sum(end - start for start, end in spans) / 3600,
         device_hours=sum(done.values()) / 3600,
         earlier_hours=sum(max(0.0, done[name] - dated[name]) for name in jobs) / 3600,
+        computing=sum(took[name].cpu for name in on_cpus) / held if held else None,
     )
 
 
@@ -81,13 +94,14 @@ def _until(path: Path, took: float) -> Span:
     return end - took, end
 
 
-def _benchmarked(path: Path) -> float:
+def _benchmarked(path: Path) -> Took:
     """The seconds that a job took; none of one without a benchmark, or of a moment, which leaves it empty."""
     if not path.is_file():
-        return 0.0
+        return Took()
     with path.open(encoding="utf-8", newline="") as handle:
-        found = [row["s"] for row in csv.DictReader(handle, delimiter="\t")]
-    return sum(float(text) for text in found if text not in ("", "-", "NA"))
+        rows = list(csv.DictReader(handle, delimiter="\t"))
+    found = [[row.get(key) for row in rows] for key in ("s", "cpu_time")]
+    return Took(*(sum(float(text) for text in texts if text not in (None, "", "-", "NA")) for texts in found))
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
