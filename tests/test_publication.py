@@ -6,6 +6,7 @@ import json
 import os
 import re
 import socket
+import subprocess
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -28,12 +29,14 @@ from hidden_dynamics.claims.verdict import COLUMNS, SECOND_VERDICTS, VERDICTS, p
 from hidden_dynamics.configuration.runs import all_runs, code_of
 from hidden_dynamics.publication import publishing
 from hidden_dynamics.publication.publishing import publication, publish
-from hidden_dynamics.publication.results_read import read_results
+from hidden_dynamics.publication.readme import readme
+from hidden_dynamics.publication.results_read import by_job, read_results
+from hidden_dynamics.publication.run_rows import run_id
 from hidden_dynamics.publication.sentences import SENTENCES
 from hidden_dynamics.publication.source_state import SourceState, source_state
 from hidden_dynamics.publication.working_time import working_time
 from hidden_dynamics.results import summary
-from hidden_dynamics.results.rows import write_rows
+from hidden_dynamics.results.rows import read_rows, write_rows
 
 TABLE, HYPERPARAMETERS, COSTS, IMAGE = (f"momentumrnn_{name}" for name in ("table11", "table7", "table14", "figure8"))
 ATTENTION = "acenode_table7"
@@ -117,7 +120,7 @@ def rows_of(files, name):
 def test_it_has_the_artifacts_that_were_rendered(files):
     tables = {f"tables/{name}.md" for name in CONFIGURED if name != IMAGE}
     texts = {*PAGES, "verdicts.csv", "runs.csv", "Snakefile", "ro-crate-metadata.json"}
-    assert set(files) == texts | tables | {f"figures/{IMAGE}.png"}
+    assert set(files) == texts | tables | {f"figures/{IMAGE}.png", f"costs/{COSTS}.csv"}
     links = set(re.findall(r"\]\(([^)]+)\)", files["README.md"].decode()))
     assert {link for link in links if not link.startswith("..")} == set(files) - {"README.md", "Snakefile"}
     with Image.open(io.BytesIO(files[f"figures/{IMAGE}.png"])) as image:
@@ -133,7 +136,7 @@ def test_the_readme_says_what_was_run_and_where_it_comes_from(files, configurati
     text = files["README.md"].decode()
     assert configuration.scale.about in text and "Seeds: 0, 1, 2, 3, 4." in text
     assert "in place of MNIST" in text and "N = 32 (paper: 128)" in text
-    assert COMMIT.commit in text and "A processor" in text and "numpy 2.4.6" in text and "none was made before" in text
+    assert COMMIT.commit in text and "A processor" in text and "numpy 2.4.6" in text and "none is there" in text
 
 
 def test_each_artifact_that_is_not_there_is_named_with_the_reason(results, root, configuration):
@@ -147,10 +150,23 @@ def test_each_artifact_that_is_not_there_is_named_with_the_reason(results, root,
 
 
 def test_the_forecast_stands_beside_what_it_took(results, root):
-    said = {"device_hours": "2", "least_wall_hours": "1"}
-    text = publication(replace(results, forecast=said), ROOT, root)["README.md"].decode()
-    took = results.time.core_hours
-    assert f"2.00, taken {took:.2f} (" in text and f"({100 * (took / 2 - 1):+.0f} %)".replace("-", "−") in text
+    runs, took = len(results.runs), results.time.device_hours
+    said = {"runs": str(runs), "finished": "0", "device_hours": "2", "least_wall_hours": "1"}
+    text = readme_of(replace(results, forecast=said))
+    error = f"({100 * (took / 2 - 1):+.0f} %)".replace("-", "−")
+    assert f"of {runs} runs, made when 0 were finished: 2.00 core hours, taken {took:.2f} {error}" in text
+    text = readme_of(replace(results, forecast=said | {"runs": "7"}))
+    assert "of 7 runs" in text and "not compared" in text and "taken" not in text
+
+
+def readme_of(results):
+    return readme(results, {}, [], [], "the command")
+
+
+def test_hours_are_of_what_the_runs_were_made_on(results):
+    on_both = replace(results, records=results.records)
+    on_both.runs[0]["device"] = "NVIDIA H100"
+    assert "hours of cores and GPUs" in readme_of(on_both) and "core hours" in readme_of(results)
 
 
 # The two kinds of verdicts
@@ -299,6 +315,15 @@ def test_a_run_of_the_code_that_is_there_has_its_commit(results):
     made = replace(results, records=records).runs
     assert {row["commit"] for row in made if row["run"] == run.id} == {COMMIT.commit}
     assert {row["commit"] for row in made if row["run"] != run.id} == {""}
+    changed = replace(results, records=records, source=replace(COMMIT, changed=True)).runs
+    assert {row["commit"] for row in changed} == {""}  # the code that is there is no commit's
+
+
+def test_measured_costs_are_there_without_a_place_on_a_machine(files, root, configuration):
+    rows = rows_of(files, f"costs/{COSTS}.csv")
+    assert rows == read_rows(root / configuration.paths.costs(COSTS))
+    estimates = {row["estimate"] for row in rows_of(files, "verdicts.csv") if row["kind"] == "ratio"} - {""}
+    assert estimates and estimates <= {str(float(row["ratio"])) for row in rows if row["ratio"]}
 
 
 def test_the_mean_of_a_sentence_is_that_of_its_runs(files):
@@ -326,8 +351,6 @@ def test_the_script_puts_it_in_the_place_of_the_one_before(ended, files, root, c
     monkeypatch.setattr(publish_evidence, "load", lambda settings: configuration)
     for _ in range(2):
         assert ended(publish_evidence.main, "--root", root).code == 0
-        (root / "docs/evidence/of-before.md").write_text("gone in the second round")
-    assert ended(publish_evidence.main, "--root", root).code == 0
     there = {
         str(path.relative_to(root / "docs/evidence")) for path in (root / "docs/evidence").rglob("*") if path.is_file()
     }
@@ -335,11 +358,34 @@ def test_the_script_puts_it_in_the_place_of_the_one_before(ended, files, root, c
     assert [path.name for path in (root / "docs").iterdir()] == ["evidence"]
 
 
-def test_a_directory_with_something_else_is_left_alone(files, tmp_path):
-    (tmp_path / "mine.txt").write_text("mine")
-    with refused("no publication", file=tmp_path, key="evidence"):
-        publish(files, tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+def test_what_is_published_no_more_is_gone(files, tmp_path):
+    publish(files, tmp_path / "evidence")
+    fewer = {path: content for path, content in files.items() if not path.startswith("figures/")}
+    publish(fewer, tmp_path / "evidence")
+    assert sorted(path.name for path in (tmp_path / "evidence").iterdir()) == sorted(
+        {path.split("/")[0] for path in fewer}
+    )
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_a_directory_with_something_else_is_left_alone(files, tmp_path, published):
+    if published:
+        publish(files, tmp_path / "evidence")
+    mine = tmp_path / "evidence/tables/mine.txt"
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    with refused("mine.txt", file=mine, key="evidence"):
+        publish(files, tmp_path / "evidence")
+    assert sorted(tmp_path.rglob("*")) == before and mine.read_text() == "mine"
+
+
+def test_a_run_that_is_missing_is_named(results, root, configuration):
+    directory = root / results.summary[0]["directory"]
+    (directory / "run.json").rename(directory / "elsewhere")
+    with refused("missing", file=directory / "run.json"):
+        read_results(configuration, COMMIT, root)
+    (directory / "elsewhere").rename(directory / "run.json")
 
 
 def test_what_stops_it_leaves_the_one_before(files, tmp_path, monkeypatch):
@@ -350,7 +396,7 @@ def test_what_stops_it_leaves_the_one_before(files, tmp_path, monkeypatch):
 
     monkeypatch.setattr(publishing, "atomic", full)
     with pytest.raises(OSError, match="No space"):
-        publish({"README.md": b"new", "ro-crate-metadata.json": b"{}"}, tmp_path / "evidence")
+        publish(files | {"README.md": b"new"}, tmp_path / "evidence")
     assert (tmp_path / "evidence/README.md").read_bytes() == files["README.md"]
     assert [path.name for path in tmp_path.iterdir()] == ["evidence"]
 
@@ -364,18 +410,73 @@ def test_one_that_is_too_large_is_refused_with_the_largest_files(results, root, 
 
 
 def test_the_state_of_the_code_is_that_of_git(tmp_path):
-    assert source_state(tmp_path).commit == ""
-    assert re.fullmatch(r"[0-9a-f]{40}|", source_state(ROOT).commit)
+    assert source_state(tmp_path) == SourceState("", changed=False)
+
+    def git(*arguments):
+        who = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
+        done = subprocess.run(["git", *who, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def committed(path):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("new")
+        git("add", path)
+        git("commit", "--message", path)
+        return git("rev-parse", "HEAD")
+
+    git("init")
+    commit = committed("config/scales.yaml")
+    assert committed("docs/evidence/README.md") != commit
+    assert source_state(tmp_path) == SourceState(commit, changed=False)  # what is published is no part of the code
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules/mine.smk").write_text("not committed")
+    assert source_state(tmp_path) == SourceState(commit, changed=True)
+
+
+def benchmark(directory, name, end, took, computed="NA"):
+    path = directory / f"{name}.tsv"
+    path.write_text(f"s\th:m:s\tcpu_time\n{took}\t0\t{computed}\n")
+    os.utime(path, (end, end))
 
 
 def test_pauses_are_no_working_time(tmp_path):
-    for name, end, took in (("a", 1000, 100), ("b", 1050, 100), ("c", 5000, 50)):
-        path = tmp_path / f"{name}.tsv"
-        path.write_text(f"s\th:m:s\n{took}\t0\n")
-        os.utime(path, (end, end))
-    found = working_time(tmp_path, {})
+    for name, end, took in (("a", 1000, 100), ("b", 1050, 100), ("c", 5000, 50), ("of_a_moment", 9000, "-")):
+        benchmark(tmp_path, name, end, took)
+    benchmark(tmp_path, "calibrate", 100, 90)
+    benchmark(tmp_path, "train-not_configured-0", 100, 90)
+    found = working_time(tmp_path, {}, 1)
     assert found.wall_hours == pytest.approx((150 + 50) / 3600)
     assert (found.start.timestamp(), found.end.timestamp()) == (900, 5000)
+    assert found.device_hours == found.earlier_hours == 0 and found.computing is None
+
+
+@pytest.mark.parametrize(
+    ("device", "held", "earlier", "computing"),
+    [("cpu", 2 * 3300, 2 * (3300 - 1000), 1500 / 2000), ("A GPU", 3300 / 4, 0, None)],  # a GPU is shared by four
+)
+def test_what_was_trained_before_its_job_ran_again_is_in_its_hours_alone(tmp_path, device, held, earlier, computing):
+    """Of two runs that one job trained, and trained anew or went on with after a pause."""
+    benchmark(tmp_path, "train-mnist-0", 100_000, 1000, 1500)
+    run = {"device": device, "threads": 2, "seconds": {"training": 1500.0, "evaluation": 150.0}}
+    found = working_time(tmp_path, {"train-mnist-0": [run, run]}, 4)
+    assert found.wall_hours == pytest.approx(1000 / 3600)
+    assert found.start.timestamp() == 99_000
+    assert (found.device_hours, found.earlier_hours) == (pytest.approx(held / 3600), pytest.approx(earlier / 3600))
+    assert found.computing == computing
+
+
+def test_time_that_no_job_tells_of_is_refused(tmp_path):
+    with refused("benchmark", file=tmp_path):
+        working_time(tmp_path, {}, 1)
+
+
+def test_runs_go_by_the_names_of_their_jobs(configured, results):
+    apart = configured(scale="demo", seeds=[0, 1, 7], together=["model"])
+    shared = configured(scale="demo", seeds=[0, 1, 7], together=None)
+    rows = [{"task": "mnist", "variant": "lstm-n32", "seed": seed} for seed in ("0", "7")]
+    records = {run_id(row): row for row in rows}
+    assert by_job(apart, rows, records) == {"train-mnist-0": rows[:1], "train-mnist-7": rows[1:]}
+    assert by_job(shared, rows, records) == {"train-mnist": rows[:1], "train-mnist-7": rows[1:]}
 
 
 def test_every_kind_of_comparison_has_a_sentence_with_its_numbers():
@@ -423,15 +524,16 @@ def test_the_crate_is_valid_by_its_profile(validated):
     assert [message for severity, message in validated if severity == "REQUIRED"] == []
 
 
-def test_of_what_the_profile_recommends_it_lacks_web_addresses_alone(validated):
+def test_of_what_the_profile_recommends_it_lacks_web_addresses_and_who_ran_it_alone(validated):
     lacking = {message for severity, message in validated if severity == "RECOMMENDED"}
-    assert {message for message in lacking if not re.search("a url|a URL|absolute URI", message)} == set()
+    assert {message for message in lacking if not re.search("a url|a URL|absolute URI|an agent", message)} == set()
 
 
 def test_the_crate_says_what_the_run_was_made_of_and_what_it_made(files, results):
     graph = {entity["@id"]: entity for entity in json.loads(files["ro-crate-metadata.json"])["@graph"]}
     action = graph["#run"]
     assert action["instrument"]["@id"] == "Snakefile" and action["endTime"] == results.time.end.isoformat()
+    assert "agent" not in action and graph["Snakefile"]["version"].endswith(f"+{COMMIT.commit}")
     assert {entity["@id"] for entity in action["result"]} == {
         "verdicts.csv",
         "runs.csv",
@@ -439,6 +541,7 @@ def test_the_crate_says_what_the_run_was_made_of_and_what_it_made(files, results
         "undecided.md",
         "tables/",
         "figures/",
+        "costs/",
     }
     data = [graph[entity["@id"]] for entity in action["object"] if entity["@id"].startswith("#data-")]
     assert {entry["sha256"] for entry in data} == {row["data_digest"] for row in results.summary}
@@ -451,18 +554,21 @@ def test_the_crate_says_what_the_run_was_made_of_and_what_it_made(files, results
 
 @pytest.mark.slow
 def test_the_rule_publishes_finished_results(tmp_path, configured):
-    """All of the demo's, which are made up: no other rule is allowed to run."""
+    """Those of one dataset, which are made up, the others being left out: no other rule is allowed to run."""
     copy_repository(tmp_path)
     for name in ("CITATION.cff", "requirements.txt"):
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
-    configuration = configured(scale="demo", seeds=[0], results="out", overrides={})
+    settings = {"scale": "demo", "seeds": [0], "results": "out", "overrides": {}}
+    settings["leave_out"] = sorted({task.dataset for task in configured(**settings).tasks.values()} - {"adding"})
+    configuration = configured(**settings)
     make_results(tmp_path, configuration, list({run.id: run for run in all_runs(configuration)}.values()))
     write_rows(tmp_path / configuration.paths.all_verdicts("csv"), COLUMNS, [])
     (tmp_path / configuration.paths.all_verdicts("md")).write_text("none\n")
     with OneProcess(Workflow(tmp_path)) as process:
-        settings = {"scale": "demo", "seeds": [0], "results": "out", "overrides": {}, "evidence": "published-here"}
-        process.run("evidence", "--allowed-rules", "evidence", **settings)
+        process.run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
     readme = (tmp_path / "published-here/README.md").read_text(encoding="utf-8")
-    for name in configuration.artifacts:
-        assert f"/{name}." in readme
+    for name, artifact in load_artifacts(configuration).items():
+        assert (f"/{name}." in readme) != artifact.is_left_out
+        left_out = re.search(rf"^- {re.escape(artifact.settings.heading)}: .*left out", readme, re.MULTILINE)
+        assert bool(left_out) == artifact.is_left_out
     assert (tmp_path / "published-here/ro-crate-metadata.json").is_file()

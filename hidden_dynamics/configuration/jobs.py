@@ -68,6 +68,10 @@ class TrainingJobs:
         """For its log, such as "train-mnist-{model}-{seed}"."""
         return "-".join(["train", self.task, *(f"{{{key}}}" for key in self._all if key not in self.shared)])
 
+    def trains(self, seed: int) -> bool:
+        """Whether these are the jobs of a seed's runs."""
+        return seed in self.configured if "seed" in self.together else seed not in self.besides
+
     @property
     def runs_of_a_job(self) -> int:
         return math.prod(len(values) for values in self.shared.values())

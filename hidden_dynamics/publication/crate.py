@@ -1,8 +1,9 @@
 """The publication described for machines: a Workflow Run RO-Crate (https://w3id.org/ro/wfrun/workflow/0.5).
 
 The root is the publication's directory. Its workflow is the Snakefile, with its language; one action, the run of it,
-has the configuration and the data as objects and the published files as results. An entity's id is the path of its
-file, the address of what is elsewhere, or a name after "#". Nothing is written: a file's bytes are given.
+has the configuration and the data as objects and the published files as results. Nothing records who ran it: the
+action has no agent. An entity's id is the path of its file, the address of what is elsewhere, or a name after "#".
+Nothing is written: a file's bytes are given.
 """
 
 import hashlib
@@ -13,13 +14,16 @@ from typing import Any
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
+from hidden_dynamics.configuration.schema import RemoteFile
 from hidden_dynamics.publication.citation import Citation
 from hidden_dynamics.publication.results_read import Results
 from hidden_dynamics.publication.run_rows import versions_of
+from hidden_dynamics.publication.source_state import SourceState
 from hidden_dynamics.results.rows import Row
 
 METADATA = "ro-crate-metadata.json"
 WORKFLOW = "Snakefile"
+RESULTS = ("verdicts.csv", "runs.csv", "findings.md", "undecided.md")  # beside the directories
 CRATE = "1.1"  # of RO-Crate, which the profiles below rest on
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
@@ -37,18 +41,23 @@ def metadata(results: Results, about: Citation, files: Mapping[str, bytes]) -> b
     crate = ROCrate(version=CRATE)
     crate.metadata.extra_terms.update(TERMS)
     parts = _files(crate, files)
-    workflow = _workflow(crate, about, files[WORKFLOW])
-    inputs, outputs = (
-        _settings(crate, results),
-        [parts[name] for name in ("verdicts.csv", "runs.csv", "findings.md", "undecided.md")],
-    )
-    outputs += [parts[name] for name in ("tables/", "figures/") if name in parts]
+    workflow = _workflow(crate, about, results.source, files[WORKFLOW])
+    inputs, outputs = _settings(crate, results), [parts[name] for name in RESULTS]
+    outputs += [entity for name, entity in parts.items() if name.endswith("/")]
     _parameters(crate, workflow, "input", inputs)
     _parameters(crate, workflow, "output", outputs)
     workflow["softwareRequirements"] = [_software(crate, name, own) for name, own in versions_of(results.runs).items()]
     _root(crate, results, about, parts)
-    _action(crate, results, _authors(crate, about), workflow, [*inputs, *_data(crate, results)], outputs)
+    _action(crate, results, workflow, [*inputs, *_data(crate, results)], outputs)
     return (json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def entities(content: bytes) -> set[str]:
+    """The ids in a description of a publication, its files' paths among them; none of what is no such description."""
+    try:
+        return {entity["@id"] for entity in json.loads(content)["@graph"]}
+    except (ValueError, KeyError, TypeError):
+        return set()
 
 
 def _files(crate: ROCrate, files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -77,13 +86,14 @@ def _file(path: str, content: bytes) -> dict[str, Any]:
     }
 
 
-def _workflow(crate: ROCrate, about: Citation, content: bytes) -> Any:
-    """The Snakefile, a copy of the repository's: its rules are there, at the commit that README.md names."""
+def _workflow(crate: ROCrate, about: Citation, source: SourceState, content: bytes) -> Any:
+    """The Snakefile, a copy of the repository's: its rules are there, at the commit that its version names."""
+    commit = f"+{source.commit}{'.changed' if source.changed else ''}" if source.commit else ""
     workflow = crate.add_workflow(dest_path=WORKFLOW, main=True, lang="snakemake", lang_version=about.snakemake)
     properties = {
         "name": about.title,
         "description": about.abstract,
-        "version": about.version,
+        "version": f"{about.version}{commit}",
         "license": _licence(crate, about),
         "creator": _authors(crate, about),
         "conformsTo": {"@id": "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"},
@@ -150,21 +160,21 @@ def _dataset(crate: ROCrate, results: Results, digest: str, row: Row) -> Any:
     about: dict[str, Any] = {"@type": "CreativeWork", "name": row["dataset_title"], "sha256": digest}
     about["description"] = f"Prepared arrays, with the settings {row['data']}; the digest is of their content."
     if entry is not None:
-        sources = [address for file in entry.files.values() for address in file.urls]
-        sums = [_sum(crate, row["dataset"], name, file.sha256) for name, file in entry.files.items()]
+        sources = [_source(crate, row["dataset"], *item) for item in entry.files.items()]
         about |= {"license": entry.licence, "citation": entry.citation}
-        about |= {"isBasedOn": sources, "identifier": sums} if sums else {}
+        about |= {"isBasedOn": _one(sources)} if sources else {}
     return _context(crate, f"#data-{row['dataset']}-{digest[:12].replace(' ', '-')}", about)
 
 
-def _sum(crate: ROCrate, dataset: str, name: str, digest: str) -> Any:
-    about = {"@type": "PropertyValue", "propertyID": "SHA-256", "name": f"{dataset}/{name}", "value": digest}
+def _source(crate: ROCrate, dataset: str, name: str, file: RemoteFile) -> Any:
+    """A file that is downloaded, where it is to be had, and the digest that it is held to."""
+    of = f"the list that `sha256sum {file.members}` prints" if file.archive else "its content once decompressed"
+    about = {"@type": "CreativeWork", "name": f"{dataset}/{name}", "sha256": file.sha256}
+    about |= {"description": f"The digest is of {of}.", **({"url": _one(file.urls)} if file.urls else {})}
     return _context(crate, f"#file-{dataset}-{name}", about)
 
 
-def _action(
-    crate: ROCrate, results: Results, agent: Any, workflow: Any, objects: list[Any], outputs: list[Any]
-) -> None:
+def _action(crate: ROCrate, results: Results, workflow: Any, objects: list[Any], outputs: list[Any]) -> None:
     time, scale = results.time, results.configuration.scale_name
     action = crate.add_action(
         workflow,
@@ -173,12 +183,12 @@ def _action(
         result=outputs,
         properties={
             "@type": "CreateAction",
-            "name": f"snakemake --cores all --config scale={scale}",
-            "description": f"{len(results.runs)} runs, and what is made of them; as often interrupted as need be.",
+            "name": f"The workflow at the {scale} scale",
+            "description": f"{len(results.runs)} runs, and what is made of them. It began with the first job and ended "
+            "with the last, each as it last ran; there may be pauses between them.",
             "startTime": time.start.isoformat(),
             "endTime": time.end.isoformat(),
             "actionStatus": "http://schema.org/CompletedActionStatus",
-            "agent": agent,
             "resourceUsage": _usage(crate, results),
         },
     )
@@ -188,10 +198,10 @@ def _action(
 def _usage(crate: ROCrate, results: Results) -> list[Any]:
     """The machine, and what was used of it."""
     time, found = results.time, {"wall-time": ("h", f"{results.time.wall_hours:.3f}")}
-    found["core-time"] = ("h", f"{time.core_hours:.3f}")
+    found["device-time"] = ("h", f"{time.device_hours:.3f}")
     found["device"] = ("", ", ".join(sorted({row["device"] for row in results.runs})))
     if results.processors:
-        found["processor"] = ("", ", ".join(results.processors))
+        found["processor-of-measured-costs"] = ("", ", ".join(results.processors))
     return [
         _context(
             crate,

@@ -3,24 +3,27 @@
 import csv
 import io
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.pages.pictures import reduced
 from hidden_dynamics.publication.citation import citation
-from hidden_dynamics.publication.crate import METADATA, WORKFLOW, metadata
+from hidden_dynamics.publication.crate import METADATA, WORKFLOW, entities, metadata
 from hidden_dynamics.publication.findings import findings
 from hidden_dynamics.publication.readme import path_in, readme
 from hidden_dynamics.publication.results_read import Results
 from hidden_dynamics.publication.run_rows import NUMBERED, RUN_COLUMNS
-from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.rows import Row, read_rows
 from hidden_dynamics.system.files import atomic, naming_the_disk
 
 LIMIT = 4_000_000  # bytes
 WIDTH, COLOURS = 1200, 128  # of a figure, at most: a quarter of its bytes, and sharp on a page of text
-NAMED = 5  # of the largest files, where the whole is too large
+NAMED = 5  # of files that are too large, or not of a publication
+MEASURED = {"costs": costs.COLUMNS, "features": features.COLUMNS}  # of artifacts' inputs
+PLACES = ("directory", "embeddings")
 
 
 def publication(results: Results, repository: Path, root: Path) -> dict[str, bytes]:
@@ -38,12 +41,14 @@ def publication(results: Results, repository: Path, root: Path) -> dict[str, byt
     there = {name: artifact for name, artifact in results.artifacts.items() if not why[name]}
     absent = [(artifact, why[name]) for name, artifact in results.artifacts.items() if why[name]]
     shown = {name: path_in(artifact) for name, artifact in there.items()}
+    measured = _measured(there.values(), root)
     files = {
-        "README.md": readme(results, shown, absent, command).encode(),
+        "README.md": readme(results, shown, absent, list(measured), command).encode(),
         **{name: content.encode() for name, content in findings(results, command).items()},
         "verdicts.csv": _csv(NUMBERED, results.claims),
         "runs.csv": _csv(RUN_COLUMNS, results.runs),
         **{shown[name]: _content(artifact, root) for name, artifact in there.items()},
+        **measured,
         WORKFLOW: (repository / WORKFLOW).read_bytes(),
     }
     files[METADATA] = metadata(results, citation(repository), files)
@@ -63,8 +68,24 @@ def _content(artifact: Artifact, root: Path) -> bytes:
     return path.read_bytes() if artifact.form == "table" else reduced(path, WIDTH, COLOURS)
 
 
+def _measured(artifacts: Iterable[Artifact], root: Path) -> dict[str, bytes]:
+    """What was measured apart from the runs, without the columns that say where a machine has its files."""
+    named = [(kind, path) for one in artifacts for kind, path in one.inputs().items() if kind in MEASURED]
+    found = {}
+    for kind, path in dict.fromkeys(named):
+        if (root / path).is_file():
+            columns = [column for column in MEASURED[kind] if column not in PLACES]
+            rows = [{column: row[column] for column in columns} for row in read_rows(root / path, MEASURED[kind])]
+            found[f"{kind}/{Path(path).name}"] = _csv(columns, rows)
+    return found
+
+
 def _why(results: Results, artifact: Artifact, root: Path) -> str:
-    """The reason why an artifact is not shown: it has no runs, on data that is named, or was not rendered; else ""."""
+    """The reason why an artifact is not shown, "" where it is: its data, which is named, is left out or has no runs, or
+    it was not rendered."""
+    if artifact.is_left_out:
+        left_out = dict.fromkeys(results.configuration.left_out[task] for task in artifact.tasks())
+        return f"{', '.join(left_out)}: left out (leave_out)"
     tasks, lacking = {cell.task for cell in artifact.shown()}, results.lacking(artifact)
     if tasks and tasks == lacking.keys():
         return f"there are no runs on {', '.join(dict.fromkeys(lacking.values()))}"
@@ -99,18 +120,15 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
     and both beside it under a hidden name.
 
     Raises:
-        UserError: the directory has something else in it.
+        UserError: the directory has something else in it, which is named.
         OSError: the disk is full or read-only, and is named.
     """
-    if (
-        directory.exists()
-        and not (directory / METADATA).is_file()
-        and (not directory.is_dir() or any(directory.iterdir()))
-    ):
+    others = _others(directory)
+    if others:
         raise UserError(
-            f"{directory} is no publication: it has no {METADATA}. Nothing in it was changed. Name another directory "
-            "(evidence in config.yaml), or empty this one.",
-            file=directory,
+            f"{directory} has what is of no publication: {', '.join(map(str, others[:NAMED]))}. Nothing in it was "
+            "changed. Move that elsewhere, or name another directory (evidence in config.yaml).",
+            file=others[0],
             key="evidence",
         )
     with naming_the_disk(directory):
@@ -123,3 +141,13 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
             if directory.exists():
                 directory.rename(old)
             new.rename(directory)
+
+
+def _others(directory: Path) -> list[Path]:
+    """The files there which no publication wrote: all that the description of the one before does not name."""
+    if not directory.is_dir():
+        return [directory] if directory.exists() else []
+    there = sorted(path for path in directory.rglob("*") if not path.is_dir())
+    described = directory / METADATA
+    names = entities(described.read_bytes()) if described in there else set()
+    return [path for path in there if path.relative_to(directory).as_posix() not in names]

@@ -1,6 +1,6 @@
 """README.md: what was run, the verdicts as matrices, what is shown and what is not, where it comes from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from hidden_dynamics.publication.results_read import Results
 from hidden_dynamics.publication.run_rows import other_readings, versions_of
 from hidden_dynamics.publication.texts import text
 from hidden_dynamics.publication.verdict_matrix import headings, matrix
+from hidden_dynamics.publication.working_time import CPU
 from hidden_dynamics.results.departures import changed_words, listed
 from hidden_dynamics.results.rows import Row
 
@@ -29,11 +30,18 @@ class Task:
     diverged: int
 
 
-def readme(results: Results, shown: dict[str, str], absent: Sequence[tuple[Artifact, str]], command: str) -> str:
+def readme(
+    results: Results,
+    shown: dict[str, str],
+    absent: Sequence[tuple[Artifact, str]],
+    measured: Sequence[str],
+    command: str,
+) -> str:
     """
     Args:
         shown: the files of the artifacts in the publication, by name.
         absent: the artifacts that are not shown, with the reason.
+        measured: the files of what was measured apart from the runs.
         command: that makes the publication.
     """
     configuration, rows = results.configuration, results.summary
@@ -50,6 +58,7 @@ def readme(results: Results, shown: dict[str, str], absent: Sequence[tuple[Artif
         "table": lambda words: _matrix(results, words),
         "in_a_sentence": in_a_sentence(results.claims),
         "papers": _papers(results, shown),
+        "measured": measured,
         "absent": [{"heading": artifact.settings.heading, "why": why} for artifact, why in absent],
         "provenance": _provenance(results),
     }
@@ -124,32 +133,37 @@ def _provenance(results: Results) -> list[tuple[str, str]]:
         ("digests of code", f"{len({row['code'] for row in rows})} different ones of {len(rows)} runs"),
         ("versions", listed(versions)),
         ("devices", "; ".join(devices)),
-        ("processor", listed(results.processors) if results.processors else "not recorded"),
-        ("began and ended", f"{time.start:%Y-%m-%d %H:%M} and {time.end:%Y-%m-%d %H:%M} UTC"),
+        ("processor", f"{listed(results.processors)}, of the measured costs" if results.processors else "not recorded"),
+        ("training and evaluation", f"{time.device_hours:.2f} {_unit(rows)} of {len(rows)} runs, by their own clocks"),
+        ("first and last job", f"{time.start:%Y-%m-%d %H:%M} and {time.end:%Y-%m-%d %H:%M} UTC, as each last ran"),
         ("at work between", f"{time.wall_hours:.2f} h on the wall, pauses not counted"),
-        ("training and evaluation", f"{time.core_hours:.2f} core hours of {len(rows)} runs, by their own clocks"),
     ]
+    if time.computing is not None:
+        found.append(("computing", f"{time.computing:.0%} of the training jobs’ time on their cores; else they waited"))
+    if time.earlier_hours >= 0.005:
+        earlier = f"at least {time.earlier_hours:.2f} {_unit(rows)} of training; when, no file says"
+        found.append(("before these jobs last ran", earlier))
     return [*found, *_forecast(results)]
 
 
 def _forecast(results: Results) -> list[tuple[str, str]]:
-    """The forecast beside what it took."""
-    if results.forecast is None:
-        return [("forecast", "none was made before")]
-    took, said = results.time, results.forecast
-    core, wall = (_beside(float(said[key])) for key in ("device_hours", "least_wall_hours"))
-    text_ = f"of runs alone: {core(took.core_hours)} core hours; on the wall, at least {wall(took.wall_hours)} h"
-    return [("forecast, and what it took", text_)]
+    """The forecast beside what the runs took; that of other runs is not."""
+    said, runs = results.forecast, len(results.runs)
+    if said is None:
+        return [("forecast", "none is there")]
+    about = f"of {said['runs']} runs, made when {said['finished']} were finished"
+    if int(said["runs"]) != runs:
+        return [("forecast", f"{about}: not of these {runs}, and not compared")]
+    hours, least, took = float(said["device_hours"]), float(said["least_wall_hours"]), results.time.device_hours
+    error = f"{100 * (took / hours - 1):+.0f} %".replace("-", "−")
+    compared = f"{hours:.2f} {_unit(results.runs)}, taken {took:.2f} ({error})"
+    return [("forecast, and what it took", f"{about}: {compared}; at least {least:.2f} h on the wall")]
 
 
-def _beside(forecast: float) -> Callable[[float], str]:
-    """A forecast and what it took: "3.10, taken 3.41 (+10 %)"."""
-
-    def beside(taken: float) -> str:
-        error = f" ({100 * (taken / forecast - 1):+.0f} %)".replace("-", "−") if forecast else ""
-        return f"{forecast:.2f}, taken {taken:.2f}{error}"
-
-    return beside
+def _unit(rows: Sequence[Row]) -> str:
+    """Of the hours for which runs hold what they run on."""
+    devices = {row["device"] == CPU for row in rows}
+    return "hours of cores and GPUs" if len(devices) > 1 else "core hours" if True in devices else "GPU hours"
 
 
 def path_in(artifact: Artifact) -> str:

@@ -1,6 +1,6 @@
 """Everything that a publication is made of, read and verified once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Any
 from hidden_dynamics.artifacts import Artifact, load_artifacts
 from hidden_dynamics.claims.verdict import COLUMNS, OF_THE_DIRECTION, OF_THE_PAPER, Words
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.jobs import training_jobs
+from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.measurements.costs import COLUMNS as OF_COSTS
 from hidden_dynamics.publication.questions import verdict_of
 from hidden_dynamics.publication.run_rows import commits_of, numbered, run_id, run_rows
@@ -45,11 +47,9 @@ class Results:
     @cached_property
     def runs(self) -> list[Row]:
         """The rows of runs.csv."""
-        runs = {run.id: run for artifact in self.artifacts.values() for run in artifact.runs}
-        commits = dict.fromkeys(self.records, "") | commits_of(
-            [run for name, run in runs.items() if name in self.records], self.records, self.source.commit
-        )
-        return run_rows(self.summary, self.records, commits)
+        runs = [run for run in all_runs(self.configuration) if run.id in self.records]
+        commit = "" if self.source.changed else self.source.commit
+        return run_rows(self.summary, self.records, commits_of(runs, self.records, commit))
 
     def lacking(self, artifact: Artifact) -> dict[str, str]:
         """{task of an artifact that has no run: the title of its data}."""
@@ -78,6 +78,7 @@ def read_results(configuration: Configuration, source: SourceState, root: Path) 
     rows = read_rows(root / paths.summary("all"), summary.COLUMNS)
     directories = {run_id(row): root / row["directory"] for row in rows}
     records = {name: RunFiles(directory).record() for name, directory in directories.items()}
+    settings, jobs = configuration.settings, by_job(configuration, rows, records)
     artifacts = load_artifacts(configuration)
     papers = list(dict.fromkeys(artifact.paper for artifact in artifacts.values()))
     ordered = sorted(artifacts.values(), key=lambda artifact: (papers.index(artifact.paper), artifact.position))
@@ -88,10 +89,23 @@ def read_results(configuration: Configuration, source: SourceState, root: Path) 
         summary=rows,
         claims=numbered(read_rows(root / paths.all_verdicts("csv"), COLUMNS), configuration.results),
         records=records,
-        time=working_time(root / paths.logs, {directories[name]: record for name, record in records.items()}),
+        time=working_time(root / paths.logs, jobs, settings.runs_per_gpu),
         forecast=_forecast(root / configuration.results / "forecast.csv"),
         processors=_processors(artifacts, root),
     )
+
+
+def by_job(
+    configuration: Configuration, rows: Iterable[Row], records: Mapping[str, Mapping[str, Any]]
+) -> dict[str, list[Mapping[str, Any]]]:
+    """The records of the runs of each training job, by its name."""
+    tasks = dict.fromkeys(row["task"] for row in rows)
+    every = {task: list(training_jobs(configuration, task).values()) for task in tasks}
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for name, row in {run_id(row): row for row in rows}.items():
+        jobs = next(jobs for jobs in every[row["task"]] if jobs.trains(int(row["seed"])))
+        found.setdefault(jobs.name.format(model=row["variant"], seed=row["seed"]), []).append(records[name])
+    return found
 
 
 def _forecast(path: Path) -> Row | None:

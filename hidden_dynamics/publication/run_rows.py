@@ -26,7 +26,7 @@ def run_rows(rows: Iterable[Row], records: Mapping[str, Mapping[str, Any]], comm
     Args:
         rows: the summary of all runs.
         records: those of the runs, by id.
-        commits: by id, the commit whose code made the run; "" where that is not known.
+        commits: by id, the commit whose code made the run; nothing, or "", where that is not known.
     """
     found: dict[str, Row] = {}
     for row in rows:
@@ -35,7 +35,7 @@ def run_rows(rows: Iterable[Row], records: Mapping[str, Mapping[str, Any]], comm
             "run": name,
             "other_readings": "; ".join(f"{reading}: {value}" for reading, value in other_readings(row).items()),
             "evaluation_seconds": records[name]["seconds"]["evaluation"],
-            "commit": commits[name],
+            "commit": commits.get(name, ""),
         }
         found.setdefault(name, {column: (row | about)[column] for column in RUN_COLUMNS})
     return list(found.values())

@@ -12,7 +12,7 @@ class SourceState:
     """
     Attributes:
         commit: the last one that changed what decides results; "" where Git knows of none.
-        changed: whether there are changes to it that are not committed.
+        changed: whether there are changes that are not committed: what the code gives is then no commit's.
     """
 
     commit: str
