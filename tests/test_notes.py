@@ -37,6 +37,7 @@ def test_a_title_says_how_many_epochs_were_trained_and_how_much_of_one():
         ("momentumrnn_table1", "2 epochs"),
         ("momentumrnn_table4", "1 epoch,"),
         ("acenode_table2", "0.66 "),
+        ("acenode_table7", "3 epochs (mTAND-Full: 10)"),
     ]:
         artifact = artifact_at("evening", name)
         rows = summary_of(artifact)

@@ -567,6 +567,15 @@ def test_kernel_compiles_without_a_gpu():
     in_a_new_process(COMPILE)
 
 
+def test_one_step_alone_launches_no_kernel():
+    """Triton takes one step for a constant, of which the loops cannot be compiled; a CPU has no kernel."""
+    kernel = pytest.importorskip("hidden_dynamics.models.recurrent.modrelu_kernel")
+    y = torch.randn(1, 2, 3)
+    kernel.run(h := y.clone(), torch.eye(3), torch.zeros(3))
+    kernel.run_back(y, torch.eye(3), None, dz := y.clone())
+    assert h.equal(y) and dz.equal(y)
+
+
 @pytest.fixture
 def tools(tmp_path, monkeypatch):
     """A directory that is all there is on PATH, and no CC; the check forgets what it has found."""

@@ -28,6 +28,7 @@ from hidden_dynamics.claims.judge import verdicts
 from hidden_dynamics.claims.verdict import COLUMNS, SECOND_VERDICTS, VERDICTS, plain
 from hidden_dynamics.configuration.runs import all_runs, code_of
 from hidden_dynamics.publication import publishing
+from hidden_dynamics.publication.changed_settings import changed_settings
 from hidden_dynamics.publication.publishing import publication, publish
 from hidden_dynamics.publication.readme import readme
 from hidden_dynamics.publication.results_read import by_job, read_results
@@ -119,7 +120,7 @@ def rows_of(files, name):
 
 def test_it_has_the_artifacts_that_were_rendered(files):
     tables = {f"tables/{name}.md" for name in CONFIGURED if name != IMAGE}
-    texts = {*PAGES, "verdicts.csv", "runs.csv", "Snakefile", "ro-crate-metadata.json"}
+    texts = {*PAGES, "verdicts.csv", "runs.csv", "settings.csv", "Snakefile", "ro-crate-metadata.json"}
     assert set(files) == texts | tables | {f"figures/{IMAGE}.png", f"costs/{COSTS}.csv"}
     links = set(re.findall(r"\]\(([^)]+)\)", files["README.md"].decode()))
     assert {link for link in links if not link.startswith("..")} == set(files) - {"README.md", "Snakefile"}
@@ -307,6 +308,20 @@ def test_every_run_that_a_verdict_names_is_in_the_runs(files, results):
         run["code"] and run["data_digest"] and run["versions"] and float(run["training_seconds"]) for run in runs
     )
     assert {run["commit"] for run in runs} == {""}  # of made-up code
+
+
+def test_every_setting_that_differs_stands_beside_the_papers(files, configured):
+    found = {(row["task"], row["setting"]): (row["here"], row["paper"]) for row in rows_of(files, "settings.csv")}
+    assert {task for task, _ in found} == {row["task"] for row in rows_of(files, "runs.csv")}
+    papers = configured(scale="paper", overrides={})
+    assert found["mnist", "training.epochs"] == ("10", str(papers.tasks["mnist"].training.epochs))
+    assert found["mnist", "dataset"] == ("digits", "mnist")
+    evening = changed_settings(configured(scale="evening", overrides={}), ["mnist_ablation", "cifar10_images"])
+    found = {(row["task"], row["setting"]): (row["here"], row["paper"]) for row in evening}
+    assert found["mnist_ablation", "models.momentum_lstm.grid.mu"] == ("[0.9, 0.6, 0.0]", "[0.9, 0.6, 0.3, 0.1, 0.0]")
+    assert found["cifar10_images", "models.ode_net.hyperparameters.solver.adjoint"] == ("false", "true")
+    assert found["cifar10_images", "data.side"] == ("16", "")
+    assert not any("by_size" in setting or "title" in setting for _, setting in found)
 
 
 def test_a_run_of_the_code_that_is_there_has_its_commit(results):

@@ -41,7 +41,7 @@ def departures_in_title(artifact: Artifact, rows: Rows, records: Rows, trained: 
         trained: as for `departures`.
     """
     configuration, rows = artifact.configuration, with_originals(artifact.configuration, artifact.paper, rows)
-    parts = _replacements(configuration, rows) + (_schedules(configuration, rows) if trained else [])
+    parts = _replacements(configuration, rows) + (_schedules(artifact, rows) if trained else [])
     sizes = dict.fromkeys(str(row["size"]) for row in rows if is_resized(row))
     parts += [f"N = {listed(list(sizes))}"] if sizes else []
     ran = _ran(records)
@@ -61,15 +61,26 @@ def _replacements(configuration: Configuration, rows: Rows) -> list[str]:
     return [f"{title} in place of {listed(list(dict.fromkeys(originals)))}" for title, originals in found.items()]
 
 
-def _schedules(configuration: Configuration, rows: Rows) -> list[str]:
+def _schedules(artifact: Artifact, rows: Rows) -> list[str]:
     """ "10 and 12 epochs", where the paper's runs have others; else whether other settings differ."""
-    tasks = list(dict.fromkeys(row["task"] for row in rows))
+    configuration, tasks = artifact.configuration, list(dict.fromkeys(row["task"] for row in rows))
     epochs = {task: _epochs(configuration.tasks[task].training) for task in tasks}
     other = [epochs[task] for task in tasks if epochs[task] != _epochs(configuration.papers_tasks[task].training)]
     if other:
         numbers = [f"{number:g}" for number in dict.fromkeys(other)]
-        return [f"{listed(numbers)} epoch{'' if numbers == ['1'] else 's'}"]
+        return [f"{listed(numbers)} epoch{'' if numbers == ['1'] else 's'}{_of_single_models(artifact, tasks)}"]
     return ["other settings than the paper’s"] if changed_words(configuration, tasks) else []
+
+
+def _of_single_models(artifact: Artifact, tasks: Sequence[str]) -> str:
+    """ " (mTAND-Full: 10)", of the models that are not trained for their task's number of epochs."""
+    found: dict[str, list[str]] = {}
+    for run in artifact.runs:
+        epochs, label = run.spec["training"]["epochs"], artifact.configuration.models[run.model].label
+        if run.task in tasks and epochs != artifact.configuration.tasks[run.task].training.epochs:
+            found.setdefault(label, []).append(f"{epochs:g}")
+    parts = [f"{label}: {listed(list(dict.fromkeys(numbers)))}" for label, numbers in found.items()]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _epochs(training: Training) -> float:

@@ -10,6 +10,8 @@ from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.pages.pictures import reduced
+from hidden_dynamics.publication.changed_settings import COLUMNS as SETTING_COLUMNS
+from hidden_dynamics.publication.changed_settings import changed_settings
 from hidden_dynamics.publication.citation import citation
 from hidden_dynamics.publication.crate import METADATA, WORKFLOW, entities, metadata
 from hidden_dynamics.publication.findings import findings
@@ -47,6 +49,7 @@ def publication(results: Results, repository: Path, root: Path) -> dict[str, byt
         **{name: content.encode() for name, content in findings(results, command).items()},
         "verdicts.csv": _csv(NUMBERED, results.claims),
         "runs.csv": _csv(RUN_COLUMNS, results.runs),
+        "settings.csv": _csv(SETTING_COLUMNS, _settings(results)),
         **{shown[name]: _content(artifact, root) for name, artifact in there.items()},
         **measured,
         WORKFLOW: (repository / WORKFLOW).read_bytes(),
@@ -54,6 +57,10 @@ def publication(results: Results, repository: Path, root: Path) -> dict[str, byt
     files[METADATA] = metadata(results, citation(repository), files)
     _check_size(files)
     return files
+
+
+def _settings(results: Results) -> list[Row]:
+    return changed_settings(results.configuration, dict.fromkeys(row["task"] for row in results.summary))
 
 
 def _rendered(artifact: Artifact, root: Path) -> Path:

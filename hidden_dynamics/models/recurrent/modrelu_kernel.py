@@ -39,6 +39,8 @@ def run_back(h: Tensor, matrix: Tensor, dh: Tensor | None, dz: Tensor) -> None:
 
 def _launch(kernel: triton.JITFunction, first: Tensor, *arguments: Tensor | bool) -> None:
     steps, batch, n = first.shape
+    if steps == 1:  # there is nothing to do, and Triton takes a 1 for a constant, of which the loops make no sense
+        return
     blocks = (triton.cdiv(batch, BLOCK_BATCH),)
     with torch.cuda.device_of(first):
         kernel[blocks](first, *arguments, steps, batch, n, BLOCK_BATCH, BLOCK_OUT, BLOCK_IN, num_warps=8, num_stages=4)
