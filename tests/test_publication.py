@@ -403,13 +403,25 @@ def test_a_run_that_is_missing_is_named(results, root, configuration):
     (directory / "elsewhere").rename(directory / "run.json")
 
 
-def test_what_stops_it_leaves_the_one_before(files, tmp_path, monkeypatch):
+def test_the_publication_of_another_scale_is_left_alone(files, tmp_path):
+    of_another = files["ro-crate-metadata.json"].replace(b'"value": "demo"', b'"value": "evening"')
+    publish(files | {"ro-crate-metadata.json": of_another}, tmp_path / "evidence")
+    with refused("evening", file=tmp_path / "evidence", key="evidence"):
+        publish(files | {"README.md": b"new"}, tmp_path / "evidence")
+    assert (tmp_path / "evidence/README.md").read_bytes() == files["README.md"]
+
+
+@pytest.mark.parametrize("what", ["write", "move"])
+def test_what_stops_it_leaves_the_one_before(files, tmp_path, monkeypatch, what):
     publish(files, tmp_path / "evidence")
+    move = Path.rename
 
-    def full(*_):
-        raise OSError(28, "No space left on device")
+    def full(source, *_):
+        if what == "write" or source.name == "new":
+            raise OSError(28, "No space left on device")
+        return move(source, *_)
 
-    monkeypatch.setattr(publishing, "atomic", full)
+    monkeypatch.setattr(*((publishing, "atomic") if what == "write" else (Path, "rename")), full)
     with pytest.raises(OSError, match="No space"):
         publish(files | {"README.md": b"new"}, tmp_path / "evidence")
     assert (tmp_path / "evidence/README.md").read_bytes() == files["README.md"]

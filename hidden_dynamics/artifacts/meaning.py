@@ -24,8 +24,18 @@ def meaning_of(artifact: Artifact, code: Iterable[str] = ()) -> str:
         {name: configuration.tasks[name].given() for name in tasks},
         {name: _without(model.given(), "tasks") for name, model in configuration.models.items()},
     ]
-    drawing = [f"{kind.__module__}.drawing.draw"] if kind.draw is Artifact.draw else []
-    return _digest(shown, [f"{kind.__module__}.{kind.__name__}", *drawing, *code])
+    return _digest(shown, [f"{kind.__module__}.{kind.__name__}", *_drawing(artifact), *code])
+
+
+def _drawing(artifact: Artifact) -> list[str]:
+    """The definition that `Artifact.draw` imports by its name; none of a kind that draws by itself."""
+    if type(artifact).draw is not Artifact.draw:
+        return []
+    return [
+        "hidden_dynamics.artifacts.left_out.draw"
+        if artifact.is_left_out
+        else f"{type(artifact).__module__}.drawing.draw"
+    ]
 
 
 def meaning_of_all(configuration: Configuration, code: Iterable[str]) -> str:

@@ -52,12 +52,17 @@ def metadata(results: Results, about: Citation, files: Mapping[str, bytes]) -> b
     return (json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def entities(content: bytes) -> set[str]:
-    """The ids in a description of a publication, its files' paths among them; none of what is no such description."""
+def described(content: bytes) -> dict[str, Mapping[str, Any]]:
+    """The entities in a publication's description by their ids, its files' paths among them; {} of another text."""
     try:
-        return {entity["@id"] for entity in json.loads(content)["@graph"]}
+        return {entity["@id"]: entity for entity in json.loads(content)["@graph"]}
     except (ValueError, KeyError, TypeError):
-        return set()
+        return {}
+
+
+def scale_of(content: bytes) -> str | None:
+    """The scale that a description is of; None where it says none."""
+    return described(content).get("#setting-scale", {}).get("value")
 
 
 def _files(crate: ROCrate, files: Mapping[str, bytes]) -> dict[str, Any]:

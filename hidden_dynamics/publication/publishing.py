@@ -13,7 +13,7 @@ from hidden_dynamics.pages.pictures import reduced
 from hidden_dynamics.publication.changed_settings import COLUMNS as SETTING_COLUMNS
 from hidden_dynamics.publication.changed_settings import changed_settings
 from hidden_dynamics.publication.citation import citation
-from hidden_dynamics.publication.crate import METADATA, WORKFLOW, entities, metadata
+from hidden_dynamics.publication.crate import METADATA, WORKFLOW, described, metadata, scale_of
 from hidden_dynamics.publication.findings import findings
 from hidden_dynamics.publication.readme import path_in, readme
 from hidden_dynamics.publication.results_read import Results
@@ -127,7 +127,7 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
     and both beside it under a hidden name.
 
     Raises:
-        UserError: the directory has something else in it, which is named.
+        UserError: the directory has something else in it, which is named, or the publication of another scale.
         OSError: the disk is full or read-only, and is named.
     """
     others = _others(directory)
@@ -136,6 +136,14 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
             f"{directory} has what is of no publication: {', '.join(map(str, others[:NAMED]))}. Nothing in it was "
             "changed. Move that elsewhere, or name another directory (evidence in config.yaml).",
             file=others[0],
+            key="evidence",
+        )
+    before, own = scale_of(_description(directory)), scale_of(files[METADATA])
+    if before not in (None, own):
+        raise UserError(
+            f"{directory} is the publication of the scale {before}, not of {own}. Nothing in it was changed. Name "
+            "another directory (evidence in config.yaml), or move that one elsewhere.",
+            file=directory,
             key="evidence",
         )
     with naming_the_disk(directory):
@@ -147,14 +155,24 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
                     handle.write(content)
             if directory.exists():
                 directory.rename(old)
-            new.rename(directory)
+            try:
+                new.rename(directory)
+            except OSError:
+                if old.exists():
+                    old.rename(directory)
+                raise
 
 
 def _others(directory: Path) -> list[Path]:
     """The files there which no publication wrote: all that the description of the one before does not name."""
     if not directory.is_dir():
         return [directory] if directory.exists() else []
+    names = described(_description(directory))
     there = sorted(path for path in directory.rglob("*") if not path.is_dir())
-    described = directory / METADATA
-    names = entities(described.read_bytes()) if described in there else set()
     return [path for path in there if path.relative_to(directory).as_posix() not in names]
+
+
+def _description(directory: Path) -> bytes:
+    """That of the publication which is there; empty where none is."""
+    path = directory / METADATA
+    return path.read_bytes() if path.is_file() else b""
