@@ -27,13 +27,14 @@ from hidden_dynamics.claims.evidence import Evidence
 from hidden_dynamics.claims.judge import verdicts
 from hidden_dynamics.claims.verdict import COLUMNS, SECOND_VERDICTS, VERDICTS, plain
 from hidden_dynamics.configuration.runs import all_runs, code_of
+from hidden_dynamics.papers.claims import COMPARED, OF_ONE
 from hidden_dynamics.publication import publishing
 from hidden_dynamics.publication.changed_settings import changed_settings
 from hidden_dynamics.publication.publishing import publication, publish
 from hidden_dynamics.publication.readme import readme
 from hidden_dynamics.publication.results_read import by_job, read_results
 from hidden_dynamics.publication.run_rows import run_id
-from hidden_dynamics.publication.sentences import SENTENCES
+from hidden_dynamics.publication.sentences import BRIEF, SENTENCES
 from hidden_dynamics.publication.source_state import SourceState, source_state
 from hidden_dynamics.publication.working_time import working_time
 from hidden_dynamics.results import summary
@@ -42,7 +43,7 @@ from hidden_dynamics.results.rows import read_rows, write_rows
 TABLE, HYPERPARAMETERS, COSTS, IMAGE = (f"momentumrnn_{name}" for name in ("table11", "table7", "table14", "figure8"))
 ATTENTION = "acenode_table7"
 CONFIGURED = (IMAGE, TABLE, ATTENTION, COSTS, HYPERPARAMETERS)
-PAGES = ("README.md", "findings.md", "undecided.md")
+PAGES = ("README.md", "findings.md", "decided.md", "undecided.md")
 SEEDS = [0, 1, 2, 3, 4]
 LEVELS = {"momentum_lstm": 0.9, "adam_lstm": 0.1, "ace_latent_ode": 0.8}  # of the others, 0.5
 COMMIT = SourceState("0123456789abcdef0123456789abcdef01234567", changed=False)
@@ -205,19 +206,39 @@ def test_without_verdicts_the_page_says_so_and_each_empty_group_does(results, ro
 def test_the_papers_own_verdicts_are_read_in_their_own_words(results, root):
     own = [claim | {"here": "", "verdict": "reproduced"} for claim in results.claims]
     text = publication(replace(results, claims=own), ROOT, root)["findings.md"].decode()
-    assert "# The papers’ claims" in text and "**reproduced**" in text and "here**" not in text
+    assert "# The papers’ claims" in text and "**Reproduced**" in text and "here**" not in text
 
 
 # Tracing
 
 
 def said(files):
-    """(sentence, verdict, the row of its claim) of each that findings.md decides."""
+    """(sentence, verdict, the row of its claim) of each that decided.md has."""
     rows = {row["number"]: row for row in rows_of(files, "verdicts.csv")}
     found = re.findall(
-        r"^- (.*): \*\*(.*)\*\* \[(\d+)\]\(verdicts.csv\)\.$", files["findings.md"].decode(), re.MULTILINE
+        r"^- (.*): \*\*(.*)\*\* \[(\d+)\]\(verdicts.csv\)\.$", files["decided.md"].decode(), re.MULTILINE
     )
     return [(sentence, verdict, rows[number]) for sentence, verdict, number in found]
+
+
+def test_every_judged_claim_is_in_one_line_of_the_findings_with_its_verdict(files):
+    """A line has parts for verdicts, and in each numbers of claims: "**Holds here**: test loss 6.18 lower [4]." """
+    found = {}
+    for line in re.findall(r"^- .*", files["findings.md"].decode(), re.MULTILINE):
+        for verdict, text in re.findall(r"\*\*(\w+ here)\*\*: (.*?)\.(?= \*\*|$)", line):
+            found |= dict.fromkeys(re.findall(r"\[(\d+)\]", text), (verdict.lower(), line, text))
+    rows = {row["number"]: row for row in rows_of(files, "verdicts.csv") if row["here"]}
+    assert {number: verdict for number, (verdict, _, _) in found.items()} == {
+        number: row["here"] for number, row in rows.items()
+    }
+    for number, row in rows.items():
+        _, line, text = found[number]
+        if row["kind"] == "better":
+            apart = plain(abs(float(row["estimate"])))
+            assert line.startswith("- ") and " against " in line
+            assert re.search(
+                rf"{re.escape(apart)}(?: points)? {'higher' if float(row['estimate']) > 0 else 'lower'}", text
+            )
 
 
 def test_the_sentences_are_those_of_the_claims_that_are_decided(files):
@@ -507,8 +528,10 @@ def test_runs_go_by_the_names_of_their_jobs(configured, results):
 
 
 def test_every_kind_of_comparison_has_a_sentence_with_its_numbers():
+    assert SENTENCES.keys() == BRIEF.keys() == {*COMPARED, *OF_ONE, "ratio"}
     for kind, sentence in SENTENCES.items():
         assert "{ratio}" in sentence or "{apart}" in sentence, kind
+        assert "{ratio}" in BRIEF[kind][1] or "{apart}" in BRIEF[kind][1], kind
 
 
 # Its description
@@ -565,6 +588,7 @@ def test_the_crate_says_what_the_run_was_made_of_and_what_it_made(files, results
         "verdicts.csv",
         "runs.csv",
         "findings.md",
+        "decided.md",
         "undecided.md",
         "tables/",
         "figures/",

@@ -23,7 +23,7 @@ from hidden_dynamics.results.rows import Row
 
 METADATA = "ro-crate-metadata.json"
 WORKFLOW = "Snakefile"
-RESULTS = ("verdicts.csv", "runs.csv", "findings.md", "undecided.md")  # beside the directories
+RESULTS = ("verdicts.csv", "runs.csv", "findings.md", "decided.md", "undecided.md")  # beside the directories
 CRATE = "1.1"  # of RO-Crate, which the profiles below rest on
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),

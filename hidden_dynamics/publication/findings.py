@@ -1,6 +1,7 @@
-"""findings.md: the verdicts read in words, question by question, each sentence with its numbers and its claim.
+"""findings.md: the verdicts in words, question by question and place by place, each number with its claim.
 
-undecided.md lists what it counts: each undecided claim with what deciding it would take.
+decided.md has a sentence with all numbers on each claim that is decided, undecided.md a row on each that is not, with
+what deciding it would take.
 """
 
 import math
@@ -10,12 +11,14 @@ from itertools import pairwise
 
 from hidden_dynamics.claims.verdict import OF_THE_DIRECTION, OF_THE_PAPER, Words
 from hidden_dynamics.papers.claims import load_claims
+from hidden_dynamics.publication.pairs import Pair, pairs
 from hidden_dynamics.publication.questions import Question, questions, reason_of, verdict_of
 from hidden_dynamics.publication.results_read import Results
 from hidden_dynamics.publication.sentences import Sentences, points_as_claimed, seeds_for, seeds_in_words
 from hidden_dynamics.publication.texts import text
 from hidden_dynamics.results.rows import Row
 
+PAGES = ("findings.md", "decided.md", "undecided.md")
 REACHES = (10, 20, 50, 100)  # seeds of each model, by which the undecided claims are counted
 NEAREST = 8  # of the undecided claims, how many are named on the page
 
@@ -42,6 +45,9 @@ class Kind:
     @property
     def undecided(self) -> list[Row]:
         return [claim for claim in self.judged if verdict_of(claim, self.words) == self.words.undecided]
+
+    def pairs(self, claims: Sequence[Row], sentences: Sentences) -> list[Pair]:
+        return pairs(claims, self.words, sentences)
 
     def decided(self, claims: Sequence[Row]) -> list[Row]:
         return [claim for claim in claims if verdict_of(claim, self.words) not in ("", self.words.undecided)]
@@ -78,7 +84,7 @@ class Kind:
 
 
 def findings(results: Results, command: str) -> dict[str, str]:
-    """findings.md and undecided.md.
+    """findings.md, decided.md and undecided.md.
 
     Args:
         command: that makes them.
@@ -94,7 +100,7 @@ def findings(results: Results, command: str) -> dict[str, str]:
         "level": f"{definitions.level:g}",
         "power": f"{definitions.power:g}",
     }
-    return {name: text(f"{name}.j2", values) for name in ("findings.md", "undecided.md")}
+    return {name: text(f"{name}.j2", values) for name in PAGES}
 
 
 def _kind(results: Results, words: Words) -> Kind:

@@ -1,4 +1,4 @@
-"""What a test found, in a sentence: words of direction follow from the sign, numbers are those of the claim's row."""
+"""What a test found, in a sentence or in brief: words of direction follow from the sign, numbers are the row's."""
 
 import math
 from collections.abc import Mapping
@@ -26,6 +26,19 @@ SENTENCES = {
     "reaches": "{at}the early steps get {ratio} times the gradients of the last ones in {subject}",
     "smaller": "{at}{subject} has {ratio} times the parameters of {reference}",
     "ratio": "{at}{subject}’s {metric} is {ratio} times {reference}’s",
+}
+BRIEF = {  # what was compared, and what was found
+    "better": ("{metric}", "{apart} {higher_or_lower}"),
+    "not_better": ("{metric}, claimed to be not better", "{apart} {higher_or_lower}"),
+    "similar": ("{metric}, claimed to be alike", "{apart} {higher_or_lower}"),
+    "steadier": ("spread of the {metric}", "× {ratio}"),
+    "gain": ("lead in {metric}, claimed to be larger than on another task", "{apart} {higher_or_lower}"),
+    "overfitting": ("rise of the {metric} above its lowest", "{apart} {more_or_less}"),
+    "faster": ("iterations to one {metric}", "× {ratio}"),
+    "gradients": ("gradients that reach early steps", "× {ratio}"),
+    "reaches": ("gradients of the early steps against the last", "× {ratio}"),
+    "smaller": ("parameters", "× {ratio}"),
+    "ratio": ("{metric}", "× {ratio}"),
 }
 MOST_SEEDS = 1000  # beyond which a number of seeds says no more than that it is beyond
 
@@ -75,6 +88,21 @@ class Sentences:
         pair, at = f"{subject} and {reference}" if reference else subject, f", {size}" if size else ""
         return f"{pair}, {_KINDS.get(claim['kind'], '')}{self._metric(claim)} on {self.place(claim['task'])}{at}"
 
+    def pair(self, claim: Row) -> str:
+        """The models that are compared: "MomentumLSTM against LSTM"; of a claim on more than two, its statement."""
+        if not _of_a_pair(claim):
+            return f"“{claim['statement'].rstrip('.')}”"
+        subject, reference, _ = self._sides(claim)
+        return f"{subject} against {reference}" if reference else subject
+
+    def brief(self, claim: Row, words: Words) -> tuple[str, str]:
+        """(what of the pair was compared, what was found): ("test loss", "6.18 lower (N = 42)")."""
+        if not _of_a_pair(claim):
+            return "", (reason_of(claim, words) if claim["kind"] in OF_OTHERS else self.difference(claim))
+        heading, found = (text.format(**self._values(claim)) for text in BRIEF[claim["kind"]])
+        size = self._sides(claim)[2]
+        return heading, f"{found} ({size})" if size else found
+
     def difference(self, claim: Row) -> str:
         """The estimate and its interval: "+1.2 [0.4, 2]"; a ratio and tau are marked as such."""
         if not claim["estimate"]:
@@ -86,20 +114,23 @@ class Sentences:
         return _mark(claim) + number(claim["detectable"]) if claim["detectable"] else "–"
 
     def _compared(self, claim: Row) -> str:
-        if not claim["subject"] or not claim["estimate"] or claim["kind"] not in SENTENCES:
+        if not _of_a_pair(claim):
             return f"“{claim['statement'].rstrip('.')}”"
-        (subject, reference, size), estimate = self._sides(claim), float(claim["estimate"])
-        metric = self._metric(claim)
+        subject, reference, size = self._sides(claim)
         return SENTENCES[claim["kind"]].format(
-            at=f"At {size}, " if size else "",
-            subject=subject,
-            reference=reference,
-            metric=metric,
-            a_metric=f"{'an' if metric[:1] in 'aeiouAM' else 'a'} {metric}",
-            apart=number(abs(estimate)) + self._unit(claim),
-            ratio=number(claim["effect"] or estimate),
-            **{pair: pair.split("_or_")[estimate <= 0] for pair in PAIRS},
+            at=f"At {size}, " if size else "", subject=subject, reference=reference, **self._values(claim)
         )
+
+    def _values(self, claim: Row) -> dict[str, str]:
+        """What a sentence on a pair says of it: its metric and what was found, in words."""
+        estimate, metric = float(claim["estimate"]), self._metric(claim)
+        return {
+            "metric": metric,
+            "a_metric": f"{'an' if metric[:1] in 'aeiouAM' else 'a'} {metric}",
+            "apart": number(abs(estimate)) + self._unit(claim),
+            "ratio": number(claim["effect"] or estimate),
+            **{pair: pair.split("_or_")[estimate <= 0] for pair in PAIRS},
+        }
 
     def _numbers(self, claim: Row) -> list[str]:
         """What stands in brackets: the means, the interval, p, the seeds."""
@@ -143,6 +174,10 @@ class Sentences:
 
 
 _KINDS = {"faster": "iterations to a ", "steadier": "spread of the ", "gain": "lead in ", "overfitting": "rise of the "}
+
+
+def _of_a_pair(claim: Row) -> bool:
+    return bool(claim["subject"] and claim["estimate"]) and claim["kind"] in SENTENCES
 
 
 def points_as_claimed(claim: Row, configuration: Configuration) -> bool | None:

@@ -1,4 +1,4 @@
-"""The publication's texts, README.md, findings.md and undecided.md, from their templates."""
+"""The publication's texts, README.md, findings.md and those beside it, from their templates."""
 
 from collections.abc import Mapping
 from pathlib import Path
