@@ -16,17 +16,13 @@ def changed_settings(configuration: Configuration, tasks: Iterable[str]) -> list
     """A row for each, in the order of the tasks; a value that is not set is empty."""
     rows = []
     for task in tasks:
+        own, papers = (of[task].given() for of in (configuration.tasks, configuration.papers_tasks))
         for key in configuration.changed(task):
-            own, papers = (
-                dict(_flat(_set(of[task].given().get(key)), key))
-                for of in (configuration.tasks, configuration.papers_tasks)
-            )
-            differing = [name for name in {**own, **papers} if own.get(name) != papers.get(name)]
-            rows += [
-                {"task": task, "setting": name, "here": _text(own, name), "paper": _text(papers, name)}
-                for name in differing
-                if key not in IN_THE_RUNS
-            ]
+            if key not in IN_THE_RUNS:
+                here, there = (dict(_flat(_set(of.get(key)), key)) for of in (own, papers))
+                differing = [name for name in {**here, **there} if here.get(name) != there.get(name)]
+                values = ((name, _text(here.get(name)), _text(there.get(name))) for name in differing)
+                rows += [dict(zip(COLUMNS, (task, *value), strict=True)) for value in values]
     return rows
 
 
@@ -49,6 +45,5 @@ def _flat(value: Any, name: str) -> Iterable[tuple[str, Any]]:
     return [pair for key, own in value.items() for pair in _flat(own, f"{name}.{key}")]
 
 
-def _text(values: Mapping[str, Any], name: str) -> str:
-    value = values.get(name)
+def _text(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)

@@ -60,9 +60,9 @@ def described(content: bytes) -> dict[str, Mapping[str, Any]]:
         return {}
 
 
-def scale_of(content: bytes) -> str | None:
-    """The scale that a description is of; None where it says none."""
-    return described(content).get("#setting-scale", {}).get("value")
+def scale_of(entities: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """The scale that a description is of, by its entities; None where it says none."""
+    return entities.get("#setting-scale", {}).get("value")
 
 
 def _files(crate: ROCrate, files: Mapping[str, bytes]) -> dict[str, Any]:

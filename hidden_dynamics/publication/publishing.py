@@ -3,8 +3,9 @@
 import csv
 import io
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.errors import UserError
@@ -130,7 +131,8 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
         UserError: the directory has something else in it, which is named, or the publication of another scale.
         OSError: the disk is full or read-only, and is named.
     """
-    others = _others(directory)
+    there = _description(directory)
+    others = _others(directory, there)
     if others:
         raise UserError(
             f"{directory} has what is of no publication: {', '.join(map(str, others[:NAMED]))}. Nothing in it was "
@@ -138,7 +140,7 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
             file=others[0],
             key="evidence",
         )
-    before, own = scale_of(_description(directory)), scale_of(files[METADATA])
+    before, own = scale_of(there), scale_of(described(files[METADATA]))
     if before not in (None, own):
         raise UserError(
             f"{directory} is the publication of the scale {before}, not of {own}. Nothing in it was changed. Name "
@@ -163,16 +165,15 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
                 raise
 
 
-def _others(directory: Path) -> list[Path]:
+def _description(directory: Path) -> Mapping[str, Mapping[str, Any]]:
+    """The entities of the publication that is there, by their ids; none where none is."""
+    path = directory / METADATA
+    return described(path.read_bytes()) if path.is_file() else {}
+
+
+def _others(directory: Path, description: Collection[str]) -> list[Path]:
     """The files there which no publication wrote: all that the description of the one before does not name."""
     if not directory.is_dir():
         return [directory] if directory.exists() else []
-    names = described(_description(directory))
     there = sorted(path for path in directory.rglob("*") if not path.is_dir())
-    return [path for path in there if path.relative_to(directory).as_posix() not in names]
-
-
-def _description(directory: Path) -> bytes:
-    """That of the publication which is there; empty where none is."""
-    path = directory / METADATA
-    return path.read_bytes() if path.is_file() else b""
+    return [path for path in there if path.relative_to(directory).as_posix() not in description]

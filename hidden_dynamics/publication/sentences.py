@@ -115,7 +115,7 @@ class Sentences:
 
     def _compared(self, claim: Row) -> str:
         if not _of_a_pair(claim):
-            return f"“{claim['statement'].rstrip('.')}”"
+            return self.pair(claim)
         subject, reference, size = self._sides(claim)
         return SENTENCES[claim["kind"]].format(
             at=f"At {size}, " if size else "", subject=subject, reference=reference, **self._values(claim)
