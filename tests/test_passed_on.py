@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,14 @@ CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 ARTIFACTS = yaml.safe_load((ROOT / "config/artifacts.yaml").read_text(encoding="utf-8"))
 
 
+def prose(document: Path) -> str:
+    """A document without its blocks of code."""
+    return re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
 def anchors(document: Path) -> set[str]:
     """The names under which GitHub links a document's headings."""
-    headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", prose(document), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
@@ -55,11 +61,16 @@ def test_readme_counts_the_artifacts_that_are_there():
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
 def test_links_lead_somewhere(document):
-    text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
-    for link in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", text):
+    for link in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", prose(document)):
         place, _, anchor = next(filter(None, link)).partition("#")
         if place.startswith("http"):
             continue
         target = document.parent / place if place else document
         assert target.exists(), place
         assert not anchor or anchor in anchors(target), anchor
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
+def test_no_document_has_a_section_twice(document):
+    sections = Counter(re.findall(r"^## (.+)$", prose(document), flags=re.MULTILINE))
+    assert not [section for section, count in sections.items() if count > 1]
