@@ -38,7 +38,7 @@ import numpy as np  # noqa: E402
 import plain_latent_ode as plain  # noqa: E402
 import torch  # noqa: E402
 from plain_rnn_series import plain_classic, plain_rnn_vae  # noqa: E402
-from shared import add_parts, compared, parse, peak_mib, peak_of_fresh_process, row_of, run_parts, times  # noqa: E402
+from shared import add_parts, compared, parse, peak_mib, peak_of, row_of, run_parts, times  # noqa: E402
 from torch import Tensor  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
@@ -286,10 +286,7 @@ def memory(options: argparse.Namespace) -> Iterator[dict]:
         torch.save(given_by(options).batch.to("cpu"), batch)
         for name in options.networks:
             for form in (name, name + PLAIN):
-                if options.device == "cuda":
-                    peak = peak_memory(form, argparse.Namespace(**vars(options) | {"batch": batch}))
-                else:
-                    peak = peak_of_fresh_process(__file__, form, options, batch=batch)
+                peak = peak_of(__file__, peak_memory, form, options, batch=batch)
                 yield row_of(what(form, options), "MiB", peak, None, options)
 
 

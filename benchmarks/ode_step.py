@@ -34,7 +34,7 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
-from shared import add_parts, compared, parse, peak_mib, peak_of_fresh_process, row_of, run_parts, times  # noqa: E402
+from shared import add_parts, compared, parse, peak_mib, peak_of, row_of, run_parts, times  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 from torchdiffeq import odeint, odeint_adjoint  # noqa: E402
 
@@ -242,9 +242,8 @@ def _evaluations(integral: Integral | PlainIntegral) -> int:
 
 def memory(options: argparse.Namespace) -> Iterator[dict]:
     """The peak of a training step with ever more steps of rk4."""
-    peak_of = peak_memory if options.device == "cuda" else functools.partial(peak_of_fresh_process, __file__)
     for name, adjoint, count in itertools.product((BASELINE, "ACE-ODE-Net"), (True, False), STEPS):
-        peak = peak_of(f"{name}/{int(adjoint)}/{count}", options)
+        peak = peak_of(__file__, peak_memory, f"{name}/{int(adjoint)}/{count}", options)
         about = what(name, adjoint=adjoint, evaluations=4 * count * (1 + adjoint))
         yield row_of(about, f"MiB, {count} steps", peak, None, options)
 

@@ -117,6 +117,22 @@ def peak_mib(action: Callable[[], Any], options: argparse.Namespace) -> float:
     return peak / 2**20
 
 
+def peak_of(
+    benchmark: str,
+    peak_memory: Callable[[str, argparse.Namespace], float],
+    subject: str,
+    options: argparse.Namespace,
+    **sizes: Any,
+) -> float:
+    """What a benchmark's `peak_memory` answers of a subject at the sizes given.
+
+    On a GPU, where torch knows what it has allocated, it is asked in this process; on the CPU in a fresh one.
+    """
+    if options.device == "cuda":
+        return peak_memory(subject, argparse.Namespace(**vars(options) | sizes))
+    return peak_of_fresh_process(benchmark, subject, options, **sizes)
+
+
 def peak_of_fresh_process(benchmark: str, subject: str, options: argparse.Namespace, **sizes: Any) -> float:
     """What a benchmark, a file, answers to --memory-of a subject: on the same device, at the sizes given."""
     given = {"memory-of": subject, "threads": options.threads, "device": options.device, **sizes}

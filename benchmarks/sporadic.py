@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
-from shared import add_parts, compared, parse, peak_mib, peak_of_fresh_process, row_of, run_parts, times  # noqa: E402
+from shared import add_parts, compared, parse, peak_mib, peak_of, row_of, run_parts, times  # noqa: E402
 from torch import Tensor  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
@@ -196,10 +196,7 @@ def memory(options: argparse.Namespace) -> Iterator[dict]:
     sizes = {size: getattr(options, size) for size in SIZES}
     for name in NETWORKS:
         for form in (name, name + PLAIN):
-            if options.device == "cuda":
-                peak = peak_memory(form, options)
-            else:
-                peak = peak_of_fresh_process(__file__, form, options, **sizes)
+            peak = peak_of(__file__, peak_memory, form, options, **sizes)
             yield row_of(what(form, options), "MiB", peak, None, options)
 
 
