@@ -4,6 +4,7 @@ Recordings 0 to 4 of each digit and speaker are the test set, as the dataset's o
 validation set and the other 40 the training set.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,9 +46,13 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """Random arrays of the names, types and shapes that `prepare` gives; the mean length is the recordings', 0.44 s."""
+    """Random arrays of the names, types and shapes that `prepare` gives.
+
+    A batch is as long as its longest utterance. Durations are log-normal, with the recordings' mean, 0.44 s, and such
+    that the longest of 32 has on average 57 frames, as theirs has (of 128: 67, theirs 74).
+    """
     whole_numbers("fsdd", settings, {})
-    return speech.stand_in(COUNTS, shortest=240, longest=640)
+    return speech.stand_in(COUNTS, lambda random, count: random.lognormal(math.log(0.41), 0.36, count))
 
 
 def _recordings(path: Path) -> Iterator[tuple[tuple[int, str, int], bytes, str]]:

@@ -11,7 +11,7 @@ import io
 import math
 import re
 import wave
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -132,19 +132,20 @@ def pack(splits: Mapping[str, Iterable[np.ndarray]]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def stand_in(counts: Mapping[str, int], shortest: int, longest: int) -> dict[str, np.ndarray]:
+def stand_in(
+    counts: Mapping[str, int], durations: Callable[[np.random.Generator, int], np.ndarray]
+) -> dict[str, np.ndarray]:
     """Noise, in the arrays that `pack` gives.
 
     Args:
         counts: utterances of each split.
-        shortest, longest: milliseconds; durations are uniform between them.
+        durations: draws so many durations, in seconds.
     """
     random = generator(0, "stand-in")
     noise = random.normal(0.0, 20.0, (RATE // HOP, BINS)).astype(np.float32)  # a second of it, again and again
     arrays = {}
     for split, count in counts.items():
-        samples = random.integers(shortest, longest + 1, count) * RATE // 1000
-        lengths = -(-samples // HOP) + 3
+        lengths = np.ceil(durations(random, count) * RATE / HOP) + 3
         arrays[f"{split}_frames"] = np.resize(noise, (int(lengths.sum()), BINS))
         arrays[f"{split}_lengths"] = lengths.astype(np.int64)
     return arrays

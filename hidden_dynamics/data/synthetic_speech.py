@@ -81,7 +81,8 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """Noise of the same shapes, which is made in no time."""
     counts = {split: settings[split] for split in ("train", "validation", "test")}
-    return speech.stand_in(counts, settings["shortest"], settings["longest"])
+    ends = settings["shortest"] / 1000, settings["longest"] / 1000
+    return speech.stand_in(counts, lambda random, count: random.uniform(*ends, count))
 
 
 def sample(rng: np.random.Generator, length: int) -> np.ndarray:
