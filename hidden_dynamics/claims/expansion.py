@@ -224,8 +224,8 @@ class _Maker:
         return models[known(cell.model, models, "model", self.origin)].label
 
     def task(self, task: str) -> str:
-        """The paper's name of a task, with the reading where the task stands for one of two."""
-        tasks = self.artifact.configuration.tasks
+        """The paper's title of a task, whatever a scale makes of it: a claim is the paper's."""
+        tasks = self.artifact.configuration.papers_tasks
         return tasks[known(task, tasks, "task", self.origin)].title
 
     @property
