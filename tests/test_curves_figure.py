@@ -76,6 +76,23 @@ def test_a_line_has_a_band_of_three_seeds_and_the_lines_of_two(seeds, bands, lin
         np.testing.assert_array_equal(line.get_xydata(), side)
 
 
+@pytest.mark.parametrize(("seeds", "bars", "small"), [(1, 0, 0), (2, 0, 2), (3, 1, 0)])
+def test_a_model_that_was_evaluated_once_is_a_point_that_can_be_seen(seeds, bars, small):
+    artifact = artifact_at("demo", FIGURES[0], seeds=list(range(seeds)))
+    figure = draw(artifact, curves_of(artifact, points=1, seeds=seeds))
+    figure.draw_without_rendering()
+    ax = panels_of(figure)[0]
+    points = [with_gid(ax, f"curve {model}")[0] for model in artifact.settings.models]
+    seen = [point.get_transform().transform(point.get_xydata()[0]) for point in points]
+    assert all(ax.bbox.contains(*place) for place in seen) and all(point.get_marker() == "o" for point in points)
+    assert np.diff([x for x, _ in seen]).min() > 10  # side by side, though all are of the first evaluation
+    assert {point.get_xdata()[0] for point in points} == set(ax.get_xticks()) == {1}
+    assert len(ax.collections) == bars * len(points) and len(with_gid(ax, "seed lstm")) == small
+    low, high = ax.get_ylim()
+    assert seeds == 1 or (low < 0.9 * points[-1].get_ydata()[0] and 1.1 * points[0].get_ydata()[0] < high)
+    assert "evaluated once is a point" in words(figure)
+
+
 def test_a_spike_at_the_start_does_not_flatten_the_rest():
     ax = panels_of(drawn("demo", "momentumrnn_figure4"))[0]
     low, high = ax.get_ylim()

@@ -90,6 +90,13 @@ def test_released_readings_are_said_and_draw_no_backward_lines(made):
     assert np.isnan(with_gid(third, "backward ode_net")[0].get_ydata()).all()
 
 
+def test_the_legend_has_the_directions_in_which_a_solver_was_used(made):
+    assert legend(made().draw())[-2:] == ["forwards", "backwards"]
+    through = {"models": {model: {"hyperparameters": {"solver": {"adjoint": False}}} for model in FORWARDS}}
+    runs = made(overrides={"tasks": {task: through for task in ("mnist_images", "svhn_images", "cifar10_images")}})
+    assert legend(runs.draw())[-1] == "forwards"
+
+
 def test_diverged_seeds_end_early_and_say_why(made):
     figure = made(diverged={("svhn_images", "ode_net", 1): 2}).draw()
     above, below = panels_of(figure)[1], panels_of(figure)[4]

@@ -82,7 +82,8 @@ def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], 
     shown = {curve.baseline for curve in curves if settings.baseline and math.isfinite(curve.baseline)}
     y_limits = settings.y_limits if papers else None
     if y_limits is None:
-        y_limits = robust_limits(curves, [*published.values(), *shown], settings.x_scale, settings.y_scale)
+        marks = [*published.values(), *shown, *around_points(curves)]
+        y_limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
     return CurvesPanel(
         settings,
         runs,
@@ -136,6 +137,12 @@ def published_values(artifact: Curves, settings: PanelSettings, runs: Sequence[R
     metric = f"{settings.split}_loss"
     printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
     return {model: number.value for model, number in printed.items() if number is not None}
+
+
+def around_points(curves: Sequence[Curve]) -> list[float]:
+    """The ends of the bands and the seeds of curves that are a single point."""
+    around = [np.concatenate([curve.low, curve.high, *curve.seeds]) for curve in curves if curve.x.size == 1]
+    return [float(value) for values in around for value in values if math.isfinite(value)]
 
 
 def robust_limits(curves: Sequence[Curve], marks: Sequence[float], x_scale: str, y_scale: str) -> Limits | None:

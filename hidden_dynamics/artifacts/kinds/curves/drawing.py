@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.transforms import ScaledTranslation
 
 from hidden_dynamics.artifacts.figure_notes import band_text, legend_label, made_note, scale_note, subtitle_of
 from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
@@ -19,6 +20,8 @@ from hidden_dynamics.artifacts.panels import Panel, Panels, keys_of
 from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, Styles, line_styles, page, plain_numbers, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
+
+POINTS_APART = 14.0  # of an inch's 72
 
 
 def draw(artifact: Curves, sources: Sources) -> Figure:
@@ -66,9 +69,13 @@ def _mark(handle: Line2D) -> str:
 def draw_curves(ax: Axes, panel: CurvesPanel, styles: Styles) -> None:
     """One panel but for its title: curves, the loss without memory, published final values, scales, limits, labels."""
     set_scales(ax, panel.settings)
-    for curve in panel.curves:
+    for place, curve in enumerate(panel.curves):
         front = 10 + len(styles) - list(styles).index(curve.model)
-        draw_curve(ax, curve, panel, styles[curve.model], front)
+        if curve.x.size == 1:
+            aside = POINTS_APART * (place - (len(panel.curves) - 1) / 2)
+            draw_point(ax, curve, styles[curve.model], front, aside)
+        else:
+            draw_curve(ax, curve, panel, styles[curve.model], front)
     for level in panel.baselines:
         ax.axhline(level, color="grey", linestyle="dashed", linewidth=1, zorder=5, gid="baseline")
     for rank, (model, value) in enumerate(panel.published.items()):
@@ -78,6 +85,11 @@ def draw_curves(ax: Axes, panel: CurvesPanel, styles: Styles) -> None:
         ax.set_ylim(*panel.y_limits)
     if not any(curve.x.size for curve in panel.curves):
         write_instead(ax, NO_VALUE)
+    if panel.curves and all(curve.x.size == 1 for curve in panel.curves):
+        places = sorted({curve.x[0] for curve in panel.curves})
+        ax.set_xlim(places[0] / 2, places[-1] * 2)
+        ax.set_xticks(places)
+        ax.set_xticks([], minor=True)
     if panel.x_limits:
         ax.set_xlim(*panel.x_limits)
 
@@ -111,6 +123,21 @@ def draw_curve(ax: Axes, curve: Curve, panel: CurvesPanel, style: Mapping[str, A
         ax.plot(curve.x[ends], seen, "x", **cross, zorder=front, clip_on=False)
 
 
+def draw_point(ax: Axes, curve: Curve, style: Mapping[str, Any], front: int, aside: float) -> None:
+    """A model that was evaluated once: a point with its band as a bar, or its seeds as small points.
+
+    Args:
+        aside: how far to the right of its x it is drawn, in points: models that were evaluated at once stand in a row.
+    """
+    shifted = ax.transData + ScaledTranslation(aside / 72, 0, ax.get_figure(root=True).dpi_scale_trans)
+    colour = {"color": style["color"], "transform": shifted}
+    if np.isfinite(curve.low).all():
+        ax.vlines(curve.x, curve.low, curve.high, **colour, linewidth=1.4, alpha=0.6, gid=f"band {curve.model}")
+    for values in curve.seeds:
+        ax.plot(curve.x, values, "o", **colour, alpha=0.45, ms=3, mew=0, gid=f"seed {curve.model}")
+    ax.plot(curve.x, curve.mean, "o", **colour, ms=6, mec="0.2", mew=0.5, zorder=front, gid=f"curve {curve.model}")
+
+
 def legend_handles(panels: Sequence[CurvesPanel], styles: Styles) -> list[Line2D]:
     """One entry per model, with its diverged runs, then one for each kind of mark that the panels show."""
     handles = []
@@ -136,6 +163,8 @@ def curve_notes(configuration: Configuration, panels: Sequence[CurvesPanel]) -> 
         lines += "; ×: a seed diverged here and the others, if any, go on"
     if any(set(falls(curve)) - set(divergences(curve, panel)) for panel in panels for curve in panel.curves):
         lines += "; a seed with fewer iterations than the others ends before them, and they go on"
+    if any(curve.x.size == 1 for panel in panels for curve in panel.curves):
+        lines += "; a model that was evaluated once is a point, beside the others' points, and its band a bar"
     cut = any(panel.y_limits and (curve.mean > panel.y_limits[1]).any() for panel in panels for curve in panel.curves)
     return [
         scale_note(configuration, runs),

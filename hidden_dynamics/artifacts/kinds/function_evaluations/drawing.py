@@ -67,7 +67,7 @@ def draw(artifact: FunctionEvaluations, sources: Sources) -> Figure:
             subtitle=subtitle_of(configuration, summary),
             width=max(6.8, 3.7 * len(tasks)),
             height=6.2,
-            handles=legend_handles(runs, styles),
+            handles=legend_handles(counted, styles),
             notes=notes_of(configuration, summary, runs),
         )
         axes = body.subplots(2, len(tasks), squeeze=False)
@@ -155,7 +155,7 @@ def describe(configuration: Configuration, runs: Sequence[Row], above: Axes, bel
     below.set_xlabel("Forward evaluations of an iteration")
     above.set_yscale("log")
     below.set_xscale("log")
-    above.xaxis.set_major_locator(MaxNLocator(integer=True))
+    above.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     plain_numbers(above.yaxis)
     plain_numbers(below.xaxis)
     for ax in (above, below):
@@ -170,14 +170,16 @@ def share_scale(axes: Sequence[Axes]) -> None:
     axes[0].autoscale_view(scalex=False)
 
 
-def legend_handles(runs: Sequence[Row], styles: Styles) -> list[Line2D]:
-    """One entry per model, with its diverged runs, then one per direction."""
+def legend_handles(shown: Sequence[Counts], styles: Styles) -> list[Line2D]:
+    """One entry per model, with its diverged runs, then one per direction in which a solver was used."""
     models = [
-        Line2D([], [], **style, label=legend_label([run for run in runs if run["model"] == model]))
+        Line2D([], [], **style, label=legend_label([counts.run for counts in shown if counts.run["model"] == model]))
         for model, style in styles.items()
     ]
     return models + [
-        Line2D([], [], color="0.2", linestyle=dashes, label=f"{direction}s") for direction, dashes in DIRECTIONS.items()
+        Line2D([], [], color="0.2", linestyle=dashes, label=f"{direction}s")
+        for direction, dashes in DIRECTIONS.items()
+        if any((counts.means[direction] > 0).any() for counts in shown)
     ]
 
 
@@ -186,7 +188,7 @@ def notes_of(configuration: Configuration, summary: Sequence[Row], counted: Sequ
     chosen = chosen_note(configuration, counted) or "reported evaluation"
     drawn = (
         "Above: function evaluations of a training iteration, the mean since the evaluation before; thin: seeds, "
-        "thick: their mean (a dashed line may lie on a solid one); ×: a seed diverged after this. Below: test accuracy "
+        "thick: their mean (a line may lie on another); ×: a seed diverged after this. Below: test accuracy "
         f"and function evaluations at each seed's {chosen} (small), their mean ± sample standard "
         "deviation (large); without diverged seeds."
     )
