@@ -437,6 +437,18 @@ def test_overfitting_is_the_rise_of_the_test_loss(tmp_path, paper, rises, verdic
     assert row["estimate"] == pytest.approx(rises[0] - rises[1], abs=0.005)
 
 
+def test_a_rise_takes_two_evaluations(tmp_path, paper):
+    figure, rows = paper("momentumrnn_figure6"), []
+    for model in ("momentum_dtriv", "dtriv"):
+        for seed in range(len(SPREAD)):
+            run = run_of(figure, model, "pmnist_dtriv", 512, seed)
+            once = epochs(test_accuracy=[0.9], test_loss=[0.5 + seed / 100])
+            rows.append(made(tmp_path, figure, run, once, losses=np.linspace(2, 1, 100) + seed / 100))
+    found = judged(figure, rows, root=tmp_path)
+    row = found["orthogonal-overfitting:pmnist_dtriv:test_loss:momentum_dtriv-512:dtriv-512"]
+    assert (row["verdict"], row["estimate"]) == ("inconclusive", "") and "evaluated once" in row["reason"]
+
+
 # Of costs
 
 

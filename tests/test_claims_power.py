@@ -238,6 +238,28 @@ def test_seeds_that_would_decide_a_printed_difference(table, blocks):
     assert paired.outcome.test == "paired t" and chance == pytest.approx(POWER, abs=5e-4)
 
 
+def test_seeds_that_would_find_a_difference_as_large_as_the_one_found(table):
+    """By Student's t, as above; nothing is told where more than the number of seeds stands against a verdict."""
+    sides = [around(98.5, 1.0), around(98.0, 1.0)]
+    found = judged_of(table, claim_of("better"), *sides)
+    needed = TTestIndPower().solve_power(0.5 / np.std(sides[0], ddof=1), alpha=ALPHA, power=POWER)
+    assert int(found.seeds_for_found) == pytest.approx(needed, abs=1) and found.seeds_needed == ""
+    ratio = judged_of(table, claim_of("faster"), around(90, 5), around(92, 5))
+    apart = abs(math.log(ratio.outcome.estimate))
+    std = math.sqrt(np.mean([np.var(np.log(around(mean, 5)), ddof=1) for mean in (90, 92)]))
+    needed = TTestIndPower().solve_power(apart / std, alpha=ALPHA, power=POWER)
+    assert int(ratio.seeds_for_found) == pytest.approx(needed, rel=0.1)  # whole iterations
+    beyond = around(98.2, 1.0)  # the margin is 0.2
+    margin = judged_of(table, claim_of("not_better"), beyond, around(98.0, 1.0))
+    assert margin.seeds_for_found == "more than 1000" and margin.outcome.test == "Welch's t, ahead by 0.2 at most"
+    for kind, of in (("gradients", ((0.5, 0.1), (0.5, 0.1))), ("overfitting", ((0.1, 0.05), (0.12, 0.02)))):
+        assert judged_of(table, claim_of(kind), *(around(*side) for side in of)).seeds_for_found == ""
+    decided = judged_of(table, claim_of("better"), around(99, 0.1), around(98, 0.1))
+    assert decided.seeds_for_found == ""
+    diverged = judged_of(table, claim_of("better"), [*sides[0], math.nan], sides[1])
+    assert diverged.seeds_for_found == "" and "diverged" in diverged.reason
+
+
 def chance_within(margin: float, std: float, n: int, degrees: int) -> float:
     """That the mean of n normal values about 0 is shown to be within a margin, by t with these degrees of freedom."""
     t = scipy.stats.t.isf(ALPHA, degrees)

@@ -19,7 +19,7 @@ from hidden_dynamics.claims.power import detectable, seeds_needed, seeds_needed_
 from hidden_dynamics.claims.verdict import Outcome, plain
 from hidden_dynamics.claims.wording import bars_of_a_direction, entering, means, no_spread, too_few
 
-Needed = Callable[[float], int | None]
+Needed = Callable[[float, float], int | None]  # of a true difference and the p that is small enough
 
 
 def of_two(
@@ -48,7 +48,9 @@ def of_two(
     raw = by_seed if blocked else welch(subject.sample, reference.sample)
     if raw is None:
         return no_spread([subject, reference])
-    difference = raw.cautious()
+    difference, found = raw.cautious(), abs(raw.estimate - shift)
+    needed = _needed(bench, subject, reference, by_seed if blocked else None)
+    printed = None if shift else _printed_gap(claim)
     low, high = difference.interval(bench.level)
     paired_low, paired_high = by_seed.interval(bench.level) if by_seed else (math.nan, math.nan)
     return Outcome(
@@ -61,7 +63,8 @@ def of_two(
         paired_low=paired_low,
         paired_high=paired_high,
         detectable=lambda alpha: detectable(difference, alpha, bench.definitions.power),
-        seeds_needed=None if shift else _needed(bench, claim, subject, reference, by_seed if blocked else None),
+        seeds_needed=None if printed is None else lambda alpha: needed(printed, alpha),
+        seeds_for_found=lambda alpha: needed(found, alpha),
         effect=hedges_g(subject.values, reference.values),
         effect_name="g",
         found=means(subject, reference),
@@ -96,16 +99,19 @@ def _without_a_test(subject: Side, reference: Side) -> dict[str, Any]:
     return {"estimate": one - other, "found": f"{plain(one, 4)} against {plain(other, 4)}"}
 
 
-def _needed(bench: Bench, claim: Claim, subject: Side, reference: Side, by_seed: Difference | None) -> Needed | None:
-    """The seeds that would decide the printed gap at the spread seen; None where the paper prints no two numbers."""
-    if None in claim.printed:
-        return None
-    gap, power = abs(claim.printed[0].value - claim.printed[1].value), bench.definitions.power
+def _printed_gap(claim: Claim) -> float | None:
+    """None where the paper prints no two numbers."""
+    return None if None in claim.printed else abs(claim.printed[0].value - claim.printed[1].value)
+
+
+def _needed(bench: Bench, subject: Side, reference: Side, by_seed: Difference | None) -> Needed:
+    """The seeds with which the test finds a true difference of the means, at the spread seen."""
+    power = bench.definitions.power
     if by_seed is not None:
-        std = by_seed.error / math.sqrt(subject.sample.share)
-        return lambda alpha: seeds_needed_paired(gap, std, alpha, power=power, resampled=subject.resampled)
+        std, resampled = by_seed.error / math.sqrt(subject.sample.share), subject.resampled
+        return lambda gap, alpha: seeds_needed_paired(gap, std, alpha, power=power, resampled=resampled)
     one, other = (side.sample.std for side in (subject, reference))
-    return lambda alpha: seeds_needed(gap, one, other, alpha, power=power)
+    return lambda gap, alpha: seeds_needed(gap, one, other, alpha, power=power)
 
 
 def steps_of_resampling(side: Side) -> list[tuple[str, float]]:

@@ -117,6 +117,11 @@ class Evidence:
         rises = curves.mapped(lambda curve: float(curve[-1] - curve.min()))
         return rises, curves.mapped(lambda curve: float(curve[-1] / curve.min() - 1))
 
+    def evaluated_once(self, cell: Cell, metric: str) -> bool:
+        """Whether a run that finished has a single value of a metric, which can have no course."""
+        finished = (row for row in self.rows(cell) if row["status"] == "finished")
+        return any(self._evaluations(row, metric).size == 1 for row in finished)
+
     def reach(self, cell: Cell, early: float) -> Side:
         """The logarithm of the gradients' mean norm in the first steps as a share of that in the last, over iterations.
 

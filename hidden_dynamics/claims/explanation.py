@@ -108,6 +108,7 @@ def _power(judged: Judged) -> Iterable[tuple[str, object]]:
     alike = judged.claim.kind in ("similar", "value")
     sought = "show that there is no difference, if there is none" if alike else "find the printed difference, if true"
     yield f"seeds a model that would {sought}", judged.seeds_needed
+    yield "seeds a model that would find a difference as large as the one found, if true", judged.seeds_for_found
 
 
 def _listed(heading: str, named: Iterable[tuple[str, object]]) -> list[str]:

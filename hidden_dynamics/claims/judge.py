@@ -93,10 +93,19 @@ class Judged:
     @property
     def seeds_needed(self) -> str:
         """The seeds a model that would decide the printed difference, where these did not; "" where they did."""
+        return self._seeds(self.outcome.seeds_needed)
+
+    @property
+    def seeds_for_found(self) -> str:
+        """The same, of a true difference as large as the one found; "" where something else bars the verdict."""
+        barred = self.outcome.bars[not self.outcome.supports]
+        return "" if barred else self._seeds(self.outcome.seeds_for_found)
+
+    def _seeds(self, needed: Callable[[float], int | None] | None) -> str:
         undecided = self.verdict == INCONCLUSIVE or self.here == UNDECIDED_HERE
-        if not undecided or self.outcome.seeds_needed is None:
+        if not undecided or needed is None:
             return ""
-        return str(self.outcome.seeds_needed(self.alpha) or f"more than {MOST}")
+        return str(needed(self.alpha) or f"more than {MOST}")
 
 
 def judge(artifact: Shown, claims: Sequence[Claim], evidence: Evidence) -> list[Judged]:
@@ -179,6 +188,7 @@ def _row(bench: Bench, judged: Judged) -> dict[str, Any]:
         "tests": family.tests if tested else "",
         "detectable": _cell(judged.detectable),
         "seeds_needed": judged.seeds_needed,
+        "seeds_for_found": judged.seeds_for_found,
         "published": _published(claim),
         "stand_in": any(row["stand_in_for"] for row in rows),
         "data": "; ".join(dict.fromkeys(data)),

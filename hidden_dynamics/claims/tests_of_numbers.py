@@ -45,7 +45,8 @@ def not_better(bench: Bench, claim: Claim) -> Outcome:
         return few
     margin = bench.margin(claim.metric).around(sides[1].sample.mean)
     favours_the_reference = bars_of_a_direction(*sides[::-1])
-    return of_two(bench, claim, *sides, sign=-sign, shift=sign * margin, bars=favours_the_reference)
+    outcome = of_two(bench, claim, *sides, sign=-sign, shift=sign * margin, bars=favours_the_reference)
+    return replace(outcome, test=f"{outcome.test}, ahead by {margin:.3g} at most") if outcome.test else outcome
 
 
 def gain(bench: Bench, claim: Claim) -> Outcome:
@@ -80,9 +81,11 @@ def gain(bench: Bench, claim: Claim) -> Outcome:
 
 def overfitting(bench: Bench, claim: Claim) -> Outcome:
     """The reference overfits, and the subject's loss ends less far above its lowest."""
+    if any(bench.evidence.evaluated_once(cell, claim.metric) for cell in claim.cells):
+        return Outcome(reason="evaluated once: a rise above the lowest cannot be seen")
     found = (bench.evidence.rise(cell, claim.metric) for cell in claim.cells)
     (subject, _), (reference, shares) = (bench.over_seeds(claim, sides) for sides in found)
-    outcome = of_two(bench, claim, subject, reference, sign=-1)
+    outcome = replace(of_two(bench, claim, subject, reference, sign=-1), seeds_for_found=None)  # it takes more: below
     if outcome.p is None:
         return outcome
     share, overfits = shares.sample.mean, bench.definitions.overfits

@@ -24,7 +24,7 @@ COLUMNS = (  # of claims.csv, and of each artifact's file
     *("reading", "task", "metric", "subject", "reference", "verdict", "reason"),
     *("here", "here_reason", "judged_with", "test"),
     *("estimate", "low", "high", "level", "p", "p_adjusted", "family", "tests"),
-    *("paired_low", "paired_high", "detectable", "seeds_needed"),
+    *("paired_low", "paired_high", "detectable", "seeds_needed", "seeds_for_found"),
     *("effect", "effect_name", "n_subject", "n_reference", "found", "published", "against_table"),
     *("stand_in", "data", "departures", "runs"),
 )
@@ -61,6 +61,8 @@ class Outcome:
         detectable: of a p that is small enough, the smallest true difference or ratio that is found with the power of
             published/claims.yaml, in the unit of `estimate`.
         seeds_needed: of such a p, how many seeds a model would decide the printed difference; None if none would.
+        seeds_for_found: of such a p, how many seeds a model find a true difference as large as the one found (from the
+            shift that it is held to), at the spread seen; None where no number does, or more than difference decides.
         bars: whether a verdict for the claim (0) and one against it (1) is barred, as the reason; "" where it is not.
         found: the numbers that were compared, as text.
         doubt: why it is inconclusive where p is not small.
@@ -78,6 +80,7 @@ class Outcome:
     paired_high: float = math.nan
     detectable: Callable[[float], float | None] | None = None
     seeds_needed: Callable[[float], int | None] | None = None
+    seeds_for_found: Callable[[float], int | None] | None = None
     effect: float = math.nan
     effect_name: str = ""
     n_subject: int | None = None

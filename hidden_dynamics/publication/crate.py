@@ -16,6 +16,7 @@ from rocrate.rocrate import ROCrate
 
 from hidden_dynamics.configuration.schema import RemoteFile
 from hidden_dynamics.publication.citation import Citation
+from hidden_dynamics.publication.command import SETTINGS
 from hidden_dynamics.publication.results_read import Results
 from hidden_dynamics.publication.run_rows import versions_of
 from hidden_dynamics.publication.source_state import SourceState
@@ -33,7 +34,6 @@ PROFILES = {
 TERMS = {name: f"https://w3id.org/ro/terms/workflow-run#{name}" for name in ("resourceUsage", "sha256")}
 FORMATS = {".md": "text/markdown", ".csv": "text/csv", ".png": "image/png"}
 ADDRESSES = {"python": "https://www.python.org/"}  # of a version's software, where it is on no package index
-SETTINGS = ("scale", "seeds", "device", "precision", "readings", "overrides", "leave_out")  # no directory of a machine
 
 
 def metadata(results: Results, about: Citation, files: Mapping[str, bytes]) -> bytes:

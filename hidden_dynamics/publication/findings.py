@@ -11,10 +11,11 @@ from itertools import pairwise
 
 from hidden_dynamics.claims.verdict import OF_THE_DIRECTION, OF_THE_PAPER, Words
 from hidden_dynamics.papers.claims import load_claims
+from hidden_dynamics.publication.levels import levels
 from hidden_dynamics.publication.pairs import Pair, pairs
-from hidden_dynamics.publication.questions import Question, questions, reason_of, verdict_of
+from hidden_dynamics.publication.questions import Question, questions, verdict_of
 from hidden_dynamics.publication.results_read import Results
-from hidden_dynamics.publication.sentences import Sentences, points_as_claimed, seeds_for, seeds_in_words
+from hidden_dynamics.publication.sentences import Sentences, pointing, seeds_for
 from hidden_dynamics.publication.texts import text
 from hidden_dynamics.results.rows import Row
 
@@ -75,12 +76,13 @@ class Kind:
         return [claim for _, claim in sorted(told, key=lambda one: (one[0], int(one[1]["number"])))[:NEAREST]]
 
     def pointing(self, question: Question) -> tuple[int, int]:
-        """(how many of the comparisons of a question point the claim's way, how many have a way)."""
-        found = [points_as_claimed(claim, self.results.configuration) for claim in question.judged]
-        return found.count(True), len(found) - found.count(None)
+        """(how many comparisons of a question point the claim's way, how many have a way)."""
+        return pointing(question.judged, self.results.configuration)
 
-    def reason(self, claim: Row) -> str:
-        return reason_of(claim, self.words)
+    def levels(self, claims: Sequence[Row]) -> list[str]:
+        """How far the models came on the tasks of the claims, a sentence each."""
+        tasks = dict.fromkeys(claim["task"] for claim in claims if claim["task"])
+        return [sentence for task in tasks for sentence in levels(self.results, task)]
 
 
 def findings(results: Results, command: str) -> dict[str, str]:
@@ -96,7 +98,6 @@ def findings(results: Results, command: str) -> dict[str, str]:
         "claims": len(results.claims),
         "kinds": [_kind(results, words) for words in (OF_THE_DIRECTION, OF_THE_PAPER) if words in results.words],
         "sentences": Sentences.of(results.configuration, results.artifacts, results.summary),
-        "in_words": seeds_in_words,
         "level": f"{definitions.level:g}",
         "power": f"{definitions.power:g}",
     }
@@ -119,13 +120,14 @@ def _kind(results: Results, words: Words) -> Kind:
         part for claim in judged if claim["stand_in"] == "true" for part in claim["data"].split("; ")
     )
     stand_ins = sum(claim["stand_in"] == "true" for claim in judged)
+    compared = {run for claim in judged for run in claim["runs"].split()}
     data = f": {'; '.join(replaced)}" if replaced else ""
     return Kind(
         words,
         "The directions of the claims, under these conditions",
-        f"No verdict on a paper’s claim: {len(results.runs)} runs are compared with each other, for {len(judged)} "
-        f"claims. {stand_ins} of these rest on data in the place of the paper’s{data}. All depart from the paper as "
-        "[README.md](README.md) says, task by task.",
+        f"No verdict on a paper’s claim: {len(compared)} of the {len(results.runs)} runs are compared with each other, "
+        f"for {len(judged)} claims. {stand_ins} of these rest on data in the place of the paper’s{data}. All depart "
+        "from the paper as [README.md](README.md) says, task by task.",
         "a verdict on the direction",
         own,
         results,

@@ -14,6 +14,7 @@ from hidden_dynamics.pages.pictures import reduced
 from hidden_dynamics.publication.changed_settings import COLUMNS as SETTING_COLUMNS
 from hidden_dynamics.publication.changed_settings import changed_settings
 from hidden_dynamics.publication.citation import citation
+from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.publication.crate import METADATA, WORKFLOW, described, metadata, scale_of
 from hidden_dynamics.publication.findings import findings
 from hidden_dynamics.publication.readme import path_in, readme
@@ -39,7 +40,7 @@ def publication(results: Results, repository: Path, root: Path) -> dict[str, byt
     Raises:
         UserError: a result is missing or damaged, or all together is larger than `LIMIT`.
     """
-    command = f"snakemake --cores all evidence --config scale={results.configuration.scale_name}"
+    command = command_of(results.configuration)
     why = {name: _why(results, artifact, root) for name, artifact in results.artifacts.items()}
     there = {name: artifact for name, artifact in results.artifacts.items() if not why[name]}
     absent = [(artifact, why[name]) for name, artifact in results.artifacts.items() if why[name]]
@@ -131,6 +132,26 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
         UserError: the directory has something else in it, which is named, or the publication of another scale.
         OSError: the disk is full or read-only, and is named.
     """
+    _refuse(directory, files)
+    with naming_the_disk(directory):
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=directory.parent, prefix=f".{directory.name}.") as beside:
+            new, old = Path(beside, "new"), Path(beside, "old")
+            for path, content in files.items():
+                with atomic(new / path, "wb") as handle:
+                    handle.write(content)
+            if directory.exists():
+                directory.rename(old)
+            try:
+                new.rename(directory)
+            except OSError:
+                if old.exists():
+                    old.rename(directory)
+                raise
+
+
+def _refuse(directory: Path, files: Mapping[str, bytes]) -> None:
+    """Where the directory has what is of no publication, or of that of another scale."""
     there = _description(directory)
     others = _others(directory, there)
     if others:
@@ -148,21 +169,6 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
             file=directory,
             key="evidence",
         )
-    with naming_the_disk(directory):
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=directory.parent, prefix=f".{directory.name}.") as beside:
-            new, old = Path(beside, "new"), Path(beside, "old")
-            for path, content in files.items():
-                with atomic(new / path, "wb") as handle:
-                    handle.write(content)
-            if directory.exists():
-                directory.rename(old)
-            try:
-                new.rename(directory)
-            except OSError:
-                if old.exists():
-                    old.rename(directory)
-                raise
 
 
 def _description(directory: Path) -> Mapping[str, Mapping[str, Any]]:

@@ -1,10 +1,11 @@
 """The questions under which the verdicts are read: each claim belongs to one, by the models that it compares."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from hidden_dynamics.claims.verdict import Words
+from hidden_dynamics.papers.claims import OF_OTHERS
 from hidden_dynamics.results.rows import Row
 
 # By parts of the models' names, the first that fits: a claim on AdamLSTM and MomentumLSTM is one on Adam-type filters.
@@ -59,9 +60,20 @@ def reason_of(claim: Row, words: Words) -> str:
 def questions(claims: Sequence[Row], words: Words) -> list[Question]:
     """All questions, also those without a judged claim."""
     found: dict[str, list[Row]] = {name: [] for name in ORDER}
+    entries: dict[str, set[str]] = {}  # {id: the questions of its comparisons}
     for claim in claims:
-        found[_subject_of(claim)].append(claim)
+        for entry in claim["entries"].split():
+            entries.setdefault(entry, set()).add(_subject_of(claim))
+    for claim in claims:
+        found[_subject_of_others(claim, entries) if claim["kind"] in OF_OTHERS else _subject_of(claim)].append(claim)
     return [Question(TITLES[name], own, words) for name, own in found.items()]
+
+
+def _subject_of_others(claim: Row, entries: Mapping[str, set[str]]) -> str:
+    """The question that all the claims which decide this one belong to, if it is one."""
+    parts = [part.partition(": ")[0] for part in claim["found"].split("; ")]
+    subjects = set().union(*(entries.get(part, set()) for part in parts))
+    return subjects.pop() if len(subjects) == 1 else "other"
 
 
 def _subject_of(claim: Row) -> str:

@@ -85,12 +85,15 @@ def _task(results: Results, name: str) -> Task:
 
 
 def _readings(rows: Sequence[Row]) -> list[str]:
-    """The readings that some runs took otherwise than the paper's text, with the tasks of these runs."""
-    found: dict[str, list[str]] = {}
+    """The readings that some runs took otherwise than the paper's text, by the tasks of these runs."""
+    found: dict[tuple[str, str], dict[str, None]] = {}  # {(reading, value): tasks}
     for row in rows:
-        for reading, value in other_readings(row).items():
-            found.setdefault(f"{reading} {value}", []).append(f"`{row['task']}`")
-    return [f"{choice} in {', '.join(dict.fromkeys(tasks))}" for choice, tasks in sorted(found.items())]
+        for choice in other_readings(row).items():
+            found.setdefault(choice, {})[f"`{row['task']}`"] = None
+    by_tasks: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (reading, value), tasks in sorted(found.items()):
+        by_tasks.setdefault((value, tuple(tasks)), []).append(reading)
+    return [f"{value} in {listed(tasks)}: {', '.join(own)}" for (value, tasks), own in by_tasks.items()]
 
 
 def _size(row: Row) -> str:

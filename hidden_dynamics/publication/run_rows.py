@@ -12,7 +12,7 @@ RUN_COLUMNS = (
     *("run", "task", "task_title", "model", "label", "size", "paper_size", "seed"),
     *("dataset_title", "stand_in_for", "data", "data_digest"),
     *("parameters", "status", "diverged_at", "failure", "iterations"),
-    *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured"),
+    *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured", "baseline_loss", "limits"),
     *("other_readings", "training_seconds", "evaluation_seconds", "threads", "device", "precision", "versions"),
     *("code", "commit"),
 )

@@ -1,13 +1,15 @@
 """What a test found, in a sentence or in brief: words of direction follow from the sign, numbers are the row's."""
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.claims.verdict import Words, plain
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.papers.claims import OF_OTHERS
+from hidden_dynamics.papers.claims import OF_OTHERS, load_claims
+from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.publication.questions import reason_of
 from hidden_dynamics.results.rows import Row
 
@@ -19,9 +21,8 @@ SENTENCES = {
     "not_better": f"{OF_A_METRIC}, where the claim is that it is not better",
     "similar": f"{OF_A_METRIC}, where the claim is that both are alike",
     "steadier": "{at}{subject}’s {metric} varies {ratio} times as much between seeds as {reference}’s",
-    "gain": "{at}{subject}’s {metric} less {reference}’s is {apart} {higher_or_lower} than on the other task",
     "overfitting": "{at}{subject}’s {metric} rises {apart} {more_or_less} above its lowest than {reference}’s",
-    "faster": "{at}{subject} needs {ratio} times the iterations of {reference} to reach one {metric}",
+    "faster": "{at}{subject} needs {ratio} times the iterations of {reference} to reach the same {metric}",
     "gradients": "{at}{ratio} times as much of {subject}’s gradients reaches early steps as of {reference}’s",
     "reaches": "{at}the early steps get {ratio} times the gradients of the last ones in {subject}",
     "smaller": "{at}{subject} has {ratio} times the parameters of {reference}",
@@ -29,18 +30,18 @@ SENTENCES = {
 }
 BRIEF = {  # what was compared, and what was found
     "better": ("{metric}", "{apart} {higher_or_lower}"),
-    "not_better": ("{metric}, claimed to be not better", "{apart} {higher_or_lower}"),
-    "similar": ("{metric}, claimed to be alike", "{apart} {higher_or_lower}"),
+    "not_better": ("{metric} (claimed to be no better)", "{apart} {higher_or_lower}"),
+    "similar": ("{metric} (claimed to be alike)", "{apart} {higher_or_lower}"),
     "steadier": ("spread of the {metric}", "× {ratio}"),
-    "gain": ("lead in {metric}, claimed to be larger than on another task", "{apart} {higher_or_lower}"),
     "overfitting": ("rise of the {metric} above its lowest", "{apart} {more_or_less}"),
-    "faster": ("iterations to one {metric}", "× {ratio}"),
+    "faster": ("iterations to the same {metric}", "× {ratio}"),
     "gradients": ("gradients that reach early steps", "× {ratio}"),
     "reaches": ("gradients of the early steps against the last", "× {ratio}"),
     "smaller": ("parameters", "× {ratio}"),
     "ratio": ("{metric}", "× {ratio}"),
 }
-MOST_SEEDS = 1000  # beyond which a number of seeds says no more than that it is beyond
+WITH_A_WAY = ("better", "gain", "faster", "steadier", "overfitting", "gradients")  # kinds of claims: theirs is a sign
+REFUTED = "the paper’s own table says otherwise"
 
 
 @dataclass(frozen=True)
@@ -50,19 +51,21 @@ class Sentences:
     Attributes:
         labels: (label, size) of a model, by task and variant.
         tasks: the title of a task and that of its data, by its name.
+        entries: what an entry of published/claims.yaml says, by its id.
     """
 
     configuration: Configuration
     artifacts: Mapping[str, Artifact]
     labels: Mapping[tuple[str, str], tuple[str, str]]
     tasks: Mapping[str, tuple[str, str]]
+    entries: Mapping[str, str]
 
     @classmethod
     def of(cls, configuration: Configuration, artifacts: Mapping[str, Artifact], runs: list[Row]) -> "Sentences":
         """With the titles of these runs."""
         labels = {(run["task"], run["variant"]): (run["label"], run["size"]) for run in runs}
         tasks = {run["task"]: (run["task_title"], run["dataset_title"]) for run in runs}
-        return cls(configuration, artifacts, labels, tasks)
+        return cls(configuration, artifacts, labels, tasks, {entry.id: entry.says for entry in load_claims().claims})
 
     def place(self, key: str) -> str:
         """The title of a task with its data; of an artifact, its place in the paper."""
@@ -77,14 +80,26 @@ class Sentences:
         Of a claim that others decide, the reason of this kind of verdict: what was found are verdicts of the other.
         """
         if claim["kind"] in OF_OTHERS:
-            return f"{self._compared(claim)} ({reason_of(claim, words) or claim['test']})"
-        return f"{self._compared(claim)} ({'; '.join(self._numbers(claim))})"
+            return f"{self._compared(claim)} ({self.reason(claim, words) or claim['test']})"
+        return f"{self._compared(claim)} ({'; '.join([*self._numbers(claim), *_refuted(claim)])})"
+
+    def reason(self, claim: Row, words: Words) -> str:
+        """The reason for the verdict of this kind; other claims that decide it say what they say, not their ids."""
+        reason = reason_of(claim, words)
+        if claim["kind"] not in OF_OTHERS:
+            return reason
+        return re.sub(r"[\w-]+", lambda found: self._quoted(found.group()), reason)
+
+    def _quoted(self, name: str) -> str:
+        return f"“{self.entries[name].rstrip('.')}”" if name in self.entries else name
 
     def compared(self, claim: Row) -> str:
         """What was compared, as a heading: "MomentumLSTM and LSTM, test accuracy on PMNIST [Digits], N = 48"."""
         if claim["kind"] in OF_OTHERS or not claim["subject"]:
             return claim["statement"].rstrip(".")
         subject, reference, size = self._sides(claim)
+        if claim["kind"] not in SENTENCES:
+            return claim["statement"].rstrip(".")
         pair, at = f"{subject} and {reference}" if reference else subject, f", {size}" if size else ""
         return f"{pair}, {_KINDS.get(claim['kind'], '')}{self._metric(claim)} on {self.place(claim['task'])}{at}"
 
@@ -98,20 +113,28 @@ class Sentences:
     def brief(self, claim: Row, words: Words) -> tuple[str, str]:
         """(what of the pair was compared, what was found): ("test loss", "6.18 lower (N = 42)")."""
         if not _of_a_pair(claim):
-            return "", (reason_of(claim, words) if claim["kind"] in OF_OTHERS else self.difference(claim))
+            return "", self.difference(claim) if claim["estimate"] else self.reason(claim, words)
         heading, found = (text.format(**self._values(claim)) for text in BRIEF[claim["kind"]])
-        size = self._sides(claim)[2]
-        return heading, f"{found} ({size})" if size else found
+        about = [*filter(None, [self._sides(claim)[2]]), *_refuted(claim)]
+        return heading, f"{found} ({'; '.join(about)})" if about else found
 
     def difference(self, claim: Row) -> str:
-        """The estimate and its interval: "+1.2 [0.4, 2]"; a ratio and tau are marked as such."""
+        """The estimate and its interval: "+1.2 [0.4, 2] points"; a ratio and tau are marked as such."""
         if not claim["estimate"]:
             return "–"
         text = _mark(claim) + (number(claim["estimate"]) if _mark(claim) else _signed(claim["estimate"]))
-        return f"{text} [{number(claim['low'])}, {number(claim['high'])}]" if claim["low"] else text
+        text += f" [{number(claim['low'])}, {number(claim['high'])}]" if claim["low"] else ""
+        if claim["kind"] == "steadier":
+            return f"× {number(claim['effect'])}; mean absolute deviations {text}{self._unit(claim)} apart"
+        return text + self._unit(claim)
 
     def detectable(self, claim: Row) -> str:
-        return _mark(claim) + number(claim["detectable"]) if claim["detectable"] else "–"
+        """The smallest difference or ratio that the test finds; of `not_better`, how far from its margin."""
+        if not claim["detectable"]:
+            none = claim["kind"] == "steadier" and claim["test"]
+            return f"no ratio, with n = {claim['n_reference']}" if none else "–"
+        text = _mark(claim) + number(claim["detectable"]) + self._unit(claim)
+        return f"{text} from the margin" if claim["kind"] == "not_better" else text
 
     def _compared(self, claim: Row) -> str:
         if not _of_a_pair(claim):
@@ -140,7 +163,8 @@ class Sentences:
         if claim["kind"] in ("not_better", "similar"):
             found.append(claim["test"])
         if claim["low"]:
-            found.append(f"interval {number(claim['low'])} to {number(claim['high'])}")
+            of = " of the difference of mean absolute deviations" if claim["kind"] == "steadier" else ""
+            found.append(f"interval{of} {number(claim['low'])} to {number(claim['high'])}{self._unit(claim)}")
         if claim["p"]:
             of = "of one test" if claim["tests"] == "1" else f"among {claim['tests']} tests"
             found.append(f"p {_small(claim['p_adjusted'])} {of}")
@@ -163,12 +187,16 @@ class Sentences:
         return self.labels.get((claim["task"], variant), other)
 
     def _metric(self, claim: Row) -> str:
-        metric = self.configuration.metrics.get(claim["metric"])
-        title = metric.title if metric else claim["metric"]
-        short = any(letter.isupper() for letter in title.split()[0][1:])  # such as MSE, NegLL
-        return title if short else title[:1].lower() + title[1:]
+        """As the artifact that the claim is judged with names it."""
+        if claim["metric"] not in self.configuration.metrics:
+            return claim["metric"]
+        artifact, metric = self.artifacts.get(claim["artifact"]), self.configuration.metrics[claim["metric"]]
+        return within_sentence(artifact.heading(claim["metric"]) if artifact else metric.title)
 
     def _unit(self, claim: Row) -> str:
+        """That of a difference; "" of a ratio."""
+        if _mark(claim):
+            return ""
         unit = self.configuration.metrics[claim["metric"]].unit if claim["metric"] in self.configuration.metrics else ""
         return {"percent": " points", "one": "", "10⁻³": " · 10⁻³"}.get(unit, f" {unit}".rstrip())
 
@@ -180,17 +208,26 @@ def _of_a_pair(claim: Row) -> bool:
     return bool(claim["subject"] and claim["estimate"]) and claim["kind"] in SENTENCES
 
 
-def points_as_claimed(claim: Row, configuration: Configuration) -> bool | None:
-    """Whether the estimate has the sign that the claim says; None of a claim of another kind, or without estimate."""
-    if not claim["estimate"] or claim["kind"] not in (
-        "better",
-        "gain",
-        "faster",
-        "steadier",
-        "overfitting",
-        "gradients",
-    ):
-        return None
+def _refuted(claim: Row) -> list[str]:
+    return [REFUTED] if claim["against_table"] == "true" else []
+
+
+def pointing(claims: Iterable[Row], configuration: Configuration) -> tuple[int, int]:
+    """(how many comparisons point the way that the paper has them, how many there are that have a way).
+
+    A comparison that two claims make, each the other's opposite, counts once; one on which the paper contradicts itself
+    has the way of its table.
+    """
+    ways = {}
+    for claim in claims:
+        if claim["kind"] in WITH_A_WAY and claim["estimate"] and claim["against_table"] != "true":
+            pair = frozenset((claim["subject"], claim["reference"]))
+            ways[claim["kind"], claim["task"], claim["metric"], pair] = points_as_claimed(claim, configuration)
+    return sum(ways.values()), len(ways)
+
+
+def points_as_claimed(claim: Row, configuration: Configuration) -> bool:
+    """Whether the estimate has the sign that the claim says."""
     estimate = float(claim["estimate"])
     if claim["kind"] in ("better", "gain"):
         return estimate * configuration.metrics[claim["metric"]].sign > 0
@@ -199,39 +236,14 @@ def points_as_claimed(claim: Row, configuration: Configuration) -> bool | None:
     return estimate < 1 if claim["kind"] == "faster" else estimate < 0
 
 
-def seeds_for(claim: Row) -> int | None:
-    """About how many seeds a model would find a true difference as large as the one found; None where nothing tells.
-
-    What can be found falls with the root of the number of seeds: n (detectable / found)^2, of ratios their logarithms.
-    """
-    if not (claim["detectable"] and claim["estimate"] and claim["n_subject"]) or claim["kind"] not in _SCALES:
-        return None
-    found, least = (_SCALES[claim["kind"]](float(claim[key])) for key in ("estimate", "detectable"))
-    if not found or not math.isfinite(found) or not math.isfinite(least):
-        return None
-    return math.ceil(int(claim["n_subject"]) * (least / found) ** 2)
+def seeds_for(claim: Row) -> float | None:
+    """How many seeds a model would find a true difference as large as the one found; None where no number tells."""
+    text = claim["seeds_for_found"]
+    return (int(text) if text.isdecimal() else math.inf) if text else None
 
 
-def seeds_in_words(claim: Row) -> str:
-    """The same, "about 12"; "–" where nothing tells."""
-    needed = seeds_for(claim)
-    if needed is None:
-        return "–"
-    return f"about {needed}" if needed <= MOST_SEEDS else f"more than {MOST_SEEDS}"
-
-
-def _logarithm(ratio: float) -> float:
-    return math.log(ratio) if ratio > 0 else math.nan
-
-
-_SCALES = {
-    **dict.fromkeys(("better", "gain", "overfitting"), abs),
-    **dict.fromkeys(("faster", "gradients"), _logarithm),
-}
-
-
-def number(text: str | float) -> str:
-    return plain(float(text)).replace("-", "−")
+def number(text: str | float, digits: int = 3) -> str:
+    return plain(float(text), digits).replace("-", "−")
 
 
 def _signed(text: str) -> str:
