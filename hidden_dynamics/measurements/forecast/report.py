@@ -156,7 +156,7 @@ def _notes(configuration: Configuration, calibration: Calibration, machine: Mach
         f"No order of the runs is done sooner than the wall of what is left: all work shared by {machine.places} at "
         "a time, or the longest run.",
         f"Calibration{f' stored as {stored}' if stored else ''}: "
-        f"{about.processor if about.device == 'cpu' else about.device}, {about.threads} threads a run, "
+        f"{about.processor if about.device == 'cpu' else about.device}, threads of a run: {about.threads}, "
         f"{about.side_by_side} side by side, torch {about.torch}, {about.date}; {len(groups)} configurations in "
         f"{about.seconds:.0f} s, {sum(group.data == 'stand-in' for group in groups)} of them on random arrays with the "
         f"data's shapes, {sum(not group.iterations for group in groups)} on parts of a batch.",
