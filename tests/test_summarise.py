@@ -130,7 +130,9 @@ def test_train_curve_is_smoothed_per_seed_then_averaged(finished, figure):
     rows = points_of(finished, figure, 0, "lstm")
     panel = figure.settings.panels[0]
     seeds = [run for run in figure.cell_runs if run.cell == (panel.task, "lstm", panel.size)]
-    expected = mean_band([triangular_moving_average(losses_of(run), panel.window) for run in seeds])
+    window = min(panel.window, POINTS // 10)
+    expected = mean_band([triangular_moving_average(losses_of(run), window) for run in seeds])
+    assert {row["window"] for row in rows} == {str(window)}
     np.testing.assert_array_equal(numbers(rows, "x"), np.arange(1, POINTS + 1))
     for name, values in zip(("mean", "low", "high"), expected, strict=True):
         np.testing.assert_array_equal(numbers(rows, name), values)  # to the last bit
@@ -162,7 +164,9 @@ def test_the_baseline_is_the_records(finished, configuration, figure):
 def test_curves_are_thinned(tmp_path, configuration, figure):
     for run in figure.cell_runs:
         make(tmp_path, configuration, run, losses=losses_of(run, 5000))
-    x = numbers(points_of(tmp_path, figure, 0, "lstm"), "x")
+    rows = points_of(tmp_path, figure, 0, "lstm")
+    assert {row["window"] for row in rows} == {str(figure.settings.panels[0].window)}  # a long curve has the whole
+    x = numbers(rows, "x")
     assert x.size <= curves.MOST_POINTS
     assert (x[0], x[-1]) == (1, 5000)
 
@@ -192,7 +196,7 @@ def test_too_few_seeds_for_a_band_stand_themselves(finished, configured, seeds):
     figure = artifact_named(configured(scale="demo", seeds=seeds), FIGURE)
     rows = points_of(finished, figure, 0, "lstm")
     assert {(row["low"], row["high"], row["n"]) for row in rows} == {("", "", str(len(seeds)))}
-    window = figure.settings.panels[0].window
+    window = min(figure.settings.panels[0].window, POINTS // 10)
     runs = [run for run in figure.cell_runs if run.cell == figure.cell_runs[0].cell]
     own = [triangular_moving_average(losses_of(run), window) for run in runs]
     if len(seeds) == 1:

@@ -13,8 +13,9 @@ from hidden_dynamics.configuration.runs import Run, resampled
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import FEWEST, mean_band, thin, triangular_moving_average
 
-COLUMNS = ("panel", "task", "model", "label", "variant", "x", "mean", "low", "high", "n", "seeds", "baseline")
+COLUMNS = ("panel", "task", "model", "label", "variant", "x", "mean", "low", "high", "n", "seeds", "baseline", "window")
 MOST_POINTS = 500
+FEWEST_WINDOWS = 10  # that a curve is long: of fewer points, the window is smaller
 
 
 class Panel(Protocol):
@@ -59,10 +60,11 @@ def averaged(panel: Panel, seeds: Sequence[RunFiles], share: float) -> Iterator[
     """
     record = seeds[0].record()
     curves = [curve_of(files, panel.split, panel.against) for files in seeds]
-    x, values = align([(x, triangular_moving_average(y, panel.window)) for x, y in curves])
+    window = min(panel.window, max(1, max(y.size for _, y in curves) // FEWEST_WINDOWS))
+    x, values = align([(x, triangular_moving_average(y, window)) for x, y in curves])
     n = (~np.isnan(values)).sum(axis=0)
     mean, low, high = mean_band(values, resampled=share)
-    about = {"label": record.get("label"), "baseline": record.get("baseline_loss")}
+    about = {"label": record.get("label"), "baseline": record.get("baseline_loss"), "window": window}
     for i in thin(x, MOST_POINTS):
         numbers = {"x": x[i], "mean": mean[i], "low": low[i], "high": high[i], "n": n[i]}
         own = json.dumps([as_number(value) for value in values[:, i]]) if 1 < len(seeds) < FEWEST else None

@@ -17,7 +17,7 @@ Limits = Annotated[list[Number], Field(min_length=2, max_length=2)]
 class PanelSettings(Entry):
     """
     Attributes:
-        window: points of a triangular moving average.
+        window: points of a triangular moving average; of a curve shorter than ten windows, a tenth of its points.
         baseline: whether the loss of the best answer without memory is drawn.
         label: of the y axis; by default, the split's loss.
         note: what is to be known of this panel; it stands below its title.

@@ -28,6 +28,7 @@ class Curve:
 
     Attributes:
         low, high: the band; nan where there is none.
+        window: the points that it is smoothed over; 1: none.
         seeds: (seeds, points), the seeds' own values where they are too few for a band; else none. nan: no value.
     """
 
@@ -40,6 +41,7 @@ class Curve:
     n: NDArray
     seeds: NDArray
     baseline: float
+    window: int = 1
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ def group_curves(sources: Sources) -> list[Curve]:
                 *(numbers(group, name) for name in ("x", "mean", "low", "high", "n")),
                 np.array([json.loads(row["seeds"] or "[]") for row in group], dtype=np.float64).T,
                 numbers(group, "baseline")[0],
+                int(group[0]["window"]),
             )
             for (panel, model), group in groups.items()
         ]

@@ -182,7 +182,8 @@ def smoothing_note(panels: Sequence[CurvesPanel]) -> str:
     by_split: dict[str, dict[int, list[str]]] = {}
     for panel in panels:
         windows = by_split.setdefault(panel.settings.split, {})
-        windows.setdefault(panel.settings.window, []).append(panel.settings.task)
+        window = max((curve.window for curve in panel.curves), default=panel.settings.window)
+        windows.setdefault(window, []).append(panel.settings.task)
     if all(list(windows) == [1] for windows in by_split.values()):
         return "none"
     parts = []
