@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from hidden_dynamics.claims.verdict import OF_THE_DIRECTION, OF_THE_PAPER, Words
-from hidden_dynamics.papers.claims import load_claims
+from hidden_dynamics.papers.claims import OF_OTHERS, load_claims
 from hidden_dynamics.publication.levels import levels
 from hidden_dynamics.publication.pairs import Pair, pairs
 from hidden_dynamics.publication.questions import Question, questions, verdict_of
@@ -116,9 +116,8 @@ def _kind(results: Results, words: Words) -> Kind:
             results,
         )
     judged = [claim for question in own for claim in question.judged]
-    replaced = dict.fromkeys(
-        part for claim in judged if claim["stand_in"] == "true" for part in claim["data"].split("; ")
-    )
+    of_runs = [claim for claim in judged if claim["stand_in"] == "true" and claim["kind"] not in OF_OTHERS]
+    replaced = dict.fromkeys(part for claim in of_runs for part in claim["data"].split("; "))
     stand_ins = sum(claim["stand_in"] == "true" for claim in judged)
     compared = {run for claim in judged for run in claim["runs"].split()}
     data = f": {'; '.join(replaced)}" if replaced else ""

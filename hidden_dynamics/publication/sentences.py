@@ -38,7 +38,7 @@ BRIEF = {  # what was compared, and what was found
     "gradients": ("gradients that reach early steps", "× {ratio}"),
     "reaches": ("gradients of the early steps against the last", "× {ratio}"),
     "smaller": ("parameters", "× {ratio}"),
-    "ratio": ("{metric}", "× {ratio}"),
+    "ratio": ("{metric} (claimed to be on the printed side of × 1)", "× {ratio}"),
 }
 WITH_A_WAY = ("better", "gain", "faster", "steadier", "overfitting", "gradients")  # kinds of claims: theirs is a sign
 REFUTED = "the paper’s own table says otherwise"
