@@ -59,6 +59,18 @@ def test_readme_counts_the_artifacts_that_are_there():
     assert "regenerates the 40 tables and figures" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_the_readme_shows_rows_of_the_published_evidence():
+    """The cells of each row of its first table are those of one row of the publication's."""
+    first = re.findall(r"^\|.*\|$", (ROOT / "README.md").read_text(encoding="utf-8").split("\n## ")[0], re.MULTILINE)
+    published = (ROOT / "docs/evidence/tables/acenode_table9.md").read_text(encoding="utf-8").splitlines()
+    shown, there = ([cells(line) for line in lines] for lines in (first[2:], published))
+    assert shown and all(any(set(row) <= set(own) for own in there) for row in shown)
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
 def test_links_lead_somewhere(document):
     for link in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", prose(document)):
