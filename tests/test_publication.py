@@ -273,7 +273,10 @@ def test_every_number_of_a_sentence_is_one_of_its_claim_or_of_its_models(files):
     runs = rows_of(files, "runs.csv")
     for sentence, _, row in said(files):
         numbers = {
-            plain(abs(float(row[column])), digits) for column in COLUMNS for digits in (2, 3) if is_number(row[column])
+            plain(abs(float(row[column])), digits)
+            for column in COLUMNS
+            for digits in (2, 3, 4)
+            if is_number(row[column])
         }
         words = [row[column] for column in ("subject", "reference", "found", "here_reason", "statement", "test")]
         words += [run[column] for run in runs for column in ("task_title", "dataset_title", "size", "label")]
@@ -340,8 +343,9 @@ def test_of_a_spread_it_is_said_that_few_seeds_find_no_ratio(results, root):
 
 
 def test_how_far_the_models_came(results):
-    def run(label, status="finished", **measured):
-        about = {"task": "adding", "label": label, "size": "8", "status": status, "measured": json.dumps(measured)}
+    def run(label, status="finished", point="16", **measured):
+        about = {"task": "adding", "label": label, "size": "8", "paper_size": point, "status": status}
+        about["measured"] = json.dumps(measured)
         return about | {"metric": next(iter(measured), ""), "baseline_loss": "0.2"}
 
     losses = [run("LSTM", test_loss=0.199), run("LSTM", test_loss=0.197), run("MomentumLSTM", test_loss=0.01)]
@@ -353,8 +357,11 @@ def test_how_far_the_models_came(results):
     ]
     accurate = run("LSTM", validation_accuracy=0.4, test_accuracy=0.5, test_loss=0.1)
     (_, ends) = found = levels(replace_runs(results, [accurate]), "adding")
-    assert found[0] == "Test accuracy, means of models: 50 (LSTM, N = 8) to 50 % (LSTM, N = 8)."
+    assert found[0] == "Test accuracy, mean of LSTM, N = 8: 50 %."
     assert ends.endswith("; all 1 runs end more than 1 % below it.")
+    grid = [run("LSTM", point=point, test_loss=loss) for point, loss in (("mu0.0-s1.0", 2.0), ("mu0.9-s0.1", 1.0))]
+    (ranged, _) = levels(replace_runs(results, grid), "adding")
+    assert ranged.endswith(": 1 (LSTM, N = 8, mu0.9-s0.1) to 2 (LSTM, N = 8, mu0.0-s1.0).")
     assert levels(replace_runs(results, []), "adding") == []
 
 

@@ -69,6 +69,15 @@ def test_a_logarithmic_axis_has_plain_numbers():
     assert {"6", "10", "20", "60", "100"} <= set(labels) and "".join(labels).isdecimal()
 
 
+def test_a_logarithmic_axis_has_plain_numbers_below_one():
+    ax = Figure().subplots()
+    ax.set_xscale("log")
+    ax.set_xlim(0.28, 1.02)
+    plain_numbers(ax.xaxis)
+    labels = [label.get_text() for kind in (False, True) for label in ax.get_xticklabels(minor=kind)]
+    assert {"0.3", "0.6", "1"} <= set(labels) and "e" not in "".join(labels)
+
+
 def test_a_legend_has_as_many_columns_as_fit():
     assert legend_columns([], 6.8) == legend_columns(["x" * 200] * 3, 6.8) == 1
     assert legend_columns(["LSTM"] * 3, 6.8) == 3 and 1 < legend_columns(["MomentumLSTM"] * 30, 6.8) < 10

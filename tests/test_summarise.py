@@ -205,12 +205,20 @@ def test_too_few_seeds_for_a_band_stand_themselves(finished, configured, seeds):
         np.testing.assert_array_equal([json.loads(row["seeds"]) for row in rows], np.transpose(own))
 
 
-def test_align():
+def test_seeds_that_were_evaluated_at_different_epochs_are_compared_at_all_of_them():
     x, values = curves.align(
-        [(np.array([1.0, 3.0]), np.array([10.0, 30.0])), (np.array([2.0, 3.0]), np.array([5.0, 6.0]))]
+        [(np.array([1.0, 3.0, 5.0]), np.array([10.0, 30.0, 40.0])), (np.array([2.0, 3.0]), np.ones(2))]
     )
-    assert x.tolist() == [1, 2, 3]
-    np.testing.assert_array_equal(values, [[10, np.nan, 30], [np.nan, 5, 6]])
+    assert x.tolist() == [2, 3, 5]
+    np.testing.assert_array_equal(values, [[20, 30, 40], [1, 1, np.nan]])
+
+
+def test_a_seed_without_a_finite_loss_has_no_value():
+    none = np.empty(0)
+    x, values = curves.align([(np.array([1.0, 2.0]), np.array([5.0, 6.0])), (none, none)])
+    assert x.tolist() == [1, 2]
+    np.testing.assert_array_equal(values, [[5, 6], [np.nan, np.nan]])
+    assert [part.size for part in curves.align([(none, none)] * 2)] == [0, 0]
 
 
 # A language model is tested once, on the weights of its best validation: its other evaluations have no test loss.

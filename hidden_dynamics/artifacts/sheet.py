@@ -84,8 +84,15 @@ def legend_columns(labels: Sequence[str], width: float) -> int:
 
 def plain_numbers(axis: Axis) -> None:
     """Label a logarithmic axis with plain numbers, and between the powers of ten too where it spans few of them."""
-    axis.set_major_formatter(LogFormatter())
-    axis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.7)))
+    axis.set_major_formatter(PlainLogFormatter())
+    axis.set_minor_formatter(PlainLogFormatter(minor_thresholds=(2, 0.7)))
+
+
+class PlainLogFormatter(LogFormatter):
+    """LogFormatter, which chooses what to label, with 0.3 where it writes 3e-01."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return super().__call__(x, pos) and f"{x:g}"
 
 
 def write_instead(ax: Axes, text: str) -> None:

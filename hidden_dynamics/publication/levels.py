@@ -27,12 +27,20 @@ def _range(results: Results, runs: Sequence[tuple[Row, Mapping[str, float]]]) ->
     metric = results.configuration.metrics[name]
     by_model: dict[str, list[float]] = {}
     for row, values in runs:
-        size = f", N = {row['size']}" if row["size"].isdecimal() else ""
-        by_model.setdefault(f"{row['label']}{size}", []).append(values[name] * metric.factor)
+        by_model.setdefault(_model(row), []).append(values[name] * metric.factor)
     means = sorted((sum(values) / len(values), model) for model, values in by_model.items())
     unit = {"percent": " %", "one": "", "10⁻³": " · 10⁻³"}.get(metric.unit, f" {metric.unit}")
     (least, low), (most, high) = means[0], means[-1]
+    if low == high:
+        return f"{metric.title}, mean of {low}: {number(least, 4)}{unit}."
     return f"{metric.title}, means of models: {number(least, 4)} ({low}) to {number(most, 4)}{unit} ({high})."
+
+
+def _model(row: Row) -> str:
+    """Its name, N, and its point in a grid of hyperparameters, which stands for its size in the paper."""
+    size = f", N = {row['size']}" if row["size"].isdecimal() else ""
+    point = f", {row['paper_size']}" if row["paper_size"] and not row["paper_size"].isdecimal() else ""
+    return f"{row['label']}{size}{point}"
 
 
 def _without_memory(runs: Iterable[tuple[Row, Mapping[str, float]]]) -> list[str]:

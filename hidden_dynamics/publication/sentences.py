@@ -123,7 +123,7 @@ class Sentences:
         if not claim["estimate"]:
             return "–"
         text = _mark(claim) + (number(claim["estimate"]) if _mark(claim) else _signed(claim["estimate"]))
-        text += f" [{number(claim['low'])}, {number(claim['high'])}]" if claim["low"] else ""
+        text += f" [{', '.join(_bounds(claim))}]" if claim["low"] else ""
         if claim["kind"] == "steadier":
             return f"× {number(claim['effect'])}; mean absolute deviations {text}{self._unit(claim)} apart"
         return text + self._unit(claim)
@@ -164,7 +164,7 @@ class Sentences:
             found.append(claim["test"])
         if claim["low"]:
             of = " of the difference of mean absolute deviations" if claim["kind"] == "steadier" else ""
-            found.append(f"interval{of} {number(claim['low'])} to {number(claim['high'])}{self._unit(claim)}")
+            found.append(f"interval{of} {' to '.join(_bounds(claim))}{self._unit(claim)}")
         if claim["p"]:
             of = "of one test" if claim["tests"] == "1" else f"among {claim['tests']} tests"
             found.append(f"p {_small(claim['p_adjusted'])} {of}")
@@ -254,6 +254,12 @@ def _mark(claim: Row) -> str:
     if "ratio" in claim["effect_name"] and claim["kind"] in OF_RATIOS:
         return "× "
     return "tau = " if claim["kind"] == "ranking" else ""
+
+
+def _bounds(claim: Row) -> tuple[str, str]:
+    """Of the interval; of a ratio with a digit more, so that a bound of 1.001 is not read as the 1 that it excludes."""
+    digits = 4 if _mark(claim) == "× " else 3
+    return number(claim["low"], digits), number(claim["high"], digits)
 
 
 def _small(text: str) -> str:

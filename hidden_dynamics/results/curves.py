@@ -90,12 +90,19 @@ def finite_start(x: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def align(curves: Sequence[tuple[NDArray, NDArray]]) -> tuple[NDArray, NDArray]:
-    """Curves on their common grid: x (points,) ascending, values (curves, points), nan where a curve has no such x."""
-    x = np.unique(np.concatenate([x for x, _ in curves]))
-    values = np.full((len(curves), x.size), np.nan)
-    for row, (own_x, y) in zip(values, curves, strict=True):
-        row[np.searchsorted(x, own_x)] = y
-    return x, values
+    """Curves on their common grid: x (points,) ascending, values (curves, points), nan where a curve has ended.
+
+    Seeds may have been evaluated at different x: a language model's epoch has a number of iterations that chance
+    sets. Between two evaluations of its own, a curve is the straight line; the grid starts where all have begun.
+    """
+    begun = [x for x, _ in curves if x.size]
+    grid = np.unique(np.concatenate([x for x, _ in curves]))
+    grid = grid[grid >= max((x[0] for x in begun), default=0.0)]
+    values = np.full((len(curves), grid.size), np.nan)
+    for row, (x, y) in zip(values, curves, strict=True):
+        if x.size:
+            row[:] = np.interp(grid, x, y, right=np.nan)
+    return grid, values
 
 
 def as_number(value: float) -> int | float | None:
