@@ -315,6 +315,19 @@ def test_counts_of_a_question_are_those_of_its_claims(files):
     assert re.findall(r"\d+", part.split("\n\n")[1])[:5] == list(map(str, numbers))
 
 
+def test_the_table_on_top_of_the_findings_counts_every_claim_once(files):
+    text, rows = files["findings.md"].decode(), rows_of(files, "verdicts.csv")
+    (*places, everywhere) = re.findall(r"^\| (?:.*?) \| (.*[\d–]) \|$", text.split("\n## ")[0], re.MULTILINE)
+    cells = [[[int(n) for n in re.findall(r"\d+", cell)] for cell in row.split(" | ")] for row in [*places, everywhere]]
+    for question in zip(*cells, strict=True):
+        *own, total = question
+        assert total == [sum(counts) for counts in zip(*filter(None, own), strict=True)]
+    counts = Counter(row["here"] for row in rows)
+    assert [sum(counts) for counts in zip(*filter(None, cells[-1]), strict=True)] == [
+        counts[verdict] for verdict in SECOND_VERDICTS
+    ]
+
+
 def test_what_is_undecided_stands_with_what_it_would_take(files):
     undecided = {row["number"]: row for row in rows_of(files, "verdicts.csv") if row["here"] == "undecided here"}
     lines = dict(re.findall(r"^\| \[(\d+)\]\(verdicts.csv\) \| (.*) \|$", files["undecided.md"].decode(), re.MULTILINE))

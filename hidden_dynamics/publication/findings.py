@@ -5,9 +5,9 @@ what deciding it would take.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from hidden_dynamics.claims.verdict import OF_THE_DIRECTION, OF_THE_PAPER, Words
 from hidden_dynamics.papers.claims import OF_OTHERS, load_claims
@@ -55,10 +55,19 @@ class Kind:
 
     def counted(self, claims: Sequence[Row]) -> str:
         """How many of the claims have each verdict: "holds here 3, fails here 0, undecided here 1"."""
+        return ", ".join(f"{word} {count}" for word, count in self._counts(claims).items())
+
+    def at_a_glance(self, place: Callable[[str], str]) -> list[tuple[str, list[str]]]:
+        """(place, question by question the counts of its verdicts there, "3 / 0 / 1"), at last of all places."""
+        by_place = [question.by_place(place) for question in self.questions]
+        rows = [(name, [own.get(name, []) for own in by_place]) for name in dict.fromkeys(chain(*by_place))]
+        rows.append(("**all**", [question.judged for question in self.questions]))
+        brief = [[" / ".join(map(str, self._counts(own).values())) if own else "–" for own in row] for _, row in rows]
+        return list(zip((name for name, _ in rows), brief, strict=True))
+
+    def _counts(self, claims: Sequence[Row]) -> dict[str, int]:
         found = [verdict_of(claim, self.words) for claim in claims]
-        return ", ".join(
-            f"{word} {found.count(word)}" for word in (self.words.holds, self.words.fails, self.words.undecided)
-        )
+        return {word: found.count(word) for word in (self.words.holds, self.words.fails, self.words.undecided)}
 
     @property
     def within_reach(self) -> list[tuple[str, int]]:
