@@ -1,8 +1,15 @@
-"""HTML as tests read it: elements in order, the text under each id, the cells of tables and where they lead to."""
+"""HTML and Markdown as tests read them: HTML's elements in order, the text under each id, cells of tables and links."""
 
+import re
 from html.parser import HTMLParser
 
 WITHOUT_END = ("meta", "link", "input", "img", "br", "wbr")
+
+
+def tables(text: str) -> list[list[list[str]]]:
+    """Of each table in Markdown, the cells of its rows: the heading's, the rule's, then the others'."""
+    blocks = re.findall(r"(?:^\|.*\n?)+", text, flags=re.MULTILINE)
+    return [[[cell.strip() for cell in row.strip("|").split("|")] for row in block.splitlines()] for block in blocks]
 
 
 class Reader(HTMLParser):

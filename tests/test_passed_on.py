@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import ROOT
+from markup import tables
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")])
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -61,14 +62,9 @@ def test_readme_counts_the_artifacts_that_are_there():
 
 def test_the_readme_shows_rows_of_the_published_evidence():
     """The cells of each row of its first table are those of one row of the publication's."""
-    first = re.findall(r"^\|.*\|$", (ROOT / "README.md").read_text(encoding="utf-8").split("\n## ")[0], re.MULTILINE)
-    published = (ROOT / "docs/evidence/tables/acenode_table9.md").read_text(encoding="utf-8").splitlines()
-    shown, there = ([cells(line) for line in lines] for lines in (first[2:], published))
-    assert shown and all(any(set(row) <= set(own) for own in there) for row in shown)
-
-
-def cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip("|").split("|")]
+    (_, _, *shown), *_ = tables((ROOT / "README.md").read_text(encoding="utf-8"))
+    published = tables((ROOT / "docs/evidence/tables/acenode_table9.md").read_text(encoding="utf-8"))
+    assert shown and all(any(set(row) <= set(own) for table in published for own in table) for row in shown)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))

@@ -7,6 +7,7 @@ import pytest
 import scipy.stats
 import verdict_properties as tool
 from conftest import ROOT
+from markup import tables
 
 TRIALS = 100  # of a cell
 SECTION = (ROOT / "docs/claims.md").read_text(encoding="utf-8").split("\n## Error rates and power\n")[-1]
@@ -39,12 +40,6 @@ def test_a_test_of_a_number_without_its_spread_is_known_to_err():
     """Were it not so, the limits that docs/claims.md names would be none."""
     constant = next(kind for kind in tool.LIMITS if kind.test is tool.beyond_constant)
     assert tool.false_verdicts(constant, "no effect", 10, 200, seed=1) > tool.ALPHA
-
-
-def tables(text: str) -> list[list[list[str]]]:
-    """Of each table, the cells of its rows."""
-    blocks = re.findall(r"(?:^\|.*\n?)+", text, flags=re.MULTILINE)
-    return [[[cell.strip() for cell in row.strip("|").split("|")] for row in block.splitlines()] for block in blocks]
 
 
 def printed(parts: list[str], trials: int) -> list[list[list[str]]]:

@@ -57,13 +57,15 @@ class Kind:
         """How many of the claims have each verdict: "holds here 3, fails here 0, undecided here 1"."""
         return ", ".join(f"{word} {count}" for word, count in self._counts(claims).items())
 
-    def at_a_glance(self, place: Callable[[str], str]) -> list[tuple[str, list[str]]]:
-        """(place, question by question the counts of its verdicts there, "3 / 0 / 1"), at last of all places."""
+    def at_a_glance(self, place: Callable[[str], str]) -> dict[str, list[str]]:
+        """Of each place, and at last of all, the counts of its verdicts question by question: "3 / 0 / 1"."""
         by_place = [question.by_place(place) for question in self.questions]
-        rows = [(name, [own.get(name, []) for own in by_place]) for name in dict.fromkeys(chain(*by_place))]
-        rows.append(("**all**", [question.judged for question in self.questions]))
-        brief = [[" / ".join(map(str, self._counts(own).values())) if own else "–" for own in row] for _, row in rows]
-        return list(zip((name for name, _ in rows), brief, strict=True))
+        rows = {name: [own.get(name, []) for own in by_place] for name in dict.fromkeys(chain(*by_place))}
+        rows["**all**"] = [question.judged for question in self.questions]
+        return {name: [self._brief(claims) for claims in row] for name, row in rows.items()}
+
+    def _brief(self, claims: Sequence[Row]) -> str:
+        return " / ".join(map(str, self._counts(claims).values())) if claims else "–"
 
     def _counts(self, claims: Sequence[Row]) -> dict[str, int]:
         found = [verdict_of(claim, self.words) for claim in claims]
