@@ -104,7 +104,7 @@ def test_a_spike_at_the_start_does_not_flatten_the_rest():
 def test_limits_show_the_middle_of_every_curve_and_every_mark(x_scale, y_scale):
     x = np.arange(1.0, 101.0)
     means = [np.full(100, 0.1), np.full(100, 0.1) + 1e-3 * x, np.full(100, 50.0), np.where(x < 4, 1e4, 0.2)]
-    curves = [Curve(0, "m", x, y, y, y, np.ones(100), NONE, 0.0) for y in means]
+    curves = [Curve(0, "m", x, y, y, y, np.ones(100), NONE, 0.0, 1) for y in means]
     low, high = robust_limits(curves, [60.0], x_scale, y_scale)
     assert low < 0.1 and 60 < high < 100
 
@@ -112,7 +112,7 @@ def test_limits_show_the_middle_of_every_curve_and_every_mark(x_scale, y_scale):
 def test_limits_of_degenerate_curves():
     def limits(*y, scale="linear"):
         y = np.array(y)
-        curves = [Curve(0, "m", np.arange(y.size) + 1.0, y, y, y, y, NONE, 0.0)]
+        curves = [Curve(0, "m", np.arange(y.size) + 1.0, y, y, y, y, NONE, 0.0, 1)]
         return robust_limits(curves, [], "linear", scale)
 
     assert limits() is None

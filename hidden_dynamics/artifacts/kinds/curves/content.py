@@ -41,7 +41,7 @@ class Curve:
     n: NDArray
     seeds: NDArray
     baseline: float
-    window: int = 1
+    window: int
 
 
 @dataclass(frozen=True)
