@@ -19,7 +19,6 @@ include: "rules/common.smk"
 
 wildcard_constraints:
     task="|".join(CONFIGURATION.tasks),
-    model="|".join(sorted({run.variant for run in RUNS.values()})),
     seed=r"\d+",
     dataset="|".join(CONFIGURATION.datasets),
 
@@ -27,9 +26,9 @@ wildcard_constraints:
 include: "rules/data.smk"
 include: "rules/train.smk"
 include: "rules/measure.smk"
-include: "rules/summarise.smk"
+include: "rules/artifacts.smk"
 include: "rules/claims.smk"
-include: "rules/render.smk"
+include: "rules/summarise.smk"
 include: "rules/index.smk"
 include: "rules/forecast.smk"
 include: "rules/evidence.smk"
@@ -42,6 +41,6 @@ rule all:
         [artifact.files() for artifact in ARTIFACTS.values()],
         PATHS.summary("all"),
         rules.render_claims.output,
-        records_of(RUNS.values()),  # what is missing of a run is restored, although nothing may be made of it anew
+        files_of(RUNS.values()),  # what is missing of a run is restored, although nothing may be made of it anew
     message:
         "Everything is made; all on one page: {PATHS.index}"

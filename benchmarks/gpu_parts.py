@@ -349,17 +349,6 @@ def sharing(session: Session) -> Iterator[Figure]:
             yield Figure(f"{name}: runs per hour against one at a time", rates[count] / rates[1])
 
 
-def seeds(session: Session) -> Iterator[Figure]:
-    """Models that differ in their seed in one computation, against one after another."""
-    small = ("--sizes", 8, "--counts", 1, 2, "--steps", 5, "--batch", 4, "--rounds", 1)
-    for row in session.benchmark("seeds_together", *(small if session.small else ("--rounds", 5))):
-        name = f"{row['count']} × {row['core']}, N = {row['size']}, {row['form']}"
-        yield Figure(f"{name}: seconds of a step of all", float(row["seconds"]))
-        if row["form"] != "one after another":
-            faster = ("times_faster", "lowest", "highest")
-            yield figure_of(row, f"{name}: times faster than one after another", None, faster)
-
-
 def calibration(session: Session) -> Iterator[Figure]:
     """What the paper scale costs here. The calibration can be kept: docs/forecast.md."""
     table = session.output.with_name(f"{session.output.stem}-calibration.json")
@@ -404,7 +393,6 @@ PARTS = {
     "ragged": Part(ragged, 40, ("benchmarks/ragged.py",)),
     "epoch": Part(epoch, 80),
     "sharing": Part(sharing, 80),
-    "seeds": Part(seeds, 60, ("benchmarks/seeds_together.py",)),
     "calibration": Part(calibration, 270),
 }
 COMMON = ("hidden_dynamics/**/*.py", "scripts/*.py", "config/*.yaml", "config.yaml", "benchmarks/shared.py")

@@ -18,7 +18,17 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
-from shared import circumstances, compared, parse, peak_mib, peak_of_fresh_process, prepare, times, write  # noqa: E402
+from shared import (  # noqa: E402
+    add_clock,
+    circumstances,
+    compared,
+    parse,
+    peak_mib,
+    peak_of_fresh_process,
+    prepare,
+    times,
+    write,
+)
 from torch import nn  # noqa: E402
 
 from hidden_dynamics.models.recurrent import (  # noqa: E402
@@ -64,6 +74,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=784, help="length of a sequence (default: 784)")
     parser.add_argument("--batch", type=int, default=128, help="sequences (default: 128)")
     parser.add_argument("--memory-of", choices=list(VARIANTS), help=argparse.SUPPRESS)
+    add_clock(parser)
     return parse(parser, "train_step")
 
 

@@ -32,6 +32,15 @@ class SolverFailure(Exception):
         self.cause, self.time, self.step, self.during = cause, time, step, during
 
 
+class ObservationError(ValueError):
+    """A batch of irregular series that no network can take: its `series`, `row` of it, `feature`, from 0, or None."""
+
+    def __init__(self, message: str, series: int | None = None, row: int | None = None, feature: int | None = None):
+        self.series, self.row, self.feature = series, row, feature
+        where = ", ".join(f"{name} {place}" for name, place in vars(self).items() if place is not None)
+        super().__init__(f"{where}: {message}" if where else message)
+
+
 def run_main(main: Callable[[], int | None]) -> None:
     """Run a script's `main`; a `UserError` or a refusal of the system becomes one line on stderr, and exit code 1."""
     try:

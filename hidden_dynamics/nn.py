@@ -6,7 +6,7 @@ torchdiffeq alone: no configuration, no data, no Snakemake. The workflow itself 
 defines it.
 """
 
-from hidden_dynamics.errors import SolverFailure
+from hidden_dynamics.errors import ObservationError, SolverFailure
 from hidden_dynamics.models.continuous import (
     CoEvolving,
     FunctionEvaluations,
@@ -43,6 +43,7 @@ from hidden_dynamics.models.recurrent import (
     RMSPropLSTM,
 )
 from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
+from hidden_dynamics.system.memory import keep_memory
 
 __all__ = [
     "DTRIV",
@@ -71,10 +72,12 @@ __all__ = [
     "RMSPropDTRIV",
     "RMSPropLSTM",
     "Solver",
+    "ObservationError",
     "SolverFailure",
     "TimeConv2d",
     "elementwise",
     "flow_and_jump",
+    "keep_memory",
     "run_ragged",
     "PairwiseRate",
     "correlation",

@@ -1,31 +1,4 @@
-# Verdicts on the papers' claims, table by table and figure by figure, and all of them together.
-
-
-rule judge_claims:
-    input:
-        unpack(sources_of),
-    output:
-        PATHS.verdicts("{artifact}"),
-    log:
-        f"{PATHS.logs}/judge_claims-{{artifact}}.log",
-    benchmark:
-        f"{PATHS.logs}/judge_claims-{{artifact}}.tsv"
-    wildcard_constraints:
-        artifact=names(CLAIMED),
-    priority: SOON
-    conda:
-        "../envs/claims.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    params:
-        claims=lambda wildcards: json.dumps(stated(wildcards.artifact)),
-        meaning=lambda wildcards: meaning(wildcards.artifact, "scripts.judge_claims.main"),
-    message:
-        "Judging the claims that rest on {wildcards.artifact}"
-    shell:
-        "python scripts/judge_claims.py --artifact {wildcards.artifact} > {log:q} 2>&1"
+# The verdicts on all the papers' claims together; each is judged where the table or figure that it rests on is made.
 
 
 rule render_claims:

@@ -16,7 +16,7 @@ from hidden_dynamics.artifacts.notes import caption
 from hidden_dynamics.claims.comparisons import all_claims
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.jobs import training_jobs
-from hidden_dynamics.configuration.runs import all_runs, identity, outputs_of
+from hidden_dynamics.configuration.runs import all_runs, outputs_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import artifacts_with_claims, load_claims
 from hidden_dynamics.system.digest import code_digest
@@ -29,7 +29,7 @@ try:
     CONFIGURATION = load(config)
     ARTIFACTS = load_artifacts(CONFIGURATION)
     RUNS = {run.id: run for run in all_runs(CONFIGURATION)}
-    IDENTITIES = {run.id: identity(run) for run in RUNS.values()}
+    IDENTITIES = sorted({run.identity for run in RUNS.values()})  # where a class is not defined, it is said here
     CLAIMED = artifacts_with_claims(CONFIGURATION)
     CLAIMS = all_claims({name: ARTIFACTS[name] for name in CLAIMED})
 except UserError as error:
@@ -39,7 +39,6 @@ if workflow.is_main_process:
     INVOCATION = forget_a_killed_snakemake(Path(".snakemake"))  # kept for the life of this process
 
 PATHS, SCALE, SETTINGS = CONFIGURATION.paths, CONFIGURATION.scale, CONFIGURATION.settings
-TABLES = [name for name, artifact in ARTIFACTS.items() if artifact.form == "table"]
 FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.form == "figure"]
 BY_RUNS = sorted((ARTIFACTS[name] for name in FIGURES if ARTIFACTS[name].runs), key=lambda figure: len(figure.runs))
 SEEN_FIRST = {task for figure in BY_RUNS[:1] for task in figure.tasks()}  # soon there is something to see
@@ -61,24 +60,24 @@ def names(artifacts):
     return "|".join(dict.fromkeys(artifacts)) or "(?!)"
 
 
-def sources_of(wildcards):
-    """The files that an artifact is made of, by name; verdicts and printed numbers, where it has any."""
-    artifact = ARTIFACTS[wildcards.artifact]
-    files = artifact.inputs() | {"details": artifact.details()}
+def sources_of(artifact):
+    """The files that an artifact is made of, by name: those of its runs, measurements, printed numbers."""
+    made_here = artifact.gathered()
+    files = {kind: file for kind, file in artifact.inputs().items() if file not in made_here}
+    gather = files_of if artifact.averaged else records_of
+    files |= {"runs": gather(artifact.runs) if made_here else [], "details": artifact.details()}
     if artifact.settings.published:
         files["published"] = f"published/{artifact.settings.published}"
     return files
 
 
-def verdicts_of(wildcards):
-    return [PATHS.verdicts(wildcards.artifact)] if wildcards.artifact in CLAIMED else []
-
-
 def stated(artifact):
-    """All that published/claims.yaml says of an artifact, each comparison where it is judged."""
-    claims = CLAIMS[artifact]
+    """All that published/claims.yaml says of an artifact, each comparison where it is judged, as JSON."""
+    if artifact.name not in CLAIMED:
+        return ""
+    claims = CLAIMS[artifact.name]
     elsewhere = [[claim.stated(), other] for claim, other in claims.elsewhere]
-    return [load_claims().definitions.given(), [claim.stated() for claim in claims.here], elsewhere]
+    return json.dumps([load_claims().definitions.given(), [claim.stated() for claim in claims.here], elsewhere])
 
 
 def data_of(runs):
@@ -100,29 +99,28 @@ def runs_of(wildcards):
 
 
 def records_of(runs):
-    """The files of runs that summaries are made of."""
+    """What summaries are made of: a run's record, which holds the digests of its other files."""
+    return [f"{run.directory}/run.json" for run in runs]
+
+
+def files_of(runs):
     return [f"{run.directory}/{file}" for run in runs for file in ("run.json", "metrics.csv", "train_loss.npy")]
 
 
-@functools.cache  # Snakemake asks several times for each job
-def meaning(name, *code):
-    return meaning_of(ARTIFACTS[name], code)
-
-
-def labels_of(wildcards):
+def labels_of(artifact):
     """The columns of Snakemake's report by which an artifact is found."""
-    artifact = ARTIFACTS[wildcards.artifact]
     kind = artifact.settings.kind.replace("_", " ")
     return {"artifact": artifact.name, "paper": artifact.paper_title, "kind": kind, "scale": SETTINGS.scale}
 
 
-def paper_of(wildcards):
-    return ARTIFACTS[wildcards.artifact].paper_title
-
-
-def caption_of(wildcards):
+def caption_of(artifact):
     """What Snakemake's report says of an artifact, with what reStructuredText would read as markup escaped."""
-    return re.sub(r"([\\*`|]|_(?!\w))", r"\\\1", caption(ARTIFACTS[wildcards.artifact]))
+    return re.sub(r"([\\*`|]|_(?!\w))", r"\\\1", caption(artifact))
+
+
+@functools.cache  # Snakemake asks several times for each job
+def meaning(name):
+    return meaning_of(ARTIFACTS[name], ["scripts.render.main"])
 
 
 def gpus():

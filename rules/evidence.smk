@@ -9,7 +9,7 @@ rule evidence:
         [artifact.files() for artifact in ARTIFACTS.values()],
         rules.render_claims.output,
         PATHS.summary("all"),
-        records_of(RUNS.values()),
+        files_of(RUNS.values()),
     log:
         f"{PATHS.logs}/publish_evidence.log",
     localrule: True

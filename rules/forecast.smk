@@ -11,7 +11,7 @@ rule calibrate:
     benchmark:
         f"{PATHS.logs}/calibrate.tsv"
     conda:
-        "../envs/measure.yaml"
+        "../envs/train.yaml"
     threads: all_cores()
     resources:
         mem_mb=SCALE.mem_mb,
@@ -21,7 +21,7 @@ rule calibrate:
         threads=min(all_cores(), SCALE.threads),  # those of a run, where the job has as many
         device="cuda" if gpus() else "cpu",  # on another one, it is measured again
         seconds=SETTINGS.forecast.seconds,
-        identities=sorted(set(IDENTITIES.values())),
+        identities=IDENTITIES,
         measuring=code_digest(["scripts.calibrate.main"]),
     message:
         "Calibrating the runs of the scale {SETTINGS.scale} on this machine"

@@ -1,12 +1,10 @@
-# One page that shows everything of a scale: tables and curves drawn anew, other figures as they were rendered.
+# One page that shows everything of a scale: tables and figures as they were rendered.
 
 
 rule render_index:
     input:
-        made_of=[file for artifact in ARTIFACTS.values() for file in [*artifact.inputs().values(), *artifact.details()]],
         rendered=[file for artifact in ARTIFACTS.values() for file in artifact.files()],
         claims=PATHS.all_verdicts("csv"),
-        marks=[PATHS.verdicts(name) for name in CLAIMED],
         runs=PATHS.summary("all"),
         templates=sorted(map(str, Path("hidden_dynamics/pages/templates").iterdir())),
     output:

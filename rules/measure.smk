@@ -18,7 +18,7 @@ rule measure_cost:
         artifact=names(a.measurement for a in ARTIFACTS.values() if a.measured == "costs"),
     priority: -1
     conda:
-        "../envs/measure.yaml"
+        "../envs/train.yaml"
     threads: all_cores()
     resources:
         mem_mb=SCALE.mem_mb,
@@ -27,7 +27,7 @@ rule measure_cost:
     params:
         threads=SCALE.threads,  # those of a run, where the job has as many
         device="cuda" if gpus() else "cpu",  # on another one, it is measured again
-        identities=lambda wildcards: [identity(run) for run in ARTIFACTS[wildcards.artifact].measured_runs()],
+        identities=lambda wildcards: [run.identity for run in ARTIFACTS[wildcards.artifact].measured_runs()],
         measuring=code_digest(["scripts.measure_cost.main"]),
     message:
         "Measuring the costs that {wildcards.artifact} shows"
@@ -63,7 +63,7 @@ rule measure_features:
         gpu=gpus(),
     params:
         settings=lambda wildcards: json.dumps(ARTIFACTS[wildcards.artifact].settings.features.given(), sort_keys=True),
-        identities=lambda wildcards: [IDENTITIES[run.id] for run in runs_of(wildcards)],
+        identities=lambda wildcards: [run.identity for run in runs_of(wildcards)],
         measuring=code_digest(["scripts.measure_features.main"]),
     message:
         "Measuring the image features that {wildcards.artifact} shows"

@@ -27,6 +27,7 @@ for name, jobs in [item for task in CONFIGURATION.tasks for item in training_job
         benchmark:
             f"{PATHS.logs}/{jobs.name}.tsv"
         wildcard_constraints:
+            model=names(map(re.escape, jobs.variants)),
             seed=jobs.seed_pattern,
         priority: SOON if task in SEEN_FIRST else len(jobs.variants)  # then the longest: none is left alone at the end
         conda:

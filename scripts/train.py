@@ -22,7 +22,7 @@ from pathlib import Path
 import torch
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, Run, code_of, find, identity
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, Run, code_of, find
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.results import writing
@@ -37,6 +37,7 @@ from hidden_dynamics.training.progress import Progress
 
 
 def main() -> int:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # even under a parent that ignores it
     try:
         train_all()
     except (Interrupted, KeyboardInterrupt) as stop:  # the latter is Ctrl-C outside of the training loop
@@ -63,7 +64,7 @@ def train_all() -> None:
 def train_run(configuration: Configuration, run: Run, device: torch.device) -> None:
     path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
     data = prepared.load(path, run.spec["dataset"], run.spec["data"])
-    fingerprint = hashlib.sha256((identity(run) + data.digest).encode()).hexdigest()
+    fingerprint = hashlib.sha256((run.identity + data.digest).encode()).hexdigest()
     task, network = build(run, data.arrays, device)
     progress = Progress(run.id)
     history = loop.train(

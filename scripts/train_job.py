@@ -24,11 +24,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from hidden_dynamics.configuration import load, parse_settings
-from hidden_dynamics.configuration.runs import find
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.system import slurm
 from hidden_dynamics.system.arguments import parser, positive
+from hidden_dynamics.training.interruption import obeyed
 
 TRAIN = [sys.executable, str(Path(__file__).with_name("train.py"))]
 STOPPED = (
@@ -72,6 +71,9 @@ def margin(left: float) -> float:
 
 def checkpoints(given: argparse.Namespace) -> list[str | None]:
     """The digests of the runs' checkpoints: where none has changed, nothing was done."""
+    from hidden_dynamics.configuration import load, parse_settings  # not where it becomes its training
+    from hidden_dynamics.configuration.runs import find
+
     configuration = load(parse_settings(None))
     directories = [
         Path(find(configuration, given.task, model, number).directory)
@@ -84,35 +86,33 @@ def checkpoints(given: argparse.Namespace) -> list[str | None]:
 class Trainings:
     """Processes of scripts/train.py, a number of them at a time; they end when done, told to, or out of time.
 
-    SIGTERM and SIGINT are handed on to them.
+    SIGTERM is handed on to them, and SIGINT unless this process ignores it.
     """
 
     def __init__(self, commands: Sequence[Sequence[str]], at_once: int):
         self.waiting, self.running, self.at_once = list(commands), [], at_once
-        self.signum: int | None = None
-        self.out_of_time = False
-        for signum in (signal.SIGTERM, signal.SIGINT):
+        self.signals: list[int] = []  # those that are still to be handed on
+        self.stopping = self.out_of_time = False
+        for signum in obeyed():
             signal.signal(signum, self._receive)
 
     def run(self, deadline: float | None) -> int:
         """The first exit code that speaks of a failure, or else of a stop, or 0. A failure leaves the others alone."""
         codes = []
-        while self.running or (self.waiting and not self._stopping):
-            while self.waiting and len(self.running) < self.at_once and not self._stopping:
+        while self.running or (self.waiting and not self.stopping):
+            while self.waiting and len(self.running) < self.at_once and not self.stopping:
                 self.running.append(subprocess.Popen(self.waiting.pop(0)))
             time.sleep(0.2)
             if deadline is not None and time.monotonic() > deadline and not self.out_of_time:
                 self.out_of_time = True
-                self._send(signal.SIGTERM)
+                self._receive(signal.SIGTERM)
+            while self.signals:  # here, since the handler may be called before a training that starts is listed
+                self._send(self.signals.pop(0))
             codes += [self._ended(process) for process in self.running if process.poll() is not None]
             self.running = [process for process in self.running if process.returncode is None]
         if self.waiting:
             codes.append(STOPPED[0])
         return next((code for code in codes if code not in (0, *STOPPED)), max(codes, key=abs))
-
-    @property
-    def _stopping(self) -> bool:
-        return self.out_of_time or self.signum is not None
 
     def _ended(self, process: subprocess.Popen) -> int:
         if process.returncode == -signal.SIGKILL:
@@ -129,9 +129,9 @@ class Trainings:
             if process.poll() is None:
                 process.send_signal(signum)
 
-    def _receive(self, signum: int, frame: object) -> None:
-        self.signum = signum
-        self._send(signum)
+    def _receive(self, signum: int, frame: object = None) -> None:
+        self.stopping = True
+        self.signals.append(signum)
 
 
 def parse_arguments() -> argparse.Namespace:

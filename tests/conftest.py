@@ -5,20 +5,48 @@ import json
 import os
 import resource
 import shutil
+import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import hypothesis
 import pytest
 import yaml
+from hypothesis.internal.conjecture import providers
 
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.data.fetch import fetch, verify
 from hidden_dynamics.errors import UserError, run_main
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# pytest draws the same examples whenever and wherever it runs; a search (docs/development.md) draws others. Hypothesis
+# would choose some of them among the constants of whatever modules are loaded, and so by the tests that ran before.
+hypothesis.settings.register_profile("pytest", hypothesis.settings.get_profile("ci"), max_examples=50)
+hypothesis.settings.load_profile("pytest")
+hypothesis.settings.register_profile("search", derandomize=False, max_examples=2000)
+constants_of_modules, no_constants = providers._get_local_constants, providers.Constants()
+providers._get_local_constants = lambda: (
+    no_constants if hypothesis.settings.default.derandomize else constants_of_modules()
+)
+
+
+def examples(count: int) -> hypothesis.settings:
+    """So many examples for a property that takes long, not 50; in a search as many times more as for any other."""
+    return hypothesis.settings(max_examples=count * hypothesis.settings.default.max_examples // 50)
+
+
+def wait_until(condition: Callable[[], Any], seconds: float = 600.0) -> Any:
+    """What `condition` gives once that is true; an error after so many seconds, which no machine should take."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it did not come to that"
+        time.sleep(0.01)
+    return found
 
 
 @contextmanager
@@ -111,11 +139,24 @@ def arithmetic() -> Iterator[None]:
         yield
         return
     cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul
+    deterministic = torch.get_deterministic_debug_mode(), torch.utils.deterministic.fill_uninitialized_memory
     before = torch.get_num_threads(), cudnn.benchmark, cudnn.deterministic, matmul.allow_tf32, cudnn.allow_tf32
     yield
     torch.set_num_threads(before[0])
     torch.set_flush_denormal(False)
+    torch.set_deterministic_debug_mode(deterministic[0])
+    torch.utils.deterministic.fill_uninitialized_memory = deterministic[1]
     cudnn.benchmark, cudnn.deterministic, matmul.allow_tf32, cudnn.allow_tf32 = before[1:]
+
+
+@pytest.fixture(autouse=True)
+def signals() -> Iterator[None]:
+    """Tests, and what they start, hear SIGINT and SIGTERM even where pytest ignores them: in a script's background."""
+    before = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    before = {signum: signal.signal(signum, handler) for signum, handler in before.items()}
+    yield
+    for signum, handler in before.items():
+        signal.signal(signum, handler)
 
 
 @pytest.fixture

@@ -19,13 +19,12 @@ class Reader(HTMLParser):
         tags: (name, attributes) of each element, in order.
         texts: all text within the element with an id, by it.
         rows: the texts of the cells of each row of a table.
-        cell_links: addresses by the numbers of row and cell.
     """
 
     def __init__(self, text: str):
         super().__init__()
         self.tags, self.texts, self.open = [], {}, []
-        self.rows, self.cell_links = [], {}
+        self.rows = []
         self.feed(text)
         assert self.open == []  # every element is closed, in order
 
@@ -41,8 +40,6 @@ class Reader(HTMLParser):
             self.rows.append([])
         if tag in ("td", "th"):
             self.rows[-1].append("")
-        if tag == "a" and self._in_a_cell():
-            self.cell_links[len(self.rows) - 1, len(self.rows[-1]) - 1] = attributes["href"]
 
     def handle_startendtag(self, tag, attributes):
         self.tags.append((tag, dict(attributes)))

@@ -48,6 +48,7 @@ class MyLSTM(LSTM):
 """
 TASK = """
 import os
+import time
 
 import numpy as np
 import torch
@@ -78,6 +79,8 @@ class Parity:
     def evaluate(self, network):
         with open(os.environ.get("EVALUATIONS", "evaluations"), "a") as handle:  # shows how much was trained
             handle.write(".")
+        while os.path.getsize(handle.name) == int(os.environ.get("STOPPED_AT", -1)):  # it waits for a signal
+            time.sleep(0.01)
         x = torch.from_numpy(self.test.T[:, :, None].astype(np.float32))
         right = network(x).argmax(1).numpy() == self.test.sum(1) % 2
         return {"test_loss": self.loss(network, self.test).item(), "parity_rate": float(right.mean())}
@@ -104,18 +107,17 @@ class BestTable(Artifact):
         return [Cell(self.settings.task, self.settings.model, self.settings.size)]
 
     def draw(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.tables import RowKey, Table, number
+        from hidden_dynamics.artifacts.tables import Table, number
 
         (run,) = sources.summary
         metric = self.configuration.metrics[run["metric"]]
         value = float(run["reported"]) * metric.factor
-        key, column = RowKey(run["model"], self.settings.size), f"{metric.title} ({metric.better} is better)"
+        column = f"{metric.title} ({metric.better} is better)"
         return Table.of(
             title=f"{self.settings.title}: {self.configuration.scale_name} scale",
             notes=[],
-            rows=[(key, {"Model": run["label"], column: number(value, metric.decimals)})],
+            rows=[{"Model": run["label"], column: number(value, metric.decimals)}],
             records=[{"model": run["model"], "mean": value}],
-            ours={column: self.settings.task},
         )
 
 

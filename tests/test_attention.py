@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from cases import assert_all_close, noise
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.models.continuous import (
@@ -21,7 +21,6 @@ from hidden_dynamics.models.gru_ode_bayes.dynamics import GRUODE
 
 
 @given(seed=st.integers(0, 10**6), scale=st.floats(0.01, 30))
-@settings(max_examples=20, deadline=None)
 def test_a_dimension_attends_to_all_by_the_weights_of_its_row(seed, scale):
     h, a = noise(4, 3, seed=seed), scale * noise(3, 3, seed=seed + 1)
     expected = np.zeros((4, 3))
@@ -34,10 +33,11 @@ def test_a_dimension_attends_to_all_by_the_weights_of_its_row(seed, scale):
 
 
 @given(seed=st.integers(0, 10**6), batch=st.integers(3, 9))
-@settings(max_examples=20, deadline=None)
 def test_the_correlation_is_that_of_numpy(seed, batch):
+    """A deviation from a mean is rounded as the values are, so that the error is the larger, the smaller the spread."""
     h = noise(batch, 4, seed=seed)
-    assert_all_close([correlation(h)], [torch.from_numpy(np.corrcoef(h.numpy(), rowvar=False))], 1e-12)
+    tolerance = 4 * batch * torch.finfo(h.dtype).eps * h.abs().max() / h.std(0).min()
+    assert_all_close([correlation(h)], [torch.from_numpy(np.corrcoef(h.numpy(), rowvar=False))], tolerance)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

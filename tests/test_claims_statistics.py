@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW, ttost_ind
@@ -96,9 +96,9 @@ def test_welch_changes_sides_scale_and_origin(one, other, factor, shift):
     assert moved.p == pytest.approx(ours.p, rel=1e-4, abs=1e-9)
     g = hedges_g(one, other)
     assert hedges_g(other, one) == pytest.approx(-g)
-    assert hedges_g([factor * x + shift for x in one], [factor * x + shift for x in other]) == pytest.approx(
-        g, rel=1e-4
-    )
+    # Means of up to 10,100 err by some 1e-11, and the deviation is 1e-3 x 0.01 or more.
+    scaled = hedges_g([factor * x + shift for x in one], [factor * x + shift for x in other])
+    assert scaled == pytest.approx(g, rel=1e-4, abs=1e-6)
 
 
 @given(probabilities)
@@ -237,7 +237,6 @@ def test_spreads_need_values_and_spread():
     assert brown_forsythe([1.0, 2.0, 3.0, 5.0], [1.0, 2.0, 3.0, 4.0, 6.0]) is None and FEWEST == 5
 
 
-@settings(deadline=None)
 @given(st.permutations(range(6)))
 def test_kendall_is_scipy_s(order):
     tau, p = kendall([(range(6), order)])
@@ -257,7 +256,6 @@ def test_kendall_by_hand():
 tied_numbers = st.lists(st.integers(0, 2), min_size=4, max_size=4)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.permutations(range(3)), st.one_of(st.permutations(range(4)), tied_numbers), tied_numbers)
 def test_kendall_within_strata_counts_every_order(three, four, printed):
     """Against all 6 x 24 orders; where ours tie, p is at most too large."""
@@ -309,6 +307,27 @@ def test_false_verdicts_of_welch_stay_within_the_level(n, m, spread):
     assert false / trials <= most(ALPHA, trials)
     assert covered == trials - false
     assert first / trials <= most(2 * ALPHA / 12, trials)
+
+
+@pytest.mark.parametrize("n", [5, 10])
+@pytest.mark.parametrize("bad", [0.0, 0.1])
+def test_false_differences_of_spread_stay_within_the_level(n, bad):
+    """Also where one run in ten is 8 standard deviations worse, which the F test calls a difference 40 times in 100."""
+    trials = 2000
+    generator = np.random.default_rng(23)
+    drawn = generator.normal(size=(trials, 2, n)) - 8 * (generator.random((trials, 2, n)) < bad)
+    assert np.mean([brown_forsythe(*pair).difference.p < ALPHA for pair in drawn]) <= most(ALPHA, trials)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_false_gains_stay_within_the_level(n):
+    trials, stds = 2000, (1, 10, 1, 10)
+    generator = np.random.default_rng(29)
+    false = 0
+    for _ in range(trials):
+        samples = [Sample.of(generator.normal(0, std, n)) for std in stds]
+        false += combination(list(zip((1, -1, -1, 1), samples, strict=True))).cautious().p < ALPHA
+    assert false / trials <= most(ALPHA, trials)
 
 
 @pytest.mark.parametrize("n, members", [(2, 12), (5, 12)])

@@ -135,7 +135,6 @@ def test_what_is_shipped_loads_at_every_scale(configured, scale):
     assert configuration.scale_name == scale
     assert configuration.results == f"results/{scale}"
     assert configuration.seeds == configuration.scale.seeds
-    assert len(all_runs(configuration)) >= 70
 
 
 NAMES = [f"{file}-{key}-{value}"[:60] for file, key, value, *_ in BAD]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from cases import assert_all_close, convolutions_of, noise, norms_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional
@@ -110,12 +110,16 @@ def test_rk4_and_its_gradients_are_of_the_fourth_order(adjoint):
 
 
 @given(seed=st.integers(0, 10**6), batch=st.integers(1, 3), n=st.integers(1, 4), power=st.integers(0, 2))
-@settings(max_examples=15, deadline=None)
 def test_any_linear_problem_is_solved_to_its_tolerance(seed, batch, n, power):
+    """An error grows as any difference of two solutions does: by no more than exp of the integral of the largest
+    eigenvalue of the matrix's symmetric part. That of a step is held to 1e-8 (1 + |y|), in the root mean square, by an
+    estimate, which may be ten times too small; there are a hundred steps at most."""
     dynamics, start = Linear(n, power, seed), noise(batch, n, seed=seed + 1)
     with torch.no_grad():
-        end = Integral(dynamics, Solver(rtol=1e-8, atol=1e-8))(start)
-        assert_all_close([end, start], [dynamics.solution(start), start], tolerance=2e-5)
+        end, exact = Integral(dynamics, Solver(rtol=1e-8, atol=1e-8))(start), dynamics.solution(start)
+        rate = torch.linalg.eigvalsh(dynamics.matrix + dynamics.matrix.t()).max() / 2 / (power + 1)
+        step = 1e-8 * (math.sqrt(start.numel()) + max(start.norm(), exact.norm()))
+        assert (end - exact).norm() <= 10 * 100 * step * rate.clamp(min=0).exp()
 
 
 # Pairs that evolve together
@@ -227,7 +231,6 @@ def test_both_dynamics_see_the_time_and_the_attended_state_and_nothing_else():
 
 
 @given(seed=st.integers(0, 10**6), scale=st.floats(0.01, 100))
-@settings(max_examples=20, deadline=None)
 def test_elementwise_attention_is_the_state_times_the_sigmoid(seed, scale):
     h, a = noise(2, 3, 4, 4, seed=seed), scale * noise(2, 3, 4, 4, seed=seed + 1)
     expected = torch.from_numpy(h.numpy() / (1 + np.exp(-a.numpy())))
@@ -559,7 +562,6 @@ sizes = {"channels": st.integers(1, 6), "height": st.integers(1, 7), "width": st
 
 
 @given(**sizes, t=st.floats(-2, 2), seed=st.integers(0, 10**6))
-@settings(max_examples=30, deadline=None)
 def test_a_convolution_with_time_is_one_of_the_time_and_the_channels_after_it(channels, height, width, t, seed):
     torch.manual_seed(seed)
     ours = TimeConv2d(channels).double()

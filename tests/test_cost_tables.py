@@ -54,7 +54,6 @@ def test_table_14_compares_ratios_alone():
     table = drawn(TIME)
     approved("momentumrnn_table14.md", markdown(table))
     assert len(table.data) == 10 and set(table.data["quantity"]) == set(TIMES)
-    assert table.rows[1] == ("momentum_lstm", 256) and table.ours == {}  # nothing was made of runs
 
 
 def test_table_15_has_no_range():
@@ -184,7 +183,6 @@ def test_table_16_by_hand(runs):
     runs.add("sr_lstm", 0, [0.95])
     table = runs.table()
     approved("momentumrnn_table16.md", markdown(table))
-    assert table.ours == dict.fromkeys([("", name) for name in ("Reached by", "Epochs", "Own clocks, min")], "pmnist")
 
 
 @pytest.mark.parametrize(
@@ -340,10 +338,3 @@ def test_every_cost_is_as_printed(number):
     ours = [[row.model.replace("_", ""), *row.values.values()] for row in content.rows]
     assert ours == [[model.lower(), *map(float, numbers)] for model, *numbers in printed]
     assert all(list(row.values) == list(content.quantities) for row in content.rows)
-
-
-def test_the_unit_of_table_14_can_only_be_milliseconds():
-    """As printed, 60,000 images for 150 epochs take less than a minute; Table 16 says 767 minutes for part of that."""
-    seconds = load_published(PUBLISHED[14]).rows[0].values["training_time"] * 1e-6 * 60_000 * 150
-    minutes = load_published(PUBLISHED[16]).rows[0].values["time_to_accuracy"]
-    assert seconds / 60 < minutes < seconds / 60 * 1000

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import ROOT, refused
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.data import adding, cifar10, copying, digits, mnist, svhn, synthetic_speech, timit
@@ -17,7 +17,6 @@ from hidden_dynamics.data.streams import generator
 
 counts = st.integers(1, 5)
 seeds = st.integers(0, 2**40)
-unhurried = settings(max_examples=50, deadline=None)  # a busy machine is no failure
 
 
 # -------------------------------------------------------------------------------------------------------------- streams
@@ -31,7 +30,6 @@ def test_streams_are_stable():
     assert generator(0, 1).integers(0, 2**32) == 1418201567
 
 
-@unhurried
 @given(seeds, st.lists(st.one_of(st.text(max_size=5), st.integers(-(2**70), 2**70)), max_size=3))
 def test_streams_differ_along_every_step_and_repeat(seed: int, path: list):
     drawn = generator(seed, *path).integers(0, 2**63, 2).tolist()
@@ -49,7 +47,6 @@ def test_a_stream_is_named_by_text_and_whole_numbers():
 # -------------------------------------------------------------------------------------------------------------- copying
 
 
-@unhurried
 @given(seeds, counts, st.integers(1, 12), st.integers(1, 40), st.integers(1, 20))
 def test_copying_sequences(seed: int, count: int, letters: int, blanks: int, alphabet: int):
     words = copying.sample_letters(generator(seed), count, letters, alphabet)
@@ -103,7 +100,6 @@ def test_copying_prepare():
 # --------------------------------------------------------------------------------------------------------------- adding
 
 
-@unhurried
 @given(seeds, counts, st.integers(2, 60))
 def test_adding_samples(seed: int, count: int, length: int):
     values, markers, targets = adding.sample(generator(seed), count, length)
@@ -167,7 +163,6 @@ def idx(array: np.ndarray) -> bytes:
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=3), seeds)
-@unhurried
 def test_idx_round_trip(tmp_path_factory, shape: list[int], seed: int):
     array = generator(seed).integers(0, 256, shape, dtype=np.uint8)
     path = tmp_path_factory.mktemp("idx") / "file"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from conftest import wait_until
 from torch import nn
 
 from hidden_dynamics.errors import UserError
@@ -41,23 +42,16 @@ def hold_until(released, directory, log):
     """Hold a place until the file `released` is there."""
     with one_of(locks(directory), poll=0.01) as place:
         note(log, os.getpid(), GPUS[place])
-        wait_for(released.exists)
+        wait_until(released.exists)
 
 
 def hold_repeatedly(times, directory, log):
     for _ in range(times):
         with one_of(locks(directory), poll=0.001) as place:
             note(log, "takes", GPUS[place])
-            wait_for(lambda: len(notes(log)) > 2)  # however slowly the others start: the third is on another GPU
+            wait_until(lambda: len(notes(log)) > 2)  # however slowly the others start: the third is on another GPU
             time.sleep(0.01)
             note(log, "leaves", GPUS[place])
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain for two minutes"
-        time.sleep(0.01)
 
 
 @contextlib.contextmanager
@@ -76,19 +70,19 @@ def started(count, target, *arguments):
 def test_a_place_is_waited_for_and_freed_when_its_holder_is_killed(tmp_path):
     log, released = tmp_path / "log", tmp_path / "released"
     with started(5, hold_until, released, tmp_path / "places", log) as holders:
-        wait_for(lambda: len(notes(log)) == 4)
+        wait_until(lambda: len(notes(log)) == 4)
         assert sorted(gpu for _, gpu in notes(log)) == ["0", "0", "1", "1"]
         time.sleep(0.2)
         assert len(notes(log)) == 4  # the fifth waits
         killed, gpu = notes(log)[2]
         os.kill(int(killed), signal.SIGKILL)
-        wait_for(lambda: len(notes(log)) == 5)
+        wait_until(lambda: len(notes(log)) == 5)
         fifth, place_of_the_killed = notes(log)[4]
         assert place_of_the_killed == gpu
         assert {int(pid) for pid, _ in notes(log)} == {holder.pid for holder in holders}
         released.touch()
         for holder in holders:
-            holder.join(30)
+            holder.join()
         assert Counter(holder.exitcode for holder in holders) == {0: 4, -signal.SIGKILL: 1}
 
 
@@ -96,7 +90,7 @@ def test_there_are_never_more_holders_than_places_on_a_gpu(tmp_path):
     log = tmp_path / "log"
     with started(9, hold_repeatedly, 5, tmp_path / "places", log) as holders:
         for holder in holders:
-            holder.join(180)
+            holder.join()
         assert [holder.exitcode for holder in holders] == [0] * 9
     on_gpu, taken = Counter(), Counter()
     for what, gpu in notes(log):

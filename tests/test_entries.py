@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from conftest import refused
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.data import entries, intensive_care_stays, stay_records, tag_reports, tagged_movements
@@ -21,7 +21,6 @@ def cut(text: str) -> entries.Table:
 words = st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S"], exclude_characters=","), max_size=12)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(words, st.floats(width=32, allow_nan=False, allow_infinity=False)), max_size=20))
 def test_entries_are_those_of_a_split(lines: list):
     table = cut("".join(f"{name},{number!r}\n" for name, number in lines))
@@ -61,7 +60,6 @@ def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
     return whole
 
 
-@settings(max_examples=200, deadline=None)
 @given(damaged(RECORDS[0][1]), damaged(OUTCOMES), damaged(REPORTS))
 def test_a_damaged_text_is_read_or_refused_by_name_and_nothing_else(record: bytes, outcomes: bytes, reports: bytes):
     whole = RECORDS[1:]

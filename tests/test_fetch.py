@@ -262,7 +262,7 @@ def test_a_failed_fetch_leaves_an_earlier_file_as_it_was(server: Server, tmp_pat
 
 def test_a_silent_server_is_given_up(server: Server, bring):
     given_up = threading.Event()
-    url = server.serve("/a", lambda asked: given_up.wait(5) and status(200)(asked))
+    url = server.serve("/a", lambda asked: given_up.wait(60) and status(200)(asked))
     with refused("no answer within 0.1 s"):
         bring(url, retries=1, timeout=0.1)
     given_up.set()

@@ -5,13 +5,12 @@ import math
 import pytest
 import torch
 from cases import assert_close, noise, tensors
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
 from hidden_dynamics.models.momentum.recurrence import BLOCK, linear_recurrence
 
-unhurried = settings(deadline=None, max_examples=40)
 lengths = st.one_of(st.sampled_from([1, 2, 31, 32, 33, 63, 64, 65]), st.integers(1, 100))
 momenta = st.one_of(st.just(0.0), st.floats(0, 0.99))
 steps = st.floats(0.01, 3)
@@ -45,7 +44,6 @@ def loop(filter, g, state=None):
 # ---- against the step
 
 
-@unhurried
 @given(filters, lengths)
 def test_over_time_is_step_by_step(filter, length):
     g = noise(length, 2, 3)
@@ -56,7 +54,6 @@ def test_over_time_is_step_by_step(filter, length):
         assert_close(part, expected_part)
 
 
-@unhurried
 @given(filters, lengths, st.lists(st.floats(0, 1), min_size=1, max_size=2))
 def test_parts_are_the_whole(filter, length, cuts):
     g = noise(length, 3)
@@ -189,7 +186,6 @@ def test_gamma_is_the_papers(restart, phase, t):
 # ---- the recurrence
 
 
-@unhurried
 @given(lengths, st.booleans())
 def test_varying_decays(length, with_start):
     x, decays = noise(length, 2), torch.rand(length, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
@@ -233,3 +229,9 @@ def test_bad_parameters_are_named(make, named):
 def test_no_steps(filter):
     with pytest.raises(ValueError, match="at least one step"):
         filter(torch.zeros(0, 2))
+
+
+@pytest.mark.parametrize("state", [torch.zeros(3), torch.zeros(2, dtype=torch.float64), torch.zeros(1, 2)], ids=str)
+def test_a_state_unlike_the_sequence(state):
+    with pytest.raises(ValueError):
+        Momentum(0.5, 1.0)(torch.zeros(4, 2), state)

@@ -19,7 +19,7 @@ from made import change_record, make_run
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import merge
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, find, identity, runs_on
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, all_runs, find, runs_on
 from hidden_dynamics.data import digits, python_topics, synthetic_speech
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.forecast import calibration as calibrations
@@ -242,7 +242,7 @@ def test_finished_runs_are_not_paid_again(configured, tmp_path, monkeypatch):
 
 
 def finish(root, configuration, run):
-    fingerprint = hashlib.sha256((identity(run) + "digest").encode()).hexdigest()
+    fingerprint = hashlib.sha256((run.identity + "digest").encode()).hexdigest()
     files = make_run(root, configuration, run, weights={}, fingerprint=fingerprint, dataset={"digest": "digest"})
     assert {path.name for path in files.directory.iterdir()} - {GRADIENTS} == set(OUTPUTS)
     return files
@@ -285,7 +285,7 @@ def test_what_is_wrong_in_the_settings_is_named(configured):
 
 def test_the_settings_change_no_run(configured):
     changed = configured(forecast={"gpus": 8, "seconds": 9, "artifacts": ["momentumrnn_table1"]})
-    assert [identity(run) for run in all_runs(changed)] == [identity(run) for run in all_runs(configured())]
+    assert [run.identity for run in all_runs(changed)] == [run.identity for run in all_runs(configured())]
 
 
 # The step

@@ -15,7 +15,7 @@ import pytest
 import torch
 import train
 from conftest import ROOT
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from torch import nn
@@ -175,7 +175,6 @@ def test_a_word_that_cannot_be_unknown_is_refused():
         generation.read_prompt("the dog cat bird", ["<eos>", "the", "cat"])
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from(WORDS)))
 def test_the_text_has_the_words_and_ends_its_lines(words):
     written = "".join(generation.as_text(words))

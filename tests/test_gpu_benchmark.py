@@ -1,22 +1,24 @@
-"""benchmarks/gpu.py: its parts on the CPU at small sizes, what it keeps, what fails; models batched over seeds."""
+"""benchmarks/gpu.py: its parts on the CPU at small sizes, what it keeps, what fails."""
 
+import contextlib
 import csv
+import fcntl
 import importlib
 import json
-import signal
+import math
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
-from conftest import ROOT
+from conftest import ROOT, wait_until
 
 sys.path.append(str(ROOT / "benchmarks"))
 
 import gpu  # noqa: E402
 import gpu_parts  # noqa: E402
-import seeds_together  # noqa: E402
 from gpu_parts import Failed, Figure, Part, Session, at_least, at_most  # noqa: E402
 from test_forecast import made_up  # noqa: E402
 
@@ -28,14 +30,13 @@ SKIPPED = "skipped: needs a GPU"
 @pytest.fixture
 def measured(ended, tmp_path):
     """Runs gpu.py on the CPU; how it ended, and the rows of its CSV."""
-    table, before = tmp_path / "gpu.csv", signal.getsignal(signal.SIGTERM)
+    table = tmp_path / "gpu.csv"
 
     def run(*arguments, device="cpu"):
         end = ended(gpu.main, "--device", device, "--output", table, *arguments)
         return end, list(csv.DictReader(table.open(newline="", encoding="utf-8"))) if table.exists() else []
 
-    yield run
-    signal.signal(signal.SIGTERM, before)
+    return run
 
 
 @pytest.fixture
@@ -92,8 +93,8 @@ def a_gpu(monkeypatch):
     monkeypatch.setattr(gpu, "machine", lambda _: {"device": "a GPU", "torch": torch.__version__, "date": "today"})
 
 
-def session(tmp_path, seconds=60.0):
-    return Session("part", "cpu", True, None, tmp_path / "gpu.csv", time.monotonic() + seconds)
+def session(tmp_path):
+    return Session("part", "cpu", True, None, tmp_path / "gpu.csv", time.monotonic() + 600)
 
 
 @pytest.mark.slow
@@ -173,14 +174,30 @@ def test_a_program_that_fails_is_said_in_its_own_last_line(tmp_path):
     here.run("-c", "import os; assert 'scale' in os.environ['HIDDEN_DYNAMICS_CONFIG']", settings={"scale": "demo"})
 
 
-def test_a_program_is_ended_with_what_it_started_when_its_time_is_over(tmp_path):
-    note = tmp_path / "note"
-    child = f"import time, pathlib; time.sleep(2); pathlib.Path({str(note)!r}).touch()"
-    program = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+HOLDER = """
+import fcntl, sys, time
+file = open(sys.argv[1], "w")
+fcntl.flock(file, fcntl.LOCK_EX)
+print("held", file=file, flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_program_is_ended_with_what_it_started_when_its_time_is_over(tmp_path, monkeypatch):
+    """Which is as soon as its child is at work. That holds a lock as long as it lives."""
+    path = tmp_path / "lock"
+    program = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {HOLDER!r}, {str(path)!r}])"
+    clock = SimpleNamespace(monotonic=lambda: wait_until(lambda: path.exists() and path.read_text()) and math.inf)
+    monkeypatch.setattr(gpu_parts, "time", clock)
     with pytest.raises(Failed, match="time is over"):
-        session(tmp_path, seconds=0.3).run("-c", program)
-    time.sleep(2.2)
-    assert not note.exists()
+        session(tmp_path).run("-c", program)
+
+    def free():
+        with path.open() as file, contextlib.suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+
+    wait_until(free, seconds=300)
 
 
 def test_what_a_benchmark_has_written_is_read_although_it_failed(tmp_path, monkeypatch):
@@ -221,21 +238,3 @@ def test_failing_tests_fail_their_part_and_are_named(tmp_path, monkeypatch):
     assert [next(figures).value for _ in range(3)] == [1, 1, 1]
     with pytest.raises(Failed, match="bad"):
         next(figures)
-
-
-@pytest.mark.parametrize("core", seeds_together.CORES)
-def test_models_that_are_trained_in_one_computation_learn_what_each_learns_alone(core):
-    """Losses, and so clipping and steps, differ by rounding alone; the gradients are large enough to be clipped."""
-
-    def models():
-        return [seeds_together.Classifier(core, 6, seed) for seed in range(3)]
-
-    torch.manual_seed(0)
-    x, labels = 20 * torch.rand(3, 9, 5, 1), torch.randint(10, (3, 5))
-    forms = seeds_together.Alone(models()), seeds_together.Together(models(), "cpu")
-    for _ in range(4):
-        losses = [[loss.item() for loss in form.losses(x, labels)] for form in forms]
-        assert losses[1] == pytest.approx(losses[0], rel=1e-4)
-        for form in forms:
-            form.step(x, labels)
-    assert losses[0][0] != losses[0][1]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import refused
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.configuration import load_datasets
@@ -104,7 +104,6 @@ reports = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
 @given(reports)
 def test_reports_are_read_as_latent_ode_reads_them(drawn: list):
     lines = [

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 from cases import noise
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional
 
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.language_model import Dropouts, LanguageModel
+from hidden_dynamics.models.language_model import LanguageModel
 from hidden_dynamics.models.recurrent import DTRIV, LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM, RMSPropLSTM
 from hidden_dynamics.models.recurrent.states import map_tensors
 from hidden_dynamics.tasks.language import LanguageModelling, columns
@@ -238,11 +238,6 @@ def test_nothing_is_dropped_in_evaluation():
     assert not torch.equal(dropping.train()(words(9)).logits, plain(words(9)).logits)
 
 
-def test_dropouts_are_named_and_zero_where_they_are_not():
-    assert Dropouts(**DROPOUTS) == Dropouts(0.1, 0.4, 0.25, 0.4, 0.5)
-    assert Dropouts(weight=0.5) == Dropouts(0.0, 0.0, 0.0, 0.0, 0.5)
-
-
 # The task
 
 
@@ -359,7 +354,6 @@ def test_settings_and_texts_that_do_not_fit_them_are_refused(changes, complaint)
 
 
 @given(st.integers(12, 3000), st.integers(1, 4), st.integers(2, 80), st.integers(1, 4), st.integers(0, 5))
-@settings(deadline=None)
 def test_segments_follow_one_another_through_the_whole_text(size, batch_size, bptt, epochs, seed):
     schedule = SegmentSchedule({"epochs": epochs, "batch_size": batch_size}, size, bptt, seed)
     position, epoch, rows = 0, 0, size // batch_size

@@ -1,12 +1,15 @@
 """What an iteration does with a batch: all parameters at once or in turn. And the schedule with its rates."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
 from cases import noise
-from hypothesis import given, settings
+from conftest import ROOT
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -254,7 +257,6 @@ sizes = {"batch_size": st.integers(1, 40), "train_size": st.integers(1, 150), "e
 
 
 @given(**sizes, seed=st.integers(0, 5))
-@settings(max_examples=60, deadline=None)
 def test_what_fills_no_batch_is_left_out_of_an_epoch_and_it_is_others_in_another(batch_size, train_size, epochs, seed):
     training = {"epochs": epochs, "batch_size": batch_size, "drop_last": True}
     if train_size < batch_size:
@@ -306,7 +308,6 @@ def test_without_rates_the_learning_rates_stay():
     until=st.one_of(st.none(), st.integers(1, 12)),
     per_epoch=st.integers(1, 7),
 )
-@settings(max_examples=60, deadline=None)
 def test_the_rates_drop_after_the_epochs_named_and_the_training_ends_when_it_is_told_to(
     drops, factor, scale, until, per_epoch
 ):
@@ -329,6 +330,50 @@ def test_the_papers_rates_drop_before_the_iterations_after_epochs_60_100_and_140
     changes = [k for k in range(1, schedule.iterations) if schedule.rate(k) != schedule.rate(k - 1)]
     assert changes == [60 * 429, 100 * 429, 140 * 429]
     assert [schedule.rate(k) for k in (0, *changes)] == pytest.approx([1, 0.1, 0.01, 0.001])
+
+
+OPTIMISERS = {
+    "Adam": {"lr": 0.1, "weight_decay": 0.1, "amsgrad": True},
+    "Adamax": {"lr": 0.1},
+    "RMSprop": {"lr": 0.1, "alpha": 0.9, "momentum": 0.5},
+    "SGD": {"lr": 0.1, "momentum": 0.9, "nesterov": True},
+}
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_an_optimiser_is_torchs_to_the_bit_and_its_state_too(name):
+    ours, torchs = Gated(), Gated()
+    (stepper,) = optimisers.build(ours, {"main": {"name": name, **OPTIMISERS[name]}}).values()
+    plain, x = getattr(torch.optim, name)(torchs.parameters(), **OPTIMISERS[name]), noise(10, 4, seed=3)
+    for step in range(6):
+        for network, optimiser in ((ours, stepper), (torchs, plain)):
+            optimiser.zero_grad()
+            network(x).square().sum().backward()
+            optimiser.step()
+        if step == 2:  # each goes on from the other's state
+            state = stepper.state_dict()
+            stepper.load_state_dict(plain.state_dict())
+            plain.load_state_dict(state)
+    assert torch.equal(ours.hidden, torchs.hidden) and torch.equal(ours.attention, torchs.attention)
+    assert isinstance(stepper, getattr(torch.optim, name))
+
+
+def test_a_training_loads_neither_torchs_compiler_nor_what_only_measurements_need():
+    code = """
+import io, sys, torch
+import hidden_dynamics.tasks.activity, hidden_dynamics.tasks.mortality
+from hidden_dynamics.training import averaging, learning, loop, optimisers
+
+network = torch.nn.Linear(2, 1)
+network.parameter_groups = lambda: {"main": list(network.parameters())}
+steppers = optimisers.build(network, {"main": {"name": "Adam", "lr": 0.1}})
+learning.update(network(torch.ones(3, 2)).sum(), network, steppers, 1.0)
+torch.save(steppers["main"].state_dict(), io.BytesIO())
+steppers["main"].load_state_dict(steppers["main"].state_dict())
+print([name for name in ("torch._dynamo", "sklearn", "pandas", "matplotlib") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_the_optimisers_step_at_the_rates_of_the_schedule_and_keep_their_own(tmp_path):

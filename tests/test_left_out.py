@@ -8,12 +8,11 @@ from made import curves_of, make_run, sources_of, summary_of
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.kinds.curves import Curves
 from hidden_dynamics.artifacts.notes import caption
-from hidden_dynamics.artifacts.tables import csv, html, markdown, tex
-from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN
+from hidden_dynamics.artifacts.tables import csv, html, markdown, tex, write_table
+from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration.jobs import training_jobs
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.pages.sections import section_of
-from hidden_dynamics.results.rows import write_rows
 
 WITHOUT = {"leave_out": ["svhn"]}
 SAID = "Left out by the user (leave_out): SVHN; so there are no runs of svhn_images."
@@ -54,9 +53,10 @@ def test_a_table_of_nothing_else_says_so(tmp_path):
 
 def test_the_pages_section_of_it_has_no_runs(tmp_path):
     artifact = artifact_at("evening", "acenode_table3", **WITHOUT)
-    write_rows(tmp_path / artifact.configuration.paths.verdicts(artifact.name), COLUMNS, judged(artifact).values())
+    write_table(drawn("acenode_table3", tmp_path, ["svhn"]), [tmp_path / file for file in artifact.files()])
     section = section_of(artifact, [], [], tmp_path)
-    assert section.runs == 0 and section.says.endswith("SVHN left out") and SAID in section.notes
+    assert (section.runs, section.stand_ins) == ([], {}) and section.shown.title.endswith("SVHN left out")
+    assert SAID in section.shown.notes
 
 
 def test_a_figure_of_nothing_else_says_so(tmp_path):

@@ -1,4 +1,4 @@
-"""Figures of mean lines: lines are seen whole, what is missing is named, and the page shows the same panels."""
+"""Figures of mean lines: lines are seen whole, and what is missing is named."""
 
 from functools import partial
 
@@ -8,7 +8,6 @@ from drawn import PredictedRuns, artifact_at, assert_nothing_overlaps, legend, p
 from made import change_record
 
 from hidden_dynamics.configuration.runs import PREDICTIONS
-from hidden_dynamics.pages.curve_drawings import curves_drawing
 
 
 @pytest.fixture(params=["acenode_figure5", "acenode_figure6"])
@@ -52,19 +51,6 @@ def test_a_file_that_is_no_archive_is_named(made, labels):
     change_record(files)
     with refused("snakemake", file=files.directory / PREDICTIONS):
         runs.draw()
-
-
-def test_the_page_shows_the_same_panels(made, labels):
-    runs = made()
-    whole, apart = runs.draw(), runs.artifact.taken_apart(runs.sources)
-    assert [list(panel.title) for panel in apart.panels] == [ax.get_title().split("\n") for ax in panels_of(whole)]
-    assert [key.model for key in apart.keys] == list(labels) and [key.label for key in apart.keys] == legend(whole)
-    panels = curves_drawing(runs.artifact.configuration, runs.artifact.name, apart).panels
-    assert len(panels) == len(apart.panels)
-    for place, panel in enumerate(panels):
-        for model in labels:
-            assert panel.svg.count(f'class="curve" data-model="{model}"') == 1
-            assert panel.svg.count(f'class="seed" data-model="{model}"') == (0 if place else 2)
 
 
 @pytest.mark.parametrize(("scale", "seeds"), [("demo", [0, 1]), ("paper", [0, 1, 2])])

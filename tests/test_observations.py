@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.models.observations import Rows, batch_of, quantised
@@ -30,7 +30,6 @@ def listed(rows, chosen, until):
 
 
 @given(seed=st.integers(0, 10**6), until=st.sampled_from([None, 5.0, 2.25, -1.0]))
-@settings(max_examples=40, deadline=None)
 def test_a_batch_holds_the_rows_of_its_series_by_time_and_series(seed, until):
     rows = drawn(seed)
     chosen = np.random.default_rng(seed).integers(0, 5, 4)
@@ -66,7 +65,6 @@ def refined(rows, step):
 
 
 @given(seed=st.integers(0, 10**6), step=st.sampled_from([0.25, 0.5, 1.0, 3.0]))
-@settings(max_examples=40, deadline=None)
 def test_rounded_rows_that_fall_together_are_merged_by_the_mean_of_what_was_observed(seed, step):
     rows = drawn(seed)
     found, expected = quantised(rows, step), refined(rows, step)

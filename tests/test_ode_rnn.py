@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from cases import assert_all_close, noise, randomised
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from plain_latent_ode import dense_of, plain_ode_encoder, plain_ode_rnn, plain_passage, plain_unit, rows_of
 
@@ -106,7 +106,6 @@ def test_in_single_precision_no_gradient_is_a_small_difference_of_large_sums():
     way=st.sampled_from(WAYS),
 )
 @example(seed=0, series=1, rows=1, latest=5, density=1.0, way="backwards").via("one union time")
-@settings(max_examples=40, deadline=None)
 def test_the_passage_is_the_plain_loop_whatever_the_shape(seed, series, rows, latest, density, way):
     observations = drawn(seed, series, rows, 2, latest, density)
     assume(way != "released" or len(observations.times) != 1)  # the released loop divides by 0 then
@@ -234,7 +233,7 @@ def test_without_gradients_no_step_is_kept(monkeypatch):
 
 
 @given(seed=st.integers(0, 10**6), every=st.sampled_from([None, 1, 2, 3, 7]), way=st.sampled_from(WAYS))
-@settings(max_examples=30, deadline=None)
+@example(seed=188189, every=None, way="forwards").via("one row")
 def test_each_series_takes_all_steps_in_turn_and_meets_its_rows_among_them(seed, every, way):
     observations = drawn(seed)
     over = gaps(observations.times, way)
@@ -243,7 +242,7 @@ def test_each_series_takes_all_steps_in_turn_and_meets_its_rows_among_them(seed,
     until = dict(zip(over.order, np.cumsum(over.steps), strict=True))
     before = dict(zip(over.order, np.cumsum(over.steps) - over.steps, strict=True))
     at = np.empty(len(plan.order), dtype=np.int64)
-    at[plan.order] = np.repeat(plan.jumps.times.numpy(), plan.jumps.offsets.diff().numpy())
+    at[plan.order.numpy()] = np.repeat(plan.jumps.times.numpy(), plan.jumps.offsets.diff().numpy())
     for series in range(observations.size):
         taken = plan.lengths[:, series, 0].numpy()
         assert taken[taken != 0].tolist() == lengths.tolist()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.models.gru_ode_bayes.path import euler_path, still_path
@@ -51,7 +51,6 @@ PATHS = {
 
 
 @given(seed=st.integers(0, 10**6), count=st.integers(0, 12), delta=st.sampled_from([0.25, 0.1, 0.5, 1.0]))
-@settings(max_examples=60, deadline=None)
 @pytest.mark.parametrize("way", PATHS)
 def test_a_path_is_that_of_the_released_loop(way, seed, count, delta):
     rng = np.random.default_rng(seed)

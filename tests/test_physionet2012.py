@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import refused
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from raw import pack
 
@@ -81,7 +81,6 @@ measurements = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(measurements, min_size=1, max_size=4), st.sampled_from([QUANTUM, 0.1, 1.0]))
 def test_records_are_read_as_latent_ode_reads_them(stays: list, quantum: float):
     records = []

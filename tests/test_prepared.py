@@ -11,7 +11,7 @@ import numpy as np
 import prepare
 import pytest
 from conftest import file_size_limit, refused
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 from raw import write_registry
@@ -47,7 +47,6 @@ def test_round_trip(tmp_path: Path):
 
 
 @given(st.dictionaries(st.sampled_from(["a", "b", "long_name"]), some_arrays))
-@settings(max_examples=50, deadline=None)
 def test_any_arrays_come_back(tmp_path_factory, arrays: dict[str, np.ndarray]):
     path = tmp_path_factory.mktemp("prepared") / "some.npz"
     prepared.save(path, arrays, {})

@@ -42,7 +42,7 @@ def test_every_result_has_category_labels_and_caption_and_every_rule_its_run_tim
         assert title in results[path]["caption"] and "Scale: demo (" in results[path]["caption"]
         assert results[path]["data_uri"].startswith("data:")
     times = {value["rule"]: value["runtime"] for value in part_of(report, "runtimes")["data"]["values"]}
-    assert {"render_table", "render_figure"} <= set(times) and min(times.values()) > 0
+    assert {TABLE, FIGURE} <= set(times) and min(times.values()) > 0
 
 
 @pytest.mark.slow

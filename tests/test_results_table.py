@@ -15,7 +15,6 @@ from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.artifacts.tables import Table, csv, html, markdown, tex
 from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.data.folds import folds, overlap
-from hidden_dynamics.pages.origins import origins_of
 
 MNIST = "momentumrnn_table11"
 
@@ -86,8 +85,6 @@ def test_a_table_of_accuracies_is_as_approved():
     late = row(value=0.1, seed=3, device="NVIDIA H200", status="diverged", diverged_at="91")
     table = drawn([own, row(value=0.99), late, row("momentum_lstm", 0.98), row("sr_lstm", None)], artifact)
     approved("momentumrnn_table11.md", markdown(table))
-    assert len(table.rows) == len(table.frame) and (table.rows[0], table.rows[-1]) == (("lstm", 128), ("my_lstm", 128))
-    assert table.ours == {("MNIST", "ours"): "mnist", ("PMNIST", "ours"): "pmnist"}
 
 
 def test_what_of_a_model_is_ours_is_said_below_the_table():
@@ -167,7 +164,7 @@ NOT_RUN = "not run at this scale"
 @pytest.mark.parametrize(
     ("scale", "settings", "ends"),
     [
-        ("demo", {}, "in place of MNIST, 10 epochs, N = 32: not comparable with the published numbers"),
+        ("demo", {}, "in place of MNIST, 5 epochs, N = 32: not comparable with the published numbers"),
         ("pilot", {}, "pilot scale, 10 epochs: not comparable with the published numbers"),
         (
             "paper",
@@ -278,7 +275,6 @@ def test_a_table_of_two_tasks_and_two_metrics_is_as_approved():
     """
     table = of_speech()
     approved("momentumrnn_table2.md", markdown(table))
-    assert table.ours["TIMIT: Test MSE", "ours, previous frame"] == "timit_recall"
     ranks = table.data[(table.data["task"] == "timit") & (table.data["paper_size"] == 84)].head(4)
     assert list(ranks["metric"]) == ["validation_loss", "test_loss"] * 2
     assert list(ranks["rank"]) == list(ranks["published_rank"]) == [2, 2, 1, 1]
@@ -498,7 +494,7 @@ def test_the_best_possible_predictor_is_the_last_row_and_is_not_compared():
     """By hand: limits of 0.20, 0.22 and 0.24 have a mean of 0.22 and a deviation of 0.02."""
     limits = {"test_mse": 0.2, "test_negll": 0.7}
     table, without = (of_forecasts("demo", 200, known, seeds=[0, 1, 2]) for known in (limits, None))
-    assert table.rows[-1] == ("limit", None) and len(table.rows) == len(table.frame) == len(without.rows) + 1
+    assert len(table.frame) == len(without.frame) + 1
     last = table.frame.iloc[-1]
     said = [text for text in last if text != "–"]
     assert said == ["Limit (optimal predictor)", "0.22 ± 0.02 (n = 3)", "0.72 ± 0.02 (n = 3)"]
@@ -625,15 +621,11 @@ def test_a_metric_that_a_task_should_have_is_missed():
 def test_a_row_has_a_size_for_each_task():
     artifact, rows = of_family("acenode_table11")
     table = drawn(rows, artifact)
-    assert [tuple(key) for key in table.rows] == [
-        (model, "20 / 15") for model in ("fc_ace_latent_ode", "fixed_ace_latent_ode", "ace_latent_ode")
-    ]
     assert list(table.frame["", "N"]) == ["20 / 15"] * 3
     fc = cells(table, "FC-ACE-Latent-ODE", "Human Activity: Accuracy (printed as “AUC”)")
     assert (fc["ours"], fc["published"]) == ("0.854 ± 0.006 (n = 2)", "0.569")
     sizes = {(found["task"], found["paper_size"]) for found in table.data.to_dict("records")}
     assert sizes == {("physionet", 20), ("human_activity", 15), ("physionet_extrapolation", 20)}
-    assert set(origins_of(artifact, rows)) == {(model, size) for model, size in table.rows}
 
 
 def test_a_table_may_leave_out_models_of_the_users_own(project):

@@ -9,8 +9,8 @@ import judge_claims
 import numpy as np
 import pytest
 from approved import approved
-from conftest import refused
-from hypothesis import given, settings
+from conftest import examples, refused
+from hypothesis import given
 from hypothesis import strategies as st
 from judged import (
     BLOCKS,
@@ -149,7 +149,7 @@ def test_every_kind_is_known_to_have_a_direction_or_none():
     assert {kind for kind, has in HAS_A_DIRECTION.items() if not has} == {"value", "reaches", "smaller"}
 
 
-@settings(max_examples=12, deadline=None)
+@examples(10)
 @given(st.data())
 def test_no_claim_has_both_verdicts_and_families_stay_whole(table, data):
     """Whichever models' runs depart: their tests stay in the family of the others, and adjust them."""

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 from cases import assert_close, noise
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
 from hidden_dynamics.configuration import read_yaml
 from hidden_dynamics.models.observations import Rows, batch_of
 from hidden_dynamics.models.series import GRUD, TLSTM, GRUSimple, NeuralODEVAE, SequentialVAE
-from hidden_dynamics.models.series.latent import Gaussian, divergence
 from hidden_dynamics.models.series.padding import padded
 from hidden_dynamics.system.files import ROOT
 
@@ -26,7 +26,6 @@ INFERRING = {"neural_ode_vae": NeuralODEVAE, "neural_ode_vae_mask": NeuralODEVAE
 every_one = pytest.mark.parametrize("name", ROW_BY_ROW | INFERRING)
 row_by_row = pytest.mark.parametrize("name", ROW_BY_ROW)
 seeds = given(seed=st.integers(0, 10**6))
-few = settings(max_examples=10, deadline=None)
 
 
 class Task:
@@ -155,7 +154,6 @@ def plainly(name, network, rows, time):
 
 @row_by_row
 @seeds
-@few
 def test_a_row_is_predicted_by_the_papers_equations_from_those_before_it(name, seed):
     network, batch = made(name), whole(drawn(seed, most=5))
     rows, found = row_lists(batch), network(batch)
@@ -172,7 +170,6 @@ def test_a_row_is_predicted_by_the_papers_equations_from_those_before_it(name, s
 
 @row_by_row
 @seeds
-@few
 def test_later_rows_change_no_earlier_prediction(name, seed):
     network, rows = made(name), drawn(seed)
     batch, until = whole(rows), 2.0
@@ -300,21 +297,12 @@ def test_a_gated_transition_starts_with_the_state_as_it_is():
     assert torch.equal(linear.weight, torch.eye(N)) and not linear.bias.any()
 
 
-@seeds
-@few
-def test_the_divergence_of_gaussians_is_that_of_torch(seed):
-    q, p = (Gaussian(noise(2, 3, seed=seed + k), noise(2, 3, seed=seed + 2 + k).exp()) for k in (0, 7))
-    normal = [torch.distributions.Normal(each.mean, each.variance.sqrt()) for each in (q, p)]
-    assert_close(divergence(q, p), torch.distributions.kl_divergence(*normal).sum())
-    assert divergence(q, q) == 0
-
-
 # ------------------------------------------------------------------------------------------------------------- of all
 
 
 @every_one
 @seeds
-@settings(max_examples=3, deadline=None)
+@examples(3)
 def test_a_series_is_predicted_alike_alone_and_in_any_batch(name, seed):
     network, rows = made(name), drawn(seed)
     order = np.random.default_rng(seed).permutation(SERIES)

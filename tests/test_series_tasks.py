@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import refused
+from sklearn import metrics
 from sklearn.model_selection import train_test_split
 
 from hidden_dynamics.configuration import load, parse_settings
@@ -35,6 +36,9 @@ TAGS = {
 
 class Echo(LatentNetwork):
     """Two samples: the time asked and its half for each feature, and logits that depend on the place; remembers."""
+
+    def __init__(self):
+        torch.nn.Module.__init__(self)  # of any task
 
     def forward(self, batch: SeriesBatch) -> Answer:
         self.batch, asked = batch, batch.asked
@@ -95,6 +99,12 @@ def test_the_split_is_that_of_the_released_code(count: int):
     held = split(count, 0.1)
     assert held["train"].tolist() + held["validation"].tolist() == train.tolist()
     assert len(held["validation"]) == max(1, round(0.1 * len(train)))
+
+
+@pytest.mark.parametrize("moved", [lambda times: times / 3, lambda times: times + 25])
+def test_a_part_of_which_nothing_is_asked_or_given_is_refused(stays, moved):
+    with refused("nothing"):
+        regression(stays | {"times": moved(stays["times"])}, "extrapolation")
 
 
 def test_too_few_series_to_be_split_are_refused():
@@ -189,6 +199,8 @@ def test_scores_of_probabilities_are_those_of_plain_loops():
     found = [(truth[scores >= level].sum(), (scores >= level).sum()) for level in levels]
     steps = [(hits - before) / truth.sum() * hits / count for (before, _), (hits, count) in pairwise([(0, 0), *found])]
     assert average_precision(truth, scores) == pytest.approx(sum(steps))
+    assert area_under_roc(truth, scores) == pytest.approx(metrics.roc_auc_score(truth, scores))
+    assert average_precision(truth, scores) == pytest.approx(metrics.average_precision_score(truth, scores))
     order = np.argsort(scores, kind="stable")
     bins = [order[5 * i : 5 * i + 5] for i in range(3)] + [order[15 + 4 * i : 19 + 4 * i] for i in range(7)]
     gaps = [len(each) / 43 * abs(scores[each].mean() - truth[each].mean()) for each in bins]

@@ -1,6 +1,5 @@
 """The page of a figure and its files: whole, valid, and the same bytes wherever they are made."""
 
-import json
 import os
 import re
 import subprocess
@@ -25,9 +24,10 @@ def test_files_are_valid_and_the_same_from_another_process(tmp_path):
     artifact = artifact_at("demo", NAME)
     write_inputs(tmp_path, artifact, summary=summary_of(artifact), curves=curves_of(artifact))
     save(artifact.draw(Sources(artifact, tmp_path)), tmp_path / "here/x")
-    command = [sys.executable, str(ROOT / "scripts/render.py"), "--artifact", NAME, "--root", str(tmp_path)]
-    settings = json.dumps({"scale": "demo", "seeds": [0, 1]})
-    subprocess.run([*command, "--config", settings], check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    program = f"import render; from drawn import artifact_at; render.draw(artifact_at('demo', {NAME!r}), Path.cwd())"
+    path = os.pathsep.join(str(ROOT / folder) for folder in (".", "scripts", "tests"))
+    command = [sys.executable, "-c", f"from pathlib import Path; {program}"]
+    subprocess.run(command, check=True, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path})
     here = {kind: (tmp_path / f"here/x.{kind}").read_bytes() for kind in ("pdf", "png")}
     assert len(list((tmp_path / "here").iterdir())) == 2
     assert list(here.values()) == [(tmp_path / file).read_bytes() for file in artifact.files()]

@@ -94,7 +94,7 @@ def test_what_torchs_lstm_has_and_ours_has_not_is_refused(name, option):
 def test_a_packed_sequence_is_refused_and_ragged_batches_have_a_function_of_their_own():
     sequences = [noise(5, D, seed=1), noise(3, D, seed=2)]
     rnn = LSTMS["MomentumLSTM"](D, N).double()
-    with pytest.raises(AttributeError):
+    with pytest.raises(ValueError):
         rnn(pack_sequence(sequences))
     h = hd.run_ragged(rnn, nn.utils.rnn.pad_sequence(sequences), torch.tensor([5, 3]))
     assert_all_close([h], [pack_sequence([rnn(sequence)[0] for sequence in sequences]).data])

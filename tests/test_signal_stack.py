@@ -31,8 +31,8 @@ with Interruption():
     within = stack()
 print(json.dumps([before, within, faulthandler.is_enabled()]))
 """
-# 200 steps of torch's LSTM amid hundreds of signals a second. Without a stack for handlers, 9 of 9 such processes
-# crashed (torch 2.11).
+# 200 steps or more of torch's LSTM amid hundreds of signals a second. Without a stack for handlers, 9 of 9 such
+# processes crashed (torch 2.11).
 TRAINING = """
 import torch
 
@@ -50,9 +50,11 @@ expected = step()
 with Interruption():
     signal.signal(signal.SIGALRM, lambda *given: signals.append(given))
     signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
-    same = [step() == expected for _ in range(200)]
+    same = []
+    while len(same) < 200 or len(signals) < 50:
+        same.append(step() == expected)
     signal.setitimer(signal.ITIMER_REAL, 0)
-print(json.dumps([same.count(True), len(signals)]))
+print(json.dumps(all(same)))
 """
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's stack_t")
@@ -78,6 +80,4 @@ def test_faulthandler_stays_as_its_user_set_it():
 
 
 def test_signals_amid_torchs_lstm_change_nothing():
-    same, signals = child(TRAINING)
-    assert same == 200
-    assert signals > 50
+    assert child(TRAINING)

@@ -21,7 +21,6 @@ def test_ours_stand_beside_the_published_with_the_ordering():
     """By hand: 0.50 and 0.52 have the mean 0.51 and the deviation 0.0141; ACE-ODE-Net's 0.65 is 0.14 above."""
     table = drawn(artifact_at("paper", TABLE))
     approved(f"{TABLE}_paper.md", markdown(table))
-    assert table.rows[0] == ("ode_net", 64) and table.ours == {("", "ours"): "cifar10_images"}
     assert table.data["mean"].tolist() == pytest.approx([0.51, 0.50, 0.65])
     assert table.data["std"].tolist() == pytest.approx([0.02 / 2**0.5, 0.02 / 2**0.5, 0.1 / 2**0.5])
     assert table.data["n"].tolist() == [2, 2, 2]

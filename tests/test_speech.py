@@ -14,8 +14,8 @@ import pytest
 import scipy.signal
 import soundfile
 from approved import approved
-from conftest import refused
-from hypothesis import given, settings
+from conftest import examples, refused
+from hypothesis import example, given
 from hypothesis import strategies as st
 from raw import pack, write_registry
 
@@ -25,7 +25,6 @@ from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.digest import reachable
 
-unhurried = settings(max_examples=30, deadline=None)
 seeds = st.integers(0, 2**32)
 
 
@@ -42,22 +41,40 @@ def audio(samples: np.ndarray, rate: int = 16000, kind: str = "NIST", subtype: s
 # --------------------------------------------------------------------------------------------------------------- frames
 
 
-def frames_by_the_book(samples: np.ndarray) -> np.ndarray:
-    """The definition, in float64 and without a library for spectrograms."""
+def transforms(samples: np.ndarray) -> np.ndarray:
+    """The definition's S, in float64 and without a library for spectrograms."""
     x = np.concatenate([np.zeros(256), samples / 32768, np.zeros(-len(samples) % 128), np.zeros(256)])
     window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(256) / 256)
     rows = [x[start : start + 256] * window for start in range(0, len(x) - 255, 128)]
     basis = np.exp(-2j * np.pi * np.outer(np.arange(256), np.arange(129)) / 256)
-    return 10 * np.log10(1e-5 + np.abs(np.array(rows) @ basis) ** 2)
+    return np.array(rows) @ basis
 
 
-@unhurried
+def decibels(magnitude: np.ndarray) -> np.ndarray:
+    return 10 * np.log10(1e-5 + magnitude**2)
+
+
+def in_single_precision(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the most that float32 may give in dB: (frames, 129) each.
+
+    An error of a bin is one of the whole frame: of the root of its summed power, 6.7 u in each of the 8 stages (Higham,
+    Accuracy and Stability of Numerical Algorithms, 2002, Theorem 24.2) and 2 u of the window. In a bin of little power
+    it is large in dB. The sum, the logarithm and the product are rounded, too, each to half an ulp of 64 dB.
+    """
+    u = np.finfo(np.float32).eps / 2
+    whole = math.sqrt(2) * np.linalg.norm(s, axis=1, keepdims=True)  # no less than over all 256 bins
+    error, rounding = (8 * 6.7 + 2) * u * whole, 3 * 64 * u
+    return decibels(np.maximum(np.abs(s) - error, 0)) - rounding, decibels(np.abs(s) + error) + rounding
+
+
 @given(seeds, st.integers(256, 3000), st.sampled_from([0, 1, 30, 1000, 32767]))
+@example(2636, 378, 32767).via("a bin of almost no power")
 def test_frames_are_the_definition(seed: int, length: int, peak: int):
     samples = noise(seed, length, peak) if peak else np.zeros(length, np.int16)  # silence
     found = speech.frames(samples, "x")
     assert found.shape == (math.ceil(length / 128) + 3, 129) and found.dtype == np.float32
-    np.testing.assert_allclose(found, frames_by_the_book(samples), atol=2e-3, rtol=0)
+    least, most = in_single_precision(transforms(samples))
+    assert (least <= found).all() and (found <= most).all()
     assert found[0] == pytest.approx(-50, abs=1e-5) and found[-1] == pytest.approx(-50, abs=1e-5)
 
 
@@ -89,7 +106,6 @@ def test_packing():
 # ----------------------------------------------------------------------------------------------------------- resampling
 
 
-@unhurried
 @given(seeds, st.integers(1, 2000))
 def test_halving_the_rate_is_a_sinc_under_a_kaiser_window(seed: int, length: int):
     samples = noise(seed, length, 8000)
@@ -502,7 +518,7 @@ def test_generated_speech_is_the_same_every_time_and_each_utterance_another():
     assert len({beginning.tobytes() for beginning in beginnings}) == 6
 
 
-@unhurried
+@examples(10)
 @given(seeds, st.integers(100, 500), st.integers(0, 500))
 def test_generated_durations(seed: int, shortest: int, more: int):
     asked = {"train": 2, "validation": 1, "test": 1, "shortest": shortest, "longest": shortest + more, "seed": seed}

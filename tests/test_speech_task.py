@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from cases import assert_all_close
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -203,7 +203,6 @@ def test_an_evaluation_is_over_the_whole_splits_at_once(target, size, monkeypatc
         assert type(measured[f"{split}_loss"]) is float
 
 
-@settings(deadline=None, max_examples=25)
 @given(st.lists(st.integers(4, 15), min_size=1, max_size=9), st.integers(1, 9), st.sampled_from(TARGETS))
 def test_the_mean_over_an_epochs_batches_weighted_by_frames_is_the_split_at_once(lengths, batch_size, target):
     task = make(target, lengths={split: lengths for split in LENGTHS})

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import refused
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
@@ -71,7 +71,6 @@ def test_a_table_is_read(tmp_path: Path):
     assert arrays["lengths"].tolist() == [3, 1, 1] and arrays["ids"].tolist() == [0, 3, 7]
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**40))
 def test_what_is_written_is_read_again_bit_for_bit_in_any_order(seed: int):
     arrays = drawn(seed)

@@ -4,23 +4,19 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from hidden_dynamics.results.statistics import mean_and_std, mean_band, student_t, thin, triangular_moving_average
 
-unhurried = settings(deadline=None, max_examples=60)
 curves = arrays(np.float64, st.integers(1, 80), elements=st.floats(-1e6, 1e6))
 windows = st.integers(1, 100)
 
 
-def test_mean_and_std_by_hand():
+def test_mean_and_std_by_hand_and_of_few():
     assert mean_and_std([1.0, 2.0, 3.0, 4.0]) == pytest.approx((2.5, math.sqrt(5 / 3)))
-
-
-def test_mean_and_std_of_few():
     assert mean_and_std([3.0])[0] == 3.0
     assert math.isnan(mean_and_std([3.0])[1])
     assert all(math.isnan(value) for value in mean_and_std([]))
@@ -86,13 +82,11 @@ def test_moving_average_by_hand(values, window, smooth):
     assert triangular_moving_average(values, window).tolist() == pytest.approx(smooth)
 
 
-@unhurried
 @given(curves)
 def test_moving_average_of_one_point_changes_nothing(values):
     np.testing.assert_array_equal(triangular_moving_average(values, 1), values)
 
 
-@unhurried
 @given(curves, windows)
 def test_moving_average_stays_within_the_curve(values, window):
     smooth = triangular_moving_average(values, window)
@@ -102,14 +96,12 @@ def test_moving_average_stays_within_the_curve(values, window):
     assert values.min() - slack <= smooth.min() and smooth.max() <= values.max() + slack
 
 
-@unhurried
 @given(st.integers(1, 80), windows, st.floats(-1e6, 1e6))
 def test_moving_average_keeps_constants(points, window, value):
     smooth = triangular_moving_average(np.full(points, value), window)
     np.testing.assert_allclose(smooth, value, rtol=1e-12)
 
 
-@unhurried
 @given(curves, st.integers(1, 25).map(lambda n: 2 * n - 1))
 def test_moving_average_with_an_odd_window_does_not_lean(values, window):
     backwards = triangular_moving_average(values[::-1], window)[::-1]
@@ -117,7 +109,6 @@ def test_moving_average_with_an_odd_window_does_not_lean(values, window):
     np.testing.assert_allclose(backwards, triangular_moving_average(values, window), atol=slack, rtol=0)
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.lists(st.integers(0, 200_000), min_size=1, max_size=300, unique=True), st.integers(2, 100))
 def test_thin_keeps_first_and_last_and_order(x, count):
     x = np.sort(np.array(x, dtype=float))

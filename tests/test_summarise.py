@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import render
 import summarise
 from approved import approved
 from conftest import refused
@@ -17,7 +18,7 @@ from hidden_dynamics.results.rows import read_rows, write_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import mean_band, triangular_moving_average
 
-FIGURE, LANGUAGE, WITHOUT_RUNS = "momentumrnn_figure3", "momentumrnn_figure5", "momentumrnn_table6"
+FIGURE, LANGUAGE = "momentumrnn_figure3", "momentumrnn_figure5"
 POINTS = 120
 FAILURE = {"cause": "step size underflow", "time": 0.25, "step": 8, "during": "backward"}
 
@@ -297,36 +298,24 @@ def test_a_language_model_that_diverged_or_never_had_a_validation_loss(texts, co
     np.testing.assert_allclose(numbers(curve, "mean")[3:], validation_of(third)[3:], rtol=1e-12)
 
 
-# scripts/summarise.py
+# The scripts
 
 
-@pytest.fixture
-def summarised(ended, tmp_path):
-    """How the step ends for an artifact of the runs under `tmp_path`."""
-
-    def run(artifact, seeds=(0, 1, 2)):
-        settings = json.dumps({"scale": "demo", "seeds": seeds})
-        return ended(summarise.main, "--artifact", artifact, "--root", tmp_path, "--config", settings)
-
-    return run
-
-
-def test_the_step_writes_where_the_summary_and_the_curves_are_sought(finished, figure, summarised):
-    assert summarised(FIGURE).code == 0
+def test_runs_are_gathered_where_the_summary_and_the_curves_are_sought(finished, figure, ended):
+    render.gather(figure, finished)
     summary_file, curves_file = (finished / figure.inputs()[name] for name in ("summary", "curves"))
     assert len(read_rows(summary_file, summary.COLUMNS)) == len(figure.cell_runs)
     assert read_rows(curves_file, curves.COLUMNS)
     assert {path.suffix for path in summary_file.parent.glob(".*")} == {".sha256"}  # nothing half-written is left
-    failed = summarised(FIGURE, seeds=[7])
+    failed = ended(render.main, "--artifact", FIGURE, "--root", finished, "--config", '{"seeds": [7]}')
     assert failed.code == 1 and failed.err.startswith("error: ") and failed.err.count("\n") == 1
     assert "run snakemake again" in failed.err
 
 
-def test_all_is_every_configured_run_and_a_table_without_runs_has_a_header_only(tmp_path, configuration, summarised):
+def test_all_is_every_configured_run(tmp_path, configuration, ended):
     runs = all_runs(configuration)
     for run in runs:
         make_run(tmp_path, configuration, run)
-    assert summarised("all").code == summarised(WITHOUT_RUNS).code == 0
+    assert ended(summarise.main, "--root", tmp_path, "--config", '{"seeds": [0, 1, 2]}').code == 0
     rows = read_rows(tmp_path / configuration.paths.summary("all"))
     assert [row["directory"] for row in rows] == [run.directory for run in runs]
-    assert read_rows(tmp_path / configuration.paths.summary(WITHOUT_RUNS), summary.COLUMNS) == []

@@ -3,11 +3,13 @@
 SLURM's commands are scripts here; tests/slurm has the real ones.
 """
 
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 import train_job
@@ -28,7 +30,7 @@ while len(list(pathlib.Path().glob("training*"))) < int(companions):
 if end == "killed":
     signal.raise_signal(signal.SIGKILL)
 if end == "waits":
-    time.sleep(60)
+    time.sleep(600)
 sys.exit(int(end))
 """
 
@@ -36,7 +38,6 @@ sys.exit(int(end))
 @pytest.fixture
 def trainings(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    before = {signum: signal.getsignal(signum) for signum in (signal.SIGTERM, signal.SIGINT)}
 
     def of(ends, at_once=1, companions=0):
         commands = [
@@ -45,9 +46,7 @@ def trainings(tmp_path, monkeypatch):
         ]
         return train_job.Trainings(commands, at_once)
 
-    yield of
-    for signum, handler in before.items():
-        signal.signal(signum, handler)
+    return of
 
 
 def there(tmp_path):
@@ -56,7 +55,7 @@ def there(tmp_path):
 
 def test_so_many_go_side_by_side_and_what_is_done_before_the_time_is_out_stays_done(trainings):
     job = trainings([0, 0, 0], at_once=3, companions=3)
-    assert job.run(time.monotonic() + 100) == 0
+    assert job.run(math.inf) == 0
     assert not job.out_of_time
 
 
@@ -66,21 +65,31 @@ def test_a_failure_leaves_the_others_alone_and_is_the_jobs(trainings, tmp_path, 
     assert "a training was killed" in capfd.readouterr().err
 
 
-def test_out_of_time_those_that_go_are_stopped_and_the_rest_not_begun(trainings, tmp_path):
+def test_out_of_time_those_that_go_are_stopped_and_the_rest_not_begun(trainings, tmp_path, monkeypatch):
+    clock = SimpleNamespace(monotonic=lambda: len(there(tmp_path)), sleep=time.sleep)
+    monkeypatch.setattr(train_job, "time", clock)
     job = trainings(["waits", "waits", 0], at_once=2, companions=2)
-    assert job.run(time.monotonic() + 2) == 128 + signal.SIGTERM
+    assert job.run(1.5) == 128 + signal.SIGTERM
     assert job.out_of_time
     assert there(tmp_path) == ["training0", "training1"]
 
 
 def test_a_signal_is_handed_on(trainings):
     job = trainings(["waits", "waits"], at_once=1)
-    sender = subprocess.Popen(
-        ["sh", "-c", f"while ! [ -e training0 ]; do sleep 0.1; done; sleep 0.2; kill {os.getpid()}"]
-    )
+    sender = subprocess.Popen(["sh", "-c", f"until [ -e training0 ]; do sleep 0.1; done; kill {os.getpid()}"])
     assert job.run(None) == 128 + signal.SIGTERM
     assert sender.wait() == 0
     assert not job.out_of_time and job.waiting
+
+
+def test_an_interruption_that_is_ignored_stays_so_and_sigterm_is_obeyed_even_then(trainings):
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, signal.SIG_IGN)
+    job = trainings([0, 0])
+    signal.raise_signal(signal.SIGINT)
+    assert not job.stopping
+    signal.raise_signal(signal.SIGTERM)
+    assert job.stopping and job.run(None) == 128 + signal.SIGTERM
 
 
 @pytest.mark.parametrize("minutes", [1, 10, 60, 720, 2880])
@@ -134,7 +143,16 @@ def stop(*given):
     file.write_text(os.environ["STATE"])
     sys.exit(143)
 signal.signal(signal.SIGTERM, stop)
-time.sleep(60)
+pathlib.Path("at_work").touch()
+time.sleep(600)
+"""
+# Its time is over as soon as it is at work.
+DRIVER = """
+import os, sys, time, types
+import train_job
+train_job.TRAIN = [sys.executable, "train.py"]
+train_job.time = types.SimpleNamespace(monotonic=lambda: 60 * os.path.exists("at_work"), sleep=time.sleep)
+sys.exit(train_job.main())
 """
 
 
@@ -145,10 +163,9 @@ def test_a_job_out_of_time_is_queued_again_where_something_was_trained(commands,
     checkpoint.write_text("old")
     commands(squeue="echo 0:13", scontrol=f'echo "$@" > {tmp_path}/asked; exit 1')
     (tmp_path / "train.py").write_text(KEEPS)
-    driver = "import sys, train_job; train_job.TRAIN = [sys.executable, 'train.py']; sys.exit(train_job.main())"
     given = ["--task", "adding", "--model", "lstm-n32", "--seed", "0", "--threads", "1", "--requeue"]
     done = subprocess.run(
-        [sys.executable, "-c", driver, *given],
+        [sys.executable, "-c", DRIVER, *given],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": f"{ROOT / 'scripts'}:{ROOT}", "SLURM_JOB_ID": "17", "STATE": state},
         capture_output=True,

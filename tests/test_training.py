@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made import record_of
 from torch import nn
@@ -126,7 +126,6 @@ schedules = st.tuples(st.integers(1, 5), st.integers(1, 40), st.integers(1, 150)
 
 
 @given(given=schedules, seed=st.integers(0, 10))
-@settings(max_examples=60, deadline=None)
 def test_every_example_comes_once_per_epoch_and_no_batch_is_too_large(given, seed):
     epochs, batch_size, train_size = given
     schedule = Schedule({"epochs": epochs, "batch_size": batch_size}, train_size, seed)
@@ -140,7 +139,6 @@ def test_every_example_comes_once_per_epoch_and_no_batch_is_too_large(given, see
 
 
 @given(given=schedules, every=st.one_of(st.none(), st.integers(1, 400)))
-@settings(max_examples=60, deadline=None)
 def test_it_evaluates_every_so_many_iterations_and_at_the_end(given, every):
     epochs, batch_size, train_size = given
     training = {"epochs": epochs, "batch_size": batch_size} | ({} if every is None else {"evaluate_every": every})
@@ -423,7 +421,6 @@ def test_a_damaged_checkpoint_is_reported_and_the_previous_one_used(tmp_path, ca
 
 
 @given(position=st.integers(0, 10**9), bit=st.integers(0, 7))
-@settings(max_examples=60, deadline=None)
 def test_no_single_flipped_bit_of_a_checkpoint_goes_unnoticed(tmp_path_factory, position, bit):
     checkpoint = Checkpoint(tmp_path_factory.mktemp("checkpoint"), "abc")
     checkpoint.save({"x": torch.arange(10)})
@@ -562,6 +559,16 @@ def test_a_signal_during_any_saving_of_a_checkpoint_is_obeyed_even_at_the_last(t
         assert_same(*run_loop(tmp_path / str(at)), whole)
 
 
+def test_a_sigint_that_is_ignored_stays_so_and_sigterm_is_obeyed_even_then(tmp_path):
+    """As in what a script runs in the background."""
+    for signum in SIGNALS:
+        signal.signal(signum, signal.SIG_IGN)
+    ignoring = run_loop(tmp_path / "ignoring", task=stopped(Regression(), 2, signal.SIGINT))
+    assert_same(*ignoring, run_loop(tmp_path / "whole"))
+    with pytest.raises(Interrupted):
+        run_loop(tmp_path / "stopped", task=stopped(Regression(), 2, signal.SIGTERM))
+
+
 def test_the_signals_handlers_are_put_back_after_the_training(tmp_path):
     before = [signal.getsignal(signum) for signum in SIGNALS]
     run_loop(tmp_path / "whole")
@@ -591,6 +598,18 @@ def test_the_arithmetic_is_deterministic_and_of_the_precision_asked_for(precisio
     assert torch.backends.cudnn.deterministic and not torch.backends.cudnn.benchmark
     assert (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32) == (tf32, tf32)
     assert torch.get_num_threads() == 1
+
+
+def test_several_threads_add_in_one_order():
+    """The gradient of indexing: torch's fast algorithm adds in the order in which the threads come."""
+    weight, rows = torch.zeros(200), torch.randint(0, 200, (200_000,))
+    values = torch.randn(len(rows))
+    devices.set_arithmetic(4, "fp32")
+    sums = {weight.clone().index_put_((rows,), values, accumulate=True).numpy().tobytes() for _ in range(20)}
+    assert len(sums) == 1
+    assert not torch.utils.deterministic.fill_uninitialized_memory
+    devices.set_arithmetic(1, "fp32")
+    assert torch.are_deterministic_algorithms_enabled() == torch.cuda.is_available()
 
 
 # scripts/train.py, in this process

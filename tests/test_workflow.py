@@ -11,13 +11,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import yaml
-from conftest import ROOT
+from conftest import ROOT, wait_until
 from one_process import OneProcess
 from repository import MOMENTUM, PARITY, SETTINGS, TARGETS, Workflow, add_what_a_user_adds, copy_repository
 from rules_read import rules_with
@@ -229,46 +228,34 @@ def test_where_every_run_is_a_job_a_changed_equation_lists_exactly_its_models(re
     assert workflow.jobs(*records, scale="separate") == expected
 
 
-def start(workflow, *arguments, **settings):
-    """Snakemake in a process group of its own, as in a terminal."""
-    command = workflow.command(*arguments, **(SETTINGS | settings))
-    with open(workflow.root / "said", "a") as log:
-        return subprocess.Popen(command, cwd=workflow.root, stdout=log, stderr=log, start_new_session=True)
-
-
 def evaluations(workflow):
     path = workflow.root / "evaluations"
     return path.stat().st_size if path.exists() else 0
 
 
-def stop_after(process, workflow, count, signum):
-    """Send a signal to the whole group once so many evaluations have been made in all."""
-    deadline = time.monotonic() + 120
-    while evaluations(workflow) < count:
-        assert process.poll() is None, (workflow.root / "said").read_text()[-4000:]
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+def stopped_at(count, workflow, signum, *arguments, **settings):
+    """Snakemake in a process group of its own, as in a terminal, to which a signal is sent in evaluation `count`."""
+    command = workflow.command(*arguments, **(SETTINGS | settings))
+    own = {"env": os.environ | {"STOPPED_AT": str(count)}, "start_new_session": True}
+    with open(workflow.root / "said", "w") as log:
+        process = subprocess.Popen(command, cwd=workflow.root, stdout=log, stderr=log, **own)
+    wait_until(lambda: evaluations(workflow) == count or process.poll() is not None)
+    assert process.poll() is None, (workflow.root / "said").read_text()[-4000:]
     os.killpg(process.pid, signum)
-    return process.wait(timeout=60)
+    return process.wait()
 
 
 def test_an_interrupted_and_then_killed_invocation_continues_to_the_same_numbers(repository, tmp_path):
     shutil.copytree(repository.root, tmp_path / "repository")
     workflow = Workflow(tmp_path / "repository")
-    long = SETTINGS | {"overrides": {"tasks": {"parity": {"training": {"epochs": 1500}}}}}
-    run, total = workflow.root / PARITY, 75  # evaluations of an uninterrupted training
+    long = SETTINGS | {"overrides": {"tasks": {"parity": {"training": {"epochs": 160}}}}}
+    run, total = workflow.root / PARITY, 8  # evaluations of an uninterrupted training
 
-    process = start(workflow, f"{PARITY}/run.json", **long)
-    assert stop_after(process, workflow, 15, signal.SIGINT) != 0
-    interrupted = evaluations(workflow)
-    assert interrupted < total
+    assert stopped_at(3, workflow, signal.SIGINT, f"{PARITY}/run.json", **long) != 0
     assert not (run / "run.json").exists()
     assert (run / "checkpoint.pt").exists()
 
-    process = start(workflow, f"{PARITY}/run.json", **long)
-    assert stop_after(process, workflow, interrupted + 15, signal.SIGKILL) == -signal.SIGKILL
-    killed = evaluations(workflow)
-    assert killed < 2 * total
+    assert stopped_at(6, workflow, signal.SIGKILL, f"{PARITY}/run.json", **long) == -signal.SIGKILL
     assert not (run / "run.json").exists()
 
     # The same run by hand, never interrupted, while the workflow is continued.
@@ -276,8 +263,8 @@ def test_an_interrupted_and_then_killed_invocation_continues_to_the_same_numbers
     given, apart = json.dumps(long | {"results": "by_hand"}), os.environ | {"EVALUATIONS": os.devnull}
     by_hand = subprocess.Popen([*command, given], cwd=workflow.root, env=apart, stdout=subprocess.DEVNULL)
     assert "was killed" in workflow.run(f"{PARITY}/run.json", **long)
-    assert evaluations(workflow) - killed < total  # it did not begin again
-    assert by_hand.wait(timeout=60) == 0
+    assert evaluations(workflow) <= 6 + total - 2  # it did not begin again
+    assert by_hand.wait() == 0
 
     reference = workflow.root / PARITY.replace("out", "by_hand", 1)
     for file in ("metrics.csv", "train_loss.npy"):
@@ -310,18 +297,8 @@ def test_at_the_papers_scale_every_artifact_is_a_target_and_downloads_try_the_mi
     said = repository.run(*command, scale="paper", seeds="", overrides={}, data={"mirror": "/of mine"})
     listed = dict(re.findall(r"^(\w+) +(\d+)$", said, flags=re.MULTILINE))
     assert set(ARTIFACTS) <= set(listed)
-    trainings = {"mnist": 55, "pmnist": 50, "copying_1k": 25, "copying_2k": 25, "adding": 25, "parity": 5}
-    trainings |= {"timit": 60, "timit_recall": 60, "pmnist_dtriv": 45, "timit_dtriv": 20, "timit_dtriv_recall": 20}
-    trainings |= {"pmnist_gradients": 10, "mnist_ablation": 125, "timit_ablation": 125}
-    trainings |= {"ptb": 25, "ptb_ablation": 125}
-    trainings |= {"mnist_images": 30, "svhn_images": 30, "cifar10_images": 30, "ushcn": 55}
-    trainings |= {"physionet": 70, "physionet_interpolation": 30, "physionet_extrapolation": 40, "human_activity": 65}
-    departures = {"raw_attention": 5, "random_rate": 5, "tied": 5, "joint": 5, "start_label": 10, "fixed_batches": 15}
-    departures |= {"model_bugs": 30, "released": 55}
-    trainings |= {f"physionet_{name}": count for name, count in departures.items()}
-    assert {rule: int(count) for rule, count in listed.items() if rule.startswith("train_")} == {
-        f"train_{task}": count for task, count in trainings.items()
-    }
+    trainings = [int(count) for rule, count in listed.items() if rule.startswith("train_")]
+    assert sum(trainings) == 1270 + 5 + 5  # the papers', those of the user's own task, and of the user's cell on MNIST
     assert (listed["fetch"], listed["prepare"], listed["prepare_speech"]) == ("16", "12", "1")
     assert len(re.findall(r"fetch.py .* --mirror '/of mine' ", said)) == 16
 
@@ -349,8 +326,8 @@ def test_every_rule_says_what_it_needs_and_where_it_writes_its_log(repository):
     answers = rules_with(repository.root, ({"device": "cuda"}, []), ({"device": "cpu"}, []))
     on = dict(zip(("cuda", "cpu"), answers, strict=True))
     targets = {name for name, rule in on["cpu"].items() if not rule["command"]}
-    assert targets == {"all", "claims", "index", "mine_table1", *ARTIFACTS}
-    assert {"fetch", "prepare", "summarise", "render_table", "train_parity"} <= set(on["cpu"]) - targets
+    assert targets == {"all", "claims", "index"}
+    assert {"fetch", "prepare", "train_parity", "mine_table1", *ARTIFACTS} <= set(on["cpu"])
     for device, rules in on.items():
         for name in set(rules) - targets:
             rule = rules[name]

@@ -7,7 +7,7 @@ inconclusive, with the smallest difference that the test finds with 80 %, and wi
 the printed one. A number without a printed deviation takes the mean of those in its column; where there is none, and
 where the paper prints no number at all, nothing can be said. Where seeds are blocks, the numbers of two models that are
 compared do not correlate: the paper does not say how they go together. Of two readings of one task, the first is
-listed: both are held to the same numbers. docs/claims.md has the list for five seeds.
+listed: both are held to the same numbers.
 """
 
 import argparse

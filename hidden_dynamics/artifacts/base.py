@@ -24,6 +24,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
 
 Models = Annotated[list[str], Field(min_length=1)]
+ABOVE_CAPTION = "Rows above the caption"  # the entry of a figure's PNG from which the page crops it
 
 
 class ArtifactSettings(Entry):
@@ -107,10 +108,6 @@ class Artifact(ABC):
             return importlib.import_module("hidden_dynamics.artifacts.left_out").draw(self)
         return importlib.import_module(f"{type(self).__module__}.drawing").draw(self, sources)
 
-    def taken_apart(self, sources: Any) -> Any:
-        """For the page, a figure taken apart (hidden_dynamics.artifacts.panels.Panels); None where it stays whole."""
-        return None
-
     def cells(self) -> list[Cell]:
         """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not those of tasks that
         are left out."""
@@ -179,6 +176,10 @@ class Artifact(ABC):
         if self.measured == "features":
             files |= {"features": paths.features(self.measurement), "maps": paths.maps(self.measurement)}
         return files
+
+    def gathered(self) -> list[str]:
+        """Those of its files that are gathered from its runs where it is made."""
+        return [file for name, file in self.inputs().items() if name in ("summary", "curves")]
 
     def details(self) -> list[str]:
         """The files of its runs that it reads beside the summary."""

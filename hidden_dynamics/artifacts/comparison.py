@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.artifacts.tables import ABSENT, Column, RowKey, number, signed
+from hidden_dynamics.artifacts.tables import ABSENT, Column, number, signed
 from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.papers.published import ordering
@@ -119,7 +119,7 @@ def _held(records: Sequence[Mapping[str, Any]]) -> bool:
     return not ran or any(not record["departures"] for record in ran)
 
 
-def without_idle(rows: Sequence[tuple[RowKey, Record]], names: tuple[str, ...]) -> list[tuple[RowKey, Record]]:
+def without_idle(rows: Sequence[Mapping[Column, str]], names: tuple[str, ...]) -> list[dict[Column, str]]:
     """Rows of texts, as `Table.of` takes them, without the columns that say nothing in any row.
 
     Args:
@@ -129,12 +129,12 @@ def without_idle(rows: Sequence[tuple[RowKey, Record]], names: tuple[str, ...]) 
     def name_of(column: Column) -> str:
         return (column if isinstance(column, str) else column[1]).lower()
 
-    said = {column for _, texts in rows for column, text in texts.items() if text not in (ABSENT, NOT_RUN)}
+    said = {column for texts in rows for column, text in texts.items() if text not in (ABSENT, NOT_RUN)}
 
     def is_kept(column: Column) -> bool:
         return column in said or not name_of(column).startswith(names)
 
-    return [(key, {column: text for column, text in texts.items() if is_kept(column)}) for key, texts in rows]
+    return [{column: text for column, text in texts.items() if is_kept(column)} for texts in rows]
 
 
 def extras_note(records: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -11,11 +11,10 @@ def draw(artifact: Artifact) -> Any:
     configuration = artifact.configuration
     about = f"{' and '.join(dict.fromkeys(configuration.left_out[task] for task in artifact.tasks()))} left out"
     if artifact.form == "table":
-        from hidden_dynamics.artifacts.tables import RowKey, Table  # pandas
+        from hidden_dynamics.artifacts.tables import Table  # pandas
 
         cells = dict.fromkeys(artifact.shown())
-        labels = {cell: configuration.models[cell.model].label for cell in cells}
-        rows = [(RowKey(cell.model, cell.size), {"Model": labels[cell], "Ours": about}) for cell in cells]
+        rows = [{"Model": configuration.models[cell.model].label, "Ours": about} for cell in cells]
         records = [{"artifact": artifact.name, **cell._asdict(), "left_out": True} for cell in cells]
         return Table.of(f"{title_of(artifact)}: {about}", scale_notes(configuration), rows, records)
     from hidden_dynamics.artifacts.sheet import page  # matplotlib

@@ -24,7 +24,6 @@ from hidden_dynamics.artifacts.figure_notes import (
     weights_note,
 )
 from hidden_dynamics.artifacts.notes import divergence_notes
-from hidden_dynamics.artifacts.panels import Panel, Panels, keys_of
 from hidden_dynamics.artifacts.sheet import STYLE, Styles, line_styles, page
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -71,59 +70,52 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class MeanLines:
-    """A figure of such lines.
-
+class Panel:
+    """
     Attributes:
-        panels: from top to bottom.
-        notes: the caption's paragraphs on what is drawn there, the first of them on lines that are means.
+        title: by line.
+        draw: draws all but the title into axes.
     """
 
-    answers: Answers
-    panels: Sequence[Panel]
-    notes: Sequence[str]
+    title: Sequence[str]
+    draw: Callable[[Axes], None]
 
-    def whole(self, settings: ArtifactSettings) -> Figure:
-        """Its panels one above the other, with one legend."""
-        with matplotlib.rc_context(STYLE):
-            figure, body = page(
-                settings,
-                subtitle=subtitle_of(self.answers.configuration, self.answers.runs),
-                width=8.2,
-                height=3.6 + 2.8 * (len(self.panels) - 1),
-                handles=legend_handles(self.answers),
-                notes=self.caption(),
-            )
-            axes = body.subplots(len(self.panels), 1, squeeze=False)[:, 0]
-            for ax, panel in zip(axes, self.panels, strict=True):
-                panel.draw(ax)
-                ax.set_title("\n".join(panel.title), linespacing=1.3)
-            body.align_ylabels(axes)
-        return figure
 
-    def apart(self) -> Panels:
-        """The same figure, panel by panel."""
-        return Panels(
-            subtitle=subtitle_of(self.answers.configuration, self.answers.runs),
-            panels=self.panels,
-            keys=keys_of(self.answers.styles, legend_handles(self.answers)),
-            marks=[],
-            notes=self.caption(),
+def lines_figure(settings: ArtifactSettings, answers: Answers, panels: Sequence[Panel], notes: Sequence[str]) -> Figure:
+    """Panels of such lines, one above the other, with one legend.
+
+    Args:
+        notes: the caption's paragraphs on what is drawn there, the first of them on lines that are means.
+    """
+    with matplotlib.rc_context(STYLE):
+        figure, body = page(
+            settings,
+            subtitle=subtitle_of(answers.configuration, answers.runs),
+            width=8.2,
+            height=3.6 + 2.8 * (len(panels) - 1),
+            handles=legend_handles(answers),
+            notes=caption(answers, *notes),
         )
+        axes = body.subplots(len(panels), 1, squeeze=False)[:, 0]
+        for ax, panel in zip(axes, panels, strict=True):
+            panel.draw(ax)
+            ax.set_title("\n".join(panel.title), linespacing=1.3)
+        body.align_ylabels(axes)
+    return figure
 
-    def caption(self) -> list[str]:
-        """By paragraph: what is drawn, and what is said of all such runs."""
-        configuration, runs = self.answers.configuration, self.answers.runs
-        means, *others = self.notes
-        paragraphs = [
-            scale_note(configuration, runs),
-            " ".join(filter(None, [means, splits_note(configuration, runs), weights_note(configuration, runs)])),
-            *others,
-            missing_note(self.answers),
-            *divergence_notes(runs),
-            made_note(runs),
-        ]
-        return [paragraph for paragraph in paragraphs if paragraph]
+
+def caption(answers: Answers, means: str, *others: str) -> list[str]:
+    """By paragraph: what is drawn, and what is said of all such runs."""
+    configuration, runs = answers.configuration, answers.runs
+    paragraphs = [
+        scale_note(configuration, runs),
+        " ".join(filter(None, [means, splits_note(configuration, runs), weights_note(configuration, runs)])),
+        *others,
+        missing_note(answers),
+        *divergence_notes(runs),
+        made_note(runs),
+    ]
+    return [paragraph for paragraph in paragraphs if paragraph]
 
 
 def answers_of(sources: Sources, read: Callable[[RunFiles], Any]) -> Answers:

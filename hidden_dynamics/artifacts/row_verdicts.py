@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.artifacts.tables import ABSENT
 from hidden_dynamics.claims.directions import HAS_A_DIRECTION
 from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN
 from hidden_dynamics.papers.claims import load_claims
@@ -72,6 +71,8 @@ def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows)
 
 def verdict_texts(record: Record) -> dict[str, str]:
     """A record's cells by their headings: its verdict and, where the table has any, that on its value, and `here`."""
+    from hidden_dynamics.artifacts.tables import ABSENT  # pandas, which figures do without
+
     return {heading: record[column] or ABSENT for column, heading in HEADINGS.items() if column in record}
 
 

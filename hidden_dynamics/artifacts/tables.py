@@ -2,14 +2,13 @@
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jinja2
 import pandas
-from markupsafe import Markup
 
 from hidden_dynamics.artifacts.latex import latex
 from hidden_dynamics.system.files import atomic
@@ -18,14 +17,6 @@ ABSENT = "–"
 
 
 Column = tuple[str, str] | str
-Link = Callable[["RowKey", str | None], str | None]
-
-
-class RowKey(NamedTuple):
-    """The model and the paper's size of a row to read; it shows them on each task of the table."""
-
-    model: str
-    paper_size: int | str | None
 
 
 @dataclass(frozen=True)
@@ -36,31 +27,25 @@ class Table:
         frame: what a reader sees, every cell as text. Columns are (group, name); one that belongs to no group has "" as
             its group, and stands before the grouped ones.
         data: what a program reads, numbers as numbers, one row per record.
-        rows: what each row of `frame` is of.
-        ours: the columns of `frame` that hold numbers made of runs, and the task of these runs.
     """
 
     title: str
     notes: list[str]
     frame: pandas.DataFrame
     data: pandas.DataFrame
-    rows: Sequence[RowKey]
-    ours: Mapping[tuple[str, str], str]
 
     @classmethod
     def of(
         cls,
         title: str,
         notes: list[str],
-        rows: Sequence[tuple[RowKey, Mapping[Column, str]]],
+        rows: Sequence[Mapping[Column, str]],
         records: Sequence[Mapping[str, Any]],
-        ours: Mapping[Column, str] | None = None,
     ) -> "Table":
         """A table of rows of texts by column; a missing cell becomes a dash. A column's name alone is of no group."""
-        frame = pandas.DataFrame([texts for _, texts in rows], dtype=object).fillna(ABSENT)
+        frame = pandas.DataFrame(rows, dtype=object).fillna(ABSENT)
         frame = frame.set_axis(pandas.MultiIndex.from_tuples(map(_grouped, frame.columns)), axis="columns")
-        of_runs = {_grouped(column): task for column, task in (ours or {}).items()}
-        return cls(title, notes, frame, pandas.DataFrame(records, dtype=object), [key for key, _ in rows], of_runs)
+        return cls(title, notes, frame, pandas.DataFrame(records, dtype=object))
 
 
 def _grouped(column: Column) -> tuple[str, str]:
@@ -96,38 +81,19 @@ def tex(table: Table) -> str:
 
 
 def html(table: Table) -> str:
-    """One page that loads nothing from elsewhere; a table wider than the screen scrolls beside its first column."""
-    return _PAGE.render(title=table.title, table=html_table(table), notes=table.notes)
+    """One page that loads nothing from elsewhere; a table wider than the screen scrolls beside its first column.
 
-
-def html_table(table: Table, link: Link | None = None) -> Markup:
-    """The `table` element alone, with a line of headings for the groups of columns where there are any.
-
-    Args:
-        link: gives the address that a row's first cell leads to, of `(row, None)`, and each of our numbers, of
-            `(row, task)`; None where there is none to lead to.
+    Groups of columns, where there are any, have a line of headings. hidden_dynamics/pages/rendered.py reads it.
     """
     by_group = itertools.groupby(group for group, _ in table.frame.columns)
     groups = [(group, len(list(columns))) for group, columns in by_group]
-    rows = zip(table.rows, table.frame.itertuples(index=False, name=None), strict=True)
-    return Markup(
-        _TABLE.render(
-            groups=groups if any(group for group, _ in groups) else [],
-            names=[name for _, name in table.frame.columns],
-            rows=[_with_links(table, key, texts, link) for key, texts in rows],
-        )
+    return _PAGE.render(
+        title=table.title,
+        groups=groups if any(group for group, _ in groups) else [],
+        names=[name for _, name in table.frame.columns],
+        rows=table.frame.to_numpy().tolist(),
+        notes=table.notes,
     )
-
-
-def _with_links(table: Table, key: RowKey, texts: Sequence[str], link: Link | None) -> list[tuple[str, str | None]]:
-    """(text, address or None) of each cell of a row."""
-    if link is None:
-        return [(text, None) for text in texts]
-    tasks = [
-        table.ours.get(column) if text != ABSENT else None for column, text in zip(table.frame, texts, strict=True)
-    ]
-    addresses = [link(key, None), *(task and link(key, task) for task in tasks[1:])]
-    return list(zip(texts, addresses, strict=True))
 
 
 def number(value: float, decimals: int) -> str:
@@ -161,45 +127,9 @@ def _markdown_text(text: str) -> str:
     return re.sub(r"([\\`*_|<~])", r"\\\1", " ".join(str(text).split()))
 
 
-_TEMPLATES = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
-_TABLE = _TEMPLATES.from_string(
-    """\
-{% macro shown(cell) %}
-{% if cell[1] %}<a href="{{ cell[1] }}">{{ cell[0] }}</a>{% else %}{{ cell[0] }}{% endif %}
-{% endmacro %}
-<table>
-<thead>
-{% if groups %}
-<tr>
-{% for group, span in groups %}
-{% if group %}
-<th class="group" colspan="{{ span }}" scope="colgroup">{{ group }}</th>
-{% else %}
-<td colspan="{{ span }}"></td>
-{% endif %}
-{% endfor %}
-</tr>
-{% endif %}
-<tr>
-{% for name in names %}
-<th scope="col">{{ name }}</th>
-{% endfor %}
-</tr>
-</thead>
-<tbody>
-{% for row in rows %}
-<tr>
-<th scope="row">{{ shown(row[0]) }}</th>
-{% for cell in row[1:] %}
-<td>{{ shown(cell) }}</td>
-{% endfor %}
-</tr>
-{% endfor %}
-</tbody>
-</table>
-"""
-)
-_PAGE = _TEMPLATES.from_string(
+_PAGE = jinja2.Environment(
+    autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+).from_string(
     """\
 <!DOCTYPE html>
 <html lang="en">
@@ -222,7 +152,36 @@ th:first-child { position: sticky; left: 0; background: #fff; }
 <body>
 <h1>{{ title }}</h1>
 <div>
-{{ table }}
+<table>
+<thead>
+{% if groups %}
+<tr>
+{% for group, span in groups %}
+{% if group %}
+<th class="group" colspan="{{ span }}" scope="colgroup">{{ group }}</th>
+{% else %}
+<td colspan="{{ span }}"></td>
+{% endif %}
+{% endfor %}
+</tr>
+{% endif %}
+<tr>
+{% for name in names %}
+<th scope="col">{{ name }}</th>
+{% endfor %}
+</tr>
+</thead>
+<tbody>
+{% for row in rows %}
+<tr>
+<th scope="row">{{ row[0] }}</th>
+{% for cell in row[1:] %}
+<td>{{ cell }}</td>
+{% endfor %}
+</tr>
+{% endfor %}
+</tbody>
+</table>
 </div>
 <ul>
 {% for note in notes %}

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from hidden_dynamics.configuration.loading import Configuration
-from hidden_dynamics.configuration.runs import Run, find, identity, runs_on
+from hidden_dynamics.configuration.runs import Run, find, runs_on
 
 
 def training_jobs(configuration: Configuration, task: str) -> dict[str, "TrainingJobs"]:
@@ -89,4 +89,4 @@ class TrainingJobs:
         models = self.shared.get("model") or [wildcards.model]
         seeds = self.shared.get("seed") or [int(wildcards.seed)]
         pairs = [(model, seed) for model in models for seed in seeds]
-        return [identity(self._runs.get(pair) or find(self.configuration, self.task, *pair)) for pair in pairs]
+        return [(self._runs.get(pair) or find(self.configuration, self.task, *pair)).identity for pair in pairs]

@@ -133,6 +133,11 @@ class Configuration:
         return [key for key in dict.fromkeys(keys) if own.get(key) != papers.get(key)]
 
     @functools.cached_property
+    def resolved(self) -> dict[Any, Any]:
+        """The runs that hidden_dynamics.configuration.runs has resolved, by cell and seed."""
+        return {}
+
+    @functools.cached_property
     def classes(self) -> dict[str, str]:
         """{name of a class: where it is}, of every task, network and core.
 

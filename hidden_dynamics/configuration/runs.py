@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from hidden_dynamics.configuration.loading import RECURRENT_NETWORK, Configuration, class_name
@@ -60,6 +61,11 @@ class Run:
     def cell(self) -> Cell:
         return Cell(self.task, self.model, self.paper_size)
 
+    @cached_property
+    def identity(self) -> str:
+        """Digest of its specification and code: all that determines its result but the data."""
+        return hashlib.sha256(json.dumps([self.spec, code_of(self)], sort_keys=True).encode()).hexdigest()
+
 
 def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -> list[Run]:
     """Every configured run, in the order of the configuration."""
@@ -97,7 +103,15 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
 
 
 def resolve_seeds(configuration: Configuration, cell: Cell, seeds: Iterable[int]) -> list[Run]:
-    """A run of the cell for each seed, as `resolve` gives it: what does not depend on the seed is made once."""
+    """A run of the cell for each seed, as `resolve` gives it: the same one whoever asks."""
+    resolved, seeds = configuration.resolved, list(seeds)
+    missing = [seed for seed in seeds if (cell, seed) not in resolved]
+    if missing or not seeds:
+        resolved |= {(cell, run.seed): run for run in _resolved(configuration, cell, missing)}
+    return [resolved[cell, seed] for seed in seeds]
+
+
+def _resolved(configuration: Configuration, cell: Cell, seeds: Iterable[int]) -> list[Run]:
     task, model, paper_size = cell
     entry = configuration.tasks[known(task, configuration.tasks, "task", "the configured tasks")]
     about = configuration.models[known(model, configuration.models, "model", "config/models.yaml")]
@@ -204,11 +218,6 @@ def _consequences(configuration: Configuration, readings: dict[str, str]) -> dic
         for key in consequences:
             consequences[key] = merge(consequences[key], effect.get(key, {}))
     return consequences
-
-
-def identity(run: Run) -> str:
-    """Digest of the run's specification and code: all that determines it but its data."""
-    return hashlib.sha256(json.dumps([run.spec, code_of(run)], sort_keys=True).encode()).hexdigest()
 
 
 def code_of(run: Run) -> str:

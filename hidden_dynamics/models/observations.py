@@ -4,19 +4,22 @@ A data set is ragged: the rows of all series one after another, with the number 
 of the chosen series alone, in the order of time; nothing is padded, and no Python code runs per observation.
 """
 
-from dataclasses import dataclass, replace
+import copy
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from hidden_dynamics.errors import ObservationError
+
 
 class Rows(NamedTuple):
     """Ragged series.
 
     Attributes:
-        times: (rows,) float32, ascending within a series, no two alike.
+        times: (rows,) float32, 0 or more, ascending within a series, no two alike.
         values: (rows, D); what stands where nothing was observed has no influence.
         mask: (rows, D) bool, where a feature was observed.
         lengths: (series,) int64, the rows of each series, which follow each other.
@@ -33,12 +36,16 @@ class Observations:
     """A batch of series over the union of their times.
 
     Attributes:
-        times: (U,) float64 on the CPU, the union times, ascending.
+        times: (U,) float64 on the CPU, the union times, 0 or more, ascending.
         offsets: (U + 1,) int64 on the CPU: the rows of union time u are offsets[u] to offsets[u + 1] - 1.
-        values: (R, D), 0 where nothing was observed.
+        values: (R, D); what is not observed becomes 0, whatever stands there.
         mask: (R, D), 1 where a feature was observed and 0 elsewhere, of the values' type.
         series: (R,) int64, the place of a row's series in the batch; ascending within a union time.
-        size: the number of series, those without rows included.
+        size: the number of series, those without rows included; 1 or more.
+
+    Raises:
+        ObservationError: a time or an observed value is not finite, times are below 0 or do not ascend, or the tensors
+            do not fit each other. Values on a GPU are not looked at: that would wait for them.
     """
 
     times: Tensor
@@ -48,14 +55,35 @@ class Observations:
     series: Tensor
     size: int
 
+    def __post_init__(self) -> None:
+        times, counts, rows = self.times, self.offsets.diff(), len(self.series)
+        fit = len(counts) == len(times) and self.offsets[0] == 0 and self.offsets[-1] == rows and (counts >= 0).all()
+        if not fit or self.values.ndim != 2 or len(self.values) != rows or self.mask.shape != self.values.shape:
+            raise ObservationError(f"times, offsets, values, mask and the series of {rows} rows do not fit each other")
+        if self.values.device.type == "cpu":
+            _refuse_faults(times[self.rows_of_times()], self.values, self.mask > 0, self.series, range(self.size))
+        if self.size < 1 or not (times.isfinite() & (times >= 0)).all() or (times.diff() <= 0).any():
+            raise ObservationError("there must be a series, and union times must be finite, 0 or more, and ascend")
+        object.__setattr__(self, "values", torch.where(self.mask > 0, self.values, 0))  # the class is frozen
+
     def to(self, *target: Any) -> "Observations":
         """On another device, or with values of another type; times and offsets stay where they are."""
         moved = {name: getattr(self, name).to(*target) for name in ("values", "mask")}
-        return replace(self, **moved, series=self.series.to(moved["values"].device))
+        return self.but(**moved, series=self.series.to(moved["values"].device))
+
+    def but(self, **changes: Any) -> "Observations":
+        """The batch with these attributes instead, made of those of a batch: they are not looked at again."""
+        other = copy.copy(self)
+        vars(other).update(changes)
+        return other
 
     def rows_of_times(self) -> Tensor:
         """The index of the union time of each row: (R,) int64 on the CPU."""
         return torch.repeat_interleave(torch.arange(len(self.times)), self.offsets.diff())
+
+    def rows_at_first(self) -> int:
+        """How many rows lie at the first union time; 0 where there is none."""
+        return int(self.offsets[:2][-1])
 
 
 def batch_of(rows: Rows, chosen: np.ndarray, until: float | None = None) -> Observations:
@@ -67,25 +95,23 @@ def batch_of(rows: Rows, chosen: np.ndarray, until: float | None = None) -> Obse
         until: rows later than that are left out.
 
     Raises:
-        ValueError: the rows do not fit each other, or the times of a chosen series do not ascend.
+        ValueError: the arrays do not fit each other.
+        ObservationError: the chosen series have a fault, as in `Observations`, or there is none.
     """
     _check(rows)
     chosen = np.asarray(chosen, dtype=np.int64)
     picked, series = _rows_of(rows.lengths, chosen)
-    if until is not None:
-        early = rows.times[picked] <= until
-        picked, series = picked[early], series[early]
-    times = rows.times[picked]
-    if np.any((np.diff(times) <= 0) & (np.diff(series) == 0)):
-        raise ValueError("the times of a series must ascend, and no two may be alike")
+    times, values, mask = rows.times[picked], rows.values[picked], rows.mask[picked]
+    _refuse_faults(*map(torch.from_numpy, (times, values, mask, series)), chosen)
     order = np.lexsort((series, times))
-    union, counts = np.unique(times, return_counts=True)
-    mask = rows.mask[picked[order]]
+    if until is not None:
+        order = order[times[order] <= until]
+    union, counts = np.unique(times[order], return_counts=True)
     return Observations(
         times=torch.from_numpy(union.astype(np.float64)),
         offsets=torch.from_numpy(np.concatenate([[0], counts.cumsum()]).astype(np.int64)),
-        values=torch.from_numpy(np.where(mask, rows.values[picked[order]], 0).astype(rows.values.dtype)),
-        mask=torch.from_numpy(mask.astype(rows.values.dtype)),
+        values=torch.from_numpy(values[order]),
+        mask=torch.from_numpy(mask[order].astype(values.dtype)),
         series=torch.from_numpy(series[order]),
         size=len(chosen),
     )
@@ -100,8 +126,7 @@ def at_times(observations: Observations, kept: Tensor) -> Observations:
     rows = kept[observations.rows_of_times()]
     counts = observations.offsets.diff()[kept]
     on_device = rows.to(observations.values.device)
-    return replace(
-        observations,
+    return observations.but(
         times=observations.times[kept],
         offsets=torch.cat([counts.new_zeros(1), counts.cumsum(0)]),
         **{name: getattr(observations, name)[on_device] for name in ("values", "mask", "series")},
@@ -118,14 +143,14 @@ def quantised(rows: Rows, step: float) -> Rows:
 
     Raises:
         ValueError: the rows do not fit each other, or the step is not above 0.
+        ObservationError: as in `batch_of`.
     """
     _check(rows)
     if not step > 0:
         raise ValueError(f"the step of time must be above 0, not {step}")
-    ticks = np.round(rows.times.astype(np.float64) / step).astype(np.int64)
     series = np.repeat(np.arange(len(rows.lengths)), rows.lengths)
-    if np.any((np.diff(ticks) < 0) & (np.diff(series) == 0)):
-        raise ValueError("the times of a series must ascend")
+    _refuse_faults(*map(torch.from_numpy, (*rows[:3], series)), range(len(rows.lengths)))
+    ticks = np.round(rows.times.astype(np.float64) / step).astype(np.int64)
     first = np.ones(len(ticks), dtype=bool)
     first[1:] = (np.diff(ticks) != 0) | (np.diff(series) != 0)
     counts, sums = _totals(rows, np.flatnonzero(first))
@@ -150,14 +175,29 @@ def _rows_of(lengths: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.nd
     return starts[series] + within, series
 
 
+def _refuse_faults(times: Tensor, values: Tensor, observed: Tensor, series: Tensor, names: range | np.ndarray) -> None:
+    """Raise an ObservationError of the first of R rows at fault, on the CPU, those of a series in the order of time.
+
+    Args:
+        times, series: (R,); `names` are the numbers of the series at these places.
+        values, observed: (R, D), `observed` bool.
+    """
+    wrong_time = ~times.isfinite() | (times < 0)
+    wrong_time[1:] |= (times[1:] <= times[:-1]) & (series[1:] == series[:-1])
+    wrong = wrong_time[:, None]
+    if not values.sum().isfinite():  # a fast look at all
+        wrong = torch.cat([wrong, observed & ~values.isfinite()], 1)
+    if wrong.any():
+        row, column = wrong.nonzero()[0].tolist()
+        place = int(series[row])
+        where = int(names[place]), int((series[:row] == place).sum())
+        if not column:
+            raise ObservationError(f"times must be finite, 0 or more, and ascend, and one is {times[row]}", *where)
+        raise ObservationError(f"what is observed is {values[row, column - 1]}, not finite", *where, column - 1)
+
+
 def _check(rows: Rows) -> None:
-    count = len(rows.times)
-    if rows.values.ndim != 2 or rows.mask.shape != rows.values.shape or rows.mask.dtype != bool:
-        raise ValueError(
-            f"values and mask must be (rows, D), the mask bool, not {rows.values.shape} and {rows.mask.shape} "
-            f"{rows.mask.dtype}"
-        )
-    if len(rows.values) != count or rows.lengths.sum() != count:
-        raise ValueError(
-            f"{count} times, {len(rows.values)} rows of values and lengths of {rows.lengths.sum()} rows do not fit"
-        )
+    shapes = [each.shape for each in rows[:3]] + [rows.lengths.sum()]
+    fit = rows.mask.shape == rows.values.shape == (shapes[3], *rows.values.shape[1:2]) and rows.mask.dtype == bool
+    if not fit or rows.times.shape != (shapes[3],):
+        raise ValueError(f"times, values, mask (a bool) and the sum of lengths do not fit: {shapes}")

@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
+from hidden_dynamics.models.recurrent.states import described
+
 # What a segment costs beyond its rows, in rows (one step of one sequence, forward and backward). On the CPU: 3 to 7 ms
 # against some 15 us for N = 158. On a GPU a row is next to free and a segment is a few hundred launches; not measured.
 CPU_SEGMENT = 256
@@ -32,9 +34,9 @@ def run_ragged(core: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
         h of the valid steps, (sum of lengths, N), in the order of time, then sequence: h[t < lengths].
 
     Raises:
-        ValueError: the lengths are not as above.
+        ValueError: x or the lengths are not as above, or the core has batch_first.
     """
-    _check(x, lengths)
+    _check(core, x, lengths)
     outputs, state = [], None
     for start, end, count in segments(lengths, GPU_SEGMENT if x.is_cuda else CPU_SEGMENT):
         if start > 0:
@@ -75,12 +77,12 @@ def valid_steps(padded: Tensor, lengths: Tensor) -> Tensor:
     return pack_padded_sequence(padded, lengths).data
 
 
-def _check(x: Tensor, lengths: Tensor) -> None:
-    if lengths.shape != x.shape[1:2] or lengths.is_cuda or lengths.dtype != torch.int64:
-        raise ValueError(
-            f"lengths must be ({x.shape[1]},) int64 on the CPU, not {tuple(lengths.shape)} {lengths.dtype} on "
-            f"{lengths.device}"
-        )
+def _check(core: nn.Module, x: Tensor, lengths: Tensor) -> None:
+    if not isinstance(x, Tensor) or x.dim() != 3 or getattr(core, "batch_first", False):
+        raise ValueError(f"x must be (T, batch, d), of a core without batch_first, not {described(x)}")
+    needed, given = f"({x.shape[1]},) torch.int64 on cpu", described(lengths)
+    if given != needed or len(lengths) == 0:
+        raise ValueError(f"lengths must be {needed}, of at least one sequence, not {given}")
     if (lengths.diff() > 0).any():
         raise ValueError("lengths must be in descending order")
     if lengths[-1] < 1 or lengths[0] > x.shape[0]:

@@ -1,35 +1,48 @@
 """The verdicts on the papers' claims as readers see them: in a sentence, as findings, grouped by the paper's sentences.
 
-A claim that is not run at this scale shows its statement and the reason, and no number: claims.csv has those.
+A claim that is not run at this scale shows its statement and the reason, and no number: claims.csv has those. A second
+verdict, on a claim's direction under a scale's own conditions (docs/claims.md), stands apart, with these conditions,
+the departures from the paper, and without a number of the paper.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from hidden_dynamics.claims.verdict import INCONCLUSIVE, NOT_RUN, VERDICTS, counts, plain
+from hidden_dynamics.claims.verdict import INCONCLUSIVE, NOT_RUN, UNDECIDED_HERE, VERDICTS, counts, counts_here, plain
 from hidden_dynamics.papers.claims import OF_OTHERS
 from hidden_dynamics.results.departures import listed
 from hidden_dynamics.results.rows import Row
 
+SECOND_HEADING = "Second verdict, on the direction here, and none on the paper’s claim"
+
 
 @dataclass(frozen=True)
 class Group:
-    """The claims on an artifact that check one thing that the paper says.
-
-    Attributes:
-        source: where the paper says it.
-        counts: the number of each verdict that there is.
-        judged: how many of them runs of this scale can decide.
-        reasons: why they are not run, as far as it is the same for all; nothing where one of them is judged.
-    """
+    """The claims on an artifact that check one thing that the paper says."""
 
     says: str
-    source: str
     claims: list[Row]
-    counts: dict[str, int]
-    judged: int
-    reasons: Sequence[str]
+
+    @property
+    def source(self) -> str:
+        """Where the paper says it."""
+        return self.claims[0]["source"]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return counts(self.claims)
+
+    @property
+    def judged(self) -> bool:
+        return bool(judged(self.claims))
+
+    @cached_property
+    def reasons(self) -> list[str]:
+        """Why they are not run, as far as it is the same for all; nothing where one of them is judged."""
+        first, *others = map(reasons_of, self.claims)
+        return [] if self.judged else [part for part in first if all(part in other for other in others)]
 
     def reason(self, claim: Row) -> str:
         """The reason for a claim's verdict, but for what holds for the whole group."""
@@ -41,14 +54,7 @@ def groups(claims: Sequence[Row]) -> list[Group]:
     found: dict[str, list[Row]] = {}
     for claim in claims:
         found.setdefault(claim["says"], []).append(claim)
-    return [_group(says, members) for says, members in found.items()]
-
-
-def _group(says: str, claims: list[Row]) -> Group:
-    there = {verdict: count for verdict, count in counts(claims).items() if count}
-    own = [reasons_of(claim) for claim in claims]
-    shared = [part for part in own[0] if all(part in others for others in own)]
-    return Group(says, claims[0]["source"], claims, there, len(judged(claims)), () if judged(claims) else shared)
+    return [Group(says, members) for says, members in found.items()]
 
 
 def reasons_of(claim: Row) -> list[str]:
@@ -70,6 +76,11 @@ def not_run(claims: Sequence[Row]) -> list[Row]:
     return [claim for claim in claims if claim["verdict"] == NOT_RUN]
 
 
+def seconds(claims: Sequence[Row]) -> list[Row]:
+    """The claims that have a second verdict."""
+    return [claim for claim in claims if claim["here"]]
+
+
 def verdicts_shown(claims: Sequence[Row]) -> Sequence[str]:
     """The verdicts that have a place on the page: where nothing is judged, only that."""
     return VERDICTS if judged(claims) else (NOT_RUN,)
@@ -85,6 +96,18 @@ def in_a_sentence(claims: Sequence[Row]) -> str:
     there = [f"{count} {verdict}" for verdict, count in counts(judged(claims)).items() if count]
     text = f"{start}: {listed(there)}"
     return f"{text}; {len(waiting)} not run at this scale: {_reasons(waiting)}." if waiting else f"{text}."
+
+
+def second_in_a_sentence(claims: Sequence[Row]) -> str:
+    """How many claims have which second verdict; "" where there is none."""
+    own = seconds(claims)
+    if not own:
+        return ""
+    there = [f"{count} {verdict}" for verdict, count in counts_here(own).items() if count]
+    return (
+        f"Second verdicts, which are none on the papers’ claims, on the directions of {len(own)} claims under this "
+        f"scale’s own conditions alone: {listed(there)}."
+    )
 
 
 def _reasons(waiting: Sequence[Row]) -> str:
@@ -107,63 +130,47 @@ def findings(claim: Row) -> dict[str, str]:
     if claim["verdict"] == NOT_RUN:
         return {}
     needed = claim["seeds_needed"] if claim["verdict"] == INCONCLUSIVE else ""
-    return {**numbers(claim), "Seeds needed": needed, "Published": claim["published"]}
+    return {**_numbers(claim), "Seeds needed": needed, "Published": claim["published"]}
 
 
-def numbers(claim: Row) -> dict[str, str]:
+def findings_here(claim: Row) -> dict[str, str]:
+    """The same for a second verdict; none of what other verdicts decide, which are those on the papers' claims."""
+    found = _numbers(claim)
+    found = dict.fromkeys(found, "") if claim["kind"] in OF_OTHERS else found
+    return {**found, "Seeds needed here": claim["seeds_needed"] if claim["here"] == UNDECIDED_HERE else ""}
+
+
+def _numbers(claim: Row) -> dict[str, str]:
     """What a claim's test found in the runs, by heading; "" where one does not apply."""
+    mark = "× " if "ratio" in claim["effect_name"] else "tau = " if claim["kind"] == "ranking" else ""
+
+    def written(column: str) -> str:
+        """A difference has a sign; a ratio and tau have a mark instead."""
+        return ("+" if not mark and float(claim[column]) > 0 else "") + _number(claim[column])
+
+    def interval(low: str, high: str) -> str:
+        return f"[{written(low)}, {written(high)}]" if claim[low] else ""
+
+    estimate = mark + written("estimate") if claim["estimate"] else ""
     return {
         "Found": claim["found"],
-        "Difference or ratio": _interval(claim),
-        "Paired by seed": _range(claim, "paired_low", "paired_high"),
-        "Effect": f"{claim['effect_name']} = {_number(claim['effect'])}" if claim["effect_name"] == "g" else "",
+        "Difference or ratio": " ".join(filter(None, (estimate, interval("low", "high")))),
+        "Paired by seed": interval("paired_low", "paired_high"),
+        "Effect": f"g = {_number(claim['effect'])}" if claim["effect_name"] == "g" else "",
         "p": _probability(claim),
         "n": " and ".join(filter(None, (claim["n_subject"], claim["n_reference"]))),
-        "Detectable": _detectable(claim),
+        "Detectable": mark + _number(claim["detectable"]) if claim["detectable"] else "",
     }
-
-
-def _interval(claim: Row) -> str:
-    """The estimate and its interval; a ratio is marked as one."""
-    if claim["estimate"] == "":
-        return ""
-    return " ".join(filter(None, (_mark(claim) + _written(claim, "estimate"), _range(claim, "low", "high"))))
-
-
-def _mark(claim: Row) -> str:
-    if "ratio" in claim["effect_name"]:
-        return "× "
-    return "tau = " if claim["kind"] == "ranking" else ""
-
-
-def _range(claim: Row, low: str, high: str) -> str:
-    return f"[{_written(claim, low)}, {_written(claim, high)}]" if claim[low] else ""
-
-
-def _written(claim: Row, column: str) -> str:
-    """A difference has a sign; a ratio and tau have a mark instead."""
-    return _number(claim[column]) if _mark(claim) else _signed(claim[column])
-
-
-def _detectable(claim: Row) -> str:
-    return _mark(claim) + _number(claim["detectable"]) if claim["detectable"] else ""
 
 
 def _probability(claim: Row) -> str:
     """p and, where it differs, the p adjusted over the family."""
     if claim["p"] == "":
         return ""
-    p, adjusted = (_small(float(claim[key])) for key in ("p", "p_adjusted"))
+    values = [float(claim[key]) for key in ("p", "p_adjusted")]
+    p, adjusted = ("<0.0001" if value < 1e-4 else plain(value, 2) for value in values)
     return p if p == adjusted else f"{p}; Holm {adjusted}"
-
-
-def _small(p: float) -> str:
-    return "<0.0001" if p < 1e-4 else plain(p, 2)
 
 
 def _number(text: str) -> str:
     return plain(float(text)).replace("-", "−")
-
-
-def _signed(text: str) -> str:
-    return ("+" if float(text) > 0 else "") + _number(text)

@@ -3,13 +3,23 @@
 Second verdicts stand below those on the papers' claims, in tables of their own.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.claims.rules import OF_THE_SECOND_VERDICT, rules
 from hidden_dynamics.claims.verdict import NOT_RUN, counts, counts_here
-from hidden_dynamics.pages.claims_list import findings, in_a_sentence, judged, not_run, parts, reasons_of
-from hidden_dynamics.pages.second_verdicts import HEADING, by_conditions, findings_here, second_in_a_sentence, seconds
+from hidden_dynamics.pages.claims_list import (
+    SECOND_HEADING,
+    findings,
+    findings_here,
+    in_a_sentence,
+    judged,
+    not_run,
+    parts,
+    reasons_of,
+    second_in_a_sentence,
+    seconds,
+)
 from hidden_dynamics.results.rows import Row
 
 
@@ -25,7 +35,7 @@ def markdown(scale: str, artifacts: Mapping[str, Artifact], rows: Sequence[Row])
     lines += [*_table(_papers(artifacts, rows)), ""]
     lines += ["How the verdicts come about (more in docs/claims.md):", "", *(f"- {rule}" for rule in rules())]
     if seconds(rows):
-        lines += ["", f"## {HEADING}", "", OF_THE_SECOND_VERDICT, ""]
+        lines += ["", f"## {SECOND_HEADING}", "", OF_THE_SECOND_VERDICT, ""]
         lines += _table(_papers_here(artifacts, rows))
     for name in dict.fromkeys(row["artifact"] for row in rows):
         lines += _section(artifacts[name], [row for row in rows if row["artifact"] == name])
@@ -46,37 +56,34 @@ def first_line(scale: str, rows: Sequence[Row]) -> str:
 
 def _papers(artifacts: Mapping[str, Artifact], rows: Sequence[Row]) -> list[dict[str, object]]:
     """A row for each paper: its name, how many claims have each verdict, and their sum."""
-    papers = _by_paper(artifacts, rows)
+    papers = _by(rows, lambda row: artifacts[row["artifact"]].paper_title)
     return [{"Paper": paper, **counts(own), "claims": len(own)} for paper, own in papers.items()]
 
 
 def _papers_here(artifacts: Mapping[str, Artifact], rows: Sequence[Row]) -> list[dict[str, object]]:
     """The same of the second verdicts; each cell says that it is of them."""
-    papers = _by_paper(artifacts, seconds(rows))
+    papers = _by(seconds(rows), lambda row: artifacts[row["artifact"]].paper_title)
     found = {paper: {**counts_here(own), "directions": len(own)} for paper, own in papers.items()}
     return [{"Paper": paper, **{name: f"{n} here" for name, n in own.items()}} for paper, own in found.items()]
 
 
-def _by_paper(artifacts: Mapping[str, Artifact], rows: Sequence[Row]) -> dict[str, list[Row]]:
-    papers: dict[str, list[Row]] = {}
+def _by(rows: Iterable[Row], key: Callable[[Row], str]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
     for row in rows:
-        papers.setdefault(artifacts[row["artifact"]].paper_title, []).append(row)
-    return papers
+        found.setdefault(key(row), []).append(row)
+    return found
 
 
 def _section(artifact: Artifact, rows: Sequence[Row]) -> list[str]:
     lines = ["", f"## {artifact.settings.source}: {artifact.settings.title} ({artifact.name})", ""]
     if judged(rows):
         lines += [*_table([_cells(row) for row in judged(rows)]), ""]
-    waiting: dict[str, list[Row]] = {}
-    for row in not_run(rows):
-        waiting.setdefault("; ".join(reasons_of(row)), []).append(row)
-    for reason, own in waiting.items():
+    for reason, own in _by(not_run(rows), lambda row: "; ".join(reasons_of(row))).items():
         statements = dict.fromkeys(row["statement"] for row in own)
         lines += [f"{NOT_RUN.capitalize()}: {reason}", "", *(f"- {statement}" for statement in statements), ""]
     if seconds(rows):
-        lines += [f"### {HEADING}", ""]
-    for conditions, own in by_conditions(rows).items():
+        lines += [f"### {SECOND_HEADING}", ""]
+    for conditions, own in _by(seconds(rows), lambda row: row["departures"]).items():
         lines += [f"Here: {conditions}", "", *_table([_cells_here(row) for row in own]), ""]
     return lines[:-1]
 

@@ -1,25 +1,29 @@
 """The page: everything of a scale, from its finished results."""
 
+import json
+import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
 
 from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.claims.rules import OF_THE_SECOND_VERDICT, rules
-from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN, SECOND_VERDICTS
+from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.pages import times
-from hidden_dynamics.pages.claims_list import findings, in_a_sentence, verdicts_shown
-from hidden_dynamics.pages.curve_drawings import colours
-from hidden_dynamics.pages.provenance import data_of, provenance_of
-from hidden_dynamics.pages.second_verdicts import HEADING, findings_here, second_in_a_sentence
-from hidden_dynamics.pages.sections import papers_of, section_of
-from hidden_dynamics.pages.templating import environment
-from hidden_dynamics.results.rows import read_rows
+from hidden_dynamics.pages import claims_list
+from hidden_dynamics.pages.sections import papers_of, reported, section_of, stand_ins
+from hidden_dynamics.results.rows import Row, read_rows
 
-SLOWEST = 5
+TEMPLATES = Path(__file__).parent / "templates"
 
 
 def index_page(configuration: Configuration, root: Path) -> str:
-    """The page of the configured scale.
+    """The page of the configured scale, from its rendered tables and figures, verdicts and summary of runs.
 
     Args:
         root: where the results directory is.
@@ -31,25 +35,57 @@ def index_page(configuration: Configuration, root: Path) -> str:
     claims = read_rows(root / paths.all_verdicts("csv"), COLUMNS)
     runs = read_rows(root / paths.summary("all"))
     sections = [section_of(artifact, runs, claims, root) for artifact in load_artifacts(configuration).values()]
-    template = environment(configuration.results).get_template("index.html.j2")
-    return template.render(
-        configuration=configuration,
-        provenance=provenance_of(configuration, runs),
-        papers=papers_of(sections),
-        colours=colours(configuration),
-        claims=claims,
-        verdicts=verdicts_shown(claims),
-        not_run=NOT_RUN,
-        in_a_sentence=in_a_sentence(claims),
-        rules=rules(),
-        findings=findings,
-        second_in_a_sentence=second_in_a_sentence(claims),
-        second_verdicts=SECOND_VERDICTS,
-        second_heading=HEADING,
-        second_rule=OF_THE_SECOND_VERDICT,
-        findings_here=findings_here,
-        data=data_of(runs, configuration.title_of),
-        trainings=times.trainings(runs),
-        slowest=sorted(runs, key=lambda run: float(run["training_seconds"]), reverse=True)[:SLOWEST],
-        jobs=times.jobs(root / paths.logs),
+    return (
+        _jinja(configuration.results)
+        .get_template("index.html.j2")
+        .render(
+            configuration=configuration,
+            provenance=_provenance(configuration, runs),
+            papers=papers_of(sections),
+            verdicts=claims_list.verdicts_shown(claims),
+            not_run=NOT_RUN,
+            in_a_sentence=claims_list.in_a_sentence(claims),
+            rules=rules(),
+            findings=claims_list.findings,
+            second_in_a_sentence=claims_list.second_in_a_sentence(claims),
+            second_heading=claims_list.SECOND_HEADING,
+            second_rule=OF_THE_SECOND_VERDICT,
+            findings_here=claims_list.findings_here,
+        )
     )
+
+
+def _provenance(configuration: Configuration, runs: Sequence[Row]) -> dict[str, Any]:
+    """Of all runs: `scale` in words, and the numbers of `tasks`, of those `replaced` by stand-ins, and of `runs`."""
+    tasks = {run["task"]: None for run in runs}
+    versions = {f"{name} {version}" for run in runs for name, version in json.loads(run["versions"]).items()}
+    return {
+        "scale": scale_notes(configuration),
+        "stand_ins": stand_ins(configuration, tasks),
+        "tasks": len(tasks),
+        "replaced": sum(configuration.replaced(task) is not None for task in tasks),
+        "runs": len({run["directory"] for run in runs}),
+        "seeds": sorted({int(run["seed"]) for run in runs}),
+        "devices": sorted({f"{run['device']}, {run['precision']}" for run in runs}),
+        "versions": sorted(versions),
+    }
+
+
+def _jinja(results: str) -> jinja2.Environment:
+    """Escapes everything but what is our own; the page's links are relative to `results`."""
+    jinja = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    jinja.filters |= {
+        "identifier": lambda text: re.sub(r"[\s%]", "-", text),
+        "object": json.loads,
+        "relative": lambda path: os.path.relpath(path, results),
+        "reported": reported,
+    }
+    jinja.globals["own"] = lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+    return jinja

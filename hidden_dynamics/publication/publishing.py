@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements import costs, features
-from hidden_dynamics.pages.pictures import reduced
 from hidden_dynamics.publication.changed_settings import COLUMNS as SETTING_COLUMNS
 from hidden_dynamics.publication.changed_settings import changed_settings
 from hidden_dynamics.publication.citation import citation
@@ -75,6 +76,24 @@ def _rendered(artifact: Artifact, root: Path) -> Path:
 def _content(artifact: Artifact, root: Path) -> bytes:
     path = _rendered(artifact, root)
     return path.read_bytes() if artifact.form == "table" else reduced(path, WIDTH, COLOURS)
+
+
+def reduced(path: Path, width: int, colours: int) -> bytes:
+    """The PNG, at most so many pixels wide and high, in at most so many colours.
+
+    Raises:
+        UserError: the file is no PNG.
+    """
+    try:
+        image = Image.open(path, formats=["PNG"])
+    except OSError:
+        raise UserError(f"{path} is not a PNG: remove it and run snakemake again.", file=path) from None
+    with image:
+        small = image.convert("RGB")
+    small.thumbnail((width, width))
+    buffer = io.BytesIO()
+    small.quantize(colours, method=Image.Quantize.FASTOCTREE).save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
 
 
 def _measured(artifacts: Iterable[Artifact], root: Path) -> dict[str, bytes]:

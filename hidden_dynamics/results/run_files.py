@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run, identity, outputs_of
+from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run, outputs_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results import courses, predictions
 from hidden_dynamics.results.seals import RECORD, check, remedy
@@ -140,7 +140,7 @@ def is_finished(configuration: Configuration, run: Run) -> bool:
         return False
     try:
         record = RunFiles(directory).record()
-        text = identity(run) + record["dataset"]["digest"]
+        text = run.identity + record["dataset"]["digest"]
         return record["fingerprint"] == hashlib.sha256(text.encode()).hexdigest()
     except (UserError, KeyError, TypeError):
         return False

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import hashlib
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,9 +11,7 @@ from pathlib import Path
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 
-BINDING = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs  # by `.name`
-OF_NAMES = BINDING | ast.Name | ast.Attribute | ast.arg | ast.Import | ast.ImportFrom
-
+Place = tuple[str, str]  # of a definition: module, name
 Imports = dict[str, tuple[str, str | None]]  # what each imported name refers to, as (module, name or None)
 
 
@@ -30,9 +29,28 @@ class Module:
     stars: list[str]
 
 
-@functools.cache
 def path_of(module: str) -> Path | None:
     """The file of a module of this project, or of the user's own beside it; None for an installed package or none."""
+    if module not in _paths:
+        _paths[module] = _found(module)
+    return _paths[module]
+
+
+_paths: dict[str, Path | None] = {}
+
+
+def asked_for() -> list[str]:
+    """Every name that was looked up as a module."""
+    return list(_paths)
+
+
+@functools.cache
+def source_digest(module: str) -> str | None:
+    path = path_of(module)
+    return path and hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _found(module: str) -> Path | None:
     for base in dict.fromkeys([ROOT, Path.cwd()]):
         stem = base.joinpath(*module.split("."))
         for path in (stem.with_suffix(".py"), stem / "__init__.py"):
@@ -74,23 +92,23 @@ def from_stars(module: str, name: str) -> list[tuple[str, str]]:
     return [(star, name) for star in read(module).stars if path_of(star) is not None and defined(star, name)]
 
 
-def origin_of(module: str, name: str) -> tuple[str, str]:
-    """The module that defines what `module` knows as `name`, and what it is called there; a star's where one has it."""
-    while path_of(module) is not None and name and name not in read(module).definitions:
-        if name in read(module).imports:
-            module, name = read(module).imports[name][0], read(module).imports[name][1] or ""
-        elif from_stars(module, name):
-            module, name = from_stars(module, name)[0]
-        else:
-            break
-    return module, name
+@functools.cache
+def origins_of(module: str, name: str) -> tuple[Place, ...]:
+    """Where what `module` knows as `name` is defined: several places where stars have it, none where nothing is."""
+    if path_of(module) is None or name in read(module).definitions:
+        return ((module, name),)
+    if name in read(module).imports:
+        origin, own_name = read(module).imports[name]
+        return origins_of(origin, own_name or "")
+    return tuple(place for star in from_stars(module, name) for place in origins_of(*star))
 
 
 @functools.cache
 def nodes_of(module: str, name: str) -> tuple[ast.AST, ...]:
-    """Every node that refers to a name or binds one, of the statements that define `name`."""
+    """Every node that refers to something by its name, of the statements that define `name`."""
+    naming = ast.Name | ast.Attribute | ast.Import | ast.ImportFrom
     statements = read(module).definitions[name]
-    return tuple(node for statement in statements for node in ast.walk(statement) if isinstance(node, OF_NAMES))
+    return tuple(node for statement in statements for node in ast.walk(statement) if isinstance(node, naming))
 
 
 @functools.cache

@@ -8,7 +8,6 @@ import contextlib
 import functools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,7 +95,7 @@ class PartlyObserved:
     def _seen(self, observations: Observations, whole: Observations) -> Observations:
         """A part of the batch, in units of the last time of the whole one, without what is dropped of it."""
         kept = without_zero_times(observations) if self.zero_times == "dropped" else observations
-        return replace(kept, times=kept.times / (float(whole.times[-1]) or 1.0))
+        return kept.but(times=kept.times / (float(whole.times[-1:].sum()) or 1.0))  # without any, 1
 
     def _given_and_asked(self, whole: Observations) -> tuple[Observations, Observations]:
         return whole, whole

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.latent_family.objective import mean_squared_error, squared_errors
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
@@ -49,7 +50,8 @@ class SeriesRegression(PartlyObserved):
         device: where batches are made.
 
     Raises:
-        UserError: a setting is missing, unknown or out of its range, or the series are too few.
+        UserError: a setting is missing, unknown or out of its range, the series are too few, or of a part nothing is
+            given or nothing asked.
     """
 
     labels, classes = None, 0
@@ -62,6 +64,10 @@ class SeriesRegression(PartlyObserved):
         self.affine, self.ids = affine_of(self.original, settings["normalisation"]), arrays["ids"]
         parts = split(len(rows.lengths), settings["validation"])
         super().__init__(normalised(self.original, self.affine), parts, settings["zero_times"], device)
+        for name in parts.keys() - {"train"}:
+            batch = self._batch(parts[name])
+            if not (batch.given.mask.any() and batch.asked.mask.any()):
+                raise UserError(f"of the {name} part nothing is given or nothing is asked.", key="settings.asked")
 
     def predictions(self, network: nn.Module) -> dict[str, np.ndarray]:
         """Errors over time on the test part, and the course of its first series.

@@ -9,6 +9,7 @@ import torch
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.locks import one_of
+from hidden_dynamics.system.memory import keep_memory
 
 # cuBLAS is deterministic only with a workspace of its own; it reads this when it starts.
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -37,15 +38,23 @@ def name_of(device: torch.device) -> str:
 
 
 def set_arithmetic(threads: int, precision: str) -> None:
-    """Deterministic arithmetic in `threads` threads.
+    """Deterministic arithmetic in `threads` threads, as far as torch has it, in a process that keeps its memory.
+
+    In several threads, and where there is a GPU, torch takes its deterministic algorithms, and warns of an operation
+    that has none. One thread of a CPU adds in one order in any case, and keeps the faster algorithms. Memory:
+    hidden_dynamics.system.memory.
 
     Denormal numbers are flushed to zero: where gradients vanish, they make a training step on the CPU several times
     slower.
     """
+    keep_memory()
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.deterministic = True
+    # Not torch.use_deterministic_algorithms: it loads the settings of torch's compiler, seconds for a flag.
+    torch.set_deterministic_debug_mode("warn" if threads > 1 or torch.cuda.is_available() else "default")
+    torch.utils.deterministic.fill_uninitialized_memory = False  # else every torch.empty is filled: work, for no result
     tf32 = precision == "tf32"
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.allow_tf32 = tf32

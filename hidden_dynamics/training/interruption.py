@@ -23,6 +23,10 @@ class Interruption:
     nothing is modified (an evaluation, which may be long), it is raised at once. The handlers have a stack of their own
     (see `give_handlers_a_stack`).
 
+    A SIGINT that the process ignores stays ignored, as Python has it: so a shell starts what a script runs in the
+    background (`command &`), which Ctrl-C is not meant for. SIGTERM is caught even then. SIGHUP is left alone: it ends
+    the process as SIGKILL does, or is ignored, as under `nohup`.
+
     Raises:
         ValueError: the block is entered in another thread than the main one, where Python sets no handlers.
     """
@@ -34,7 +38,7 @@ class Interruption:
 
     def __enter__(self) -> "Interruption":
         give_handlers_a_stack()
-        for signum in (signal.SIGTERM, signal.SIGINT):
+        for signum in obeyed():
             self._handlers[signum] = signal.signal(signum, self._receive)
         return self
 
@@ -60,6 +64,12 @@ class Interruption:
         self.signum = signum
         if self._immediate:
             raise Interrupted(signum)
+
+
+def obeyed() -> list[signal.Signals]:
+    """The signals to catch: of SIGTERM and SIGINT, the latter unless this process ignores it."""
+    both = (signal.SIGTERM, signal.SIGINT)
+    return [signum for signum in both if signum == signal.SIGTERM or signal.getsignal(signum) != signal.SIG_IGN]
 
 
 def give_handlers_a_stack() -> None:

@@ -1,6 +1,8 @@
 """The optimisers of Tables 6 to 10, one per group of parameters."""
 
 import contextlib
+import functools
+import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -32,10 +34,22 @@ def build(network: nn.Module, settings: Mapping[str, Mapping[str, Any]]) -> dict
 def _build_one(group: str, parameters: list[nn.Parameter], settings: dict[str, Any]) -> torch.optim.Optimizer:
     name = settings.pop("name")
     try:
-        return getattr(torch.optim, name)(parameters, **settings)
+        return _without_compiler(getattr(torch.optim, name))(parameters, **settings)
     except (TypeError, ValueError) as error:
         problem = " ".join(str(error).split())
         raise UserError(f"training.optimisers.{group}: {name} does not accept these arguments: {problem}") from None
+
+
+@functools.cache
+def _without_compiler(optimiser: type[torch.optim.Optimizer]) -> type[torch.optim.Optimizer]:
+    """The optimiser with its methods as torch defines them, without what torch wraps around them for `torch.compile`.
+
+    At their first call the wrappers import the compiler, which nothing here uses and which takes a process 1 to 2 s.
+    """
+    wrapped = ("add_param_group", "load_state_dict", "state_dict", "zero_grad")
+    methods = {name: inspect.unwrap(getattr(optimiser, name)) for name in wrapped}
+    step = torch.no_grad()(inspect.unwrap(optimiser.step))
+    return type(optimiser.__name__, (optimiser,), methods | {"step": step})
 
 
 @contextlib.contextmanager

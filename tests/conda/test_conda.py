@@ -347,11 +347,10 @@ def test_on_slurm_every_job_activates_the_environment_of_its_step(made, lab, slu
     place = ["--use-conda", "--conda-prefix", str(made.root / ".snakemake/conda")]
     said = repository.run("--profile", "profiles/slurm", *soon, *place, TABLE)
     assert "Creating conda environment" not in said
-    assert len(set(re.findall(r"SLURM jobid (\d+)", said))) == 6  # prepare, two trainings, summarise, judge, render
+    assert len(set(re.findall(r"SLURM jobid (\d+)", said))) == 4  # prepare, two trainings, render
     named = {str(path): name for name, path in made.environments().items()}
     ran = {(line["script"], named[line["prefix"]]) for line in repository.journal()}
-    shown = {("summarise", "summarise"), ("judge_claims", "claims"), ("render", "render")}
-    assert ran - {("train_job", "train")} == {("prepare", "data"), ("train", "train"), *shown}
+    assert ran - {("train_job", "train")} == {("prepare", "data"), ("train", "train"), ("render", "render")}
     for pattern in ("runs/*/*/seed0/metrics.csv", "runs/*/*/seed0/model.pt", "tables/*"):
         made_here = sorted((made.root / "out/demo").glob(pattern))
         assert len(made_here) in (4, 20)

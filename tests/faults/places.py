@@ -89,6 +89,12 @@ def trainings_in(root: Path) -> list[int]:
     return found
 
 
+def cpu_seconds(pid: int) -> float:
+    """What a process has taken so far, however busy the machine is with others."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def kill_all_in(root: Path) -> None:
     for pid in processes_in(root):
         with contextlib.suppress(ProcessLookupError):
@@ -106,15 +112,6 @@ def small_disk(point: Path, size: str) -> Iterator[Path]:
         yield point
     finally:
         subprocess.run(["umount", "--lazy", str(point)], check=True)
-
-
-def wait_until(condition, seconds: float = 300.0):
-    """What `condition` gives once that is true."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it did not come to that"
-        time.sleep(0.02)
-    return found
 
 
 def train_command(results: str, *more: str) -> list[str]:

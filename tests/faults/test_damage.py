@@ -142,7 +142,7 @@ def test_a_damaged_result_is_not_summarised_and_what_to_remove_is_named(finished
     damage(path, dice)
     summary = root / "out/demo/summary"
     shutil.rmtree(summary)
-    command = [sys.executable, "scripts/summarise.py", "--artifact", "momentumrnn_figure9", "--root", str(root)]
+    command = [sys.executable, "scripts/render.py", "--artifact", "momentumrnn_figure9", "--root", str(root)]
     done = subprocess.run(
         [*command, "--config", json.dumps(SETTINGS)], cwd=finished.root, capture_output=True, text=True
     )

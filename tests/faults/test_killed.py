@@ -10,8 +10,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from conftest import wait_until
 from places import (
     TARGETS,
+    cpu_seconds,
     finished_workflow,
     kill_all_in,
     left_on_the_way,
@@ -23,7 +25,6 @@ from places import (
     start,
     train_command,
     trainings_in,
-    wait_until,
 )
 from repository import Workflow
 
@@ -115,14 +116,17 @@ def test_a_workflow_killed_at_random_is_continued_by_the_same_command_to_the_sam
 
 
 def undisturbed_training(workflow, name, *options):
-    """The outputs of a training by hand, and the seconds it took."""
-    began = time.monotonic()
-    subprocess.run(train_command(name, *options), cwd=workflow.root, check=True, capture_output=True)
-    return outputs_of(workflow.root / name / BY_HAND), time.monotonic() - began
+    """The outputs of a training by hand, and the CPU seconds it took."""
+    devnull = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(train_command(name, *options), cwd=workflow.root, **devnull)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return outputs_of(workflow.root / name / BY_HAND), usage.ru_utime + usage.ru_stime
 
 
 def signalled(workflow, command, run, signum, count, moments, expected):
-    """Trainings of one run, one after another, each sent a signal: how they ended, by exit code.
+    """Trainings of one run, one after another, each sent a signal after so many CPU seconds: their exit codes.
 
     Each must end with 0 or one of these codes; whenever the run comes to its end, its outputs must be the expected
     ones, and it begins again.
@@ -133,9 +137,10 @@ def signalled(workflow, command, run, signum, count, moments, expected):
     while sent < count or codes[-1] != 0:
         process = subprocess.Popen(command, cwd=workflow.root, stdout=subprocess.DEVNULL, stderr=pipe, text=True)
         if sent < count:
-            try:
-                process.wait(timeout=next(moments))
-            except subprocess.TimeoutExpired:
+            moment = next(moments)
+            while process.poll() is None and cpu_seconds(process.pid) < moment:
+                time.sleep(0.002)
+            if process.returncode is None:
                 process.send_signal(signum)
                 sent += 1
         _, err = process.communicate()

@@ -14,7 +14,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, wait_until
 from places import (
     PARITY,
     SHORTER,
@@ -24,7 +24,6 @@ from places import (
     start,
     train_command,
     trainings_in,
-    wait_until,
 )
 from test_fetch import CONTENT, remote, write_registry
 

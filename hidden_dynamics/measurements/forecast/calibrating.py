@@ -175,5 +175,5 @@ def _context(runs: list[Run]) -> BaseContext:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     context = multiprocessing.get_context("forkserver")
     modules = sorted({place.rpartition(".")[0] for run in runs for place in run.classes.values()})
-    context.set_forkserver_preload([__name__, "torch._dynamo", "torch.optim.swa_utils", *modules])
+    context.set_forkserver_preload([__name__, "torch.optim.swa_utils", *modules])
     return context

@@ -89,7 +89,7 @@ class GRUODEBayes(Forecaster):
         solver: str = "euler",
         augmented: int = 0,
     ):
-        super().__init__()
+        super().__init__(task)
         end = task.end if end is None else end
         one_of("solver", solver, SOLVERS)
         if not (delta > 0 and end > 0 and 0 <= dropout < 1):
@@ -116,7 +116,7 @@ class GRUODEBayes(Forecaster):
             covariates: (batch, covariates) of the task; None is 0.
             masks: None draws them when training.
         """
-        path, masks = self.path(observations), self.masks(observations) if masks is None else masks
+        path, masks = self.path(self.accepted(observations)), self.masks(observations) if masks is None else masks
         passed = self._passed(observations, covariates, masks, path, last=int(path.steps[-1]) if len(path.steps) else 0)
         return Filtered(passed.p_before, self.p(passed.after, masks.after), passed.norms, observations.size)
 
@@ -138,7 +138,7 @@ class GRUODEBayes(Forecaster):
             series: (N,) int64, places in the batch.
             times: (N,) float32.
         """
-        path = self.path(observations)
+        path = self.path(self.accepted(observations, times))
         wanted, which = np.unique(path.states_at(times), return_inverse=True)
         passed = self._passed(observations, covariates, Masks(), path, wanted.tolist(), path.last)
         return self.p(passed.wanted[torch.from_numpy(which).to(series.device), series])

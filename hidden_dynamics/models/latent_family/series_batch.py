@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from hidden_dynamics.errors import ObservationError
 from hidden_dynamics.models.observations import Observations
 
 
@@ -21,12 +22,22 @@ class SeriesBatch:
             where it has none; None where nothing is classified.
         divergence_weight: of the Kullback-Leibler divergence in the loss, from 0 to 1: its schedule depends on the
             epoch.
+
+    Either may have no rows: the encoder's initial state says what is latent, and the likelihood of nothing is 1.
+
+    Raises:
+        ObservationError: the two differ in their series or features.
     """
 
     given: Observations
     asked: Observations
     labels: Tensor | None = None
     divergence_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        given, asked = ((each.size, each.values.shape[1]) for each in (self.given, self.asked))
+        if given != asked:
+            raise ObservationError(f"(series, features) are {given} of what is given and {asked} of what is asked")
 
     def to(self, *target: object) -> "SeriesBatch":
         """On another device, or with values of another type."""

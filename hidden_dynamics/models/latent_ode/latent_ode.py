@@ -10,10 +10,10 @@ from torch.nn import functional
 from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.continuous import FunctionEvaluations, Integral, Solver
 from hidden_dynamics.models.continuous.integral import State
+from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.layers import classifier, initialised, tanh_network
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
-from hidden_dynamics.models.latent_ode.latent_start import divergence
 from hidden_dynamics.models.latent_ode.rnn_encoder import RNNEncoder
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.ode_rnn import ODERNNEncoder
@@ -83,7 +83,7 @@ class LatentODE(LatentNetwork):
         label_from: str = "end",
         start: str = "zero",
     ):
-        super().__init__()
+        super().__init__(task)
         for name, value in {"encoder": encoder, "label_from": label_from, "start": start}.items():
             one_of(name, value, CHOICES[name])
         if samples < 1 or augmented < 0:
@@ -113,15 +113,14 @@ class LatentODE(LatentNetwork):
         Raises:
             SolverFailure: the ODE could not be solved.
         """
-        mean, deviation = self.encoder(batch.given)
+        mean, deviation = self.encoder(self.accepted(batch.given))
         if noise is None:
             noise = torch.randn(samples or self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
         z = mean + deviation * noise
         rows, end = self._solution(self._state(functional.pad(z, (0, self.augmented))), batch.asked)
         values = self.decoder(rows[..., : self.decoder.in_features])
-        return Answer(
-            values, self._labels(z, rows, end), divergence(mean, deviation), self._extra(rows, end, batch.asked)
-        )
+        labels, extra = self._labels(z, rows, end), self._extra(rows, end, batch.asked)
+        return Answer(values, labels, divergence(mean, deviation).mean(), extra)
 
     def drawn(self, batch: SeriesBatch, samples: int) -> Tensor:
         return self(batch, samples=samples).values
@@ -140,8 +139,7 @@ class LatentODE(LatentNetwork):
 
     def _solution(self, state: State, asked: Observations) -> tuple[Tensor, Tensor]:
         """The state at the rows asked, (K, R, d), and at the end, (K, N, d), given that at the start."""
-        times, offsets = self._times(asked)
-        return self.integral.of_rows(state, times, offsets, asked.series)
+        return self.integral.of_rows(state, *self._times(asked.times, asked.offsets), asked.series)
 
     def _extra(self, rows: Tensor, end: Tensor, asked: Observations) -> Tensor:
         """What is added to the loss, (), given the solution."""
@@ -161,9 +159,8 @@ class LatentODE(LatentNetwork):
             return self.classifier(rows[..., : self.size])
         return self.classifier(z if self.label_from == "start" else end[..., : self.size]).squeeze(-1)
 
-    def _times(self, asked: Observations) -> tuple[Tensor, Tensor]:
-        """The start, the union times asked and the end of the batch's time, 1; and the offsets of their rows."""
-        times, offsets = asked.times, asked.offsets
+    def _times(self, times: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
+        """The start, these union times and the end of the batch's time, 1; and the offsets of their rows."""
         start = times[0].item() if self.start == "first_asked" and len(times) else 0.0
         before = times.new_full((0 if len(times) and times[0] <= start else 1,), start)
         after = times.new_ones(0 if len(times) and times[-1] >= 1 else 1)

@@ -1,6 +1,5 @@
 """Latent-ODE whose observation times are a Poisson process (Rubanova et al. 2019, Section 3.3)."""
 
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -86,8 +85,8 @@ class LatentODEPoisson(LatentODE):
         everyone = torch.arange(asked.size, device=asked.series.device)
         offsets = torch.cat([asked.offsets[:1], asked.offsets[1:] + asked.size])
         offsets[-1] += asked.size
-        more = replace(asked, offsets=offsets, series=torch.cat([everyone, asked.series, everyone]))
-        rows, end = super()._solution(state, more)
+        series = torch.cat([everyone, asked.series, everyone])
+        rows, end = self.integral.of_rows(state, *self._times(asked.times, offsets), series)
         first, rows, last = rows.split([asked.size, len(asked.series), asked.size], 1)
         return rows, torch.cat([end[..., : self.latent], (last - first)[..., self.latent :]], -1)
 

@@ -75,7 +75,13 @@ class Nesterov(nn.Module):
         self.s, self.restart, self.phase = _above_zero("s", s), restart, phase
 
     def gamma(self, done: int, steps: int) -> Tensor:
-        """gamma_t of the `steps` steps that follow the first `done`: float64, of shape (steps,)."""
+        """gamma_t of the `steps` steps that follow the first `done`: float64, of shape (steps,).
+
+        Raises:
+            ValueError: `done` is no number of steps.
+        """
+        if not isinstance(done, int) or done < 0:
+            raise ValueError(f"a filter's state counts the steps done, at least 0, and not {done!r}")
         j = torch.arange(done, done + steps, dtype=torch.float64)
         if self.restart is not None:
             j = (j + self.phase) % self.restart

@@ -22,9 +22,17 @@ def linear_recurrence(x: Tensor, decay: float | Tensor, initial: Tensor | None =
 
     Returns:
         u: (T, ...), differentiable with respect to x and initial (any number of times).
+
+    Raises:
+        ValueError: there are no steps, or initial is not like x_t.
     """
     if x.shape[0] == 0:
         raise ValueError("a sequence needs at least one step")
+    if initial is not None and (initial.shape, initial.dtype, initial.device) != (x.shape[1:], x.dtype, x.device):
+        raise ValueError(
+            f"the initial value must be {tuple(x.shape[1:])} {x.dtype} on {x.device}, not {tuple(initial.shape)} "
+            f"{initial.dtype} on {initial.device}"
+        )
     if isinstance(decay, float) and decay == 0.0:
         return x
     return _LinearRecurrence.apply(x, decay, initial, False)

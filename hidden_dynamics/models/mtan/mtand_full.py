@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.objective import NOISE, label_loss
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
@@ -56,7 +57,7 @@ class MTAN(LatentNetwork):
         samples: int = 1,
         label_weight: float = 100.0,
     ):
-        super().__init__()
+        super().__init__(task)
         self.labels, self.samples, self.label_weight = task.labels, samples, label_weight
         self.register_buffer("points", torch.linspace(0, 1, reference_points), persistent=False)
         both, states = 2 * recognition_size, 2 * generation_size
@@ -81,9 +82,9 @@ class MTAN(LatentNetwork):
         The answer's divergence is that of a series, summed over all z and divided by its observations, averaged over
         the series (Equation 12).
         """
-        mean, logvar = self.encoded(batch)
+        mean, deviation = self.encoded(batch)
         noise = torch.randn(self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
-        z = mean + torch.exp(logvar / 2) * noise
+        z = mean + deviation * noise
         states = self.decoder(z.flatten(0, 1))[0].unflatten(0, z.shape[:2])
         asked = padded(batch.asked)
         seen = self.to_rows.known(asked.times.to(z), self.points, states)[:, asked.own.series, asked.own.rows]
@@ -92,15 +93,15 @@ class MTAN(LatentNetwork):
             labels = self.classifier(self.reader(z.flatten(0, 1))[1][0]).view(z.shape[:2])
         elif self.labels == "rows":
             labels = self.classifier(seen)
-        each = (logvar.exp() + mean.square() - 1 - logvar).sum((1, 2)) / 2
-        divergence = (each / _observed(batch)).mean()
-        return Answer(self.readout(seen), labels, divergence, divergence.new_zeros(()))
+        of_series = divergence(mean, deviation).sum((1, 2)) / _observed(batch)
+        return Answer(self.readout(seen), labels, of_series.mean(), of_series.new_zeros(()))
 
     def encoded(self, batch: SeriesBatch) -> tuple[Tensor, Tensor]:
-        """Mean and log-variance of z, (N, points, size) each."""
-        given = padded(batch.given)
+        """Mean and standard deviation of z, (N, points, size) each."""
+        given = padded(self.accepted(batch.given))
         at_points = self.to_points.observed(self.points, given.times.to(given.values), given.values, given.mask)
-        return self.posterior(self.encoder(at_points)[0]).chunk(2, 2)
+        mean, logvar = self.posterior(self.encoder(at_points)[0]).chunk(2, 2)
+        return mean, torch.exp(logvar / 2)
 
     def loss(self, answer: Answer, batch: SeriesBatch) -> Tensor:
         """What is minimised, (): the negative bound of each series divided by its observations, averaged over the

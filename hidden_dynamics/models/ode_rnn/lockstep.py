@@ -4,7 +4,6 @@ A jump of two rows costs what one of ten does. So a series that comes to a row w
 next iteration at which jumps are made, and goes on from there.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -57,8 +56,7 @@ def lockstep(observations: Observations, gaps: Gaps, every: int | None = None) -
     order = np.lexsort((series, at))
     times, counts = np.unique(at, return_counts=True)
     index = torch.from_numpy(order).to(observations.series.device)
-    jumps = replace(
-        observations,
+    jumps = observations.but(
         times=torch.from_numpy(times),
         offsets=torch.from_numpy(np.append(0, counts.cumsum())),
         **{name: getattr(observations, name)[index] for name in ("values", "mask", "series")},

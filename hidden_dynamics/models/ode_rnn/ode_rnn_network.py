@@ -41,7 +41,7 @@ class ODERNN(LatentNetwork):
         steps: str = "forwards",
         classifier: str = "linear",
     ):
-        super().__init__()
+        super().__init__(task)
         self.way, self.labels = WAYS[one_of("steps", steps, WAYS)], task.labels
         self.core = ODERNNCore(task.features, hidden_size, layers, units, gru_units)
         self.decoder = tanh_network(hidden_size, task.features, 0, decoder_units)
@@ -54,12 +54,11 @@ class ODERNN(LatentNetwork):
         Raises:
             ValueError: something else is asked than what is given.
         """
-        given = batch.reconstructed()
+        given = self.accepted(batch.reconstructed())
         passed = self.core(given, self.way)
         values = self.decoder(passed.before)
-        if len(given.times):
-            first = int(given.offsets[1])
-            values[:first] = given.values[:first]
+        first = given.rows_at_first()
+        values[:first] = given.values[:first]
         labels = None
         if self.labels == "series":
             labels = self.classifier(passed.mean).squeeze(1)[None]

@@ -25,6 +25,11 @@ class LookAheadLSTM(LSTM):
             raise ValueError("the look-ahead cell is no filter on the input: it runs with backend='reference' alone")
         super().__init__(input_size, hidden_size, Nesterov(s, restart, phase), **options)
 
+    @property
+    def filtered(self) -> tuple[str, int]:
+        """See `LSTM`: q, and not the input alone."""
+        return "whole pre-activation", 4 * self.hidden_size
+
     def _reference(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
         q, done = filter_state or (x.new_zeros(x.shape[1], 4 * self.hidden_size), 0)
         gammas = self.filter.gamma(done, x.shape[0]).tolist()

@@ -9,6 +9,7 @@ Gates, in torch's order (i, f, g, o), with y_t the filtered input and U, b_hh th
 This is the LSTM with a forget gate, which the released code and the paper's Appendix F use (its Eq. 2 has none).
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from torch import Tensor, nn
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
 from hidden_dynamics.models.recurrent import preactivation
 from hidden_dynamics.models.recurrent.adam_input import adam_lstm
+from hidden_dynamics.models.recurrent.filtered_core import FilteredCore
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 from hidden_dynamics.models.recurrent.states import map_tensors
 
@@ -31,24 +33,27 @@ class LSTMState(tuple):
     """
 
     filter: Any
+    maker: str | None  # which filter's state it is, and of what (`FilteredCore.maker`); None where that is not known
 
-    def __new__(cls, h: Tensor, c: Tensor, filter: Any = None) -> "LSTMState":
+    def __new__(cls, h: Tensor, c: Tensor, filter: Any = None, maker: str | None = None) -> "LSTMState":
         state = super().__new__(cls, (h, c))
-        state.filter = filter
+        state.filter, state.maker = filter, maker
         return state
 
     def detach(self) -> "LSTMState":
         """The same values, cut off from the graph: truncated backpropagation through time."""
-        h, c = self
-        return LSTMState(h.detach(), c.detach(), map_tensors(torch.Tensor.detach, self.filter))
+        return self.map(torch.Tensor.detach)
 
     def first(self, count: int) -> "LSTMState":
         """The state of the first `count` sequences of the batch, which is part of the same graph."""
-        h, c = self
-        return LSTMState(h[:, :count], c[:, :count], map_tensors(lambda tensor: tensor[:count], self.filter))
+        return self.map(lambda tensor: tensor[..., :count, :])
+
+    def map(self, function: Callable[[Tensor], Tensor]) -> "LSTMState":
+        """The state with `function` of every tensor in it."""
+        return LSTMState(*map(function, self), map_tensors(function, self.filter), self.maker)
 
 
-class LSTM(nn.Module):
+class LSTM(FilteredCore):
     """An LSTM whose input passes through a filter; in the place of a one-layer, one-directional `nn.LSTM`.
 
     Args:
@@ -65,6 +70,8 @@ class LSTM(nn.Module):
     Parameters: weight_ih (4N, d), bias_ih (4N), weight_hh (4N, N), bias_hh (4N), gates in the order i, f, g, o.
     """
 
+    State, own = LSTMState, 2
+
     def __init__(
         self,
         input_size: int,
@@ -75,14 +82,9 @@ class LSTM(nn.Module):
         forget_bias: float = 1.0,
         forget_fill: str = "both",
     ):
-        super().__init__()
-        if backend not in ("fused", "reference"):
-            raise ValueError(f"backend must be 'fused' or 'reference', not {backend!r}")
+        super().__init__(input_size, hidden_size, filter, batch_first, backend)
         if forget_fill not in ("both", "once"):
             raise ValueError(f"forget_fill must be 'both' or 'once', not {forget_fill!r}")
-        self.input_size, self.hidden_size = input_size, hidden_size
-        self.filter = Identity() if filter is None else filter
-        self.batch_first, self.backend = batch_first, backend
         self.forget_bias, self.forget_fill = forget_bias, forget_fill
         self.weight_ih = nn.Parameter(torch.empty(4 * hidden_size, input_size))
         self.bias_ih = nn.Parameter(torch.empty(4 * hidden_size))
@@ -103,48 +105,17 @@ class LSTM(nn.Module):
             if self.forget_fill == "both":
                 self.bias_ih[forget] = self.forget_bias
 
-    def forward(self, x: Tensor, state: LSTMState | tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, LSTMState]:
-        """Run a sequence, or a segment of one.
-
-        Args:
-            x: (T, batch, d), or (batch, T, d) if batch_first, or (T, d) for one sequence without a batch.
-            state: what the segment before returned; (h, c), each (1, batch, N), as for nn.LSTM; None is 0. Without a
-                batch the states are (1, N).
-
-        Returns:
-            every h_t, (T, batch, N) in the layout of x, and the state after the last step.
-
-        Raises:
-            ValueError: x has the wrong shape or no steps, or the state was made by the other backend.
-        """
-        if x.dim() not in (2, 3) or x.shape[-1] != self.input_size:
-            raise ValueError(
-                f"the input must be (T, batch, {self.input_size}) or (T, {self.input_size}), not {tuple(x.shape)}"
-            )
-        if x.dim() == 2:
-            state = None if state is None else _map_state(lambda tensor: tensor.unsqueeze(-2), state)
-            single = x.unsqueeze(0 if self.batch_first else 1)
-            h, end = self.forward(single, state)
-            return h.squeeze(0 if self.batch_first else 1), _map_state(lambda tensor: tensor.squeeze(-2), end)
-        x = x.transpose(0, 1) if self.batch_first else x
-        h0, c0 = state if state is not None else 2 * (x.new_zeros(1, x.shape[1], self.hidden_size),)
-        if x.shape[0] == 0:
-            raise ValueError("a sequence needs at least one step")
-        filter_state = getattr(state, "filter", None)
-        self._check_filter_state(filter_state)
+    def _run(self, x: Tensor, state: LSTMState) -> tuple[Tensor, LSTMState]:
         run = self._fused if self.backend == "fused" else self._reference
-        h, (h_end, c_end), filter_state = run(x, (h0[0], c0[0]), filter_state)
-        end = LSTMState(h_end.unsqueeze(0), c_end.unsqueeze(0), filter_state)
-        return h.transpose(0, 1) if self.batch_first else h, end
+        h, (h_end, c_end), filter_state = run(x, (state[0][0], state[1][0]), state.filter)
+        return h, LSTMState(h_end.unsqueeze(0), c_end.unsqueeze(0), filter_state, self.maker)
 
-    def _check_filter_state(self, state: Any) -> None:
-        tensor = state[0] if isinstance(state, tuple) else state
-        channels = self.input_size + 1 if self.backend == "fused" and self.filter.linear else 4 * self.hidden_size
-        if isinstance(tensor, Tensor) and tensor.shape[-1] != channels:
-            raise ValueError(
-                f"the filter's state has {tensor.shape[-1]} channels where the {self.backend} backend keeps {channels}"
-                ": it was made by another backend or another layer"
-            )
+    @property
+    def filtered(self) -> tuple[str, int]:
+        """What the filter runs over, and its channels: the inputs, with the bias's constant one, or the gates."""
+        if self.backend == "fused" and self.filter.linear:
+            return "inputs", self.input_size + 1
+        return "gates", 4 * self.hidden_size
 
     def _reference(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
         outputs = []
@@ -192,9 +163,6 @@ class LSTM(nn.Module):
         weight = torch.cat([self.weight_ih, self.bias_ih.unsqueeze(1)], dim=1)
         h, hidden = torch_lstm(y, hidden, weight, self.weight_hh, self.bias_hh)
         return h, hidden, filter_state
-
-    def extra_repr(self) -> str:
-        return f"{self.input_size}, {self.hidden_size}, batch_first={self.batch_first}, backend={self.backend!r}"
 
 
 class MomentumLSTM(LSTM):
@@ -256,8 +224,3 @@ def torch_lstm(
     start = (hidden[0].unsqueeze(0).contiguous(), hidden[1].unsqueeze(0).contiguous())
     h, h_end, c_end = torch.lstm(y, start, weights, True, 1, 0.0, torch.is_grad_enabled(), False, False)
     return h, (h_end[0], c_end[0])
-
-
-def _map_state(function: Any, state: Any) -> LSTMState:
-    h, c = state
-    return LSTMState(function(h), function(c), map_tensors(function, getattr(state, "filter", None)))

@@ -11,15 +11,12 @@ In memory, states are rows: (batch, N), and Q^T h is h Q.
 """
 
 import functools
-import os
-import shutil
+import math
+import warnings
 from collections.abc import Callable
-from importlib import util
 
 import torch
 from torch import Tensor
-
-from hidden_dynamics.errors import UserError
 
 where_nonzero = torch.ops.aten.hardshrink_backward.grad_input  # of (gradient, h, 0): the gradient where h is not 0
 
@@ -99,35 +96,69 @@ def run_back(
 
 
 def _kernel(h: Tensor) -> tuple[Callable, Callable] | None:
-    """`run` and `run_back` of the kernel for all steps at once, where there is one."""
+    """`run` and `run_back` of the kernel for all steps at once, where there is one that can be trusted."""
     if not h.is_cuda or h.dtype != torch.float32 or torch.cuda.get_device_capability(h.device) < (8, 0):
         return None
-    if util.find_spec("triton") is None:  # it comes with torch on Linux alone
-        return None
-    _need_c_compiler()
-    from hidden_dynamics.models.recurrent.modrelu_kernel import (  # by name, which a run's code digest follows
-        run,
-        run_back,
-    )
-
-    return run, run_back
+    return _compared_kernel(h.device, h.shape[2])
 
 
 @functools.cache
-def _need_c_compiler() -> None:
-    """Refuse a machine without the C compiler with which Triton builds what launches a kernel.
+def _compared_kernel(device: torch.device, n: int) -> tuple[Callable, Callable] | None:
+    """The kernel for N units, compiled, run and compared with the loop; None, with a warning, where that fails."""
+    try:
+        from hidden_dynamics.models.recurrent.modrelu_kernel import (  # by name, which a run's code digest follows
+            run,
+            run_back,
+        )
+
+        _compare(run, run_back, device, n)
+    except Exception as error:  # of Triton, of the C compiler that it calls, of the driver, or of the comparison
+        warnings.warn(
+            f"the modrelu kernel for {n} units is not used on {device}, but a slower loop over time: "
+            f"{type(error).__name__}: {error}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+    return run, run_back
+
+
+@torch.no_grad()
+def _compare(forward: Callable, backward: Callable, device: torch.device, n: int) -> None:
+    """Hold the kernel to the loop in double precision, over five steps of more sequences than one block has.
+
+    |y| lies in [3, 4], the first sequence's is 0, b is 1/2, -1/2 or -10, and |Q| at most 1 / (4N): then |h| <= 6, a sum
+    over |h Q| is at most 3/2, and no |z| + b comes near 0, where modrelu may jump. So a step adds to the error at most
+    what float32 makes of N + 1 terms, and hands on a quarter of what it was given.
 
     Raises:
-        UserError: the environment variable CC names no program, or it is not set and there is neither gcc nor clang.
+        ArithmeticError: they differ by more than that.
     """
-    named = os.environ.get("CC")
-    if not any(map(shutil.which, ("gcc", "clang") if named is None else (named,))):
-        found = "neither gcc nor clang is on PATH" if named is None else f"CC={named!r} is no program"
-        raise UserError(
-            "an orthogonal RNN on a GPU needs a C compiler, with which Triton builds what launches its kernel: "
-            f"{found}. Install one, such as gcc (in a conda environment: the package c-compiler, from conda-forge), or "
-            "set the environment variable CC to one."
-        )
+    steps, batch, generator = 5, 18, torch.Generator().manual_seed(0)  # of its own: no one's random numbers change
+    y = torch.rand(steps, batch, n, generator=generator)
+    y = (y + 3).copysign(torch.randn(y.shape, generator=generator)).to(device)
+    y[:, 0] = 0
+    bias = torch.tensor([0.5, -0.5, -10.0]).repeat(n)[:n].to(device)
+    matrix = ((torch.rand(n, n, generator=generator) - 0.5) / (2 * n)).to(device)
+    h0, h = y.new_zeros(batch, n).double(), y.clone()
+    expected = y.double()
+    _loop(expected, matrix.double(), bias.double(), h0)
+    h[0] = expected[0]
+    forward(h, matrix, bias)
+    _hold("h", h, expected)
+    for dh in (y, None):
+        dz, end = torch.full_like(h, math.nan), y[0].double()
+        expected_dz, *_ = _loop_back(expected, matrix.double(), None if dh is None else dh.double(), end, None)
+        dz[-1] = expected_dz[-1]
+        backward(expected.float(), matrix, dh, dz)
+        _hold("the gradient", dz, expected_dz)
+
+
+def _hold(name: str, found: Tensor, expected: Tensor) -> None:
+    """16 more terms are for a product that is made of three in TF32, which rounds to 3 / 2^22."""
+    allowed = (expected.shape[2] + 16) * torch.finfo(found.dtype).eps * expected.abs().max()
+    if not (off := (found - expected).abs().max()) <= allowed:  # nor where it is not a number
+        raise ArithmeticError(f"{name} is off by {off:.2g}, more than the {allowed:.2g} of its rounding")
 
 
 def _loop(y: Tensor, matrix: Tensor, bias: Tensor, h0: Tensor) -> None:

@@ -8,13 +8,15 @@ With y the filtered input, Q orthogonal and h_0 = 0:
 MomentumRNN, Section 3.1; W has no bias (facts of the released code, Section 1).
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
+from hidden_dynamics.models.momentum.filters import Adam, Momentum, Nesterov, RMSProp
+from hidden_dynamics.models.recurrent.filtered_core import FilteredCore
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 from hidden_dynamics.models.recurrent.states import map_tensors
@@ -31,25 +33,28 @@ class OrthogonalState:
             filters the inputs, so it has the shape (batch, input_size); otherwise, and in the reference backend,
             (batch, hidden_size).
         matrix: Q and its version: segments of one sequence that are differentiated together share it.
+        maker: which filter's state it is, and of what (`FilteredCore.maker`); None where that is not known.
     """
 
     h: Tensor
     filter: Any = None
     matrix: tuple[Tensor, tuple] | None = None
+    maker: str | None = None
 
     def detach(self) -> "OrthogonalState":
         """The same values, cut off from the graph: truncated backpropagation through time."""
-        return OrthogonalState(self.h.detach(), map_tensors(torch.Tensor.detach, self.filter))
+        return replace(self.map(torch.Tensor.detach), matrix=None)
 
     def first(self, count: int) -> "OrthogonalState":
         """The state of the first `count` sequences of the batch, which is part of the same graph."""
-        return self._map(lambda tensor: tensor[..., :count, :])
+        return self.map(lambda tensor: tensor[..., :count, :])
 
-    def _map(self, function: Any) -> "OrthogonalState":
-        return OrthogonalState(function(self.h), map_tensors(function, self.filter), self.matrix)
+    def map(self, function: Callable[[Tensor], Tensor]) -> "OrthogonalState":
+        """The state with `function` of h and every tensor of the filter's state."""
+        return replace(self, h=function(self.h), filter=map_tensors(function, self.filter))
 
 
-class OrthogonalRNN(nn.Module):
+class OrthogonalRNN(FilteredCore):
     """An RNN with an orthogonal recurrent matrix whose input passes through a filter.
 
     Args:
@@ -71,6 +76,8 @@ class OrthogonalRNN(nn.Module):
             a batch of unequal lengths, that runs in segments, to its last segment alone.
     """
 
+    State, own = OrthogonalState, 1
+
     def __init__(
         self,
         input_size: int,
@@ -81,12 +88,7 @@ class OrthogonalRNN(nn.Module):
         batch_first: bool = False,
         backend: str = "fused",
     ):
-        super().__init__()
-        if backend not in ("fused", "reference"):
-            raise ValueError(f"backend must be 'fused' or 'reference', not {backend!r}")
-        self.input_size, self.hidden_size = input_size, hidden_size
-        self.filter = Identity() if filter is None else filter
-        self.batch_first, self.backend = batch_first, backend
+        super().__init__(input_size, hidden_size, filter, batch_first, backend)
         self.record_gradients, self.gradient_norms = False, None
         self.weight_ih = nn.Parameter(torch.empty(hidden_size, input_size))
         self.bias = nn.Parameter(torch.empty(hidden_size))
@@ -103,49 +105,18 @@ class OrthogonalRNN(nn.Module):
         """The parameters by the name of the optimiser that trains them."""
         return {"main": [self.weight_ih, self.bias], "orthogonal": [self.orthogonal.skew]}
 
-    def forward(self, x: Tensor, state: OrthogonalState | Tensor | None = None) -> tuple[Tensor, OrthogonalState]:
-        """Run a sequence, or a segment of one.
-
-        Args:
-            x: (T, batch, d), or (batch, T, d) if batch_first, or (T, d) for one sequence without a batch.
-            state: what the segment before returned; h, (1, batch, N), as for nn.RNN; None is 0. Without a batch its
-                tensors have no batch dimension.
-
-        Returns:
-            h: (T, batch, N) in x's layout, and the state after the last step.
-
-        Raises:
-            ValueError: x has the wrong shape or no steps, or the state was made by the other backend.
-        """
-        if x.dim() not in (2, 3) or x.shape[-1] != self.input_size:
-            raise ValueError(
-                f"the input must be (T, batch, {self.input_size}) or (T, {self.input_size}), not {tuple(x.shape)}"
-            )
-        state = OrthogonalState(state) if isinstance(state, Tensor) else state
-        if x.dim() == 2:
-            state = None if state is None else state._map(lambda tensor: tensor.unsqueeze(-2))
-            h, end = self.forward(x.unsqueeze(0 if self.batch_first else 1), state)
-            return h.squeeze(0 if self.batch_first else 1), end._map(lambda tensor: tensor.squeeze(-2))
-        x = x.transpose(0, 1) if self.batch_first else x
-        if x.shape[0] == 0:
-            raise ValueError("a sequence needs at least one step")
-        state = state or OrthogonalState(x.new_zeros(1, x.shape[1], self.hidden_size))
-        self._check_filter_state(state.filter)
-        matrix = self._matrix(state)
-        norms = self._recording(x)
+    def _run(self, x: Tensor, state: OrthogonalState) -> tuple[Tensor, OrthogonalState]:
+        matrix, norms = self._matrix(state), self._recording(x)
         run = self._fused if self.backend == "fused" else self._reference
         h, h_end, filter_state = run(x, state.h[0], state.filter, matrix[0], norms)
-        end = OrthogonalState(h_end.unsqueeze(0), filter_state, matrix)
-        return h.transpose(0, 1) if self.batch_first else h, end
+        return h, OrthogonalState(h_end.unsqueeze(0), filter_state, matrix, self.maker)
 
-    def _check_filter_state(self, state: Any) -> None:
-        tensor = state[0] if isinstance(state, tuple) else state
-        channels = self.input_size if self.backend == "fused" and self.filter.linear else self.hidden_size
-        if isinstance(tensor, Tensor) and tensor.shape[-1] != channels:
-            raise ValueError(
-                f"the filter's state has {tensor.shape[-1]} channels where the {self.backend} backend keeps {channels}"
-                ": it was made by another backend or another layer"
-            )
+    @property
+    def filtered(self) -> tuple[str, int]:
+        """What the filter runs over, and its channels: the inputs, or what the units get of them."""
+        if self.backend == "fused" and self.filter.linear:
+            return "inputs", self.input_size
+        return "units", self.hidden_size
 
     def _matrix(self, state: OrthogonalState) -> tuple[Tensor, tuple]:
         """Q, the state's own where the parameter is still the one that it was made of."""
@@ -187,9 +158,6 @@ class OrthogonalRNN(nn.Module):
             y, end = y.transpose(1, 2).clone(memory_format=torch.contiguous_format), map_tensors(torch.Tensor.t, end)
         h, h_end = modrelu_rnn(y, matrix, self.bias, h, norms)
         return h, h_end, end
-
-    def extra_repr(self) -> str:
-        return f"{self.input_size}, {self.hidden_size}, batch_first={self.batch_first}, backend={self.backend!r}"
 
 
 class DTRIV(OrthogonalRNN):

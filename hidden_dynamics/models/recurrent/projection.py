@@ -85,9 +85,10 @@ class _Blockwise(torch.autograd.Function):
 
 def _block_shape(x: Tensor, weight: Tensor) -> tuple[int, int]:
     """Steps and features of a block."""
+    batch = max(1, x.shape[2])
     if x.device.type == "cpu":
-        return STEPS, max(1, CPU_ELEMENTS // (STEPS * x.shape[2]))
-    return max(1, GPU_ELEMENTS // (weight.shape[0] * x.shape[2])), weight.shape[0]
+        return STEPS, max(1, CPU_ELEMENTS // (STEPS * batch))
+    return max(1, GPU_ELEMENTS // (weight.shape[0] * batch)), weight.shape[0]
 
 
 def _slices(length: int, step: int) -> Iterator[slice]:

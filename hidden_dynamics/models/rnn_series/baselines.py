@@ -41,7 +41,7 @@ class Recurrent(LatentNetwork):
         imputation: Imputation | None = None,
         decay: Decay | None = None,
     ):
-        super().__init__()
+        super().__init__(task)
         self.gap, self.labels = gap, task.labels
         self.cell = nn.GRUCell(2 * task.features + (gap is not None), hidden_size)
         self.decoder = tanh_network(hidden_size, task.features, 0, units)
@@ -56,10 +56,10 @@ class Recurrent(LatentNetwork):
         Raises:
             ValueError: something else is asked than what is given.
         """
-        given = batch.reconstructed()
+        given = self.accepted(batch.reconstructed())
         steps = steps_of(given)
         states = self.states(steps, given.times)
-        first = int(given.offsets[1])
+        first = given.rows_at_first()
         read = self.decoder(states[given.series[first:], steps.before[first:]])
         labels = None
         if self.labels == "series":
@@ -70,6 +70,8 @@ class Recurrent(LatentNetwork):
 
     def states(self, steps: Steps, times: Tensor) -> Tensor:
         """The state after the first 0 to S steps: (N, S + 1, H)."""
+        if not len(times):
+            return steps.values.new_zeros(len(steps.counts), 1, self.cell.hidden_size)
         values = steps.values if self.imputation is None else self.imputation(steps, times)
         beside = [steps.mask]
         if self.gap is not None:

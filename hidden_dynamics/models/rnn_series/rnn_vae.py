@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.choices import one_of
+from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.layers import classifier, tanh_network
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
@@ -43,7 +44,7 @@ class RNNVAE(LatentNetwork):
     def __init__(
         self, task: LatentTask, hidden_size: int, recognition_size: int = 40, units: int = 50, order: str = "time"
     ):
-        super().__init__()
+        super().__init__(task)
         self.order, self.labels = one_of("order", order, ORDERS), task.labels
         inputs = 2 * task.features + 1
         self.encoder, self.generator = nn.GRUCell(inputs, recognition_size), nn.GRUCell(inputs, hidden_size)
@@ -55,16 +56,16 @@ class RNNVAE(LatentNetwork):
 
     def forward(self, batch: SeriesBatch) -> Answer:
         """What is predicted of the rows asked, from one sample of z."""
-        asked = batch.asked
-        against = bool(asked.times[0] < batch.given.times[-1])
-        last, start = self.encoded(batch.given, against), _first_values(batch.given)
+        given, asked = self.accepted(batch.given), batch.asked
+        against = bool((asked.times[:1] < given.times[-1:]).any())
+        last, start = self.encoded(given, against), _first_values(given)
         if against and self.order == "patients":
             last, start = last.flip(0), start.flip(0)
         mean, deviation = self.posterior(last).chunk(2, 1)
         deviation = deviation.abs()
         z = mean + deviation * torch.randn_like(mean)
         states = self.states(z, start, asked.times)
-        first = int(asked.offsets[1])
+        first = asked.rows_at_first()
         visits = asked.rows_of_times().to(z.device)
         read = self.decoder(states[visits[first:] - 1, asked.series[first:]])
         labels = None
@@ -72,9 +73,8 @@ class RNNVAE(LatentNetwork):
             labels = self.classifier(mean).t()
         elif self.labels == "rows":
             labels = self.classifier(states[visits, asked.series])[None]
-        divergence = ((deviation.square() + mean.square() - 1) / 2 - deviation.log()).mean()
         values = torch.cat([start[asked.series[:first]], read])
-        return Answer(values[None], labels, divergence, values.new_zeros(()))
+        return Answer(values[None], labels, divergence(mean, deviation).mean(), values.new_zeros(()))
 
     def encoded(self, given: Observations, against: bool) -> Tensor:
         """The encoder's last state of each series, (N, recognition size)."""
@@ -91,8 +91,8 @@ class RNNVAE(LatentNetwork):
             start: (N, D), what it sees first.
             times: (U,) float64.
         """
-        if len(times) == 1:
-            return z[None]
+        if len(times) < 2:
+            return z.expand(len(times), *z.shape)
         gaps = times.diff()[:-1].to(z)
         seen = torch.cat([start, torch.ones_like(start), torch.zeros_like(start[:, :1])], 1)
         return torch.cat([z[None], generated(self.generator, self.decoder, self.generator(seen, z), gaps)])
@@ -100,7 +100,7 @@ class RNNVAE(LatentNetwork):
 
 def _first_values(given: Observations) -> Tensor:
     """What was given of each series at the first union time: (N, D), 0 where nothing."""
-    first = int(given.offsets[1])
+    first = given.rows_at_first()
     return given.values.new_zeros(given.size, given.values.shape[1]).index_copy(
         0, given.series[:first], given.values[:first]
     )

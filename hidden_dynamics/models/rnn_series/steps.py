@@ -48,21 +48,22 @@ class Steps:
 
 
 def steps_of(observations: Observations, backwards: bool = False) -> Steps:
-    """The steps of a batch whose union times, one at least, are visited in the order of time or `backwards`."""
+    """The steps of a batch whose union times are visited in the order of time or `backwards`."""
     series, size = observations.series, observations.size
     visits = observations.rows_of_times().to(series.device)
     if backwards:
         visits = len(observations.times) - 1 - visits
     later = observations.mask.any(1) & (visits > 0)
-    step = torch.where(later, 1 + _rank(series, visits, later, size), 0)
-    counts = 1 + torch.bincount(series[later], minlength=size)
+    rank = _rank(series, series * len(observations.times) + visits, later, size)
+    step = torch.where(later, 1 + rank, 0)
+    counts = min(len(observations.times), 1) + torch.bincount(series[later], minlength=size)
     made = later | (visits == 0)
     place, shape = (series[made], step[made]), (size, int(counts.max()))
     values, mask = (
         each.new_zeros(*shape, each.shape[1]).index_put(place, each[made])
         for each in (observations.values, observations.mask)
     )
-    before = torch.where(visits > 0, 1 + _rank(series, visits, later, size), 0)
+    before = torch.where(visits > 0, 1 + rank, 0)
     return Steps(
         visits=visits.new_zeros(shape).index_put(place, visits[made]),
         values=values,
@@ -74,9 +75,10 @@ def steps_of(observations: Observations, backwards: bool = False) -> Steps:
     )
 
 
-def _rank(series: Tensor, visits: Tensor, counted: Tensor, size: int) -> Tensor:
-    """How many rows that are `counted` come before each row in the visits of its series: (R,) int64."""
-    order = torch.argsort(series * (1 + int(visits.max())) + visits)
+def _rank(series: Tensor, place: Tensor, counted: Tensor, size: int) -> Tensor:
+    """How many rows that are `counted` come before each row in the visits of its series: (R,) int64; `place` orders
+    the rows by series and visit."""
+    order = torch.argsort(place)
     running = counted[order].cumsum(0) - counted[order].long()
     lengths = torch.bincount(series, minlength=size)
     first = (lengths.cumsum(0) - lengths)[series[order]]

@@ -14,13 +14,7 @@ class Gaussian(NamedTuple):
     """Independent entries, (..., N) each."""
 
     mean: Tensor
-    variance: Tensor
-
-
-def divergence(q: Gaussian, p: Gaussian) -> Tensor:
-    """KL(q || p), summed over all entries, in nats."""
-    ratio = q.variance / p.variance
-    return 0.5 * (ratio - 1 - ratio.log() + (q.mean - p.mean).square() / p.variance).sum()
+    deviation: Tensor
 
 
 class Inferred(NamedTuple):

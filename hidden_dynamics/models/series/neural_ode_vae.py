@@ -7,9 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.continuous import FunctionEvaluations, Integral, Solver
+from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.forecaster import SeriesTask
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.series.latent import BackwardGRU, Gaussian, Inferred, Variational, divergence
+from hidden_dynamics.models.series.latent import BackwardGRU, Gaussian, Inferred, Variational
 from hidden_dynamics.models.series.padding import padded
 from hidden_dynamics.models.series.readout import Readout
 
@@ -49,7 +50,7 @@ class NeuralODEVAE(Variational):
     def __init__(
         self, task: SeriesTask, hidden_size: int, solver: dict[str, Any], mask: bool = False, dropout: float = 0.2
     ):
-        super().__init__()
+        super().__init__(task)
         self.until, self.mask = float(task.until), mask
         self.encoder = BackwardGRU(task.features * (2 if mask else 1) + 1, hidden_size)
         self.posterior = nn.Linear(hidden_size, 2 * hidden_size)
@@ -63,11 +64,11 @@ class NeuralODEVAE(Variational):
         Raises:
             SolverFailure: the ODE could not be solved.
         """
-        q = self.encoded(observations)
-        z = q.mean + q.variance.sqrt() * torch.randn_like(q.mean) if self.training else q.mean
+        q = self.encoded(self.accepted(observations))
+        z = q.mean + q.deviation * torch.randn_like(q.mean) if self.training else q.mean
         times = observations.times[observations.rows_of_times()].numpy()
         p = self.readout(self._flown(z, observations.series, times), drop=self.training)
-        return Inferred(p, divergence(q, Gaussian(torch.zeros_like(q.mean), torch.ones_like(q.mean))))
+        return Inferred(p, divergence(q.mean, q.deviation).sum())
 
     def predict(self, observations: Observations, series: Tensor, times: np.ndarray) -> Tensor:
         """p of these series, (N,) int64, at these times, (N,), from the mean of z(0): (N, 2 D), mean and logvar.
@@ -77,7 +78,8 @@ class NeuralODEVAE(Variational):
         Raises:
             SolverFailure: the ODE could not be solved.
         """
-        return self.readout(self._flown(self.encoded(observations).mean, series, times), drop=False)
+        z = self.encoded(self.accepted(observations, times)).mean
+        return self.readout(self._flown(z, series, times), drop=False)
 
     def encoded(self, observations: Observations) -> Gaussian:
         """q of z(0), (batch, size); of a series without rows, that of the encoder's initial state."""
@@ -86,7 +88,7 @@ class NeuralODEVAE(Variational):
         early = (batch.times <= float(np.float32(self.until))).sum(1)  # a row's time was of this type
         h = self.encoder(torch.cat(given, 2), torch.minimum(early, batch.lengths))[:, 0]
         mean, logvar = self.posterior(h).chunk(2, 1)
-        return Gaussian(mean, logvar.exp())
+        return Gaussian(mean, torch.exp(logvar / 2))
 
     def _flown(self, z: Tensor, series: Tensor, times: np.ndarray) -> Tensor:
         """z of series of the batch at times, (N, size), of z(0), (batch, size)."""

@@ -22,7 +22,7 @@ class RowByRow(Forecaster):
     """
 
     def __init__(self, task: SeriesTask, hidden_size: int, seen: int, dropout: float):
-        super().__init__()
+        super().__init__(task)
         self.readout = Readout(seen, hidden_size, task.features, dropout)
 
     def states(self, batch: Padded) -> Tensor:
@@ -35,7 +35,7 @@ class RowByRow(Forecaster):
 
     def forward(self, observations: Observations) -> Tensor:
         """What is predicted of each row given those before it: (R, 2 D), mean and logvar."""
-        batch = padded(observations)
+        batch = padded(self.accepted(observations))
         return self._read(batch, batch.own, drop=self.training)
 
     def loss(self, filtered: Tensor, observations: Observations) -> Tensor:
@@ -47,7 +47,7 @@ class RowByRow(Forecaster):
 
         Nothing is dropped, whether training or not.
         """
-        batch = padded(observations)
+        batch = padded(self.accepted(observations, times))
         return self._read(batch, batch.at(series, torch.from_numpy(times).to(series.device, torch.float64)), drop=False)
 
     def _read(self, batch: Padded, places: Places, drop: bool) -> Tensor:

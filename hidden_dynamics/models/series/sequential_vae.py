@@ -7,11 +7,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.forecaster import SeriesTask
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.series.latent import BackwardGRU, Gaussian, Inferred, Variational, divergence
+from hidden_dynamics.models.series.latent import BackwardGRU, Gaussian, Inferred, Variational
 from hidden_dynamics.models.series.padding import Padded, padded
 from hidden_dynamics.models.series.readout import Readout
+
+
+def _deviation(spread: Tensor) -> Tensor:
+    """sqrt(softplus(y)), kept off 0 where softplus underflows: there the root's gradient is NaN."""
+    return functional.softplus(spread).clamp(min=torch.finfo(spread.dtype).tiny).sqrt()
 
 
 class Transition(nn.Module):
@@ -37,7 +43,7 @@ class Transition(nn.Module):
         given = torch.cat([z, gap.unsqueeze(1)], 1)
         proposed = self.proposed(given)
         mean = torch.lerp(self.linear(z), proposed, torch.sigmoid(self.gate(given)))
-        return Gaussian(mean, functional.softplus(self.spread(torch.relu(proposed))))
+        return Gaussian(mean, _deviation(self.spread(torch.relu(proposed))))
 
 
 class Chain(NamedTuple):
@@ -69,7 +75,7 @@ class SequentialVAE(Variational):
     """
 
     def __init__(self, task: SeriesTask, hidden_size: int, dropout: float = 0.2):
-        super().__init__()
+        super().__init__(task)
         self.start = nn.Parameter(torch.zeros(hidden_size))
         self.transition = Transition(hidden_size)
         self.later = BackwardGRU(2 * task.features + 1, hidden_size)
@@ -78,19 +84,20 @@ class SequentialVAE(Variational):
 
     def forward(self, observations: Observations) -> Inferred:
         """Every row read from its own z."""
-        batch = padded(observations)
+        batch = padded(self.accepted(observations))
         z, q = self.chain(batch, draw=self.training)
         series, row = batch.own.series, batch.own.rows
         prior = self.transition(z[series, row], batch.own.elapsed)
         p = self.readout(z[series, row + 1], drop=self.training)
-        return Inferred(p, divergence(Gaussian(q.mean[series, row], q.variance[series, row]), prior))
+        moved = (q.mean[series, row] - prior.mean) / prior.deviation
+        return Inferred(p, divergence(moved, q.deviation[series, row] / prior.deviation).sum())
 
     def predict(self, observations: Observations, series: Tensor, times: np.ndarray) -> Tensor:
         """p of these series, (N,) int64, at these times, (N,): (N, 2 D), mean and logvar.
 
         The last z before a time is inferred from all rows, later ones included. Nothing is dropped or drawn.
         """
-        batch = padded(observations)
+        batch = padded(self.accepted(observations, times))
         z, _ = self.chain(batch, draw=False)
         places = batch.at(series, torch.from_numpy(times).to(series.device, torch.float64))
         return self.readout(self.transition(z[series, places.rows], places.elapsed).mean, drop=False)
@@ -104,6 +111,6 @@ class SequentialVAE(Variational):
         for r, drawn in zip(later.unbind(1), noise.unbind(1), strict=True):
             parameters.append(self.posterior((torch.tanh(self.combiner(z[-1])) + r) / 2))
             mean, spread = parameters[-1].chunk(2, 1)
-            z.append(mean + functional.softplus(spread).sqrt() * drawn)
+            z.append(mean + _deviation(spread) * drawn)
         mean, spread = torch.stack(parameters, 1).chunk(2, 2)
-        return Chain(torch.stack(z, 1), Gaussian(mean, functional.softplus(spread)))
+        return Chain(torch.stack(z, 1), Gaussian(mean, _deviation(spread)))

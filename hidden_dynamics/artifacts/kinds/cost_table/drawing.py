@@ -28,7 +28,7 @@ from hidden_dynamics.artifacts.measured_costs import (
 from hidden_dynamics.artifacts.notes import readings_note, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import COSTS_NOTE, verdict_notes, verdict_texts, with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import ABSENT, RowKey, Table, number
+from hidden_dynamics.artifacts.tables import ABSENT, Table, number
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 
@@ -42,8 +42,8 @@ def draw(artifact: CostTable, sources: Sources) -> Table:
     quantities = QUANTITIES[artifact.settings.quantity]
     records = [_record(artifact, costs, cell, quantity) for cell in cells for quantity in quantities]
     records = with_verdicts(artifact, records, sources.verdicts)
-    by_model = {cell: [record for record in records if record["model"] == cell.model] for cell in cells}
-    texts = [(RowKey(cell.model, cell.size), _row(artifact, group)) for cell, group in by_model.items()]
+    by_model = [[record for record in records if record["model"] == cell.model] for cell in cells]
+    texts = [_row(artifact, group) for group in by_model]
     return Table.of(
         title_of(artifact) + departures_in_title(artifact, costs, records, trained=False),
         _notes(artifact, costs, records),

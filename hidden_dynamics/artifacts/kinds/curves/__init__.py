@@ -1,7 +1,7 @@
 """Training curves: a line per model with its band over seeds, panel by panel."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -67,11 +67,6 @@ class Curves(Artifact):
             for panel in self.settings.panels:
                 if row.task == panel.task:
                     yield Cell(row.task, row.model, panel.size), self.published.metric
-
-    def taken_apart(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.kinds.curves import drawing  # matplotlib
-
-        return drawing.taken_apart(self, sources)
 
 
 KIND = Curves

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import matplotlib
@@ -16,7 +15,6 @@ from hidden_dynamics.artifacts.figure_notes import band_text, legend_label, made
 from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
 from hidden_dynamics.artifacts.kinds.curves.content import Curve, CurvesPanel, divergences, falls, panels_of
 from hidden_dynamics.artifacts.notes import divergence_notes
-from hidden_dynamics.artifacts.panels import Panel, Panels, keys_of
 from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, Styles, line_styles, page, plain_numbers, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -46,24 +44,6 @@ def draw(artifact: Curves, sources: Sources) -> Figure:
             ax.set_axis_off()
         body.align_ylabels(axes)
     return figure
-
-
-def taken_apart(artifact: Curves, sources: Sources) -> Panels:
-    """The same figure, panel by panel."""
-    panels, styles = panels_of(artifact, sources), line_styles(artifact.configuration, sources.summary)
-    handles = legend_handles(panels, styles)
-    return Panels(
-        subtitle=subtitle_of(artifact.configuration, [run for panel in panels for run in panel.runs]),
-        panels=[Panel(panel.title, partial(draw_curves, panel=panel, styles=styles)) for panel in panels],
-        keys=keys_of(styles, handles),
-        marks=[_mark(handle) for handle in handles[len(styles) :]],
-        notes=curve_notes(artifact.configuration, panels),
-    )
-
-
-def _mark(handle: Line2D) -> str:
-    symbol = "◂" if handle.get_marker() == "<" else "dashed grey line"
-    return f"{symbol}: {handle.get_label()}"
 
 
 def draw_curves(ax: Axes, panel: CurvesPanel, styles: Styles) -> None:

@@ -9,7 +9,7 @@ from hidden_dynamics.artifacts.departure_notes import departures_in_title, depar
 from hidden_dynamics.artifacts.kinds.effect_table import Departure, EffectTable
 from hidden_dynamics.artifacts.notes import LAST, RULES, divergence_notes, runs_notes, scale_notes, title_of
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import ABSENT, RowKey, Table, number, signed
+from hidden_dynamics.artifacts.tables import ABSENT, Table, number, signed
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.departures import listed
@@ -33,9 +33,8 @@ def draw(artifact: EffectTable, sources: Sources) -> Table:
     return Table.of(
         title_of(artifact) + departures_in_title(artifact, sources.summary, records),
         notes(artifact, sources.summary, records),
-        [(RowKey(record["model"], record["paper_size"]), _texts(artifact, record, title)) for record in records],
+        [_texts(artifact, record, title) for record in records],
         records,
-        {f"{title} without it": artifact.settings.without},
     )
 
 

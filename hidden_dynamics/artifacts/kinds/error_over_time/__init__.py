@@ -1,7 +1,5 @@
 """Squared errors of forecasts over the time of what is predicted, and over row numbers, as the paper draws them."""
 
-from typing import Any
-
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
 from hidden_dynamics.configuration.runs import PREDICTIONS
 
@@ -10,11 +8,6 @@ class ErrorOverTime(SideBySide):
     Settings = SideBySideSettings
     summarised = True
     run_files = (PREDICTIONS,)
-
-    def taken_apart(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.kinds.error_over_time import drawing  # matplotlib
-
-        return drawing.taken_apart(self, sources)
 
 
 KIND = ErrorOverTime

@@ -9,8 +9,15 @@ from matplotlib.figure import Figure
 from hidden_dynamics.artifacts.figure_notes import sizes_of, splits_note, task_title
 from hidden_dynamics.artifacts.kinds.error_over_time import ErrorOverTime
 from hidden_dynamics.artifacts.kinds.error_over_time.mean_errors import BLOCK, Bins, bins_of, blocks
-from hidden_dynamics.artifacts.mean_lines import Answers, MeanLines, answers_of, draw_models, lines_note, title_of
-from hidden_dynamics.artifacts.panels import Panel, Panels
+from hidden_dynamics.artifacts.mean_lines import (
+    Answers,
+    Panel,
+    answers_of,
+    draw_models,
+    lines_figure,
+    lines_note,
+    title_of,
+)
 from hidden_dynamics.artifacts.sheet import NO_VALUE, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.results.departures import listed
@@ -21,24 +28,15 @@ PAPERS_MODELS = ("gru_ode_bayes", "ace_gru_ode_bayes")  # the two lines of the p
 
 
 def draw(artifact: ErrorOverTime, sources: Sources) -> Figure:
-    """Two panels, one above the other, a line per model."""
-    return lines_of(sources).whole(artifact.settings)
+    """Two panels, one above the other, a line per model.
 
-
-def taken_apart(artifact: ErrorOverTime, sources: Sources) -> Panels:
-    """The same figure, panel by panel."""
-    return lines_of(sources).apart()
-
-
-def lines_of(sources: Sources) -> MeanLines:
-    """
     Raises:
         UserError: a file is missing or damaged.
     """
     answers = answers_of(sources, read_predictions)
     bins = bins_of([one.answer for one in answers.answered]) if answers.answered else None
     panels = [time_panel(answers, bins), rows_panel(answers)]
-    return MeanLines(answers, panels, [time_note(answers, bins), rows_note(answers)])
+    return lines_figure(artifact.settings, answers, panels, [time_note(answers, bins), rows_note(answers)])
 
 
 def read_predictions(files: RunFiles) -> Predictions | None:

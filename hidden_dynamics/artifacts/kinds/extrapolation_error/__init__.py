@@ -1,7 +1,5 @@
 """Squared errors of extrapolated series by the hour (ACE-NODE, Figures 6 and 7)."""
 
-from typing import Any
-
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
 from hidden_dynamics.configuration.runs import PREDICTIONS
 
@@ -10,11 +8,6 @@ class ExtrapolationError(SideBySide):
     Settings = SideBySideSettings
     summarised = True
     run_files = (PREDICTIONS,)
-
-    def taken_apart(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.kinds.extrapolation_error import drawing  # matplotlib
-
-        return drawing.taken_apart(self, sources)
 
 
 KIND = ExtrapolationError

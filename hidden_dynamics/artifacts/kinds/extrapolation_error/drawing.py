@@ -10,8 +10,15 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.figure_notes import sizes_of, task_title
 from hidden_dynamics.artifacts.kinds.extrapolation_error import ExtrapolationError
-from hidden_dynamics.artifacts.mean_lines import Answers, MeanLines, answers_of, draw_models, lines_note, title_of
-from hidden_dynamics.artifacts.panels import Panel, Panels
+from hidden_dynamics.artifacts.mean_lines import (
+    Answers,
+    Panel,
+    answers_of,
+    draw_models,
+    lines_figure,
+    lines_note,
+    title_of,
+)
 from hidden_dynamics.artifacts.sheet import NO_VALUE, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration.runs import PREDICTIONS
@@ -27,17 +34,8 @@ def draw(artifact: ExtrapolationError, sources: Sources) -> Figure:
     Raises:
         UserError: a file is missing, damaged, or has other hours than the others.
     """
-    return lines_of(sources).whole(artifact.settings)
-
-
-def taken_apart(artifact: ExtrapolationError, sources: Sources) -> Panels:
-    """The same figure for the page."""
-    return lines_of(sources).apart()
-
-
-def lines_of(sources: Sources) -> MeanLines:
     answers = read_answers(sources)
-    return MeanLines(answers, [panel_of(answers)], [drawn_note(answers)])
+    return lines_figure(artifact.settings, answers, [panel_of(answers)], [drawn_note(answers)])
 
 
 def read_answers(sources: Sources) -> Answers:

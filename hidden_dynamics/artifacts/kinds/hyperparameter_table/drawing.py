@@ -8,7 +8,7 @@ from hidden_dynamics.artifacts.kinds.hyperparameter_table.cells import COLUMNS, 
 from hidden_dynamics.artifacts.kinds.hyperparameter_table.notes import notes
 from hidden_dynamics.artifacts.notes import title_of
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import RowKey, Table
+from hidden_dynamics.artifacts.tables import Table
 from hidden_dynamics.configuration import Configuration
 
 
@@ -20,7 +20,7 @@ def draw(artifact: HyperparameterTable, sources: Sources) -> Table:
     return Table.of(
         title_of(artifact) + (", which departs from the paper's settings" if departs else ""),
         notes(artifact, rows),
-        [(RowKey(row.run.model, row.run.paper_size), _texts(artifact, row, used)) for row in rows],
+        [_texts(artifact, row, used) for row in rows],
         _without_empty([_record(artifact, row) for row in rows]),
     )
 

@@ -34,10 +34,10 @@ def draw(artifact: ResultsTable, sources: Sources) -> Table:
     records = _compared(artifact, _collected(artifact, sources.summary))
     records = with_verdicts(artifact, records, sources.verdicts)
     best_possible = limits(artifact, sources.summary)
-    rows, ours = layout(artifact, records, best_possible)
+    rows = layout(artifact, records, best_possible)
     said = title(artifact, sources.summary, records)
     lines = [*notes(artifact, sources.summary, records), *([NOTE] if best_possible else [])]
-    return Table.of(said, lines, rows, [*records, *best_possible], ours)
+    return Table.of(said, lines, rows, [*records, *best_possible])
 
 
 def _check(artifact: ResultsTable, sources: Sources) -> None:

@@ -18,7 +18,7 @@ from hidden_dynamics.artifacts.comparison import (
 )
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.row_verdicts import verdict_texts
-from hidden_dynamics.artifacts.tables import ABSENT, RowKey, signed
+from hidden_dynamics.artifacts.tables import ABSENT, signed
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import published_task
@@ -28,31 +28,25 @@ Texts = dict[tuple[str, str], str]
 BEST_OF_ALL = "best of all epochs"
 
 
-def layout(
-    artifact: ResultsTable, records: Sequence[Record], limits: Sequence[Record] = ()
-) -> tuple[list[tuple[RowKey, Texts]], Texts]:
+def layout(artifact: ResultsTable, records: Sequence[Record], limits: Sequence[Record] = ()) -> list[Texts]:
     """A row for each model and size, columns grouped by the paper's task and metric.
 
     Args:
         limits: of the last row, which has our numbers alone.
-
-    Returns:
-        rows and ours, as `Table.of` takes them.
     """
     headings = _headings(artifact, records)
-    groups: dict[RowKey, list[Record]] = {}
+    groups: dict[tuple[str, int | str | None], list[Record]] = {}
     for record in records:
         cell = Cell(record["task"], record["model"], record["paper_size"])
-        groups.setdefault(RowKey(*artifact.row_name(cell)), []).append(record)
+        groups.setdefault(artifact.row_name(cell), []).append(record)
     against = {
         task: gap_heading(artifact, [record for record in records if record["task"] == task])
         for task in artifact.settings.tasks
     }
-    rows = [(key, _row(artifact, key, group, headings, against)) for key, group in groups.items()]
+    rows = [_row(artifact, size, group, headings, against) for (_, size), group in groups.items()]
     if limits:
-        rows.append((RowKey(limits[0]["model"], None), _limits_row(artifact, limits, headings)))
-    ours = {(heading, _name("ours", name)): task for (task, _), (heading, name) in headings.items()}
-    return without_idle(rows, ("published parameters", "difference", "verdict", "here", "rank")), ours
+        rows.append(_limits_row(artifact, limits, headings))
+    return without_idle(rows, ("published parameters", "difference", "verdict", "here", "rank"))
 
 
 def ranked(records: Sequence[Record]) -> bool:
@@ -67,15 +61,19 @@ def best_of_all(artifact: ResultsTable, record: Mapping[str, Any]) -> bool:
 
 
 def _row(
-    artifact: ResultsTable, key: RowKey, records: Sequence[Record], headings: Mapping, against: Mapping[str, str]
+    artifact: ResultsTable,
+    paper_size: int | str | None,
+    records: Sequence[Record],
+    headings: Mapping,
+    against: Mapping[str, str],
 ) -> Texts:
     run_as = " / ".join(dict.fromkeys(str(r["size"]) for r in records if r["size"] is not None)) or ABSENT
     parameters = _by_task(records, "published_parameters", str)
-    if parameters != ABSENT and run_as not in (str(key.paper_size), ABSENT):
-        parameters += f" (N = {key.paper_size})"
+    if parameters != ABSENT and run_as not in (str(paper_size), ABSENT):
+        parameters += f" (N = {paper_size})"
     cells = {
         ("", "Model"): records[0]["label"],
-        ("", "N"): size_text(run_as, key.paper_size),
+        ("", "N"): size_text(run_as, paper_size),
         ("", "Parameters"): _by_task(records, "parameters", lambda text: f"{int(text):,}"),
         ("", "Published parameters"): parameters,
     }

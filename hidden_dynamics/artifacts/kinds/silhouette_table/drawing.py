@@ -29,7 +29,7 @@ from hidden_dynamics.artifacts.kinds.silhouette_table import SilhouetteTable
 from hidden_dynamics.artifacts.notes import runs_notes, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes, verdict_texts, with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import RowKey, Table, signed
+from hidden_dynamics.artifacts.tables import Table, signed
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.results.departures import data_text
 from hidden_dynamics.results.statistics import mean_and_std
@@ -45,13 +45,12 @@ def draw(artifact: SilhouetteTable, sources: Sources) -> Table:
     records = [record | gaps(artifact, record, held_to) for record in records]
     records = with_verdicts(artifact, records, sources.verdicts)
     against = gap_heading(artifact, records)
-    texts = [(RowKey(record["model"], record["paper_size"]), _row(artifact, record, against)) for record in records]
+    texts = [_row(artifact, record, against) for record in records]
     return Table.of(
         title_of(artifact) + departures_in_title(artifact, rows, records),
         _notes(artifact, rows, records),
         without_idle(texts, ("difference", "verdict", "here")),
         records,
-        {"ours": artifact.settings.task},
     )
 
 

@@ -27,14 +27,13 @@ from hidden_dynamics.artifacts.measured_costs import (
 from hidden_dynamics.artifacts.notes import runs_notes, scale_notes, title_of
 from hidden_dynamics.artifacts.row_verdicts import verdict_notes, verdict_texts, with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import ABSENT, RowKey, Table, number
+from hidden_dynamics.artifacts.tables import ABSENT, Table, number
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.papers.published import ordering
 from hidden_dynamics.results.run_files import Progress, RunFiles
 
 QUANTITY = "time_to_accuracy"
 COUNTED = ("epochs", "clock_minutes", "computed_minutes")  # ours in three ways
-OF_RUNS = ("Reached by", "Epochs", "Own clocks, min")
 Rows = Sequence[dict[str, str]]
 
 
@@ -45,16 +44,13 @@ def draw(artifact: TimeToAccuracyTable, sources: Sources) -> Table:
     sources.check("summary", artifact=[artifact.name], scale=[artifact.configuration.scale_name], task=[settings.task])
     records = _with_ratios(artifact, [_record(artifact, sources, cell) for cell in cells])
     records = with_verdicts(artifact, records, sources.verdicts)
-    texts = [
-        (RowKey(cell.model, cell.size), _row(artifact, record)) for cell, record in zip(cells, records, strict=True)
-    ]
+    texts = [_row(artifact, record) for record in records]
     title = title_of(artifact, f": {percent(settings.target)} {_metric(artifact)}")
     return Table.of(
         title + departures_in_title(artifact, sources.summary, records),
         _notes(artifact, sources, records),
         without_idle(texts, ("published ÷", "own clocks: faster", "verdict", "here")),
         records,
-        dict.fromkeys(OF_RUNS, settings.task),
     )
 
 
@@ -130,14 +126,13 @@ def _with_ratios(artifact: TimeToAccuracyTable, records: Sequence[Record]) -> li
 
 def _row(artifact: TimeToAccuracyTable, record: Record) -> dict[str, str]:
     baseline, decimals = baseline_label(artifact), artifact.configuration.metrics[QUANTITY].decimals
-    reached, epochs, clocks = OF_RUNS
     return {
         "Model": record["label"],
         "N": size_text(record["size"], record["paper_size"]),
-        reached: _reached_text(record),
-        epochs: significant(record["epochs"]),
+        "Reached by": _reached_text(record),
+        "Epochs": significant(record["epochs"]),
         f"÷ {baseline}’s epochs": number(record["epochs_ratio"], 2),
-        clocks: significant(record["clock_minutes"]),
+        "Own clocks, min": significant(record["clock_minutes"]),
         f"÷ {baseline}’s clocks": number(record["clock_minutes_ratio"], 2),
         "Epochs × time per sample, min": significant(record["computed_minutes"]),
         f"÷ {baseline}’s epochs × time": number(record["computed_minutes_ratio"], 2),

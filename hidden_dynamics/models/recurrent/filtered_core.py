@@ -1,0 +1,96 @@
+"""What the LSTM and the orthogonal RNN share: a filter on the input, and that no kernel sees what it cannot take.
+
+Below `nn.LSTM`, torch's kernels do not look at what they are given: they read and write past the end of a state that is
+too small. The checks look at shapes, types and devices alone, so no GPU is waited for.
+"""
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from hidden_dynamics.models.momentum.filters import Identity
+from hidden_dynamics.models.recurrent.states import described, kind, map_tensors
+
+
+class FilteredCore(nn.Module):
+    """A recurrent core whose input passes through a filter.
+
+    A subclass has the parameter `weight_ih`; `filtered`, what the filter runs over and its channels; `State`, made of
+    `own` tensors, the filter's state and its `maker`; and `_run(x, state)`, which is `forward` of (T, batch, d).
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, filter: nn.Module | None, batch_first: bool, backend: str):
+        super().__init__()
+        if backend not in ("fused", "reference"):
+            raise ValueError(f"backend must be 'fused' or 'reference', not {backend!r}")
+        self.input_size, self.hidden_size = input_size, hidden_size
+        self.filter = Identity() if filter is None else filter
+        self.batch_first, self.backend = batch_first, backend
+
+    def forward(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
+        """Run a sequence, or a segment of one.
+
+        Args:
+            x: (T, batch, d), or (batch, T, d) if batch_first, or (T, d) for one sequence without a batch.
+            state: what the segment before returned; or (h, c), each (1, batch, N), as for nn.LSTM, or h, as for nn.RNN,
+                and the filter begins anew; None is 0. Without a batch its tensors have no batch dimension.
+
+        Returns:
+            every h_t, (T, batch, N) in the layout of x, and the state after the last step.
+
+        Raises:
+            ValueError: x has other dimensions or features or no step; the state has other layers, sequences, units or
+                dimensions; one of them is of another type or device than the weights; or the state was made with
+                another filter or by the other backend.
+        """
+        self._check_input(x)
+        state = None if state is None else self._checked_state(x, state)
+        if x.dim() == 2:
+            state = None if state is None else state.map(lambda tensor: tensor.unsqueeze(-2))
+            h, end = self.forward(x.unsqueeze(0 if self.batch_first else 1), state)
+            return h.squeeze(0 if self.batch_first else 1), end.map(lambda tensor: tensor.squeeze(-2))
+        x = x.transpose(0, 1) if self.batch_first else x
+        state = state or self.State(*self.own * (x.new_zeros(1, x.shape[1], self.hidden_size),))
+        h, end = self._run(x, state)
+        return h.transpose(0, 1) if self.batch_first else h, end
+
+    @property
+    def maker(self) -> str:
+        """What a state of the filter means: which filter's it is, and of what."""
+        name = type(self.filter).__name__
+        return name if isinstance(self.filter, Identity) else f"{name} of the {self.filtered[0]}"
+
+    def _check_input(self, x: Any) -> None:
+        needed, first = kind(self.weight_ih), self.batch_first
+        right = isinstance(x, Tensor) and x.dim() in (2, 3) and x.shape[-1] == self.input_size and kind(x) == needed
+        if not right or x.shape[1 if first and x.dim() == 3 else 0] == 0:
+            raise ValueError(
+                f"the input must be {'(batch, T' if first else '(T, batch'}, {self.input_size}) or "
+                f"(T, {self.input_size}), {needed}, of at least one step, not {described(x)}"
+            )
+
+    def _checked_state(self, x: Tensor, state: Any) -> Any:
+        batch = (x.shape[0 if self.batch_first else 1],) if x.dim() == 3 else ()
+        h = x.new_empty(1).expand(1, *batch, self.hidden_size)
+        own = tuple(state) if isinstance(state, list | tuple) else (getattr(state, "h", state),)
+        _check_like("the state", own, self.own * (h,))
+        if not isinstance(state, self.State):
+            return self.State(*own)
+        if state.maker not in (None, self.maker):
+            raise ValueError(
+                f"the state was made by {state.maker}, and this core has {self.maker}: give it h, or (h, c), alone, "
+                "and its filter begins anew"
+            )
+        if state.filter is not None:
+            _, start = self.filter.step(x.new_empty(0, self.filtered[1]))  # of no sequences, for its form alone
+            like = map_tensors(lambda tensor: tensor.new_empty(1).expand(*batch, *tensor.shape[1:]), start)
+            _check_like("the filter's state", state.filter, like)
+        return state
+
+    def extra_repr(self) -> str:
+        return f"{self.input_size}, {self.hidden_size}, batch_first={self.batch_first}, backend={self.backend!r}"
+
+
+def _check_like(name: str, given: Any, needed: Any) -> None:
+    if described(given) != described(needed):
+        raise ValueError(f"{name} must be {described(needed)}, not {described(given)}")
