@@ -1,6 +1,7 @@
 # What the rules share: the configuration, typed and checked before the graph is built; the artifacts, which say what they are made of;
 # where jobs run.
 
+import atexit
 import functools
 import json
 import re
@@ -19,7 +20,7 @@ from hidden_dynamics.configuration.jobs import training_jobs
 from hidden_dynamics.configuration.runs import all_runs, outputs_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import artifacts_with_claims, load_claims
-from hidden_dynamics.system.digest import code_digest
+from hidden_dynamics.system.digest import code_digest, remember_digests
 from hidden_dynamics.system.hardware import has_nvidia_gpu
 from hidden_dynamics.system.shell import environment_of_jobs, in_a_command
 from hidden_dynamics.system.locks import forget_a_killed_snakemake
@@ -35,6 +36,7 @@ try:
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
+atexit.register(remember_digests)
 if workflow.is_main_process:
     INVOCATION = forget_a_killed_snakemake(Path(".snakemake"))  # kept for the life of this process
 

@@ -29,6 +29,7 @@ def forget():
         for function in vars(module).values():
             if hasattr(function, "cache_clear"):
                 function.cache_clear()
+    definitions.ASKED_FOR.clear()
 
 
 def write(root, files):
@@ -286,6 +287,23 @@ def test_a_syntax_error_names_file_and_line(sources):
 def test_a_syntax_error_that_is_not_reached_is_no_matter(sources):
     write(sources, {"cells.py": "import steps\ndef cell(): return 1", "steps.py": "def f(:"})
     assert code("cells.cell")
+
+
+def test_digests_are_remembered_until_a_module_that_they_rest_on_changes(sources, monkeypatch):
+    monkeypatch.setattr(digest, "REMEMBERED", sources / "digests.json")
+    files = {"cells.py": "from library.steps import step\ndef cell(x): return step(x)", "library/steps.py": STEPS}
+    write(sources, files)
+    before = code("cells.cell")
+    digest.remember_digests()
+    forget()
+    with monkeypatch.context() as nothing_is_parsed:
+        nothing_is_parsed.setattr(digest, "_digest_of", None)
+        assert code("cells.cell") == before
+    write(sources, {"library/steps.py": STEPS.replace("2", "3")})
+    assert code("cells.cell") != before
+    write(sources, files)
+    (sources / "digests.json").write_text("no JSON", encoding="utf-8")
+    assert code("cells.cell") == before
 
 
 def test_a_package_beside_the_working_directory_is_followed(sources, tmp_path_factory, monkeypatch):

@@ -29,34 +29,25 @@ class Module:
     stars: list[str]
 
 
-def path_of(module: str) -> Path | None:
-    """The file of a module of this project, or of the user's own beside it; None for an installed package or none."""
-    if module not in _paths:
-        _paths[module] = _found(module)
-    return _paths[module]
-
-
-_paths: dict[str, Path | None] = {}
-
-
-def asked_for() -> list[str]:
-    """Every name that was looked up as a module."""
-    return list(_paths)
+ASKED_FOR: set[str] = set()  # every name that was looked up as a module
 
 
 @functools.cache
-def source_digest(module: str) -> str | None:
-    path = path_of(module)
-    return path and hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _found(module: str) -> Path | None:
+def path_of(module: str) -> Path | None:
+    """The file of a module of this project, or of the user's own beside it; None for an installed package or none."""
+    ASKED_FOR.add(module)
     for base in dict.fromkeys([ROOT, Path.cwd()]):
         stem = base.joinpath(*module.split("."))
         for path in (stem.with_suffix(".py"), stem / "__init__.py"):
             if path.is_file() and module.split(".")[0] not in sys.stdlib_module_names:
                 return path
     return None
+
+
+@functools.cache
+def source_digest(module: str) -> str | None:
+    path = path_of(module)
+    return path and hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @functools.cache

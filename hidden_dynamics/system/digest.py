@@ -7,7 +7,6 @@ and a changed equation changes the digests of just the runs that use it. No modu
 """
 
 import ast
-import atexit
 import contextlib
 import functools
 import hashlib
@@ -16,8 +15,8 @@ from collections.abc import Iterable
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.definitions import (
+    ASKED_FOR,
     Place,
-    asked_for,
     attribute,
     defined,
     from_stars,
@@ -54,10 +53,20 @@ def code_digest(names: Iterable[str]) -> str:
     Raises:
         UserError: a name is not defined where it says.
     """
-    key, remembered = " ".join(sorted(set(names))), _remembered()
-    if key not in remembered:
-        remembered[key] = _digest_of(key.split())
-    return remembered[key]
+    key = " ".join(sorted(set(names)))
+    if key not in _remembered():
+        _remembered()[key] = _digest_of(key.split())
+    return _remembered()[key]
+
+
+def remember_digests() -> None:
+    """Leave the digests for the processes that come after, each of which would otherwise parse what the runs reach."""
+    modules = {module: source_digest(module) for module in sorted(ASKED_FOR)}
+    content = json.dumps({"modules": modules, "digests": _remembered()})
+    with contextlib.suppress(OSError):  # a directory that cannot be written to costs a second
+        if not REMEMBERED.is_file() or REMEMBERED.read_text(encoding="utf-8") != content:
+            with atomic(REMEMBERED) as handle:
+                handle.write(content)
 
 
 @functools.cache
@@ -66,20 +75,11 @@ def _remembered() -> dict[str, str]:
 
     Every name that was looked up as a module counts, also where no file had it: one that is added may hide a package.
     """
-    found: dict[str, str] = {}
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         content = json.loads(REMEMBERED.read_bytes())
         if all(source_digest(module) == digest for module, digest in content["modules"].items()):
-            found = dict(content["digests"])
-    atexit.register(_remember, len(found), found)
-    return found
-
-
-def _remember(before: int, digests: dict[str, str]) -> None:
-    if len(digests) > before:
-        modules = {module: source_digest(module) for module in asked_for()}
-        with contextlib.suppress(OSError), atomic(REMEMBERED) as handle:
-            json.dump({"modules": modules, "digests": digests}, handle)
+            return dict(content["digests"])
+    return {}
 
 
 def _digest_of(names: Iterable[str]) -> str:
