@@ -241,7 +241,7 @@ def test_a_stand_in_that_a_task_itself_names_is_one_all_the_same(project):
 
 def test_settings_of_another_dataset_are_dropped_with_it(configured):
     same = configured(overrides={"tasks": {"adding": {"dataset": "adding", "data": {"length": 9}}}})
-    assert same.tasks["adding"].data == {"length": 9, "test_size": 256, "seed": 0}
+    assert same.tasks["adding"].data == {"length": 9, "test_size": 128, "seed": 0}
     other = configured(overrides={"tasks": {"adding": {"dataset": "digits"}}})
     assert other.tasks["adding"].data == {}
 

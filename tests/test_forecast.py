@@ -131,15 +131,15 @@ def test_cost_of_a_run_by_hand(configured):
     twelve = {"tasks": {"pmnist": {"training": {"epochs": 12}}}}
     run = find(configured(overrides=twelve), "pmnist", "lstm-n32", 0)  # epochs of two batches: 64 and 36 examples
     cost = cost_of(run, Group(**GROUP))
-    assert cost.seconds == 0.5 + 24 * 2.0 + 12 * 3.0
-    assert cost.disk == 40 + 60 + 24 * 16 + 12 * 300 + 4000
+    assert cost.seconds == 0.5 + 24 * 2.0 + 3 * 3.0  # evaluated every eight iterations
+    assert cost.disk == 40 + 60 + 24 * 16 + 3 * 300 + 4000
     assert (cost.memory, cost.gpu_memory, cost.adaptive) == (7_000_000, 0, False)
     assert cost_of(run, Group(**GROUP | {"test": 5.0})).seconds == cost.seconds + 5.0
 
 
 def test_cost_of_a_text_counts_its_rows(configured):
-    run = find(configured(), "ptb", "lstm-n64", 0)  # 6 epochs of 40 rows, the last of which is a target alone
-    assert cost_of(run, Group(**GROUP | TEXT)).seconds == pytest.approx(0.5 + 6 * 39 * 2.0 + 6 * 3.0)
+    run = find(configured(), "ptb", "lstm-n64", 0)  # 2 epochs of 40 rows, the last a target alone
+    assert cost_of(run, Group(**GROUP | TEXT)).seconds == pytest.approx(0.5 + 2 * 39 * 2.0 + 3.0)
 
 
 def test_runs_that_cost_alike_share_a_group(configured):
