@@ -152,7 +152,7 @@ def save_png(figure: Figure, handle: IO[bytes]) -> None:
 def settle(figure: Figure) -> None:
     """Lay the figure out for good, with rounded places: the solver's last digits depend on addresses in memory."""
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)  # not "none", with which each savefig draws twice
     for band in figure.subfigs:
         band.bbox_relative.set_points(band.bbox_relative.get_points().round(6) + 0.0)  # no -0.0
     for ax in figure.axes:

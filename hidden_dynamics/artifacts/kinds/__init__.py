@@ -1,5 +1,6 @@
 """The kinds of tables and figures, one module or package each; it gives its class as `KIND`."""
 
+import functools
 import importlib
 import pkgutil
 from typing import Any
@@ -8,6 +9,7 @@ from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import known
 
 
+@functools.cache
 def names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
