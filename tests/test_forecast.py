@@ -97,8 +97,8 @@ SMALL = {
     "copying_1k/lstm-n32": {"batch_size": 4, "epochs": 7, "evaluate_every": 3},
     "adding/lstm-n32": {"batch_size": 4, "epochs": 2, "iterations_per_epoch": 3, "evaluate_every": 2},
     "timit/lstm-n24": {"batch_size": 40, "epochs": 2, "evaluate_every": 3},
-    "ptb/lstm-n64": {"batch_size": 200, "epochs": 3},
-    "ptb/momentum_lstm-n64": {"batch_size": 200, "epochs": 2, "evaluate_every": 4},
+    "ptb/lstm-n48": {"batch_size": 200, "epochs": 3},
+    "ptb/momentum_lstm-n48": {"batch_size": 200, "epochs": 2, "evaluate_every": 4},
     "mnist_images/resnet-n8": {"batch_size": 500, "epochs": 3, "evaluate_every": 2},
     "svhn_images/resnet-n8": {"batch_size": 400, "epochs": 5, "evaluate_every": 3, "rates": {"until": 1.5}},
 }
@@ -131,15 +131,15 @@ def test_cost_of_a_run_by_hand(configured):
     twelve = {"tasks": {"pmnist": {"training": {"epochs": 12}}}}
     run = find(configured(overrides=twelve), "pmnist", "lstm-n32", 0)  # epochs of two batches: 64 and 36 examples
     cost = cost_of(run, Group(**GROUP))
-    assert cost.seconds == 0.5 + 24 * 2.0 + 3 * 3.0  # evaluated every eight iterations
-    assert cost.disk == 40 + 60 + 24 * 16 + 3 * 300 + 4000
+    assert cost.seconds == 0.5 + 24 * 2.0 + 12 * 3.0
+    assert cost.disk == 40 + 60 + 24 * 16 + 12 * 300 + 4000
     assert (cost.memory, cost.gpu_memory, cost.adaptive) == (7_000_000, 0, False)
     assert cost_of(run, Group(**GROUP | {"test": 5.0})).seconds == cost.seconds + 5.0
 
 
 def test_cost_of_a_text_counts_its_rows(configured):
-    run = find(configured(), "ptb", "lstm-n64", 0)  # 2 epochs of 40 rows, the last a target alone
-    assert cost_of(run, Group(**GROUP | TEXT)).seconds == pytest.approx(0.5 + 2 * 39 * 2.0 + 3.0)
+    run = find(configured(), "ptb", "lstm-n48", 0)  # an epoch of 40 rows, the last a target alone
+    assert cost_of(run, Group(**GROUP | TEXT)).seconds == pytest.approx(0.5 + 39 * 2.0 + 3.0)
 
 
 def test_runs_that_cost_alike_share_a_group(configured):
@@ -355,7 +355,7 @@ def test_a_dataset_of_unknown_shape_is_to_be_prepared_first(configured):
         stand_in(run, dataset.model_copy(update={"module": "hidden_dynamics.data.streams"}))
 
 
-ONE_OF_EACH = ["mnist/lstm-n32", "copying_1k/lstm-n32", "adding/lstm-n32", "timit/lstm-n24", "ptb/lstm-n64"]
+ONE_OF_EACH = ["mnist/lstm-n32", "copying_1k/lstm-n32", "adding/lstm-n32", "timit/lstm-n24", "ptb/lstm-n48"]
 ONE_OF_EACH += ["cifar10_images/ode_net-n8"]
 
 
@@ -388,7 +388,7 @@ def test_all_datasets_of_the_papers_have_stand_ins(configured):
             assert sum(array.nbytes for array in arrays.values()) > 5e3
 
 
-MEASURED = ["mnist/lstm-n32", "adding/lstm-n32", "timit/lstm-n24", "ptb/lstm-n64", "cifar10_images/ode_net-n8"]
+MEASURED = ["mnist/lstm-n32", "adding/lstm-n32", "timit/lstm-n24", "ptb/lstm-n48", "cifar10_images/ode_net-n8"]
 
 
 @pytest.mark.parametrize("name", [*MEASURED, "pmnist_gradients/dtriv-n24"])

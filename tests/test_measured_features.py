@@ -243,9 +243,9 @@ class Workplace:
         rng = np.random.default_rng(0)
         arrays = {"levels": np.array(16, np.float32)}
         for split, size in {"train": 20, "test": 30}.items():
-            arrays[f"{split}_images"] = rng.integers(0, 17, (size, 256), np.uint8)
+            arrays[f"{split}_images"] = rng.integers(0, 17, (size, 64), np.uint8)
             arrays[f"{split}_labels"] = (np.arange(size) % 10).astype(np.uint8)
-        self.data = root / "data/prepared/digits-enlarge2.npz"
+        self.data = root / "data/prepared/digits.npz"
         prepared.save(self.data, arrays, {"dataset": "digits", "title": "Made-up digits", "stand_in_for": "mnist"})
         self.runs = {(run.model, run.seed): run for run in self.table.runs}
         for run in self.runs.values():

@@ -429,7 +429,7 @@ def test_every_setting_that_differs_stands_beside_the_papers(files, configured):
     found = {(row["task"], row["setting"]): (row["here"], row["paper"]) for row in rows_of(files, "settings.csv")}
     assert {task for task, _ in found} == {row["task"] for row in rows_of(files, "runs.csv")}
     papers = configured(scale="paper", overrides={})
-    assert found["mnist", "training.epochs"] == ("5", str(papers.tasks["mnist"].training.epochs))
+    assert found["mnist", "training.epochs"] == ("3", str(papers.tasks["mnist"].training.epochs))
     assert found["mnist", "dataset"] == ("digits", "mnist")
     evening = changed_settings(configured(scale="evening", overrides={}), ["mnist_ablation", "cifar10_images"])
     found = {(row["task"], row["setting"]): (row["here"], row["paper"]) for row in evening}

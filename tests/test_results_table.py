@@ -164,7 +164,7 @@ NOT_RUN = "not run at this scale"
 @pytest.mark.parametrize(
     ("scale", "settings", "ends"),
     [
-        ("demo", {}, "in place of MNIST, 5 epochs, N = 32: not comparable with the published numbers"),
+        ("demo", {}, "in place of MNIST, 3 epochs, N = 32: not comparable with the published numbers"),
         ("pilot", {}, "pilot scale, 10 epochs: not comparable with the published numbers"),
         (
             "paper",
