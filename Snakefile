@@ -41,6 +41,6 @@ rule all:
         [artifact.files() for artifact in ARTIFACTS.values()],
         PATHS.summary("all"),
         rules.render_claims.output,
-        files_of(RUNS.values()),  # what is missing of a run is restored, although nothing may be made of it anew
+        records_of(RUNS.values()),  # one that is missing is made again, although nothing may be made of it anew
     message:
         "Everything is made; all on one page: {PATHS.index}"

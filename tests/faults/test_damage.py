@@ -20,7 +20,7 @@ pytestmark = pytest.mark.faults
 
 DAMAGED_CHECKPOINTS = 60
 MNIST, PMNIST = (f"out/demo/runs/{task}/lstm-n4/seed0" for task in ("mnist", "pmnist"))
-ALL = [*TARGETS, f"{MNIST}/run.json", f"{MNIST}/metrics.csv", f"{PMNIST}/run.json"]  # as the default target has them
+ALL = [*TARGETS, f"{MNIST}/run.json", f"{MNIST}/metrics.csv", f"{PMNIST}/run.json"]  # as `evidence` has them
 
 
 @pytest.fixture
