@@ -14,7 +14,7 @@ sys.path.insert(0, str(workflow.basedir))
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.meaning import meaning_of, meaning_of_all
 from hidden_dynamics.artifacts.notes import caption
-from hidden_dynamics.claims.comparisons import all_claims
+from hidden_dynamics.claims.expand import all_claims
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.jobs import training_jobs
 from hidden_dynamics.configuration.runs import all_runs, outputs_of

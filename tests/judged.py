@@ -7,13 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from hidden_dynamics.claims.comparisons import Claimed, all_claims
+from hidden_dynamics.claims.evidence import Evidence
 from made import costs_of, row_of
 from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.claims.claim import BY_CLOCKS, Claim
-from hidden_dynamics.claims.comparisons import Claimed, all_claims
-from hidden_dynamics.claims.evidence import Evidence
 from hidden_dynamics.claims.judge import Judged, judge, verdicts
 from hidden_dynamics.configuration.runs import Cell, Run, resolve
 from hidden_dynamics.papers.published import Number

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from approved import approved
 from conftest import refused
+from hidden_dynamics.claims.comparisons import all_claims, smallest_p
 
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.claims import comparisons, expansion
 from hidden_dynamics.claims.claim import different_tests
-from hidden_dynamics.claims.comparisons import all_claims, smallest_p
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.papers import claims as entries

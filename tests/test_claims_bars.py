@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hidden_dynamics.claims.comparisons import all_claims
+from hidden_dynamics.claims.evidence import Evidence
 from judged import BLOCKS, CELLS, around, claim_of, cost, evidence_of, g_of, judged, judged_of, seeds, times_table
 from scipy import stats
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.claims.claim import BY_CLOCKS
-from hidden_dynamics.claims.comparisons import all_claims
-from hidden_dynamics.claims.evidence import Evidence
 from hidden_dynamics.claims.judge import judge
 from hidden_dynamics.claims.verdict import CONTRADICTED, INCONCLUSIVE, NOT_RUN, REPRODUCED, Family, Outcome, decide
 from hidden_dynamics.papers.claims import load_claims

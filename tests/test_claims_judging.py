@@ -12,6 +12,12 @@ import render
 import render_claims
 from approved import approved
 from conftest import refused
+from hidden_dynamics.claims.comparisons import Claimed
+from hidden_dynamics.claims.evidence import Evidence, gather
+from hidden_dynamics.claims.means import Sample, welch
+from hidden_dynamics.claims.of_others import verdicts_of_others
+from hidden_dynamics.claims.power import detectable
+from hidden_dynamics.pages.claims_markdown import first_line, markdown
 from judged import SPREAD, claimed, cost, evaluation, judged, run_of, seeds, summary_row
 from made import as_text, make_run, row_of, write_inputs
 from scipy import stats
@@ -21,16 +27,10 @@ from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.artifacts.row_verdicts import with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import write_table
-from hidden_dynamics.claims.comparisons import Claimed
-from hidden_dynamics.claims.evidence import Evidence, gather
 from hidden_dynamics.claims.judge import verdicts
-from hidden_dynamics.claims.means import Sample, welch
-from hidden_dynamics.claims.of_others import verdicts_of_others
-from hidden_dynamics.claims.power import detectable
 from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN, VERDICTS, counts
 from hidden_dynamics.configuration.paths import TABLE_FORMS
 from hidden_dynamics.configuration.runs import Cell, Run
-from hidden_dynamics.pages.claims_markdown import first_line, markdown
 from hidden_dynamics.papers.claims import ClaimEntry, artifacts_with_claims, load_claims
 from hidden_dynamics.results.rows import read_rows, write_rows
 

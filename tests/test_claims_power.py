@@ -9,14 +9,7 @@ from itertools import permutations as orders
 import numpy as np
 import pytest
 import scipy.stats
-from judged import BLOCKS, CELLS, around, claim_of, cost, g_of, judged, judged_of, seeds, times_table
-from scipy.stats import chi2, norm
-from statsmodels.stats.power import TTestIndPower, TTestPower
-
-from hidden_dynamics.artifacts import Artifact, artifact_named
-from hidden_dynamics.claims.claim import BY_CLOCKS
 from hidden_dynamics.claims.evidence import Evidence
-from hidden_dynamics.claims.judge import judge
 from hidden_dynamics.claims.means import Difference, Sample, equivalence, paired, welch
 from hidden_dynamics.claims.power import (
     POWER,
@@ -31,6 +24,13 @@ from hidden_dynamics.claims.power import (
     seeds_needed_within,
 )
 from hidden_dynamics.claims.spread import brown_forsythe
+from judged import BLOCKS, CELLS, around, claim_of, cost, g_of, judged, judged_of, seeds, times_table
+from scipy.stats import chi2, norm
+from statsmodels.stats.power import TTestIndPower, TTestPower
+
+from hidden_dynamics.artifacts import Artifact, artifact_named
+from hidden_dynamics.claims.claim import BY_CLOCKS
+from hidden_dynamics.claims.judge import judge
 from hidden_dynamics.papers.published import Number
 
 ALPHA = 0.05

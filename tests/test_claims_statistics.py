@@ -6,11 +6,6 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import assume, given
-from hypothesis import strategies as st
-from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.weightstats import CompareMeans, DescrStatsW, ttost_ind
-
 from hidden_dynamics.claims.comparisons import smallest_p
 from hidden_dynamics.claims.holm import holm
 from hidden_dynamics.claims.kendall import critical_tau, inversions, kendall
@@ -26,6 +21,11 @@ from hidden_dynamics.claims.means import (
     welch,
 )
 from hidden_dynamics.claims.spread import FEWEST, brown_forsythe, deviations
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import CompareMeans, DescrStatsW, ttost_ind
+
 from hidden_dynamics.data.folds import folds
 
 ALPHA = 0.05

@@ -17,6 +17,8 @@ import publish_evidence
 import pytest
 import yaml
 from conftest import ROOT, refused
+from hidden_dynamics.claims.comparisons import Claimed
+from hidden_dynamics.claims.evidence import Evidence
 from judged import SPREAD, claimed
 from made import costs_of, make_run, row_of, summary_of, write_inputs
 from markup import tables
@@ -25,8 +27,6 @@ from PIL import Image
 from repository import Workflow, copy_repository
 
 from hidden_dynamics.artifacts import load_artifacts
-from hidden_dynamics.claims.comparisons import Claimed
-from hidden_dynamics.claims.evidence import Evidence
 from hidden_dynamics.claims.judge import verdicts
 from hidden_dynamics.claims.verdict import COLUMNS, SECOND_VERDICTS, VERDICTS, plain
 from hidden_dynamics.configuration.runs import all_runs, code_of

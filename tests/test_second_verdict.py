@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 from approved import approved
 from conftest import examples, refused
+from hidden_dynamics.claims.directions import HAS_A_DIRECTION
+from hidden_dynamics.claims.of_others import verdicts_of_others
+from hidden_dynamics.pages.claims_markdown import markdown
 from hypothesis import given
 from hypothesis import strategies as st
 from judged import (
@@ -32,9 +35,7 @@ from hidden_dynamics.artifacts.meaning import meaning_of, meaning_of_all
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import write_table
 from hidden_dynamics.claims.claim import BY_CLOCKS
-from hidden_dynamics.claims.directions import HAS_A_DIRECTION
 from hidden_dynamics.claims.judge import TESTS
-from hidden_dynamics.claims.of_others import verdicts_of_others
 from hidden_dynamics.claims.verdict import (
     COLUMNS,
     CONTRADICTED,
@@ -49,7 +50,6 @@ from hidden_dynamics.claims.verdict import (
 )
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.paths import TABLE_FORMS
-from hidden_dynamics.pages.claims_markdown import markdown
 from hidden_dynamics.papers.claims import ClaimEntry
 from hidden_dynamics.results.rows import write_rows
 

@@ -23,10 +23,11 @@ from scipy.special import ndtri
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from hidden_dynamics.artifacts import Artifact, load_artifacts
-from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.comparisons import all_claims
 from hidden_dynamics.claims.evidence import Evidence
+
+from hidden_dynamics.artifacts import Artifact, load_artifacts
+from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.judge import Judged, judge
 from hidden_dynamics.claims.verdict import INCONCLUSIVE, NOT_RUN, plain
 from hidden_dynamics.configuration import load, parse_settings

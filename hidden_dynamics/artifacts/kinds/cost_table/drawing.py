@@ -47,7 +47,7 @@ def draw(artifact: CostTable, sources: Sources) -> Table:
     return Table.of(
         title_of(artifact) + departures_in_title(artifact, costs, records, trained=False),
         _notes(artifact, costs, records),
-        without_idle(texts, ("published ÷", "ours against published", "verdict", "here")),
+        without_idle(texts, ("published ÷", "ours against published", "verdict")),
         records,
     )
 

@@ -46,7 +46,7 @@ def layout(artifact: ResultsTable, records: Sequence[Record], limits: Sequence[R
     rows = [_row(artifact, size, group, headings, against) for (_, size), group in groups.items()]
     if limits:
         rows.append(_limits_row(artifact, limits, headings))
-    return without_idle(rows, ("published parameters", "difference", "verdict", "here", "rank"))
+    return without_idle(rows, ("published parameters", "difference", "verdict", "rank"))
 
 
 def ranked(records: Sequence[Record]) -> bool:

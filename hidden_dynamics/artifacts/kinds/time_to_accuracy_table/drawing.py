@@ -49,7 +49,7 @@ def draw(artifact: TimeToAccuracyTable, sources: Sources) -> Table:
     return Table.of(
         title + departures_in_title(artifact, sources.summary, records),
         _notes(artifact, sources, records),
-        without_idle(texts, ("published ÷", "own clocks: faster", "verdict", "here")),
+        without_idle(texts, ("published ÷", "own clocks: faster", "verdict")),
         records,
     )
 
