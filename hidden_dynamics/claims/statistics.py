@@ -19,6 +19,7 @@ from scipy.special import gammaln, nctdtr, nctdtrinc, stdtr, stdtrit
 FEWEST = 3  # values of a sample that is tested: of two, a gap of ten deviations is found in half of all cases
 MOST = 1000  # seeds that are thought of
 POWER = 0.8
+FAR = 30.0  # errors: a difference that is found, however few the degrees of freedom; SciPy has no number far beyond it
 EPS = float(np.finfo(float).eps)
 
 
@@ -171,11 +172,6 @@ def kendall(strata: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[
     return score / pairs, min(1.0, p)
 
 
-def smallest_p(sizes: Sequence[int]) -> float:
-    """The two-sided p of rankings, in strata of these sizes, that agree in full: one of all orders, and its reverse."""
-    return min(1.0, 2 / math.prod(map(math.factorial, sizes)))
-
-
 @cache
 def _inversions(ties: Ties) -> NDArray:
     """The share of the orders of things that have 0, 1, 2, ... inversions; of things that tie, none is one."""
@@ -234,7 +230,8 @@ def seeds_needed(
     def enough(n: int) -> bool:
         error = math.sqrt(sum(std**2 for std in stds) * (1 / n + overlap))
         degrees = satterthwaite([std**2 for std in stds], n)
-        return 1 - nctdtr(degrees, gap / error, stdtrit(degrees, 1 - alpha / 2)) >= power
+        shift = min(gap / error, FAR)
+        return 1 - nctdtr(degrees, shift, stdtrit(degrees, 1 - alpha / 2)) >= power
 
     return _fewest(enough) if gap > 0 and any(stds) else None
 
