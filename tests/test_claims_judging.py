@@ -311,8 +311,8 @@ def test_rankings_are_over_the_models_that_have_learned(paper):
     all_but_one = json.dumps({"test_accuracy": {"majority class": 0.972}})
     held = [row | ({"naive": all_but_one} if row["size"] == "256" else {}) for row in rows]
     full, fewer = (judged(table, each)["table1:ranking:mnist:test_accuracy"] for each in (rows, held))
-    assert "of 11 pairs" in full["found"] and full["reason"] == ""
-    assert "of 7 pairs" in fewer["found"] and fewer["reason"] == "1 of 7 have learned nothing and are left out"
+    assert "of 11 pairs" in full["found"] and "learned" not in full["reason"]
+    assert "of 7 pairs" in fewer["found"] and "1 of 7 have learned nothing and are left out" in fewer["reason"]
 
 
 def test_a_ranking_of_which_too_few_have_learned_is_undecided(paper):
