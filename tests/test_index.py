@@ -209,7 +209,7 @@ def test_a_table_names_its_stand_ins_and_folds_its_notes(page):
 def test_where_numbers_come_from_that_no_run_reports_and_which_claims_rest_on_an_artifact(read):
     assert "The numbers are the configuration's" in read.texts[HYPERPARAMETERS]
     assert "drawn from the generated data itself" in read.texts[IMAGE]
-    assert "1 claims rest on it: 1 contradicted" in words(read.texts[CURVES])
+    assert "Claims that rest on it: 1 contradicted" in words(read.texts[CURVES])
 
 
 def test_nothing_of_what_is_shown_becomes_markup(page, read):
