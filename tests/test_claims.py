@@ -288,12 +288,6 @@ def test_a_name_that_is_not_configured_is_refused(artifacts, monkeypatch, name, 
         claims_of(artifacts["momentumrnn_table11"])
 
 
-def test_what_is_stated_of_a_claim_is_json(claims):
-    """By it Snakemake knows whether a claim is to be judged again."""
-    for made in claims.values():
-        assert all(json.loads(json.dumps(claim.stated()))["id"] == claim.id for claim in made)
-
-
 # With the papers at hand
 
 

@@ -31,7 +31,6 @@ from hidden_dynamics.claims.statistics import (
     kendall,
     paired,
     seeds_needed,
-    seeds_needed_within,
     welch,
 )
 from hidden_dynamics.claims.verdict import COLUMNS, FAILS, UNDECIDED
@@ -221,10 +220,6 @@ def test_seeds_needed_are_statsmodels_of_one_sample_and_found_as_often_of_two(ga
 def test_nothing_to_find_and_what_is_too_unsure_takes_no_number_of_seeds():
     assert seeds_needed(0.0, [1.0, 1.0], ALPHA) is None and seeds_needed(1.0, [0.0], ALPHA) is None
     assert seeds_needed(0.01, [1.0, 1.0], ALPHA) is None and seeds_needed(100.0, [1.0, 1.0], ALPHA) == FEWEST
-    assert seeds_needed_within(0.5, 1.0, Sample(0.0, 1.0, 5), ALPHA) is None
-    n = seeds_needed_within(1.0, 1.0, 1.0, ALPHA)
-    fits = [detectable_within(welch([Sample(0, 1.0, k)] * 2), ALPHA) <= 1.0 for k in (n - 1, n)]
-    assert fits == [False, True]
     least = (scipy.stats.norm.isf(ALPHA / 2) + scipy.stats.norm.isf(1 - POWER)) * math.sqrt(0.14)
     assert seeds_needed(0.99 * least, [1.0], ALPHA, overlap=0.14) is None  # what the parts share stays
 

@@ -47,7 +47,6 @@ class Result:
     way: int = 1
     samples: Sequence[Runs] = ()
     ahead: Sequence[Runs] = ()
-    printed: Sample | None = None
     gap: float | None = None
     stds: Sequence[float] = ()
     tau: float | None = None
@@ -374,8 +373,6 @@ def _within(
         p=p,
         samples=samples,
         ahead=samples,
-        printed=printed,
-        stds=[runs.sample.std for runs in samples],
         bars=("; ".join(filter(None, (runs.without for runs in samples))), ""),
         found=found,
     )
