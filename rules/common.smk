@@ -3,6 +3,7 @@
 
 import atexit
 import functools
+import json
 import re
 import shlex
 import sys
