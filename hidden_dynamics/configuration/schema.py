@@ -430,8 +430,8 @@ class Scale(Entry):
     """How much of the papers is run: on which data, in which sizes and for how long.
 
     Attributes:
-        directions: whether claims are also judged for their direction under this scale's own conditions, where these
-            depart from the paper's.
+        directions: whether claims are judged for their direction under this scale's own conditions, where these depart
+            from the paper's.
     """
 
     about: str
