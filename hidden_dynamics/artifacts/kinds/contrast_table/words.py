@@ -37,7 +37,7 @@ def _adaptive(records: Sequence[Record]) -> list[str]:
 
 def _tests(records: Sequence[Record]) -> str:
     if not records[0]["tests"]:
-        return f"Nothing is tested: that takes {FEWEST} seeds."
+        return f"No difference is tested: that takes {FEWEST} seeds, and models that have learned."
     return (
         "Intervals (95 %) and tests are of Welch's t; of the differences seed by seed where a seed has data of its own."
     )
@@ -47,8 +47,8 @@ def _gate(records: Sequence[Record]) -> list[str]:
     if all(record[f"{name}_learned"] for record in records for name in DIFFERENCES):
         return []
     return [
-        "Nothing learned (pale in the figure): the side that is ahead does not beat the best answer without learning, by "
-        "a one-sided t test of its seeds at 5 %, and the difference is not tested."
+        "Nothing learned (pale in the figure): the side that is ahead does not beat the best answer without learning "
+        "(one-sided t test of its seeds, 5 %), and the difference is not tested."
     ]
 
 
