@@ -302,22 +302,34 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[dic
     return rows
 
 
-def costs_of(artifact: Artifact, ratios: Mapping[str, float] | None = None, **changes: Any) -> list[dict[str, str]]:
+def costs_of(
+    artifact: Artifact,
+    ratios: Mapping[str, float] | None = None,
+    spread: Sequence[float] = (-0.05, 0.0, 0.05),
+    **changes: Any,
+) -> list[dict[str, str]]:
     """The rows of what an artifact's models cost, as text.
 
     Args:
         ratios: by model, to `BASE_COSTS` (ms and MB per sample); 1 for those without.
+        spread: of each process, what it adds to the ratio of a time, but to the baseline's.
         changes: of columns, in all rows.
     """
     return [
-        as_text(_cost(artifact, run, quantity, value, (ratios or {}).get(run.model, 1.0)) | changes)
+        as_text(_cost(artifact, run, quantity, value, (ratios or {}).get(run.model, 1.0), process, added) | changes)
+        for process, added in enumerate(spread)
         for run in artifact.measured_runs()
         for quantity, value in BASE_COSTS.items()
     ]
 
 
-def _cost(artifact: Artifact, run: Run, quantity: str, value: float, ratio: float) -> dict[str, Any]:
-    spread = 0.05 if quantity in costs.TIMES else None
+def _cost(
+    artifact: Artifact, run: Run, quantity: str, value: float, ratio: float, process: int, added: float
+) -> dict[str, Any]:
+    baseline = artifact.published.baseline
+    if quantity in costs.TIMES and run.model != baseline:
+        ratio += added
+    cores = {model: artifact.configuration.models[model].core for model in (run.model, baseline)}
     return {
         "task": run.task,
         "model": run.model,
@@ -328,9 +340,8 @@ def _cost(artifact: Artifact, run: Run, quantity: str, value: float, ratio: floa
         "value": value * ratio,
         "unit": artifact.configuration.metrics[quantity].unit,
         "ratio": ratio,
-        "ratio_low": ratio - spread if spread else None,
-        "ratio_high": ratio + spread if spread else None,
-        **{"rounds": 20, "batch": 128, "steps": 784, "samples_per_epoch": 60000},
+        **{"process": process, "implementation": cores[run.model], "reference_implementation": cores[baseline]},
+        **{"rounds": 5, "batch": 128, "steps": 784, "samples_per_epoch": 60000},
         **{"device": "cpu", "processor": "A processor", "threads": 2, "torch": "2.11.0", "date": "2026-11-21"},
         **_data_of(artifact, run),
     }

@@ -430,6 +430,7 @@ class Scale(Entry):
     """How much of the papers is run: on which data, in which sizes and for how long.
 
     Attributes:
+        processes: in which costs are measured, one after another.
         directions: whether claims are judged for their direction under this scale's own conditions, where these depart
             from the paper's.
     """
@@ -442,4 +443,5 @@ class Scale(Entry):
     together: Together
     tasks: dict[str, TaskChange]
     artifacts: dict[str, Free] = {}
+    processes: Whole = 3
     directions: bool = False

@@ -82,6 +82,7 @@ def draw_difference(ax: Axes, record: Record, name: str, place: float, mark: dic
         return
     estimate, low, high = (record[f"{name}_{end}"] / deviation for end in ("difference", "low", "high"))
     gid = f"{name} {record['task']} {record['filter']}"
+    mark = mark if record[f"{name}_learned"] else mark | {"color": "0.75"}
     if np.isfinite([low, high]).all():
         ax.plot([low, high], [place, place], color=mark["color"], linewidth=1.3, gid=f"interval {gid}")
     style = {key: value for key, value in mark.items() if key != "label"}

@@ -3,34 +3,69 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.figure_notes import task_title
 from hidden_dynamics.artifacts.kinds.contrast_table import Contrast, ContrastTable
 from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.claims.statistics import FEWEST, Sample, holm, paired, welch
+from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
+from hidden_dynamics.results import naive
 from hidden_dynamics.results.rows import Row
-from hidden_dynamics.results.statistics import FEWEST, mean_and_std
+from hidden_dynamics.results.statistics import mean_and_std
 from hidden_dynamics.results.summary import measured_of
 
-LEVEL = 0.95
+LEVEL, ALPHA = 0.95, 0.05
 SIDES = ("plain", "control", "filter")
 DIFFERENCES = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # each of the second side from the first
 SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 OF_MOMENTUM = ("mu", "restart", "phase", "cell")  # the settings in which a filter and its control may differ
-NOTHING = {"difference": math.nan, "low": math.nan, "high": math.nan, "p": math.nan, "other_p": math.nan}
+
+
+@dataclass(frozen=True)
+class Group:
+    """The runs of a cell; by seed, what the finished ones report, and how far they are ahead of the best naive answer.
+
+    Attributes:
+        sign: 1 where more is better, else -1.
+    """
+
+    cell: Cell
+    runs: Sequence[Row]
+    values: Mapping[str, float]
+    gains: Mapping[str, float]
+    sign: int
+
+    @property
+    def learned(self) -> int:
+        """The number of runs ahead of the naive answer; all, where none is known."""
+        return sum(gain > 0 for gain in self.gains.values()) if self.gains else len(self.values)
+
+    @property
+    def has_learned(self) -> bool:
+        """Whether it beats the naive answer: its seeds by a one-sided t test, fewer than a test takes every one."""
+        if not self.gains or self.learned == 0 or len(self.gains) < FEWEST:
+            return self.learned == len(self.values)
+        test = welch([Sample.of(list(self.gains.values()))], [1])
+        return test is None or test.p_above() < ALPHA
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return json.loads(self.runs[0]["hyperparameters"]) if self.runs else {}
 
 
 def records_of(artifact: ContrastTable, sources: Sources) -> list[Record]:
     """A record for each filter, with both differences, oriented so that above 0 is better.
 
     Each difference has its 95 % interval and p by Welch's t (`low`, `high`, `p`), p by Holm's method over all
-    different ones (`p_adjusted`), and p by the t of the differences seed by seed (`other_p`); where seeds have data of
-    their own, that one is `p`, and Welch's `other_p`. `deviation` is the root of the sides' mean variance.
+    different ones (`p_adjusted`), and p by the paired t (`other_p`); where seeds have data of their own, the paired one
+    is `p`, and Welch's `other_p`. None is tested whose side ahead has not learned (`learned`). `deviation` is the root
+    of the mean variance of the sides.
 
     Raises:
         UserError: the summary is missing or damaged, is of another artifact or scale, or has no runs.
@@ -50,69 +85,68 @@ def records_of(artifact: ContrastTable, sources: Sources) -> list[Record]:
 
 
 def _record(artifact: ContrastTable, summary: Sequence[Row], contrast: Contrast) -> Record:
-    configuration, metric = artifact.configuration, artifact.configuration.metrics[contrast.metric]
-    runs = {side: _runs_of(summary, getattr(contrast, side)) for side in SIDES}
-    values = {side: _values(of_side, contrast.metric, metric.factor) for side, of_side in runs.items()}
-    settings = {side: json.loads(of_side[0]["hyperparameters"]) if of_side else {} for side, of_side in runs.items()}
+    configuration, task = artifact.configuration, contrast.filter.task
+    groups = {side: _group(configuration, summary, getattr(contrast, side), contrast.metric) for side in SIDES}
+    runs = [row for group in groups.values() for row in group.runs]
     record = {
         "artifact": artifact.name,
         "scale": configuration.scale_name,
-        "task": contrast.filter.task,
-        "task_title": task_title(configuration, found) if (found := sum(runs.values(), [])) else contrast.filter.task,
+        "task": task,
+        "task_title": task_title(configuration, runs) if runs else configuration.tasks[task].title,
         "metric": contrast.metric,
-        "size": runs["filter"][0]["size"] if runs["filter"] else None,
+        "size": runs[0]["size"] if runs else None,
         "paper_size": contrast.filter.size,
-        "differing": " ".join(_differing(settings["control"], settings["filter"])),
+        "differing": " ".join(_differing(groups["control"].settings, groups["filter"].settings)),
     }
-    for side, of_side in runs.items():
-        mean, std = mean_and_std(values[side].values())
-        model = getattr(contrast, side).model
-        record |= {side: model, f"{side}_label": named(configuration.models[model].label, settings[side])}
-        record |= {f"{side}_runs": len(of_side), f"{side}_n": len(values[side])}
+    for side, group in groups.items():
+        mean, std = mean_and_std(group.values.values())
+        label = named(configuration.models[group.cell.model].label, group.settings)
+        record |= {side: group.cell.model, f"{side}_label": label, f"{side}_runs": len(group.runs)}
+        record |= {f"{side}_n": len(group.values), f"{side}_learned": group.learned}
         record |= {f"{side}_mean": mean, f"{side}_std": std}
-    different = {getattr(contrast, side): values[side] for side in SIDES}
-    variances = [np.var(list(own.values()), ddof=1) for own in different.values() if len(own) > 1]
+    different = {group.cell: group.values for group in groups.values()}
+    variances = [np.var(list(values.values()), ddof=1) for values in different.values() if len(values) > 1]
     record["deviation"] = float(np.sqrt(np.mean(variances))) if variances else math.nan
-    blocks = seeds_are_blocks(configuration, contrast.filter.task, contrast.filter.model)
+    blocks = seeds_are_blocks(configuration, task, contrast.filter.model)
     for name, (one, other) in DIFFERENCES.items():
-        pair = getattr(contrast, one), getattr(contrast, other)
-        found = compared(values[one], values[other], metric.sign, blocks) if pair[0] != pair[1] else NOTHING
-        record |= {f"{name}_{key}": number for key, number in found.items()} | {f"{name}_pair": pair}
+        found = difference(groups[one], groups[other], blocks)
+        record |= {f"{name}_{key}": number for key, number in found.items()}
+        record[f"{name}_pair"] = groups[one].cell, groups[other].cell
     return record
 
 
-def compared(one: Mapping[str, float], other: Mapping[str, float], sign: int, blocks: bool) -> dict[str, float]:
-    """`sign` times the mean of `one` less that of `other`, each a number by seed; NaN where it cannot be tested.
+def _group(configuration: Configuration, summary: Sequence[Row], cell: Cell, name: str) -> Group:
+    wanted, metric = (cell.task, cell.model, str(cell.size)), configuration.metrics[name]
+    runs = [row for row in summary if (row["task"], row["model"], row["paper_size"]) == wanted]
+    found = {row["seed"]: measured_of(row).get(name, math.nan) for row in runs if row["status"] == "finished"}
+    finite = {seed: value for seed, value in found.items() if math.isfinite(value)}
+    best = {row["seed"]: naive.best(json.loads(row["naive"] or "{}"), name, metric.sign) for row in runs}
+    gains = {seed: metric.sign * (value - best[seed][1]) for seed, value in finite.items() if best[seed]}
+    return Group(cell, runs, {seed: value * metric.factor for seed, value in finite.items()}, gains, metric.sign)
+
+
+def difference(one: Group, other: Group, blocks: bool) -> dict[str, float]:
+    """The lead of `one` over `other`, tested where `records_of` says so; NaN where there is none.
 
     Args:
         blocks: whether the runs of a seed are compared with each other alone.
     """
-    a, b = (np.array(list(side.values())) for side in (one, other))
-    d = sign * np.array([one[seed] - other[seed] for seed in one if seed in other])
-    estimate = (
-        (d.mean() if d.size else math.nan) if blocks else sign * (a.mean() - b.mean()) if a.size * b.size else math.nan
-    )
-    if min(a.size, b.size, d.size) < FEWEST:
-        return NOTHING | {"difference": float(estimate)}
-    parts = np.array([a.var(ddof=1) / a.size, b.var(ddof=1) / b.size])
-    with np.errstate(invalid="ignore", divide="ignore"):  # of samples that do not vary
-        degrees = parts.sum() ** 2 / (parts**2 / [a.size - 1, b.size - 1]).sum()
-        tests = [(np.sqrt(parts.sum()), degrees), (d.std(ddof=1) / np.sqrt(d.size), d.size - 1)]
-        own, another = tests[::-1] if blocks else tests
-        half = stdtrit(own[1], (1 + LEVEL) / 2) * own[0]
-        centres = (estimate, d.mean() if not blocks else sign * (a.mean() - b.mean()))
-        ps = [2 * stdtr(df, -abs(centre / se)) for centre, (se, df) in zip(centres, (own, another), strict=True)]
-    found = {"difference": estimate, "low": estimate - half, "high": estimate + half, "p": ps[0], "other_p": ps[1]}
-    return {name: float(number) for name, number in found.items()}
-
-
-def holm(ps: Sequence[float]) -> list[float]:
-    """p values adjusted for their number by Holm's method, in their order."""
-    order = np.argsort(ps)
-    steps = np.sort(ps) * np.arange(len(ps), 0, -1)
-    adjusted = np.empty(len(ps))
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted.tolist()
+    found = dict.fromkeys(("difference", "low", "high", "p", "other_p"), math.nan) | {"learned": True}
+    shared = [seed for seed in one.values if seed in other.values]
+    if one.cell == other.cell or not one.values or not other.values or (blocks and not shared):
+        return found
+    pairs = [np.array([group.values[seed] for seed in shared]) for group in (one, other)]
+    sides = pairs if blocks else [np.array(list(group.values.values())) for group in (one, other)]
+    found["difference"] = one.sign * float(sides[0].mean() - sides[1].mean())
+    found["learned"] = (one if found["difference"] > 0 else other).has_learned
+    if not found["learned"] or len(shared) < FEWEST:
+        return found
+    weights = (one.sign, -one.sign)
+    tests = [welch([Sample.of(list(group.values.values())) for group in (one, other)], weights), paired(pairs, weights)]
+    own, another = tests[::-1] if blocks else tests
+    if own:
+        found |= dict(zip(("low", "high"), own.interval(LEVEL), strict=True)) | {"p": own.p()}
+    return found | {"other_p": another.p() if another else math.nan}
 
 
 def named(label: str, settings: Mapping[str, Any]) -> str:
@@ -125,14 +159,3 @@ def _differing(control: Mapping[str, Any], filtered: Mapping[str, Any]) -> list[
     """The settings beside momentum's in which a control is none; a core without a filter has s = 1."""
     one, other = ({"s": 1.0} | settings for settings in (control, filtered))
     return [key for key in sorted({*one, *other} - {*OF_MOMENTUM}) if one.get(key) != other.get(key)]
-
-
-def _runs_of(summary: Sequence[Row], cell: Cell) -> list[Row]:
-    wanted = (cell.task, cell.model, str(cell.size))
-    return [row for row in summary if (row["task"], row["model"], row["paper_size"]) == wanted]
-
-
-def _values(runs: Sequence[Row], metric: str, factor: float) -> dict[str, float]:
-    """By seed, what the finished runs report; without what is not finite."""
-    found = {row["seed"]: measured_of(row).get(metric, math.nan) for row in runs if row["status"] == "finished"}
-    return {seed: value * factor for seed, value in found.items() if math.isfinite(value)}

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from hidden_dynamics.artifacts.comparison import Record, ours_text, size_text
 from hidden_dynamics.artifacts.figure_notes import made_note, scale_note, subtitle_of
 from hidden_dynamics.artifacts.kinds.contrast_table import ContrastTable
-from hidden_dynamics.artifacts.kinds.contrast_table.content import SIDES, records_of
+from hidden_dynamics.artifacts.kinds.contrast_table.content import ALPHA, SIDES, records_of
 from hidden_dynamics.artifacts.kinds.contrast_table.words import about_contrasts
 from hidden_dynamics.artifacts.notes import divergence_notes
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import ABSENT, Table, signed
+from hidden_dynamics.artifacts.tables import ABSENT, Table, number, signed
 
 HEADINGS = {"s": "What s does: control less plain core", "momentum": "What μ adds: filter less control"}
-ALPHA = 0.05
 
 
 def draw(artifact: ContrastTable, sources: Sources) -> Table:
@@ -53,8 +52,12 @@ def _decimals(deviation: float, fewest: int) -> int:
 
 
 def _side_text(record: Record, side: str, decimals: int) -> str:
-    own = {name: record[f"{side}_{name}"] for name in ("runs", "n", "mean", "std")}
-    return ours_text(own, {"without a number": own["runs"] - own["n"]}, decimals)
+    """Mean ± deviation over seeds; where some have learned and others have not, no ±: it would be of neither."""
+    own = {name: record[f"{side}_{name}"] for name in ("runs", "n", "mean", "std", "learned")}
+    learned = [f"learned {own['learned']} of {own['n']}"] if own["learned"] < own["n"] else []
+    if 0 < own["learned"] < own["n"]:
+        return f"{number(own['mean'], decimals)} (n = {own['n']}; {learned[0]})"
+    return ours_text(own, {"without a number": own["runs"] - own["n"]}, decimals, *learned)
 
 
 def _difference_text(record: Record, name: str, decimals: int) -> str:
@@ -62,7 +65,7 @@ def _difference_text(record: Record, name: str, decimals: int) -> str:
     estimate, low, high = (signed(record[f"{name}_{end}"], decimals) for end in ("difference", "low", "high"))
     p, other, adjusted = (record[f"{name}_{key}"] for key in ("p", "other_p", "p_adjusted"))
     if math.isnan(p):
-        return estimate
+        return estimate if record[f"{name}_learned"] else f"{estimate}, nothing learned"
     differs = f"; by the other test {_p(other)}" if (p < ALPHA) != (other < ALPHA) else ""
     return f"{estimate} ({low} to {high}), {_p(p)} [{_p(adjusted).removeprefix('p ').removeprefix('= ')}]{differs}"
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from hidden_dynamics.artifacts.comparison import Record
+from hidden_dynamics.artifacts.kinds.contrast_table.content import DIFFERENCES
+from hidden_dynamics.claims.statistics import FEWEST
 from hidden_dynamics.results.departures import listed
-from hidden_dynamics.results.statistics import FEWEST
 
 
 def about_contrasts(records: Sequence[Record]) -> list[str]:
@@ -16,6 +17,7 @@ def about_contrasts(records: Sequence[Record]) -> list[str]:
         "constant by 1 / (1 − μ): that gain is part of what it adds.",
         *_adaptive(records),
         _tests(records),
+        *_gate(records),
         *_no_controls(records),
     ]
 
@@ -35,10 +37,19 @@ def _adaptive(records: Sequence[Record]) -> list[str]:
 
 def _tests(records: Sequence[Record]) -> str:
     if not records[0]["tests"]:
-        return f"Nothing is tested: that takes {FEWEST} seeds."
+        return f"No difference is tested: that takes {FEWEST} seeds, and models that have learned."
     return (
         "Intervals (95 %) and tests are of Welch's t; of the differences seed by seed where a seed has data of its own."
     )
+
+
+def _gate(records: Sequence[Record]) -> list[str]:
+    if all(record[f"{name}_learned"] for record in records for name in DIFFERENCES):
+        return []
+    return [
+        "Nothing learned (pale in the figure): the side that is ahead does not beat the best answer without learning "
+        "(one-sided t test of its seeds, 5 %), and the difference is not tested."
+    ]
 
 
 def _no_controls(records: Sequence[Record]) -> list[str]:
