@@ -78,8 +78,8 @@ class SpeechPrediction:
 
     @property
     def naive(self) -> baselines.Scores:
-        """The best constant per bin, the frame at hand, and ridge regression, fitted on the training set, on the frame at
-        hand and, to predict, on the two before it."""
+        """The best constant per bin, the frame at hand, and ridge regression fitted on the training set: on the frame
+        at hand and, to predict, on the two before it."""
         moments = {split: getattr(self, split).moments(self.seen) for split in ("train", "validation", "test")}
         weights = moments["train"].ridge()
         ridge = baselines.RIDGE if self.seen > 1 else baselines.RIDGE_AT_HAND

@@ -45,8 +45,8 @@ TITLE = 62  # characters in a line of a panel's title
 
 @dataclass(frozen=True)
 class Square:
-    """One place of a grid: the mean over the finished runs (nan without any), how many of the runs diverged, and whether
-    the mean is no better than the best naive baseline."""
+    """One place of a grid: the mean over the finished runs (nan without any), how many of the runs diverged, and
+    whether it is no better than the best naive baseline."""
 
     value: float = math.nan
     runs: int = 0

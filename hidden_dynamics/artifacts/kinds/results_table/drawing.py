@@ -22,7 +22,6 @@ from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import NOTHING, published_task, with_originals
 from hidden_dynamics.results.naive import learned as beats_naive
-from hidden_dynamics.results.naive import naive_of
 from hidden_dynamics.results.statistics import mean_and_std
 from hidden_dynamics.results.summary import measured_of
 
@@ -112,10 +111,10 @@ def _ours(runs: Rows, metric: str, about: Metric) -> Record:
     """Over seeds the mean and deviation, or, where some have learned something and others nothing, the median of those
     that have."""
     finished = [row for row in runs if row["status"] == "finished"]
-    measured = [(measured_of(row).get(metric, math.inf) * about.factor, row) for row in finished]
-    values = [value for value, _ in measured if math.isfinite(value)]
-    learned = [value for value, row in measured if math.isfinite(value) and beats_naive(row, metric, about.sign)]
-    mixed = bool(learned) and len(learned) < len(values) and any(naive_of(row).get(metric) for row in finished)
+    measured = [measured_of(row).get(metric, math.inf) * about.factor for row in finished]
+    values = [value for value in measured if math.isfinite(value)]
+    learned = [value for value, row in zip(measured, finished, strict=True) if beats_naive(row, metric, about.sign)]
+    mixed = 0 < len(learned) < len(values)
     mean, std = (math.nan, math.nan) if mixed else mean_and_std(values)
     return {
         "size": size_of(_shared(runs, "size") or ""),
