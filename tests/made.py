@@ -84,6 +84,7 @@ def record_of(
         "device": "cpu",
         "threads": 1,
         "code": f"code of {run.model}",
+        "commit": None,
         "fingerprint": f"fingerprint of {run.id}",
         "parameters": 68362,
         "status": "finished" if diverged_at is None else "diverged",
@@ -293,7 +294,7 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[dic
         for number, cell in enumerate(cells):
             mean = 0.2 / (1 + (number + 1) * x / points) + 30 * np.exp(-x / 3)
             about = {"panel": index, "task": cell.task, "model": cell.model, "label": cell.model, "variant": cell.model}
-            about |= {"n": seeds, "baseline": 0.17 if panel.baseline else None, "window": panel.window}
+            about |= {"n": seeds, "window": panel.window, "learned": None, "naive": "{}"}
             for i in range(points):
                 around = [mean[i] * 0.9, mean[i] * 1.1]
                 low, high = around if seeds >= FEWEST else (None, None)
