@@ -4,6 +4,7 @@
 rule render_claims:
     input:
         [PATHS.verdicts(name) for name in CLAIMED],
+        "published/claims.yaml",
     output:
         report(
             PATHS.all_verdicts("csv"),
@@ -22,7 +23,6 @@ rule render_claims:
     resources:
         **LIGHT,
     params:
-        claims=json.dumps([entry.given() for entry in load_claims().of_others]),
         meaning=meaning_of_all(CONFIGURATION, ["scripts.render_claims.main"]),
     message:
         "Gathering the verdicts on all claims"

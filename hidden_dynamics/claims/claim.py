@@ -1,8 +1,7 @@
 """A claim: one comparison or one number. Each comparison is judged once, with the first artifact that has it."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.papers.published import Number
@@ -76,7 +75,3 @@ class Claim:
     def family(self) -> str:
         """The tests over which p is adjusted: of one kind, on one metric of one table or figure, in one reading."""
         return ", ".join(filter(None, (self.artifact, self.kind, self.metric, self.reading)))
-
-    def stated(self) -> dict[str, Any]:
-        """All that is said of it, as JSON has it."""
-        return asdict(self) | {"ranked": [[*cell, number] for cell, number in self.ranked.items()]}

@@ -5,7 +5,8 @@ above this one.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -76,12 +77,17 @@ def _said_again(claim: Claim, other: Claim, by_table: bool) -> Claim:
     )
 
 
-def strata(claim: Claim) -> dict[object, list[Cell]]:
+def strata(cells: Iterable[Cell]) -> list[list[Cell]]:
     """The cells of a ranking by size, within which they are ranked; all in one where a size is a setting's name."""
-    found: dict[object, list] = {}
-    for cell in claim.ranked:
+    found: dict[object, list[Cell]] = {}
+    for cell in cells:
         found.setdefault(None if isinstance(cell.size, str) else cell.size, []).append(cell)
-    return found
+    return list(found.values())
+
+
+def smallest_p(cells: Iterable[Cell]) -> float:
+    """The two-sided p of rankings within strata that agree in full: one of all orders, and its reverse."""
+    return min(1.0, 2 / math.prod(math.factorial(len(cells)) for cells in strata(cells)))
 
 
 @dataclass(frozen=True)
@@ -127,10 +133,9 @@ class _Maker:
         for (task, metric), sizes, subject, reference in combinations:
             if reference is None:  # held to the naive answer
                 cell = Cell(task, subject, sizes[0])
-                statement = (
-                    f"{self.model(cell)} has a {self.about(metric).better} {self.title(metric)} than that of an answer "
-                    f"without learning on {self.task(task)}{_size(cell)}."
-                )
+                threshold, more = load_claims().definitions.naive[metric], self.about(metric).better
+                about = f"{self.model(cell)}’s {self.title(metric)} is {more} than {threshold:g}"
+                statement = f"{about} on {self.task(task)}{_size(cell)}."
                 yield self.claim(kind, statement, task, metric, cell)
                 continue
             pair = Cell(task, subject, sizes[0]), Cell(task, reference, sizes[1])
@@ -174,8 +179,10 @@ class _Maker:
             yield self.claim("better", statement, cell.task, metric, *pair, printed=numbers)
 
     def rankings(self) -> Iterator[Claim]:
-        """Of every task and metric, the order of its rows within each size."""
+        """Of every task and metric, the order of its rows within each size; not of so few that any order is likely."""
         for task, metric, ranked in self.artifact.rankings():
+            if smallest_p(ranked) >= load_claims().definitions.alpha:
+                continue
             sizes = {cell.size for cell in ranked if isinstance(cell.size, int)}
             within = " within each size" if len(sizes) > 1 else ""
             about = f"{len(ranked)} {self.artifact.ranked_as} on {self.task(task)} by {self.title(metric)}{within}"

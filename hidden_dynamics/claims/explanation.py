@@ -22,9 +22,9 @@ def explain(judged: Judged, row: Row) -> str:
     lines.append("Test")
     shown = [(each.name, getattr(result, each.name)) for each in fields(result) if each.name in SHOWN]
     lines += [f"  {name}: {_text(value)}" for name, value in shown if value not in (None, "", ("", ""))]
-    tests = sorted(judged.family.tests.values(), key=lambda test: test[1])
+    tests = sorted(judged.family, key=lambda test: test[1])
     lines += [f"Family: {claim.family}"] if tests else []
-    lines += [f"  {_text(p)} x {len(tests) - rank}  {name}" for rank, (name, p, _) in enumerate(tests)]
+    lines += [f"  {_text(p)} x {len(tests) - rank}  {name}" for rank, (name, p) in enumerate(tests)]
     lines.append("Verdict")
     lines += [f"  {name}: {_text(value)}" for name, value in row.items() if value != "" and name != "runs"]
     return "\n".join(lines) + "\n"

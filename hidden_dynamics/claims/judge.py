@@ -1,7 +1,7 @@
 """The verdicts on the claims that are judged with an artifact, as rows. docs/claims.md gives the rules."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +9,7 @@ from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.expand import Claimed
 from hidden_dynamics.claims.kinds import KINDS, LEARNING, PAPER_RUNS, Result
-from hidden_dynamics.claims.samples import Evidence, Runs
+from hidden_dynamics.claims.samples import Evidence
 from hidden_dynamics.claims.statistics import MOST, Sample, holm
 from hidden_dynamics.claims.verdict import COLUMNS, FAILS, HOLDS, NOT_RUN, UNDECIDED, plain
 from hidden_dynamics.configuration.runs import Cell, resolve
@@ -19,24 +19,12 @@ from hidden_dynamics.results.departures import data_text
 
 
 @dataclass(frozen=True)
-class Family:
-    """The tests over which p is adjusted: {test: (id of its first claim, p, p of the other test)}."""
-
-    tests: Mapping[tuple, tuple[str, float, float]]
-
-    def adjusted(self, claim: Claim, other: bool = False) -> float:
-        """Holm's p of a claim's test."""
-        index = 2 if other else 1
-        return dict(zip(self.tests, holm([test[index] for test in self.tests.values()]), strict=True))[claim.test]
-
-
-@dataclass(frozen=True)
 class Judged:
-    """A claim with its test's result, the family of this test, and the verdict."""
+    """A claim with its test's result, the verdict, and `family`: of each of its tests the first claim's id and p."""
 
     claim: Claim
     result: Result
-    family: Family
+    family: Sequence[tuple[str, float]]
     verdict: str
     reason: str
     departures: str
@@ -55,10 +43,20 @@ def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
         if result.p is not None:
             other = result.other[2] if result.other else result.p
             families.setdefault(claim.family, {}).setdefault(claim.test, (claim.id, result.p, other))
-    return [
-        _judged(evidence, claim, results[claim.id], Family(families.get(claim.family, {})), departing[claim.id])
-        for claim in claims
-    ]
+    adjusted = {
+        name: dict(
+            zip(tests, zip(*(holm([test[i] for test in tests.values()]) for i in (1, 2)), strict=True), strict=True)
+        )
+        for name, tests in families.items()
+    }
+    found = []
+    for claim in claims:
+        family = [(name, p) for name, p, _ in families.get(claim.family, {}).values()]
+        one = Judged(claim, results[claim.id], family, NOT_RUN, results[claim.id].reason, departing[claim.id])
+        asked = not evidence.absent(claim) and _is_asked(evidence, claim, one.departures)
+        p = adjusted.get(claim.family, {}).get(claim.test, (None, None))
+        found.append(_judged(one, *p, evidence.definitions.alpha) if asked else one)
+    return found
 
 
 def verdicts(claimed: Claimed, evidence: Evidence) -> list[dict[str, Any]]:
@@ -106,27 +104,22 @@ def _result(evidence: Evidence, claim: Claim, departures: str) -> Result:
     return KINDS[claim.kind].test(claim, evidence)
 
 
-def _judged(evidence: Evidence, claim: Claim, result: Result, family: Family, departures: str) -> Judged:
-    one = Judged(claim, result, family, NOT_RUN, result.reason, departures)
-    if evidence.absent(claim) or not _is_asked(evidence, claim, departures):
-        return one
-    alpha = evidence.definitions.alpha
+def _judged(one: Judged, p_adjusted: float | None, p_of_other: float | None, alpha: float) -> Judged:
+    result, tests, other = one.result, len(one.family), ""
     if result.supports is None:
         return replace(one, verdict=UNDECIDED)
-    p_adjusted = family.adjusted(claim) if result.p is not None else None
-    verdict, reason = _decided(result, result.supports, p_adjusted, len(family.tests), alpha)
-    other = ""
+    verdict, reason = _decided(result, result.supports, p_adjusted, tests, alpha)
     if result.other:
         name, supports, p = result.other
-        otherwise, _ = _decided(result, supports, family.adjusted(claim, other=True), len(family.tests), alpha)
+        otherwise, _ = _decided(result, supports, p_of_other, tests, alpha)
         other = f"{otherwise} by {name} (p = {plain(p, 2)})" if otherwise != verdict else ""
-    idle = [runs for runs in result.samples if runs.learned(LEARNING) is False]
-    return replace(one, p_adjusted=p_adjusted, other_test=other, **_gate(one, verdict, reason, idle))
+    return replace(one, p_adjusted=p_adjusted, other_test=other, **_gate(one, verdict, reason))
 
 
-def _gate(one: Judged, verdict: str, reason: str, idle: Sequence[Runs]) -> dict[str, str]:
+def _gate(one: Judged, verdict: str, reason: str) -> dict[str, str]:
     """No verdict where the side that is ahead has not beaten the best naive answer; else what is behind is named."""
-    if not idle or one.claim.kind == "ranking":
+    idle = [runs for runs in one.result.samples if runs.learned(LEARNING) is False]
+    if not idle or not one.result.ahead:
         return {"verdict": verdict, "reason": reason}
     names = " and ".join(dict.fromkeys(runs.label for runs in idle))
     sides = [name for name, runs in zip(("subject", "reference"), one.result.samples, strict=False) if runs in idle]
@@ -174,7 +167,7 @@ def _row(evidence: Evidence, judged: Judged, counted: bool) -> dict[str, Any]:
         "p": _cell(result.p),
         "p_adjusted": _cell(judged.p_adjusted),
         "family": claim.family if tested else "",
-        "tests": len(judged.family.tests) if tested else "",
+        "tests": len(judged.family) if tested else "",
         "other_test": judged.other_test,
         **_naive(evidence, judged),
         "n_subject": len(result.samples[0].values) if result.samples else "",
@@ -198,7 +191,7 @@ def _numbers(evidence: Evidence, judged: Judged) -> dict[str, Any]:
     level = definitions.level if result.margin is None else round(2 * definitions.level - 1, 12)
     shown = math.exp if result.logarithms else float
     low, high = result.estimate.interval(level)
-    alpha = definitions.alpha / max(1, len(judged.family.tests))
+    alpha = definitions.alpha / max(1, len(judged.family))
     undecided = judged.verdict == UNDECIDED
     return {
         "estimate": shown(result.estimate.value),
@@ -219,15 +212,10 @@ def _detectable(result: Result, alpha: float, power: float) -> float:
 
 
 def _seeds(result: Result, alpha: float, power: float) -> str:
-    """The seeds a model that would decide the printed difference, or show that there is none."""
-    overlap = result.samples[0].overlap
-    if result.margin is not None and not result.logarithms:
-        other = result.printed or result.stds[1]
-        needed = statistics.seeds_needed_within(result.margin, result.stds[0], other, alpha, overlap, power)
-    elif result.gap:
-        needed = statistics.seeds_needed(result.gap, result.stds, alpha, overlap, power)
-    else:
+    """The seeds a model that would find the printed difference; "" where there is none."""
+    if not result.gap:
         return ""
+    needed = statistics.seeds_needed(result.gap, result.stds, alpha, result.samples[0].overlap, power)
     return str(needed or f"more than {MOST}")
 
 

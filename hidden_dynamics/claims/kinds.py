@@ -8,7 +8,7 @@ from typing import Any
 
 from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import BY_CLOCKS, Claim
-from hidden_dynamics.claims.expand import region_of, strata
+from hidden_dynamics.claims.expand import region_of, smallest_p, strata
 from hidden_dynamics.claims.samples import Evidence, Runs, of_shared_seeds
 from hidden_dynamics.claims.statistics import FEWEST, Estimate, Sample, equivalence, paired, welch
 from hidden_dynamics.claims.verdict import plain
@@ -47,7 +47,6 @@ class Result:
     way: int = 1
     samples: Sequence[Runs] = ()
     ahead: Sequence[Runs] = ()
-    printed: Sample | None = None
     gap: float | None = None
     stds: Sequence[float] = ()
     tau: float | None = None
@@ -244,13 +243,11 @@ def ranking(claim: Claim, evidence: Evidence) -> Result:
     if few:
         return few
     learned = {cell: runs for cell, runs in samples.items() if runs.failed or runs.learned(LEARNING) is not False}
-    within = [[cell for cell in cells if cell in learned] for cells in strata(claim).values()]
-    sizes = [len(cells) for cells in within]
+    within = strata(learned)
     left_out = f"{len(samples) - len(learned)} of {len(samples)} have learned nothing and are left out"
     reason = left_out if len(learned) < len(samples) else ""
-    if statistics.smallest_p(sizes) >= 0.05:
-        text = reason or "so few rows that no order of them is surprising"
-        return Result(reason=f"nothing learned: {text}" if reason else text, samples=list(samples.values()))
+    if smallest_p(learned) >= evidence.definitions.alpha:
+        return Result(reason=f"nothing learned: {reason}", samples=list(samples.values()))
     ours = {cell: _worst_last(runs, sign) for cell, runs in learned.items()}
     ranks = {cell: sum(other < own for other in ours.values()) for cell, own in ours.items()}
     theirs = {cell: sign * number for cell, number in claim.ranked.items()}
@@ -376,8 +373,6 @@ def _within(
         p=p,
         samples=samples,
         ahead=samples,
-        printed=printed,
-        stds=[runs.sample.std for runs in samples],
         bars=("; ".join(filter(None, (runs.without for runs in samples))), ""),
         found=found,
     )

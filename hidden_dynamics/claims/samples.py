@@ -39,7 +39,7 @@ COLUMNS = {  # what is read of each of an artifact's files
         "training_seconds",
     ),
     "features": (*OF_EVERY_ROW, *OF_EVERY_RUN, "silhouette"),
-    "costs": (*OF_EVERY_ROW, "quantity", "process", "value", "unit", "ratio", "device", "implementation"),
+    "costs": (*OF_EVERY_ROW, "quantity", "process", "value", "ratio", "implementation", "reference_implementation"),
 }
 HAVE_NUMBERS = ("finished", "measured")  # the status of a run in a summary, and of its features
 

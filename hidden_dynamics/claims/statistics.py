@@ -5,9 +5,10 @@ a margin (two one-sided tests), whether two orders agree (Kendall's tau), Holm's
 can find, how many seeds it takes, and how large a difference is in standard deviations.
 """
 
+import bisect
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from itertools import combinations
@@ -19,6 +20,7 @@ from scipy.special import gammaln, nctdtr, nctdtrinc, stdtr, stdtrit
 FEWEST = 3  # values of a sample that is tested: of two, a gap of ten deviations is found in half of all cases
 MOST = 1000  # seeds that are thought of
 POWER = 0.8
+FAR = 30.0  # errors: a difference that is found, however few the degrees of freedom; SciPy has no number far beyond it
 EPS = float(np.finfo(float).eps)
 
 
@@ -171,11 +173,6 @@ def kendall(strata: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[
     return score / pairs, min(1.0, p)
 
 
-def smallest_p(sizes: Sequence[int]) -> float:
-    """The two-sided p of rankings, in strata of these sizes, that agree in full: one of all orders, and its reverse."""
-    return min(1.0, 2 / math.prod(map(math.factorial, sizes)))
-
-
 @cache
 def _inversions(ties: Ties) -> NDArray:
     """The share of the orders of things that have 0, 1, 2, ... inversions; of things that tie, none is one."""
@@ -234,41 +231,12 @@ def seeds_needed(
     def enough(n: int) -> bool:
         error = math.sqrt(sum(std**2 for std in stds) * (1 / n + overlap))
         degrees = satterthwaite([std**2 for std in stds], n)
-        return 1 - nctdtr(degrees, gap / error, stdtrit(degrees, 1 - alpha / 2)) >= power
+        shift = min(gap / error, FAR)
+        return 1 - nctdtr(degrees, shift, stdtrit(degrees, 1 - alpha / 2)) >= power
 
-    return _fewest(enough) if gap > 0 and any(stds) else None
-
-
-def seeds_needed_within(
-    margin: float, std: float, other: float | Sample, alpha: float, overlap: float = 0.0, power: float = POWER
-) -> int | None:
-    """The fewest seeds a model that show a true difference of 0 to lie within a margin; None where `MOST` are too few.
-
-    Args:
-        other: the reference's standard deviation, or a printed sample, which more seeds do not enlarge.
-    """
-
-    def enough(n: int) -> bool:
-        estimate = welch([Sample(0.0, std, n, overlap), _beside(other, n, overlap)])
-        return estimate is None or detectable_within(estimate, alpha, power) <= margin
-
-    return _fewest(enough)
-
-
-def _beside(other: float | Sample, n: int, overlap: float) -> Sample:
-    if isinstance(other, Sample):
-        return Sample(0.0, other.std, other.n, other.overlap)
-    return Sample(0.0, other, n, overlap)
-
-
-def _fewest(enough: Callable[[int], bool]) -> int | None:
-    low, high = FEWEST - 1, MOST
-    if not enough(high):
+    if gap <= 0 or not any(stds) or not enough(MOST):
         return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return bisect.bisect_left(range(MOST), True, lo=FEWEST, key=enough)
 
 
 # ------------------------------------------------------------------------------------------------------- The test set

@@ -184,7 +184,7 @@ def load_claims(path: Path = FILE) -> Claims:
     """
     Raises:
         UserError: the file is missing, is not as it should be, names two entries alike, or one names a part that is
-            none.
+            none, or has neither a reference nor a naive answer to be held to.
     """
     content = typed(Claims, read_yaml(path), ORIGIN)
     names = [entry.id for entry in content.claims]
@@ -192,6 +192,10 @@ def load_claims(path: Path = FILE) -> Claims:
     if twice:
         text = f"{ORIGIN}: the id {', '.join(twice)} stands twice: give each entry its own."
         raise UserError(text, file=ORIGIN, key=twice[0])
+    for entry in content.claims:
+        if entry.kind == "better" and entry.reference is None:  # held to a naive answer that no task computes
+            for metric in entry.metrics or [""]:
+                known(metric, content.definitions.naive, "naive answer", f"{ORIGIN}: {entry.id}")
     parts = [entry.id for entry in content.claims if entry.kind not in OF_OTHERS]
     for entry in content.of_others:
         for part in entry.of:

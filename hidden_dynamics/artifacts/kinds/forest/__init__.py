@@ -144,4 +144,4 @@ def departing(comparisons: Sequence[Comparison]) -> str:
         return "Nothing departs from the paper’s setup: what holds is reproduced, what fails is contradicted."
     data = dict.fromkeys(part for row in own for part in row["data"].split("; ") if " in place of " in part)
     there = f", with {listed(list(data))}" if data else ""
-    return f"{len(own)} of {len(comparisons)} depart from the paper’s setup{there} (claims.csv: departures)."
+    return f"{len(own)} of {len(comparisons)} depart from the paper’s setup{there}."
