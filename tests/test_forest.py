@@ -165,7 +165,7 @@ def test_at_most_thirty_rows_are_drawn_of_the_main_tables_first_then_the_largest
     assert len(rows) == 30 and len(artifact.comparisons(claims * 2)) == 52
     kept = {abs(float(row["effect"])) for row in rows}
     assert 0.01 in kept and 0.001 not in kept and min(kept - {0.01}) > 1.3
-    assert "30 of 52 comparisons that count" in words(figure) and "22 more" in words(figure)
+    assert "30 of 52 comparisons that count" in words(figure) and "among all claims: 22." in words(figure)
 
 
 def test_what_a_figure_says_is_as_approved():

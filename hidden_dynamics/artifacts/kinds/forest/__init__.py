@@ -93,18 +93,14 @@ class Forest(Artifact):
 
     def _sides(self, row: Row) -> tuple[str, str] | None:
         """The column of the question's model, then that of the other one; None where it is not of the question."""
-        both = ("subject", "reference"), ("reference", "subject")
-        groups = self.settings.models, self.settings.against
-        return next(
-            (
-                sides
-                for sides in both
-                if all(_model(row[side]) in group for side, group in zip(sides, groups, strict=True))
-            ),
-            None,
-        )
+        subject, reference = (_model(row[side]) for side in ("subject", "reference"))
+        models, against = self.settings.models, self.settings.against
+        if subject in models and reference in against:
+            return "subject", "reference"
+        return ("reference", "subject") if reference in models and subject in against else None
 
     def _lacks(self, row: Row, side: str) -> bool:
+        """Whether the model has a hyperparameter with which it is none of the question's."""
         run = find(self.configuration, row["task"], row[side], self.configuration.seeds[0])
         return any(run.spec["hyperparameters"].get(name) == value for name, value in self.settings.unless.items())
 

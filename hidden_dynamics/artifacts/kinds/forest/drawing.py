@@ -142,7 +142,7 @@ def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison]
     shown = f"All {len(judged)} {COUNTED}."
     if left:
         shown = f"{len(rows)} of {len(judged)} {COUNTED}: those with an effect, of the main tables first, then the "
-        shown += f"largest; {left} more are among all claims."
+        shown += f"largest. Not drawn, but among all claims: {left}."
     if none := dict.fromkeys(f"{one.names} ({one.about})" for one in artifact.comparisons(claims, none=True)):
         values = " or ".join(f"{name} = {value:g}" for name, value in artifact.settings.unless.items())
         without = f" Left out, with {values}: {'; '.join(none)}."
