@@ -7,10 +7,12 @@ claims.csv has one row per claim (hidden_dynamics.claims.verdict.COLUMNS).
 
 import _bootstrap  # noqa: F401  isort: skip
 
+from pathlib import Path
+
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.claims.of_others import verdicts_of_others
 from hidden_dynamics.claims.verdict import COLUMNS
-from hidden_dynamics.configuration import load, parse_settings
+from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.pages.claims_markdown import markdown
 from hidden_dynamics.papers.claims import artifacts_with_claims, load_claims
@@ -21,8 +23,12 @@ from hidden_dynamics.system.files import atomic
 
 def main() -> None:
     given = parser(__doc__, "--config", "--root").parse_args()
-    configuration = load(parse_settings(given.config))
-    paths, root = configuration.paths, given.root
+    gather_claims(load(parse_settings(given.config)), given.root)
+
+
+def gather_claims(configuration: Configuration, root: Path) -> None:
+    """The verdicts on all claims, as files."""
+    paths = configuration.paths
     artifacts = {name: artifact_named(configuration, name) for name in artifacts_with_claims(configuration)}
     rows = [row for name in artifacts for row in read_rows(root / paths.verdicts(name), COLUMNS)]
     judged = [row for row in rows if not row["judged_with"]]

@@ -360,7 +360,7 @@ def _features(artifact: Artifact, run: Run, silhouette: float) -> dict[str, Any]
         "settings": json.dumps(artifact.settings.features.given(), sort_keys=True),
         "data": json.dumps(run.spec["data"]),
         "directory": run.directory,
-        "fingerprint": f"fingerprint of {run.id}",
+        **{"fingerprint": f"fingerprint of {run.id}", "commit": None},
         "embeddings": artifact.inputs()["maps"],
     }
     return {name: row[name] for name in features.COLUMNS}
