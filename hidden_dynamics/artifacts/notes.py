@@ -104,8 +104,10 @@ def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def commits_note(rows: Iterable[Mapping[str, str]]) -> str:
-    """The commits that runs were made by: " Code: commit 0123456789."; empty where none is known. A + stands for changes
-    that were not committed."""
+    """The commits that runs were made by: " Code: commit 0123456789+."; empty where none is known.
+
+    A + stands for changes that were not committed.
+    """
     known = sorted({row["commit"] for row in rows if row.get("commit")})
     texts = [f"{commit[:10]}{'+' * commit.endswith('+')}" for commit in known]
     return f" Code: commit {', '.join(texts)}." if texts else ""

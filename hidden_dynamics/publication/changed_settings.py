@@ -11,10 +11,10 @@ COLUMNS = ("task", "setting", "here", "paper")
 ELSEWHERE = {"title", "readings", "sizes", "by_size"}  # in runs.csv; of a grid, what follows from it
 
 
-def changed_settings(configuration: Configuration, tasks: Iterable[str]) -> list[Row]:
-    """A row for each, in the order of the tasks; a value that is not set is empty."""
+def changed_settings(configuration: Configuration) -> list[Row]:
+    """A row for each, in the order of the tasks that are run; a value that is not set is empty."""
     rows = []
-    for task in tasks:
+    for task in (task for task in configuration.tasks if task not in configuration.left_out):
         here, paper = (dict(_flat(of[task].given())) for of in (configuration.tasks, configuration.papers_tasks))
         for name in {**here, **paper}:
             if here.get(name) != paper.get(name):

@@ -19,10 +19,12 @@ def settings_of(configuration: Configuration) -> dict[str, Any]:
 def command_of(configuration: Configuration) -> str:
     """For a shell, with all that is not config.yaml's: "snakemake --cores all evidence --config scale=evening"."""
     given, shipped = settings_of(configuration), read_yaml(ROOT / "config.yaml")
-    settings = [f"{name}={text(value)}" for name, value in given.items() if name == "scale" or value != shipped[name]]
+    settings = [
+        f"{name}={as_given(value)}" for name, value in given.items() if name == "scale" or value != shipped[name]
+    ]
     return f"snakemake --cores all evidence --config {shlex.join(settings)}"
 
 
-def text(value: Any) -> str:
+def as_given(value: Any) -> str:
     """A setting as the command line has it."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -29,7 +29,6 @@ from hidden_dynamics.system.files import ROOT, naming_the_disk
 LIMITS = {f"{RECORDS}/": 8_000_000, "": 12_000_000}  # bytes of the files whose paths begin so
 WIDTH, COLOURS = 1200, 128  # of a figure, at most: a quarter of its bytes, and sharp on a page of text
 MEASUREMENTS = ("costs", "features", "maps")  # of the inputs of artifacts
-NAMED = 5  # of files that are too large, or not of a publication
 LEFT_OUT = ("artifact", "scale", "variant", "extra", "directory", "hyperparameters", "training", "split", "fingerprint")
 RUN_COLUMNS = ("run", *(column for column in summary.COLUMNS if column not in LEFT_OUT), "evaluation_seconds")
 
@@ -48,15 +47,16 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     directories = {run_id(row): root / row["directory"] for row in rows}
     records = {name: record_of(directory) for name, directory in directories.items()}
     runs = run_rows(rows, records)
-    artifacts = sorted(load_artifacts(configuration).values(), key=lambda one: (one.paper, one.position))
-    tasks = dict.fromkeys(row["task"] for row in runs)
+    artifacts = list(load_artifacts(configuration).values())
+    papers = [one.paper for one in artifacts]
+    artifacts.sort(key=lambda one: (papers.index(one.paper), one.position))
     drawn = {_place(one): _drawn(one, root) for one in artifacts if not one.is_left_out}
     measured = [path for one in artifacts for name, path in one.inputs().items() if name in MEASUREMENTS]
     files = {
         "README.md": readme(configuration, runs, {_place(one): one for one in artifacts}).encode(),
         "verdicts.csv": (root / paths.all_verdicts("csv")).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
         "runs.csv": _csv(RUN_COLUMNS, runs),
-        "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration, tasks)),
+        "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration)),
         **drawn,
         **{"/".join(Path(path).parts[-2:]): (root / path).read_bytes() for path in dict.fromkeys(measured)},
         **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
@@ -124,15 +124,10 @@ def _csv(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
 
 def _check_sizes(files: Mapping[str, bytes]) -> None:
     for start, limit in LIMITS.items():
-        sizes = {path: len(files[path]) for path in files if path.startswith(start)}
-        largest = sorted(sizes, key=sizes.get, reverse=True)[:NAMED]
-        if sum(sizes.values()) > limit:
-            raise UserError(
-                f"The publication would have {sum(sizes.values()):,} bytes in ./{start}, of {limit:,} at most. "
-                f"The largest files: {', '.join(f'{path} ({sizes[path]:,})' for path in largest)}.",
-                file=largest[0],
-                key="evidence",
-            )
+        whole = sum(len(content) for path, content in files.items() if path.startswith(start))
+        if whole > limit:
+            text = f"The publication would have {whole:,} bytes in ./{start}, of {limit:,} at most."
+            raise UserError(text, file=start, key="evidence")
 
 
 def publish(files: Mapping[str, bytes], directory: Path) -> None:
@@ -153,13 +148,10 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
 
 def _refuse(directory: Path, new: Publication) -> None:
     """Where the directory has what its description does not name, or the publication of another scale."""
-    before, why, file = Publication(directory), "", directory
+    before = Publication(directory)
     there = sorted(path for path in [directory, *directory.rglob("*")] if path.exists() and not path.is_dir())
     others = [path for path in there if path.relative_to(directory).as_posix() not in before.entities]
-    if others:
-        why, file = f"has what is of no publication: {', '.join(map(str, others[:NAMED]))}", others[0]
-    elif before.scale not in (None, new.scale):
-        why = f"is the publication of the scale {before.scale}, not of {new.scale}"
-    if why:
-        text = f"{directory} {why}. Move that elsewhere, or name another directory (evidence in config.yaml)."
-        raise UserError(text, file=file, key="evidence")
+    if others or before.scale not in (None, new.scale):
+        why = f"{others[0]} is of no publication" if others else f"{directory} is of the scale {before.scale}"
+        text = f"{why}: move it elsewhere, or name another directory (evidence in config.yaml)."
+        raise UserError(text, file=(others or [directory])[0], key="evidence")

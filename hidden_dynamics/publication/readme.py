@@ -38,8 +38,6 @@ def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping
     tasks: dict[str, list[Row]] = {}
     for run in runs:
         tasks.setdefault(run["task"], []).append(run)
-    seconds = sum(float(run["training_seconds"]) + float(run["evaluation_seconds"]) for run in runs)
-    versions = {f"{name} {version}" for run in runs for name, version in json.loads(run["versions"]).items()}
     return text(
         "readme.md.j2",
         configuration=configuration,
@@ -47,9 +45,8 @@ def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping
         runs=runs,
         tasks=tasks,
         changed=lambda task: ", ".join(changed_words(configuration, [task])),
-        hours=seconds / 3600,
+        seconds=sum(float(run["training_seconds"]) + float(run["evaluation_seconds"]) for run in runs),
         commits=Counter(run.get("commit") or "unknown" for run in runs),
-        versions=sorted(versions),
-        devices=sorted({f"{run['device']}, {run['precision']}" for run in runs}),
+        versions=[json.loads(versions) for versions in dict.fromkeys(run["versions"] for run in runs)],
         artifacts=artifacts,
     )

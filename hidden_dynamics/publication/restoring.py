@@ -78,8 +78,8 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
 
     Args:
         root: where the results directory is.
-        configuration: with which a run is put back only if its specification and code agree, and its data where they
-            are prepared; None: all are, where the publication's own configuration has them.
+        configuration: with which a run's specification and code must agree, and its data where they are prepared; None:
+            all runs are put back, where the configuration that was published has them.
 
     Returns:
         By id: `PUT_BACK`, `THERE`, or why it is not put back ("of other code").
