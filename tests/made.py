@@ -78,7 +78,6 @@ def record_of(
         "dataset": about | changes.pop("dataset", {}),
         "naive": {},
         "test_set": {"size": 10000, "positive": None},
-        "commit": "0" * 40,
         "split": None,
         "limits": None,
         "device": "cpu",
@@ -374,7 +373,7 @@ def _features(artifact: Artifact, run: Run, silhouette: float) -> dict[str, Any]
         "settings": json.dumps(artifact.settings.features.given(), sort_keys=True),
         "data": json.dumps(run.spec["data"]),
         "directory": run.directory,
-        "fingerprint": f"fingerprint of {run.id}",
+        **{"fingerprint": f"fingerprint of {run.id}", "commit": None},
         "embeddings": artifact.inputs()["maps"],
     }
     return {name: row[name] for name in features.COLUMNS}

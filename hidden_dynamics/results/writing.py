@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
 from hidden_dynamics.results.seals import sealed
 from hidden_dynamics.system.files import atomic
 from hidden_dynamics.training.loop import History
@@ -50,7 +50,7 @@ def write(
         written.append(PREDICTIONS)
         _write_bytes(directory / PREDICTIONS, lambda handle, content: np.savez(handle, **content), predictions)
     weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
-    _write_bytes(directory / "model.pt", lambda handle, content: torch.save(content, handle), weights)
+    _write_bytes(directory / WEIGHTS, lambda handle, content: torch.save(content, handle), weights)
     reported = chosen(history.metrics, report)
     if reported:
         reported["metrics"] |= of_course(history.metrics, norms)
