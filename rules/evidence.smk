@@ -9,7 +9,7 @@ rule evidence:
         [artifact.files() for artifact in ARTIFACTS.values()],
         rules.render_claims.output,
         PATHS.summary("all"),
-        files_of(RUNS.values()),
+        [f"{run.directory}/{file}" for run in RUNS.values() for file in outputs_of(CONFIGURATION, run.task)],
     log:
         f"{PATHS.logs}/publish_evidence.log",
     localrule: True

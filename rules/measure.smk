@@ -41,9 +41,7 @@ rule measure_cost:
 # import.
 rule measure_features:
     input:
-        runs=lambda wildcards: [
-            f"{run.directory}/{file}" for run in runs_of(wildcards) for file in ("run.json", "model.pt")
-        ],
+        runs=lambda wildcards: records_of(runs_of(wildcards)),  # and their weights, which restored runs do not have
         data=lambda wildcards: data_of(runs_of(wildcards)),
     output:
         PATHS.features("{artifact}"),

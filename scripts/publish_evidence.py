@@ -10,19 +10,14 @@ import _bootstrap  # noqa: F401  isort: skip
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.publication.publishing import publication, publish
-from hidden_dynamics.publication.results_read import read_results
-from hidden_dynamics.publication.source_state import source_state
 from hidden_dynamics.system.arguments import parser
-from hidden_dynamics.system.files import ROOT
 
 
 def main() -> None:
     given = parser(__doc__, "--config", "--root").parse_args()
     configuration = load(parse_settings(given.config))
-    results = read_results(configuration, source_state(ROOT), given.root)
-    files = publication(results, ROOT, given.root)
-    directory = given.root / configuration.settings.evidence
-    publish(files, directory)
+    files = publication(configuration, given.root)
+    publish(files, given.root / configuration.settings.evidence)
     print(f"{configuration.settings.evidence}: {len(files)} files, {sum(map(len, files.values())):,} bytes")
 
 

@@ -7,9 +7,11 @@ It has one row per claim (hidden_dynamics.claims.verdict.COLUMNS), those that re
 
 import _bootstrap  # noqa: F401  isort: skip
 
+from pathlib import Path
+
 from hidden_dynamics.claims.conjunctions import verdicts_of_others
 from hidden_dynamics.claims.verdict import COLUMNS
-from hidden_dynamics.configuration import load, parse_settings
+from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.papers.claims import artifacts_with_claims, load_claims
 from hidden_dynamics.results.rows import read_rows, write_rows
@@ -18,13 +20,17 @@ from hidden_dynamics.system.arguments import parser
 
 def main() -> None:
     given = parser(__doc__, "--config", "--root").parse_args()
-    configuration = load(parse_settings(given.config))
+    gather_claims(load(parse_settings(given.config)), given.root)
+
+
+def gather_claims(configuration: Configuration, root: Path) -> None:
+    """The verdicts on all claims, as a file."""
     paths, claims = configuration.paths, load_claims()
     names = artifacts_with_claims(configuration)
-    rows = [row for name in names for row in read_rows(given.root / paths.verdicts(name), COLUMNS)]
+    rows = [row for name in names for row in read_rows(root / paths.verdicts(name), COLUMNS)]
     judged = [row for row in rows if not row["judged_with"]]
     judged += verdicts_of_others(claims.of_others, judged, claims.definitions.alpha)
-    write_rows(given.root / paths.all_verdicts("csv"), COLUMNS, judged)
+    write_rows(root / paths.all_verdicts("csv"), COLUMNS, judged)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,11 @@ make it). Each run writes run.json, metrics.csv, train_loss.npy, clock.csv, mode
 
 A training that is stopped, by Ctrl-C or any signal, continues from its checkpoint when the same command is given
 again, and ends with the same numbers. A run that is already there, of the same specification, code and data, is not
-trained again.
+trained again; nor is one whose record of these was put there (scripts/restore.py).
 """
 
 import _bootstrap  # noqa: F401  isort: skip
 
-import hashlib
 import signal
 import sys
 from pathlib import Path
@@ -25,9 +24,10 @@ from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, Run, code_of, find
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.results import writing
+from hidden_dynamics.results import records, writing
 from hidden_dynamics.system.arguments import parser
-from hidden_dynamics.system.files import sweep
+from hidden_dynamics.system.commit import commit_of
+from hidden_dynamics.system.files import ROOT, sweep
 from hidden_dynamics.system.locks import alone
 from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.building import build
@@ -64,7 +64,10 @@ def train_all() -> None:
 def train_run(configuration: Configuration, run: Run, device: torch.device) -> None:
     path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
     data = prepared.load(path, run.spec["dataset"], run.spec["data"])
-    fingerprint = hashlib.sha256((run.identity + data.digest).encode()).hexdigest()
+    fingerprint = run.fingerprint(data.digest)
+    if records.put_back(Path(run.directory), fingerprint):
+        print(f"{run.id}: put back from its record, not trained again", flush=True)
+        return
     task, network = build(run, data.arrays, device)
     progress = Progress(run.id)
     history = loop.train(
@@ -89,12 +92,14 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
             "stand_in_for": configuration.replaced(run.task),
             "digest": data.digest,
         },
-        "baseline_loss": task.baseline_loss,
+        "naive": getattr(task, "naive", {}),
+        "test_set": getattr(task, "test_set", None),
         "split": getattr(task, "split", None),
         "limits": getattr(task, "limits", None),
         "device": devices.name_of(device),
         "threads": torch.get_num_threads(),
         "code": code_of(run),
+        "commit": commit_of(ROOT),
         "fingerprint": fingerprint,
     }
     predictions = loop.predictions(run.spec, task, network, history)

@@ -78,12 +78,12 @@ def record_of(
         "dataset": about | changes.pop("dataset", {}),
         "naive": {},
         "test_set": {"size": 10000, "positive": None},
-        "commit": "0" * 40,
         "split": None,
         "limits": None,
         "device": "cpu",
         "threads": 1,
         "code": f"code of {run.model}",
+        "commit": None,
         "fingerprint": f"fingerprint of {run.id}",
         "parameters": 68362,
         "status": "finished" if diverged_at is None else "diverged",
@@ -293,7 +293,7 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[dic
         for number, cell in enumerate(cells):
             mean = 0.2 / (1 + (number + 1) * x / points) + 30 * np.exp(-x / 3)
             about = {"panel": index, "task": cell.task, "model": cell.model, "label": cell.model, "variant": cell.model}
-            about |= {"n": seeds, "baseline": 0.17 if panel.baseline else None, "window": panel.window}
+            about |= {"n": seeds, "window": panel.window, "learned": None, "naive": "{}"}
             for i in range(points):
                 around = [mean[i] * 0.9, mean[i] * 1.1]
                 low, high = around if seeds >= FEWEST else (None, None)
@@ -373,7 +373,7 @@ def _features(artifact: Artifact, run: Run, silhouette: float) -> dict[str, Any]
         "settings": json.dumps(artifact.settings.features.given(), sort_keys=True),
         "data": json.dumps(run.spec["data"]),
         "directory": run.directory,
-        "fingerprint": f"fingerprint of {run.id}",
+        **{"fingerprint": f"fingerprint of {run.id}", "commit": None},
         "embeddings": artifact.inputs()["maps"],
     }
     return {name: row[name] for name in features.COLUMNS}

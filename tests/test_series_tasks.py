@@ -294,9 +294,9 @@ def test_predictions_are_errors_over_time_and_the_course_of_the_first_series(sta
     scaled = (made["grid"] / end)[:, None] * task.affine.width + task.affine.shift  # half of the samples; then theirs
     half = (made["grid"] / end / 2)[:, None] * task.affine.width + task.affine.shift
     for series in range(SHOWN):
-        assert np.allclose(made["grid_mean"][series], (scaled + half) / 2, rtol=1e-4, atol=1e-4)
-        assert np.allclose(made["grid_high"][series], np.maximum(scaled, half), rtol=1e-4, atol=1e-4)
-        assert np.allclose(made["grid_low"][series], np.minimum(scaled, half), rtol=1e-4, atol=1e-4)
+        assert np.allclose(made["grid_mean"][series], (scaled + half) / 2, rtol=2**-11, atol=1e-4)
+        assert np.allclose(made["grid_high"][series], np.maximum(scaled, half), rtol=2**-11, atol=1e-4)
+        assert np.allclose(made["grid_low"][series], np.minimum(scaled, half), rtol=2**-11, atol=1e-4)
     assert SAMPLES % 2 == 0 and network.batch.given.size == len(test)
 
 

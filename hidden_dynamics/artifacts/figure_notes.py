@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hidden_dynamics.artifacts.notes import LAST, RULES, effects_taken, readings_note, scale_notes
+from hidden_dynamics.artifacts.notes import LAST, RULES, commits_note, effects_taken, readings_note, scale_notes
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.departures import WORDS, changed_words, departures, listed
@@ -59,10 +59,10 @@ def papers_size(configuration: Configuration, run: Row) -> str:
 
 
 def made_note(runs: Sequence[Row]) -> str:
-    """For a caption: the readings of the paper that the runs took, and the devices and precisions that they ran on."""
+    """For a caption: the readings of the paper that the runs took, and the devices, precisions and commits of these."""
     made_on = sorted({f"{run['device']}, {run['precision']}" for run in runs})
     readings = readings_note((run["task_title"], json.loads(run["readings"])) for run in runs)
-    return f"{readings} Device: {'; '.join(made_on)}."
+    return f"{readings} Device: {'; '.join(made_on)}.{commits_note(runs)}"
 
 
 def splits_note(configuration: Configuration, runs: Sequence[Row]) -> str:

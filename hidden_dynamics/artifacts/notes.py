@@ -98,9 +98,19 @@ def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
     seeds, devices, precisions = ({row[column] for row in rows} for column in ("seed", "device", "precision"))
     return [
         f"Seeds: {', '.join(sorted(seeds, key=int))}. Trained on: {'; '.join(sorted(devices))}. "
-        f"Precision: {', '.join(sorted(precisions))}.",
+        f"Precision: {', '.join(sorted(precisions))}.{commits_note(rows)}",
         readings_note((row["task_title"], json.loads(row["readings"])) for row in rows),
     ]
+
+
+def commits_note(rows: Iterable[Mapping[str, str]]) -> str:
+    """The commits that runs were made by: " Code: commit 0123456789+."; empty where none is known.
+
+    A + stands for changes that were not committed.
+    """
+    known = sorted({row["commit"] for row in rows if row.get("commit")})
+    texts = [f"{commit[:10]}{'+' * commit.endswith('+')}" for commit in known]
+    return f" Code: commit {', '.join(texts)}." if texts else ""
 
 
 def effects_taken(configuration: Configuration, rows: Iterable[Mapping[str, str]]) -> list[Effect]:

@@ -14,7 +14,8 @@ from hidden_dynamics.configuration.schema import Effect
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.digest import code_digest
 
-OUTPUTS = ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", "model.pt")
+WEIGHTS = "model.pt"
+OUTPUTS = ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", WEIGHTS)
 GRADIENTS = "hidden_gradients.npz"  # of tasks that record them (training.record_gradients)
 PREDICTIONS = "predictions.npz"  # likewise (training.record_predictions)
 TRAINING = (  # the definitions that determine a run beside its own classes
@@ -66,6 +67,10 @@ class Run:
         """Digest of its specification and code: all that determines its result but the data."""
         return hashlib.sha256(json.dumps([self.spec, code_of(self)], sort_keys=True).encode()).hexdigest()
 
+    def fingerprint(self, data: str) -> str:
+        """Digest of all that determines its result: its identity and its data, whose digest is given."""
+        return hashlib.sha256((self.identity + data).encode()).hexdigest()
+
 
 def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -> list[Run]:
     """Every configured run, in the order of the configuration."""
@@ -87,10 +92,11 @@ def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = N
 
 
 def outputs_of(configuration: Configuration, task: str) -> tuple[str, ...]:
-    """The files of a run of the task."""
+    """The files of a run of the task, without its weights: a run that was restored from its record has none."""
     training = configuration.tasks[task].training
     gradients = (GRADIENTS,) if training.record_gradients is not None else ()
-    return (*OUTPUTS, *gradients, *((PREDICTIONS,) if training.record_predictions else ()))
+    always = (name for name in OUTPUTS if name != WEIGHTS)
+    return (*always, *gradients, *((PREDICTIONS,) if training.record_predictions else ()))
 
 
 def resolve(configuration: Configuration, task: str, model: str, paper_size: int | str | None, seed: int) -> Run:

@@ -135,6 +135,7 @@ def describe(configuration: Configuration, run: Run, record: Mapping[str, Any]) 
             "precision": run.spec["precision"],
             "directory": run.directory,
             "fingerprint": record["fingerprint"],
+            "commit": record.get("commit"),
         }
     except KeyError as error:
         path = Path(run.directory, RECORD)

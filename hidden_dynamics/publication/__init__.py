@@ -1,5 +1,5 @@
-"""The publication of a scale's results: a small directory of text and pictures that is kept with the code.
+"""The publication of a scale's results: a small directory that is kept with the code.
 
-A README, the verdicts read in plain words, tables, figures, the verdicts and the runs as CSV, and a description of it
-all as a Workflow Run RO-Crate. It is made of finished results alone, and the same from the same results.
+Tables, figures, verdicts and runs as CSV, a record of every run, and a description of it all as a Workflow Run
+RO-Crate. It is made of finished results alone, and the same from the same results; they are restored from it.
 """

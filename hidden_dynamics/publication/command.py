@@ -1,8 +1,8 @@
-"""The command that makes a publication again: with all settings that decide results and are not config.yaml's."""
+"""The settings that decide results, and the command that makes a publication again with them."""
 
+import json
 import shlex
-
-import yaml
+from typing import Any
 
 from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.system.files import ROOT
@@ -10,14 +10,21 @@ from hidden_dynamics.system.files import ROOT
 SETTINGS = ("scale", "seeds", "device", "precision", "readings", "overrides", "leave_out")  # no directory of a machine
 
 
+def settings_of(configuration: Configuration) -> dict[str, Any]:
+    """Those of `SETTINGS` that are given."""
+    given = configuration.settings.given()
+    return {name: given[name] for name in SETTINGS if name in given}
+
+
 def command_of(configuration: Configuration) -> str:
-    """For a shell: "snakemake --cores all evidence --config scale=evening 'leave_out=[svhn]'"."""
-    given, shipped = configuration.settings.given(), read_yaml(ROOT / "config.yaml")
-    named = [name for name in SETTINGS if name == "scale" or given.get(name) != shipped.get(name)]
-    settings = [f"{name}={_flow(given.get(name))}" for name in named]
+    """For a shell, with all that is not config.yaml's: "snakemake --cores all evidence --config scale=evening"."""
+    given, shipped = settings_of(configuration), read_yaml(ROOT / "config.yaml")
+    settings = [
+        f"{name}={as_given(value)}" for name, value in given.items() if name == "scale" or value != shipped[name]
+    ]
     return f"snakemake --cores all evidence --config {shlex.join(settings)}"
 
 
-def _flow(value: object) -> str:
-    """A value as YAML on one line, which is what the command line is read as."""
-    return yaml.safe_dump(value, default_flow_style=True, width=float("inf")).removesuffix("\n...\n").strip()
+def as_given(value: Any) -> str:
+    """A setting as the command line has it."""
+    return value if isinstance(value, str) else json.dumps(value)

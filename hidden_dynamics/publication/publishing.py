@@ -1,123 +1,121 @@
-"""The publication as a whole: its files, its size, and its place, where it stands complete or not at all."""
+"""The publication of a scale: its files, their sizes, and their place, where they stand complete or not at all."""
 
 import csv
 import io
+import json
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
+import yaml
 from PIL import Image
 
-from hidden_dynamics.artifacts import Artifact
+from hidden_dynamics.artifacts import Artifact, load_artifacts
+from hidden_dynamics.claims.verdict import COLUMNS
+from hidden_dynamics.configuration import Configuration, read_yaml
+from hidden_dynamics.configuration.loading import PARTS
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.measurements import costs, features
-from hidden_dynamics.publication.changed_settings import COLUMNS as SETTING_COLUMNS
-from hidden_dynamics.publication.changed_settings import changed_settings
-from hidden_dynamics.publication.citation import citation
-from hidden_dynamics.publication.command import command_of
-from hidden_dynamics.publication.crate import METADATA, WORKFLOW, described, metadata, scale_of
-from hidden_dynamics.publication.findings import findings
-from hidden_dynamics.publication.readme import path_in, readme
-from hidden_dynamics.publication.results_read import Results
-from hidden_dynamics.publication.run_rows import NUMBERED, RUN_COLUMNS
+from hidden_dynamics.publication import changed_settings
+from hidden_dynamics.publication.command import settings_of
+from hidden_dynamics.publication.crate import WORKFLOW, metadata
+from hidden_dynamics.publication.findings import page
+from hidden_dynamics.publication.readme import readme
+from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
+from hidden_dynamics.results import summary
+from hidden_dynamics.results.records import archives, packed, record_of, write
 from hidden_dynamics.results.rows import Row, read_rows
-from hidden_dynamics.system.files import atomic, naming_the_disk
+from hidden_dynamics.results.seals import RECORD
+from hidden_dynamics.system.files import ROOT, naming_the_disk
 
-LIMIT = 4_000_000  # bytes
+LIMITS = {f"{RECORDS}/": 8_000_000, "": 12_000_000}  # bytes of the files whose paths begin so
 WIDTH, COLOURS = 1200, 128  # of a figure, at most: a quarter of its bytes, and sharp on a page of text
-NAMED = 5  # of files that are too large, or not of a publication
-MEASURED = {"costs": costs.COLUMNS, "features": features.COLUMNS}  # of artifacts' inputs
-PLACES = ("directory", "embeddings")
+MEASUREMENTS = ("costs", "features", "maps")  # of the inputs of artifacts
+LEFT_OUT = ("artifact", "scale", "variant", "extra", "directory", "hyperparameters", "training", "split", "fingerprint")
+RUN_COLUMNS = ("run", *(column for column in summary.COLUMNS if column not in LEFT_OUT), "evaluation_seconds")
 
 
-def publication(results: Results, repository: Path, root: Path) -> dict[str, bytes]:
+def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     """The content of every file by its path, the description of them all last.
 
     Args:
-        repository: where Snakefile, CITATION.cff and the lock are.
         root: where the results directory is.
 
     Raises:
-        UserError: a result is missing or damaged, or all together is larger than `LIMIT`.
+        UserError: a result is missing or damaged, or the files are larger than `LIMITS`.
     """
-    command = command_of(results.configuration)
-    why = {name: _why(results, artifact, root) for name, artifact in results.artifacts.items()}
-    there = {name: artifact for name, artifact in results.artifacts.items() if not why[name]}
-    absent = [(artifact, why[name]) for name, artifact in results.artifacts.items() if why[name]]
-    shown = {name: path_in(artifact) for name, artifact in there.items()}
-    measured = _measured(there.values(), root)
+    paths = configuration.paths
+    rows = read_rows(root / paths.summary("all"), summary.COLUMNS)
+    directories = {run_id(row): root / row["directory"] for row in rows}
+    records = {name: record_of(directory) for name, directory in directories.items()}
+    runs = run_rows(rows, records)
+    artifacts = list(load_artifacts(configuration).values())
+    papers = [one.paper for one in artifacts]
+    artifacts.sort(key=lambda one: (papers.index(one.paper), one.position))
+    drawn = {_place(one): _drawn(one, root) for one in artifacts if not one.is_left_out}
+    measured = [path for one in artifacts for name, path in one.inputs().items() if name in MEASUREMENTS]
+    claims = read_rows(root / paths.all_verdicts("csv"), COLUMNS)
     files = {
-        "README.md": readme(results, shown, absent, list(measured), command).encode(),
-        **{name: content.encode() for name, content in findings(results, command).items()},
-        "verdicts.csv": _csv(NUMBERED, results.claims),
-        "runs.csv": _csv(RUN_COLUMNS, results.runs),
-        "settings.csv": _csv(SETTING_COLUMNS, _settings(results)),
-        **{shown[name]: _content(artifact, root) for name, artifact in there.items()},
-        **measured,
-        WORKFLOW: (repository / WORKFLOW).read_bytes(),
+        "findings.md": page(configuration, claims, {_place(one): one for one in artifacts}).encode(),
+        "README.md": readme(configuration, runs, {_place(one): one for one in artifacts}).encode(),
+        "verdicts.csv": (root / paths.all_verdicts("csv")).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
+        "runs.csv": _csv(RUN_COLUMNS, runs),
+        "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration)),
+        **drawn,
+        **{"/".join(Path(path).parts[-2:]): (root / path).read_bytes() for path in dict.fromkeys(measured)},
+        **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
+        CONFIGURATION: packed(_configuration(configuration)),
+        WORKFLOW: (ROOT / WORKFLOW).read_bytes(),
     }
-    files[METADATA] = metadata(results, citation(repository), files)
-    _check_size(files)
+    ended = max((directory / RECORD).stat().st_mtime for directory in directories.values())
+    files[METADATA] = metadata(configuration, runs, datetime.fromtimestamp(int(ended), UTC), files)
+    _check_sizes(files)
     return files
 
 
-def _settings(results: Results) -> list[Row]:
-    return changed_settings(results.configuration, dict.fromkeys(row["task"] for row in results.summary))
+def run_rows(rows: Sequence[Row], records: Mapping[str, Mapping[str, bytes]]) -> list[Row]:
+    """A row for each run of the summary, each once; of its readings those that are not the paper's text."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        name = run_id(row)
+        readings = {reading: value for reading, value in json.loads(row["readings"]).items() if value != "published"}
+        seconds = json.loads(records[name][RECORD])["seconds"]["evaluation"]
+        about = {"run": name, "readings": json.dumps(readings), "evaluation_seconds": seconds}
+        found[name] = {column: (row | about)[column] for column in RUN_COLUMNS}
+    return list(found.values())
 
 
-def _rendered(artifact: Artifact, root: Path) -> Path:
-    """The file of an artifact that is published."""
+def run_id(row: Row) -> str:
+    return f"{row['task']}/{row['variant']}/seed{row['seed']}"
+
+
+def _configuration(configuration: Configuration) -> dict[str, bytes]:
+    """config.yaml, with the settings that decide results as they were given, and config/."""
+    settings = read_yaml(ROOT / "config.yaml") | settings_of(configuration)
+    parts = {f"config/{name}.yaml": (ROOT / f"config/{name}.yaml").read_bytes() for name in PARTS}
+    return {"config.yaml": yaml.safe_dump(settings, sort_keys=False, allow_unicode=True).encode(), **parts}
+
+
+def _place(artifact: Artifact) -> str:
+    """Its file in the publication."""
+    return f"tables/{artifact.name}.md" if artifact.form == "table" else f"figures/{artifact.name}.png"
+
+
+def _drawn(artifact: Artifact, root: Path) -> bytes:
     paths = artifact.configuration.paths
-    table = artifact.form == "table"
-    return root / (paths.table(artifact.name, "md") if table else paths.figure(artifact.name, "png"))
-
-
-def _content(artifact: Artifact, root: Path) -> bytes:
-    path = _rendered(artifact, root)
-    return path.read_bytes() if artifact.form == "table" else reduced(path, WIDTH, COLOURS)
+    if artifact.form == "table":
+        return (root / paths.table(artifact.name, "md")).read_bytes()
+    return reduced(root / paths.figure(artifact.name, "png"), WIDTH, COLOURS)
 
 
 def reduced(path: Path, width: int, colours: int) -> bytes:
-    """The PNG, at most so many pixels wide and high, in at most so many colours.
-
-    Raises:
-        UserError: the file is no PNG.
-    """
-    try:
-        image = Image.open(path, formats=["PNG"])
-    except OSError:
-        raise UserError(f"{path} is not a PNG: remove it and run snakemake again.", file=path) from None
-    with image:
+    """The PNG, at most so many pixels wide and high, in at most so many colours."""
+    with Image.open(path, formats=["PNG"]) as image:
         small = image.convert("RGB")
     small.thumbnail((width, width))
     buffer = io.BytesIO()
     small.quantize(colours, method=Image.Quantize.FASTOCTREE).save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
-
-
-def _measured(artifacts: Iterable[Artifact], root: Path) -> dict[str, bytes]:
-    """What was measured apart from the runs, without the columns that say where a machine has its files."""
-    named = [(kind, path) for one in artifacts for kind, path in one.inputs().items() if kind in MEASURED]
-    found = {}
-    for kind, path in dict.fromkeys(named):
-        if (root / path).is_file():
-            columns = [column for column in MEASURED[kind] if column not in PLACES]
-            rows = [{column: row[column] for column in columns} for row in read_rows(root / path, MEASURED[kind])]
-            found[f"{kind}/{Path(path).name}"] = _csv(columns, rows)
-    return found
-
-
-def _why(results: Results, artifact: Artifact, root: Path) -> str:
-    """The reason why an artifact is not shown, "" where it is: its data, which is named, is left out or has no runs, or
-    it was not rendered."""
-    if artifact.is_left_out:
-        left_out = dict.fromkeys(results.configuration.left_out[task] for task in artifact.tasks())
-        return f"{', '.join(left_out)}: left out (leave_out)"
-    tasks, lacking = {cell.task for cell in artifact.shown()}, results.lacking(artifact)
-    if tasks and tasks == lacking.keys():
-        return f"there are no runs on {', '.join(dict.fromkeys(lacking.values()))}"
-    return "" if _rendered(artifact, root).is_file() else "it was not rendered"
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
@@ -128,77 +126,36 @@ def _csv(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
     return buffer.getvalue().encode()
 
 
-def _check_size(files: Mapping[str, bytes]) -> None:
-    whole = sum(map(len, files.values()))
-    if whole <= LIMIT:
-        return
-    largest = sorted(files, key=lambda path: len(files[path]), reverse=True)[:NAMED]
-    raise UserError(
-        f"The publication would have {whole:,} bytes, {whole - LIMIT:,} more than the {LIMIT:,} that are kept with the "
-        f"code. Its largest files: {', '.join(f'{path} ({len(files[path]):,})' for path in largest)}.",
-        file=largest[0],
-        key="evidence",
-    )
+def _check_sizes(files: Mapping[str, bytes]) -> None:
+    for start, limit in LIMITS.items():
+        whole = sum(len(content) for path, content in files.items() if path.startswith(start))
+        if whole > limit:
+            text = f"The publication would have {whole:,} bytes in ./{start}, of {limit:,} at most."
+            raise UserError(text, file=start, key="evidence")
 
 
 def publish(files: Mapping[str, bytes], directory: Path) -> None:
-    """Put the files in the place of what was published there before.
-
-    They are written beside it and moved there when they are whole. A kill between the two moves leaves neither there,
-    and both beside it under a hidden name.
+    """Put the files in the place of what was published there before; they are written beside it first.
 
     Raises:
         UserError: the directory has something else in it, which is named, or the publication of another scale.
         OSError: the disk is full or read-only, and is named.
     """
-    _refuse(directory, files)
-    with naming_the_disk(directory):
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=directory.parent, prefix=f".{directory.name}.") as beside:
-            new, old = Path(beside, "new"), Path(beside, "old")
-            for path, content in files.items():
-                with atomic(new / path, "wb") as handle:
-                    handle.write(content)
-            if directory.exists():
-                directory.rename(old)
-            try:
-                new.rename(directory)
-            except OSError:
-                if old.exists():
-                    old.rename(directory)
-                raise
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with naming_the_disk(directory), tempfile.TemporaryDirectory(dir=directory.parent, prefix=".published") as beside:
+        write(Path(beside, "new"), files)
+        _refuse(directory, Publication(Path(beside, "new")))
+        if directory.exists():
+            directory.rename(Path(beside, "old"))
+        Path(beside, "new").rename(directory)
 
 
-def _refuse(directory: Path, files: Mapping[str, bytes]) -> None:
-    """Where the directory has what is of no publication, or of that of another scale."""
-    there = _description(directory)
-    others = _others(directory, there)
-    if others:
-        raise UserError(
-            f"{directory} has what is of no publication: {', '.join(map(str, others[:NAMED]))}. Nothing in it was "
-            "changed. Move that elsewhere, or name another directory (evidence in config.yaml).",
-            file=others[0],
-            key="evidence",
-        )
-    before, own = scale_of(there), scale_of(described(files[METADATA]))
-    if before not in (None, own):
-        raise UserError(
-            f"{directory} is the publication of the scale {before}, not of {own}. Nothing in it was changed. Name "
-            "another directory (evidence in config.yaml), or move that one elsewhere.",
-            file=directory,
-            key="evidence",
-        )
-
-
-def _description(directory: Path) -> Mapping[str, Mapping[str, Any]]:
-    """The entities of the publication that is there, by their ids; none where none is."""
-    path = directory / METADATA
-    return described(path.read_bytes()) if path.is_file() else {}
-
-
-def _others(directory: Path, description: Collection[str]) -> list[Path]:
-    """The files there which no publication wrote: all that the description of the one before does not name."""
-    if not directory.is_dir():
-        return [directory] if directory.exists() else []
-    there = sorted(path for path in directory.rglob("*") if not path.is_dir())
-    return [path for path in there if path.relative_to(directory).as_posix() not in description]
+def _refuse(directory: Path, new: Publication) -> None:
+    """Where the directory has what its description does not name, or the publication of another scale."""
+    before = Publication(directory)
+    there = sorted(path for path in [directory, *directory.rglob("*")] if path.exists() and not path.is_dir())
+    others = [path for path in there if path.relative_to(directory).as_posix() not in before.entities]
+    if others or before.scale not in (None, new.scale):
+        why = f"{others[0]} is of no publication" if others else f"{directory} is of the scale {before.scale}"
+        text = f"{why}: move it elsewhere, or name another directory (evidence in config.yaml)."
+        raise UserError(text, file=(others or [directory])[0], key="evidence")

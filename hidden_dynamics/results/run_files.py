@@ -1,10 +1,9 @@
 """The files of a finished run, read and verified; nothing else opens them (`results.writing` writes them)."""
 
 import csv
-import hashlib
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -139,11 +138,16 @@ def is_finished(configuration: Configuration, run: Run) -> bool:
     if not all((directory / name).is_file() for name in outputs_of(configuration, run.task)):
         return False
     try:
-        record = RunFiles(directory).record()
-        text = run.identity + record["dataset"]["digest"]
-        return record["fingerprint"] == hashlib.sha256(text.encode()).hexdigest()
+        return not disagreement(run, RunFiles(directory).record())
     except (UserError, KeyError, TypeError):
         return False
+
+
+def disagreement(run: Run, record: Mapping[str, Any]) -> str:
+    """What of a record is not the run's as it is configured and coded now: "specification", "code", or nothing."""
+    if record["spec"] != json.loads(json.dumps(run.spec)):
+        return "specification"
+    return "" if record["fingerprint"] == run.fingerprint(record["dataset"]["digest"]) else "code"
 
 
 def _object(path: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration.runs import WEIGHTS, Run
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import atomic
 
@@ -91,7 +91,8 @@ def _digest_file(path: Path) -> Path:
 
 def remedy(path: Path) -> str:
     """The remedy for a damaged file of a run, in words; nothing is trained again while the checkpoint is whole."""
-    return f"remove {path} and run snakemake again (or: snakemake {path}), which restores it from the run's checkpoint."
+    gone = path.with_name(RECORD) if path.name == WEIGHTS else path  # Snakemake does not know of the weights
+    return f"remove {gone} and run snakemake again (or: snakemake {gone}), which restores it from the run's checkpoint."
 
 
 def _altered(path: Path, what: str) -> UserError:

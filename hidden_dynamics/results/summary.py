@@ -21,7 +21,7 @@ COLUMNS = (
     *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured", "iterations"),
     *("naive", "test_set", "split", "limits"),
     *("readings", "hyperparameters", "training", "device", "precision", "threads", "training_seconds", "versions"),
-    *("directory", "fingerprint", "code"),
+    *("directory", "fingerprint", "code", "commit"),
 )
 
 
@@ -83,6 +83,7 @@ def _run_columns(configuration: Configuration, run: Run, record: Mapping[str, An
         "directory": run.directory,
         "fingerprint": record["fingerprint"],
         "code": record["code"],
+        "commit": record["commit"],
     }
 
 
@@ -102,7 +103,7 @@ def _outcome_columns(record: Mapping[str, Any]) -> dict[str, Any]:
         "measured": json.dumps(reported["metrics"]) if reported else None,
         "iterations": record["iterations"],
         "naive": _json(record["naive"]),
-        "test_set": _json(record["test_set"]),
+        "test_set": _json_or_none(record["test_set"]),
         "split": _json_or_none(record.get("split")),
         "limits": _json_or_none(record.get("limits")),
         "device": record["device"],

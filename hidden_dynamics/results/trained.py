@@ -9,9 +9,10 @@ import torch
 from torch import nn
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration.runs import WEIGHTS, Run
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.records import KEPT
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seals import RECORD, check, remedy
 
@@ -89,10 +90,14 @@ def load_weights(network: nn.Module, directory: Path) -> None:
     Raises:
         UserError: they are missing, damaged, or another network's.
     """
-    path = directory / "model.pt"
+    path = directory / WEIGHTS
     if not path.is_file():
-        text = f"{path} is missing: it has the run's weights. Run snakemake again, which restores it."
-        raise UserError(text, file=path)
+        again = (
+            f"The run was restored from its record, which has none: remove {directory}, and snakemake trains it again."
+            if (directory / KEPT).is_dir()
+            else f"Run snakemake again without {directory / RECORD}: both come back from the run's checkpoint."
+        )
+        raise UserError(f"{path} is missing: it has the run's weights. {again}", file=path)
     check(path)
     try:
         network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))

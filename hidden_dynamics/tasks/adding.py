@@ -51,7 +51,7 @@ class Adding:
 
     @property
     def naive(self) -> baselines.Scores:
-        """The variance of the sum: over all sequences that there are, in training, and over those of the test set."""
+        """The variance of the sum: among all sequences in training, among those of the test set in the test."""
         test = float(self.test[2].astype(np.float64).var())
         return {"train_loss": {baselines.BEST_CONSTANT: adding.VARIANCE}, "test_loss": {baselines.BEST_CONSTANT: test}}
 

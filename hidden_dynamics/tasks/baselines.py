@@ -1,4 +1,4 @@
-"""Naive baselines: the scores of answers that learn nothing, by the name that they have everywhere.
+"""Naive baselines: the scores of answers that need no network, by the name that they have everywhere.
 
 Constants are those of the evaluated set itself, so that no constant scores better on it.
 """

@@ -52,8 +52,8 @@ class Copying:
 
     @property
     def naive(self) -> baselines.Scores:
-        """Without memory one says "blank" until the marker, then at each step the letters by their frequency there: over
-        all words that there are, in training, and over those of the test set."""
+        """Without memory one says "blank" until the marker, then at each step the letters by their frequency there,
+        among all words in training, among those of the test set in the test."""
         letters = torch.from_numpy(self.test_letters).long()
         nats = sum(baselines.entropy(column) for column in letters.T)
         return {

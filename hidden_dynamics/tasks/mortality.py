@@ -70,7 +70,7 @@ class Mortality(PartlyObserved):
         """One probability for all has an area of a half, and the share of the positive as its precision."""
         return {
             f"{part}_auc": {baselines.CHANCE: 0.5},
-            f"{part}_average_precision": {baselines.CHANCE: float(self.died[self.parts[part]].mean())},
+            f"{part}_average_precision": {baselines.CHANCE: float(self.died[self.parts[part]].mean(dtype=np.float64))},
             f"{part}_interpolation_mse": self._naive_errors(part, entry_weights),
         }
 

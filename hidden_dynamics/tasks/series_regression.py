@@ -22,10 +22,11 @@ from hidden_dynamics.tasks.partly_observed import (
     split,
     without_placeholders,
 )
+from hidden_dynamics.tasks.rounding import rounded
 
 UNTIL = 24.0  # hours, the time of the last rows given where later ones are asked
 SHOWN = 3  # test series of which the whole course is recorded
-GRID = 192  # steps of the times at which it is predicted
+GRID = 96  # steps of the times at which it is predicted
 SAMPLES = 20  # of its predictions
 BAND = (2.5, 97.5)  # percentiles of these
 BIN = 1.0  # hours of which errors are added up
@@ -78,7 +79,8 @@ class SeriesRegression(PartlyObserved):
             of observed entries asked for, normalised, averaged over samples, and how many there are. Of the first
             series, row_id, row_time (r,) in hours, row_value, row_mask (r, D), all rows; grid (g,), hours, from the
             first that is asked for to the end; grid_mean, grid_low, grid_high (series, g, D), the mean of 20 samples
-            and their 2.5th and 97.5th percentiles; values in their own units. until, the hour of the last rows given.
+            and their 2.5th and 97.5th percentiles, to three digits; values in their own units. until, the hour of the
+            last rows given.
         """
         batch, whole = self.part("test"), batch_of(self.rows, self.parts["test"])
         end, until = float(whole.times[-1]), float(self._given_and_asked(whole)[0].times[-1])
@@ -143,12 +145,14 @@ class SeriesRegression(PartlyObserved):
     def _courses(self, network: nn.Module, batch: SeriesBatch, end: float) -> dict[str, np.ndarray]:
         times = torch.linspace(float(batch.asked.times[0]), 1, GRID + 1, dtype=torch.float64)
         shown = min(SHOWN, batch.given.size)
-        drawn = network.drawn(SeriesBatch(batch.given, _at(times, batch.given, shown)), SAMPLES).double().cpu().numpy()
-        courses = drawn.reshape(SAMPLES, GRID + 1, shown, self.features).swapaxes(1, 2)
+        samples = (
+            network.drawn(SeriesBatch(batch.given, _at(times, batch.given, shown)), SAMPLES).double().cpu().numpy()
+        )
+        courses = samples.reshape(SAMPLES, GRID + 1, shown, self.features).swapaxes(1, 2)
         courses = courses * self.affine.width + self.affine.shift
         low, high = np.percentile(courses, BAND, axis=0)
-        about = {"grid_mean": courses.mean(0), "grid_low": low, "grid_high": high, "grid": (times * end).numpy()}
-        return {name: each.astype(np.float32) for name, each in about.items()}
+        about = {"grid_mean": rounded(courses.mean(0)), "grid_low": rounded(low), "grid_high": rounded(high)}
+        return about | {"grid": (times * end).numpy().astype(np.float32)}
 
 
 def _at(times: Tensor, given: Observations, shown: int) -> Observations:

@@ -52,7 +52,7 @@ class SpeechPrediction:
             for split in ("train", "validation", "test")
         )
         self.train_size = len(self.train.lengths)
-        # Of the frames before the one at hand, the first is what "previous" asks for: an answer without memory has none.
+        # The frame before the one at hand is what "previous" asks for: to have it would be memory, and the answer.
         self.seen = 3 if settings["target"] == "next" else 1
 
     def batch(self, epoch: int, indices: np.ndarray) -> Batch:
@@ -78,8 +78,8 @@ class SpeechPrediction:
 
     @property
     def naive(self) -> baselines.Scores:
-        """Of every split: the best constant per bin, the frame at hand, and ridge regression fitted on the training set, on
-        the frame at hand and, to predict, on the two before it."""
+        """The best constant per bin, the frame at hand, and ridge regression fitted on the training set: on the frame
+        at hand and, to predict, on the two before it."""
         moments = {split: getattr(self, split).moments(self.seen) for split in ("train", "validation", "test")}
         weights = moments["train"].ridge()
         ridge = baselines.RIDGE if self.seen > 1 else baselines.RIDGE_AT_HAND

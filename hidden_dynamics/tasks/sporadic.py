@@ -14,6 +14,7 @@ from hidden_dynamics.data.sporadic import after
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
 from hidden_dynamics.tasks import baselines
+from hidden_dynamics.tasks.rounding import rounded
 
 SHOWN = 3  # test series of which the whole course is recorded
 GRID = 400  # steps of the times at which it is predicted
@@ -121,7 +122,7 @@ class SporadicForecasting:
         Returns:
             id, time (n,), value, mask, mean and variance (n, D) of the targets, in the order of ids and times; of the
             first series, row_id, row_time (r,), row_value and row_mask (r, D), all rows; grid (g,), times from 0 to the
-            end, and grid_mean and grid_variance (series, g, D), predicted there; until.
+            end, and grid_mean and grid_variance (series, g, D), predicted there, to three digits; until.
         """
         targets = self._targets("test")
         grid, shown = np.linspace(0, self.end, GRID + 1, dtype=np.float32), self.parts["test"][:SHOWN]
@@ -138,8 +139,8 @@ class SporadicForecasting:
             **{f"row_{name}": getattr(self.rows, f"{name}s")[rows] for name in ("time", "value")},
             "row_mask": self.rows.mask[rows],
             "grid": grid,
-            "grid_mean": mean[count:].reshape(course),
-            "grid_variance": np.exp(logvar[count:]).reshape(course),
+            "grid_mean": rounded(mean[count:].reshape(course)),
+            "grid_variance": rounded(np.exp(logvar[count:]).reshape(course)),
             "until": np.float64(self.until),
         }
 

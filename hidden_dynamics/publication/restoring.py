@@ -1,0 +1,118 @@
+"""A publication that is there: its files, verified by their digests, and its runs, put back as finished runs."""
+
+import functools
+import itertools
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.configuration import Configuration, load
+from hidden_dynamics.configuration.runs import find
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.records import KEPT, record_of, unpacked, write
+from hidden_dynamics.results.run_files import disagreement
+from hidden_dynamics.results.seals import RECORD
+
+METADATA = "ro-crate-metadata.json"
+RECORDS = "records"
+CONFIGURATION = f"{RECORDS}/configuration.tar.xz"
+MEASURED = ("costs", "features")  # directories of what is measured beside the runs
+PUT_BACK, THERE = "put back", "there already"
+
+
+class Publication:
+    """The publication in a directory.
+
+    Attributes:
+        entities: of its description by id, its files' paths among them; none where there is no description.
+    """
+
+    def __init__(self, directory: Path):
+        self.directory, path = directory, directory / METADATA
+        try:
+            self.entities: Mapping[str, Any] = {one["@id"]: one for one in json.loads(path.read_bytes())["@graph"]}
+        except (OSError, ValueError, KeyError, TypeError):
+            self.entities = {}
+
+    @property
+    def scale(self) -> str | None:
+        return self.entities.get("#setting-scale", {}).get("value")
+
+    def read(self, path: str) -> bytes:
+        """
+        Raises:
+            UserError: the file is missing, or is not what was published.
+        """
+        file, published = self.directory / path, self.entities.get(path, {}).get("sha256")
+        if not file.is_file() or sha256(content := file.read_bytes()).hexdigest() != published:
+            text = f"{file} is missing, or its digest is not that in {METADATA}: restore it with git."
+            raise UserError(text, file=file)
+        return content
+
+    def under(self, folder: str) -> list[str]:
+        """The paths of its files in a directory."""
+        return [path for path in self.entities if path.startswith(f"{folder}/")]
+
+    @functools.cached_property
+    def configuration(self) -> Configuration:
+        """The configuration with which it was made."""
+        with tempfile.TemporaryDirectory() as place:
+            write(Path(place), unpacked(self.read(CONFIGURATION)))
+            return load(None, Path(place))
+
+    def runs(self) -> Iterator[tuple[str, dict[str, bytes]]]:
+        """(id, files by name) of each run, task by task."""
+        for path in self.under(RECORDS):
+            files, task = unpacked(self.read(path)), Path(path).name.removesuffix(".tar.xz")
+            for name, own in itertools.groupby(sorted(files), key=lambda file: file.rpartition("/")[0]):
+                if path != CONFIGURATION:
+                    yield f"{task}/{name}", {Path(file).name: files[file] for file in own}
+
+
+def put_all_back(publication: Publication, root: Path, configuration: Configuration | None = None) -> dict[str, str]:
+    """Put runs back as finished runs, and then what was measured of their tasks; what is there already stays.
+
+    Args:
+        root: where the results directory is.
+        configuration: with which a run's specification and code must agree, and its data where they are prepared; None:
+            all runs are put back, where the configuration that was published has them.
+
+    Returns:
+        By id: `PUT_BACK`, `THERE`, or why it is not put back ("of other code").
+
+    Raises:
+        UserError: a file of the publication, or of a run in it, was altered.
+    """
+    place = configuration or publication.configuration
+    outcome = {}
+    for name, files in publication.runs():
+        directory = root / place.results / "runs" / name
+        why = refusal(configuration, name, json.loads(files[RECORD]), root) if configuration else ""
+        outcome[name] = why or (THERE if (directory / RECORD).is_file() else PUT_BACK)
+        if outcome[name] == PUT_BACK:
+            write(directory / KEPT, files)
+            write(directory, record_of(directory / KEPT))
+    refused = {name.partition("/")[0] for name, what in outcome.items() if what not in (PUT_BACK, THERE)}
+    artifacts = load_artifacts(place)
+    for path in itertools.chain(*map(publication.under, MEASURED)):
+        artifact, file = artifacts.get(Path(path).stem), root / place.results / path
+        if artifact and not refused & {*artifact.tasks()} and not file.is_file():
+            write(file.parent, {file.name: publication.read(path)})
+    return outcome
+
+
+def refusal(configuration: Configuration, name: str, record: Mapping[str, Any], root: Path) -> str:
+    """Why a run is none of what is configured, coded and prepared now: "of other code"; "" where it is one."""
+    task, variant, seed = name.split("/")
+    try:
+        run = find(configuration, task, variant, int(seed.removeprefix("seed")))
+    except UserError:
+        return "not configured"
+    about = root / Path(configuration.paths.prepared(run.spec["dataset"], run.spec["data"])).with_suffix(".json")
+    data = json.loads(about.read_bytes())["digest"] if about.is_file() else record["dataset"]["digest"]
+    what = disagreement(run, record) or ("data" if data != record["dataset"]["digest"] else "")
+    return f"of other {what}" if what else ""

@@ -1,0 +1,93 @@
+"""Records of runs: the files of a finished run without its weights, in one archive for each task of a publication.
+
+A record that is restored lies in `record/` in its run's directory, and the run's files beside it are made of it: now,
+and again wherever the run's job is done again.
+"""
+
+import io
+import lzma
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from hidden_dynamics.configuration.runs import WEIGHTS
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.results.seals import RECORD, check
+from hidden_dynamics.system.files import atomic
+
+KEPT = "record"
+
+
+def record_of(directory: Path) -> dict[str, bytes]:
+    """The files of the run in `directory` by name, each verified by its digest in run.json; without its weights.
+
+    Raises:
+        UserError: one is missing or was altered; the run has not finished.
+    """
+    found = {}
+    for name in (RECORD, *RunFiles(directory).record().get("files", ())):
+        if name != WEIGHTS:
+            check(directory / name)
+            try:
+                found[name] = (directory / name).read_bytes()
+            except FileNotFoundError:
+                text = f"{directory / name} is missing: run snakemake again, which restores it."
+                raise UserError(text, file=directory / name) from None
+    return found
+
+
+def put_back(directory: Path, fingerprint: str) -> bool:
+    """Make the files of the run in `directory` of the record that was restored there.
+
+    Returns:
+        False, and nothing is made, where there is no record, or one of another specification, code or data.
+
+    Raises:
+        UserError: the record was altered.
+    """
+    kept = directory / KEPT
+    if not (kept / RECORD).is_file() or RunFiles(kept).record()["fingerprint"] != fingerprint:
+        return False
+    write(directory, record_of(kept))
+    return True
+
+
+def write(directory: Path, files: Mapping[str, bytes]) -> None:
+    """Write files by their paths, run.json last: where it is, the run is whole."""
+    for name in sorted(files, key=lambda name: (name == RECORD, name)):
+        with atomic(directory / name, "wb") as handle:
+            handle.write(files[name])
+
+
+def archives(records: Mapping[str, Mapping[str, bytes]]) -> dict[str, bytes]:
+    """The archive of each task's records, by its file's name; records are by the ids of their runs."""
+    tasks: dict[str, dict[str, bytes]] = {}
+    for run, files in records.items():
+        task, _, place = run.partition("/")
+        tasks.setdefault(task, {}).update({f"{place}/{name}": content for name, content in files.items()})
+    return {f"{task}.tar.xz": packed(files) for task, files in tasks.items()}
+
+
+def packed(files: Mapping[str, bytes]) -> bytes:
+    """A .tar.xz of files by their paths: the same bytes of the same files, whoever packs them, and when.
+
+    Files of one name stand together, which packs them smaller.
+    """
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for path in sorted(files, key=lambda path: (path.rpartition("/")[2], path)):
+            about = tarfile.TarInfo(path)  # nobody's, of 1970
+            about.size = len(files[path])
+            archive.addfile(about, io.BytesIO(files[path]))
+    return lzma.compress(buffer.getvalue(), preset=9 | lzma.PRESET_EXTREME)
+
+
+def unpacked(content: bytes) -> dict[str, bytes]:
+    """The files of what `packed` gave.
+
+    Raises:
+        lzma.LZMAError, tarfile.TarError: it is something else.
+    """
+    with tarfile.open(fileobj=io.BytesIO(lzma.decompress(content))) as archive:
+        return {member.name: archive.extractfile(member).read() for member in archive if member.isfile()}

@@ -1,0 +1,69 @@
+"""Put the runs of a publication back as finished runs, each verified by its digests.
+
+    python scripts/restore.py docs/evidence --config '{"scale": "evening"}'
+    python scripts/restore.py docs/evidence --draw redrawn
+
+The first puts back the runs whose specification and code are those that are here, and whose data are, where they are
+prepared; Snakemake then draws them, and trains what is missing. A run that is there already stays. What is measured
+beside the runs of a task comes back where all its runs agree.
+
+The second puts all runs back in another directory, whatever specification, code and data are here, and draws every
+table and figure there, with the configuration that was published. Each says by which commit its runs were made.
+"""
+
+import _bootstrap  # noqa: F401  isort: skip
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from render import draw, gather, judge
+from render_claims import gather_claims
+
+from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.configuration import Configuration, load, parse_settings
+from hidden_dynamics.configuration.runs import all_runs
+from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.papers.claims import artifacts_with_claims
+from hidden_dynamics.publication.restoring import Publication, put_all_back
+from hidden_dynamics.results import summary
+from hidden_dynamics.results.rows import write_rows
+from hidden_dynamics.system.arguments import SHARED
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("publication", type=Path, help="its directory, such as docs/evidence")
+    options.add_argument("--draw", type=Path, metavar="DIRECTORY", help="draw everything in this directory, a new one")
+    for name in ("--config", "--root"):
+        options.add_argument(name, **SHARED[name])
+    given = options.parse_args()
+    publication = Publication(given.publication)
+    if given.draw:
+        if given.draw.exists():
+            raise UserError(f"{given.draw} is there: name a directory that is not.", file=given.draw)
+        put_all_back(publication, given.draw)
+        draw_all(publication.configuration, given.draw)
+        return
+    outcome = put_all_back(publication, given.root, load(parse_settings(given.config)))
+    for what, count in Counter(outcome.values()).most_common():
+        print(f"{count} runs {what}")
+
+
+def draw_all(configuration: Configuration, root: Path) -> None:
+    """The summary, the verdicts, and every table and figure."""
+    rows = summary.rows_of(configuration, "all", all_runs(configuration), root)
+    write_rows(root / configuration.paths.summary("all"), summary.COLUMNS, rows)
+    artifacts, claimed = load_artifacts(configuration), artifacts_with_claims(configuration)
+    for name, artifact in artifacts.items():
+        gather(artifact, root)
+        if name in claimed:
+            judge(artifact, root)
+    gather_claims(configuration, root)
+    for artifact in artifacts.values():
+        draw(artifact, root)
+        print(", ".join(artifact.files()), flush=True)
+
+
+if __name__ == "__main__":
+    run_main(main)
