@@ -34,14 +34,23 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
-from shared import add_parts, compared, parse, peak_mib, peak_of, row_of, run_parts, times  # noqa: E402
+from shared import (  # noqa: E402
+    add_parts,
+    compared,
+    median_with_range,
+    parse,
+    peak_mib,
+    peak_of,
+    row_of,
+    run_parts,
+    times,
+)
 from torch import Tensor, nn  # noqa: E402
 from torchdiffeq import odeint, odeint_adjoint  # noqa: E402
 
 from hidden_dynamics.configuration import load, merge, parse_settings  # noqa: E402
 from hidden_dynamics.configuration.runs import Run, resolve  # noqa: E402
 from hidden_dynamics.measurements.interleaved import Subject, subject_of, training_step  # noqa: E402
-from hidden_dynamics.measurements.rounds import median_with_range  # noqa: E402
 from hidden_dynamics.models.continuous import Integral, Solver  # noqa: E402
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics  # noqa: E402
 from hidden_dynamics.models.image_networks import ACEODENet, ODENet  # noqa: E402

@@ -20,11 +20,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
-from shared import circumstances, parse, prepare, times, write  # noqa: E402
+from shared import circumstances, median_with_range, parse, prepare, times, write  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 
 from hidden_dynamics.measurements.interleaved import ratios_within_rounds  # noqa: E402
-from hidden_dynamics.measurements.rounds import median_with_range  # noqa: E402
 from hidden_dynamics.models.recurrent import DTRIV, MomentumDTRIV  # noqa: E402
 
 

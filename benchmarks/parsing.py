@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
-from shared import CLOCKS, machine, write  # noqa: E402
+from shared import CLOCKS, machine, median_with_range, write  # noqa: E402
 
 from hidden_dynamics.configuration import load_datasets  # noqa: E402
 from hidden_dynamics.data import archives, human_activity, physionet2012  # noqa: E402
@@ -25,7 +25,6 @@ from hidden_dynamics.data.fetch import fetch  # noqa: E402
 from hidden_dynamics.data.stay_records import MEMBERS, PARAMETERS, QUANTUM  # noqa: E402
 from hidden_dynamics.data.tag_reports import AXES, TAGS  # noqa: E402
 from hidden_dynamics.measurements.interleaved import interleaved, ratios_within_rounds  # noqa: E402
-from hidden_dynamics.measurements.rounds import median_with_range  # noqa: E402
 
 BULK, LINES = "in bulk", "line by line"
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -24,13 +24,20 @@ from hidden_dynamics.measurements.interleaved import (
     ratios_within_rounds,
     resident_beyond,
 )
-from hidden_dynamics.measurements.rounds import Ratio, median_with_range
 from hidden_dynamics.system.arguments import positive
 from hidden_dynamics.training import devices
 
 RESULTS = Path(__file__).resolve().parent / "results"
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 Parts = Mapping[str, Callable[[argparse.Namespace], Iterator[dict]]]
+
+
+class Ratio(NamedTuple):
+    """A ratio over rounds, and the lowest and the highest of a round."""
+
+    median: float
+    low: float
+    high: float
 
 
 def add_parts(parser: argparse.ArgumentParser, parts: Parts) -> None:
@@ -106,6 +113,10 @@ def times(
 def compared(rounds: Sequence[Mapping[str, float]], name: str, baseline: str) -> tuple[Ratio, float]:
     """How many times as long as the baseline something took, and its seconds: of the rounds, the medians."""
     return median_with_range(ratios_within_rounds(rounds, name, baseline)), median(each[name] for each in rounds)
+
+
+def median_with_range(ratios: Sequence[float]) -> Ratio:
+    return Ratio(median(ratios), min(ratios), max(ratios))
 
 
 def peak_mib(action: Callable[[], Any], options: argparse.Namespace) -> float:

@@ -31,7 +31,6 @@ for name, artifact in ARTIFACTS.items():
         params:
             artifact=name,
             caption=lambda wildcards, artifact=artifact: caption_of(artifact),
-            claims=lambda wildcards, artifact=artifact: stated(artifact),
             meaning=lambda wildcards, name=name: meaning(name),
         message:
             "Rendering {params.artifact}"

@@ -4,10 +4,10 @@
 rule render_claims:
     input:
         [PATHS.verdicts(name) for name in CLAIMED],
+        "published/claims.yaml",
     output:
-        PATHS.all_verdicts("csv"),
         report(
-            PATHS.all_verdicts("md"),
+            PATHS.all_verdicts("csv"),
             category="Claims",
             labels={"page": "verdicts", "scale": SETTINGS.scale},
             caption="../docs/report/claims.rst",
@@ -18,13 +18,11 @@ rule render_claims:
         f"{PATHS.logs}/render_claims.tsv"
     priority: SOON
     conda:
-        "../envs/summarise.yaml"
+        "../envs/render.yaml"
     threads: 1
     resources:
         **LIGHT,
     params:
-        claims=json.dumps([entry.given() for entry in load_claims().of_others]),
-        directions=SCALE.directions,
         meaning=meaning_of_all(CONFIGURATION, ["scripts.render_claims.main"]),
     message:
         "Gathering the verdicts on all claims"

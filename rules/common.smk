@@ -14,12 +14,11 @@ sys.path.insert(0, str(workflow.basedir))
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.meaning import meaning_of, meaning_of_all
 from hidden_dynamics.artifacts.notes import caption
-from hidden_dynamics.claims.comparisons import all_claims
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.jobs import training_jobs
 from hidden_dynamics.configuration.runs import all_runs, outputs_of
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.claims import artifacts_with_claims, load_claims
+from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.system.digest import code_digest, remember_digests
 from hidden_dynamics.system.hardware import has_nvidia_gpu
 from hidden_dynamics.system.shell import environment_of_jobs, in_a_command
@@ -32,7 +31,6 @@ try:
     RUNS = {run.id: run for run in all_runs(CONFIGURATION)}
     IDENTITIES = sorted({run.identity for run in RUNS.values()})  # where a class is not defined, it is said here
     CLAIMED = artifacts_with_claims(CONFIGURATION)
-    CLAIMS = all_claims({name: ARTIFACTS[name] for name in CLAIMED})
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
@@ -70,16 +68,9 @@ def sources_of(artifact):
     files |= {"runs": gather(artifact.runs) if made_here else [], "details": artifact.details()}
     if artifact.settings.published:
         files["published"] = f"published/{artifact.settings.published}"
+    if artifact.name in CLAIMED:
+        files["claims"] = "published/claims.yaml"
     return files
-
-
-def stated(artifact):
-    """All that published/claims.yaml says of an artifact, each comparison where it is judged, as JSON."""
-    if artifact.name not in CLAIMED:
-        return ""
-    claims = CLAIMS[artifact.name]
-    elsewhere = [[claim.stated(), other] for claim, other in claims.elsewhere]
-    return json.dumps([load_claims().definitions.given(), [claim.stated() for claim in claims.here], elsewhere])
 
 
 def data_of(runs):

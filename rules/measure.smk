@@ -27,6 +27,7 @@ rule measure_cost:
     params:
         threads=SCALE.threads,  # those of a run, where the job has as many
         device="cuda" if gpus() else "cpu",  # on another one, it is measured again
+        processes=SCALE.processes,
         identities=lambda wildcards: [run.identity for run in ARTIFACTS[wildcards.artifact].measured_runs()],
         measuring=code_digest(["scripts.measure_cost.main"]),
     message:

@@ -3,8 +3,8 @@
     python scripts/judge_claims.py --explain pixels-momentum-better:mnist:test_accuracy:momentum_lstm-128:lstm-128
 
 Reads the summary, costs or features that the claim's table or figure is made of, and the files of its runs; judges the
-claim anew; prints the numbers, the test's steps, the verdict and, where the scale gives one, the second verdict. Ids
-are the first column of results/<scale>/claims.csv. docs/claims.md has the rules.
+claim anew; prints the numbers, the test's result and the verdict. Ids are the first column of
+results/<scale>/claims.csv. docs/claims.md has the rules.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hidden_dynamics.artifacts import Artifact, load_artifacts
-from hidden_dynamics.claims.comparisons import Claimed, all_claims
-from hidden_dynamics.claims.evidence import gather
+from hidden_dynamics.claims.expand import Claimed, all_claims
 from hidden_dynamics.claims.explanation import explain, explain_of_others
-from hidden_dynamics.claims.judge import judge
+from hidden_dynamics.claims.judge import judge, verdicts
+from hidden_dynamics.claims.samples import gather
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration import Configuration, known, load, parse_settings
 from hidden_dynamics.errors import run_main
@@ -45,8 +45,9 @@ def explanation(artifacts: Mapping[str, Artifact], claimed: Mapping[str, Claimed
     every = {claim.id: claim for claims in claimed.values() for claim, _ in claims.elsewhere}
     every |= {claim.id: claim for claim in judged_as.values()}
     claim = judged_as[every[known(name, every, "claim", "--explain")].same]
-    found = judge(artifacts[claim.artifact], claimed[claim.artifact].here, gather(artifacts[claim.artifact], root))
-    return explain(next(judged for judged in found if judged.claim.id == claim.id))
+    evidence, own = gather(artifacts[claim.artifact], root), claimed[claim.artifact]
+    judged = next(judged for judged in judge(evidence, own.here) if judged.claim.id == claim.id)
+    return explain(judged, next(row for row in verdicts(own, evidence) if row["id"] == claim.id))
 
 
 def explanation_of_others(configuration: Configuration, name: str, root: Path) -> str:

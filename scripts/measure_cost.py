@@ -5,10 +5,10 @@
 The models, the task and the size are the artifact's, as run at the scale; the prepared data must be there. Times are
 taken in rounds, every model once in each, in an order that rotates: a ratio to the baseline is the median of the ratios
 within the rounds. Memory is the peak beyond what was held before: on a GPU what torch allocated, on the CPU the
-resident memory of a fresh process for each model.
+resident memory of a fresh process for each model. All is measured in several processes, one after another.
 
-Writes one row per model and quantity (hidden_dynamics.measurements.costs.COLUMNS) to <results>/<scale>/costs/, where
-tables find it, or to --output; an empty cell means "none".
+Writes one row per model, quantity and process (hidden_dynamics.measurements.costs.COLUMNS) to <results>/<scale>/costs/,
+where tables find it, or to --output; an empty cell means "none".
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -22,7 +22,6 @@ from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.measurements.cost_measurement import Circumstances, measure
 from hidden_dynamics.measurements.costs import COLUMNS
-from hidden_dynamics.measurements.rounds import FEWEST_ROUNDS
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.arguments import parser, positive
 from hidden_dynamics.training import devices
@@ -38,11 +37,13 @@ def main() -> None:
     devices.set_arithmetic(threads, settings.precision)
     device = devices.choose(given.device or settings.device)
     with devices.turn(device, settings.runs_per_gpu) as device:
-        circumstances = Circumstances(device, threads, batch_size, given.rounds)
+        processes = given.processes or configuration.scale.processes
+        circumstances = Circumstances(device, threads, batch_size, processes, given.rounds)
         rows = list(measure(configuration, runs, artifact.published.baseline, circumstances))
     write_rows(given.output or artifact.inputs()["costs"], COLUMNS, rows)
     for row in rows:
-        print(f"{row['model']:16} {row['quantity']:18} {row['value']:10.4g} {row['unit']}, ratio {row['ratio']}")
+        place = f"{row['process']} {row['model']:16} {row['quantity']:18}"
+        print(f"{place} {row['value']:10.4g} {row['unit']}, ratio {row['ratio']}")
 
 
 def runs_of(artifact: Artifact) -> list[Run]:
@@ -62,7 +63,8 @@ def runs_of(artifact: Artifact) -> list[Run]:
 def parse_arguments() -> argparse.Namespace:
     options = parser(__doc__, "--artifact", "--config", "--device", "--threads")
     options.add_argument("--output", type=Path, help="CSV to write, of a measurement that no table is to show")
-    options.add_argument("--rounds", type=positive, default=FEWEST_ROUNDS, help="timed rounds (default: %(default)s)")
+    options.add_argument("--processes", type=positive, help="processes, one after another; default: the scale's")
+    options.add_argument("--rounds", type=positive, default=5, help="timed rounds of each (default: %(default)s)")
     options.add_argument("--batch", type=positive, help="samples in a batch; default: the task's")
     return options.parse_args()
 

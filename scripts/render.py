@@ -47,15 +47,15 @@ def gather(artifact: Artifact, root: Path) -> None:
 
 def judge(artifact: Artifact, root: Path) -> None:
     """The verdicts on the artifact's claims, as a file."""
-    from hidden_dynamics.claims.comparisons import all_claims
-    from hidden_dynamics.claims.evidence import gather as evidence_of
+    from hidden_dynamics.claims.expand import all_claims
     from hidden_dynamics.claims.judge import verdicts  # SciPy
+    from hidden_dynamics.claims.samples import gather as evidence_of
     from hidden_dynamics.claims.verdict import COLUMNS
 
     configuration = artifact.configuration
     every = load_artifacts(configuration)
     claimed = all_claims({name: every[name] for name in artifacts_with_claims(configuration)})[artifact.name]
-    rows = verdicts(artifact, claimed, evidence_of(artifact, root))
+    rows = verdicts(claimed, evidence_of(artifact, root))
     write_rows(root / configuration.paths.verdicts(artifact.name), COLUMNS, rows)
 
 

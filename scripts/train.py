@@ -26,7 +26,8 @@ from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.results import records, writing
 from hidden_dynamics.system.arguments import parser
-from hidden_dynamics.system.files import sweep
+from hidden_dynamics.system.commit import commit_of
+from hidden_dynamics.system.files import ROOT, sweep
 from hidden_dynamics.system.locks import alone
 from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.building import build
@@ -91,12 +92,14 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
             "stand_in_for": configuration.replaced(run.task),
             "digest": data.digest,
         },
-        "baseline_loss": task.baseline_loss,
+        "naive": getattr(task, "naive", {}),
+        "test_set": getattr(task, "test_set", None),
         "split": getattr(task, "split", None),
         "limits": getattr(task, "limits", None),
         "device": devices.name_of(device),
         "threads": torch.get_num_threads(),
         "code": code_of(run),
+        "commit": commit_of(ROOT),
         "fingerprint": fingerprint,
     }
     predictions = loop.predictions(run.spec, task, network, history)

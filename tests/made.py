@@ -76,12 +76,14 @@ def record_of(
         "paper_size": run.paper_size,
         "spec": json.loads(json.dumps(run.spec)),
         "dataset": about | changes.pop("dataset", {}),
-        "baseline_loss": None,
+        "naive": {},
+        "test_set": {"size": 10000, "positive": None},
         "split": None,
         "limits": None,
         "device": "cpu",
         "threads": 1,
         "code": f"code of {run.model}",
+        "commit": None,
         "fingerprint": f"fingerprint of {run.id}",
         "parameters": 68362,
         "status": "finished" if diverged_at is None else "diverged",
@@ -291,7 +293,7 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[dic
         for number, cell in enumerate(cells):
             mean = 0.2 / (1 + (number + 1) * x / points) + 30 * np.exp(-x / 3)
             about = {"panel": index, "task": cell.task, "model": cell.model, "label": cell.model, "variant": cell.model}
-            about |= {"n": seeds, "baseline": 0.17 if panel.baseline else None, "window": panel.window}
+            about |= {"n": seeds, "window": panel.window, "learned": None, "naive": "{}"}
             for i in range(points):
                 around = [mean[i] * 0.9, mean[i] * 1.1]
                 low, high = around if seeds >= FEWEST else (None, None)
@@ -300,22 +302,34 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[dic
     return rows
 
 
-def costs_of(artifact: Artifact, ratios: Mapping[str, float] | None = None, **changes: Any) -> list[dict[str, str]]:
+def costs_of(
+    artifact: Artifact,
+    ratios: Mapping[str, float] | None = None,
+    spread: Sequence[float] = (-0.05, 0.0, 0.05),
+    **changes: Any,
+) -> list[dict[str, str]]:
     """The rows of what an artifact's models cost, as text.
 
     Args:
         ratios: by model, to `BASE_COSTS` (ms and MB per sample); 1 for those without.
+        spread: of each process, what it adds to the ratio of a time, but to the baseline's.
         changes: of columns, in all rows.
     """
     return [
-        as_text(_cost(artifact, run, quantity, value, (ratios or {}).get(run.model, 1.0)) | changes)
+        as_text(_cost(artifact, run, quantity, value, (ratios or {}).get(run.model, 1.0), process, added) | changes)
+        for process, added in enumerate(spread)
         for run in artifact.measured_runs()
         for quantity, value in BASE_COSTS.items()
     ]
 
 
-def _cost(artifact: Artifact, run: Run, quantity: str, value: float, ratio: float) -> dict[str, Any]:
-    spread = 0.05 if quantity in costs.TIMES else None
+def _cost(
+    artifact: Artifact, run: Run, quantity: str, value: float, ratio: float, process: int, added: float
+) -> dict[str, Any]:
+    baseline = artifact.published.baseline
+    if quantity in costs.TIMES and run.model != baseline:
+        ratio += added
+    cores = {model: artifact.configuration.models[model].core for model in (run.model, baseline)}
     return {
         "task": run.task,
         "model": run.model,
@@ -326,9 +340,8 @@ def _cost(artifact: Artifact, run: Run, quantity: str, value: float, ratio: floa
         "value": value * ratio,
         "unit": artifact.configuration.metrics[quantity].unit,
         "ratio": ratio,
-        "ratio_low": ratio - spread if spread else None,
-        "ratio_high": ratio + spread if spread else None,
-        **{"rounds": 20, "batch": 128, "steps": 784, "samples_per_epoch": 60000},
+        **{"process": process, "implementation": cores[run.model], "reference_implementation": cores[baseline]},
+        **{"rounds": 5, "batch": 128, "steps": 784, "samples_per_epoch": 60000},
         **{"device": "cpu", "processor": "A processor", "threads": 2, "torch": "2.11.0", "date": "2026-11-21"},
         **_data_of(artifact, run),
     }

@@ -12,9 +12,8 @@ from approved import approved
 from conftest import refused
 
 from hidden_dynamics.artifacts import artifact_named
-from hidden_dynamics.claims import comparisons, expansion
-from hidden_dynamics.claims.claim import different_tests
-from hidden_dynamics.claims.comparisons import all_claims, smallest_p
+from hidden_dynamics.claims import expand
+from hidden_dynamics.claims.expand import all_claims, smallest_p
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.papers import claims as entries
@@ -65,7 +64,7 @@ def stating(monkeypatch, **entry) -> None:
     """Let the file have one entry alone."""
     about = {"id": "mine", "source": "mine", "says": "mine"} | entry
     content = entries.Claims(definitions=load_claims().definitions, claims=[ClaimEntry(**about)])
-    for module in (entries, expansion, comparisons):
+    for module in (entries, expand):
         monkeypatch.setattr(module, "load_claims", lambda: content)
 
 
@@ -143,8 +142,8 @@ def test_a_ranking_can_be_decided_in_its_family(claims):
     for made in claims.values():
         ranked = [claim for claim in made if claim.kind == "ranking"]
         for claim in ranked:
-            sizes = [len(cells) for cells in comparisons.strata(claim).values()]
-            assert smallest_p(sizes) * different_tests(other for other in ranked if other.family == claim.family) < 0.05
+            tests = {other.test for other in ranked if other.family == claim.family}
+            assert smallest_p(claim.ranked) * len(tests) < 0.05
 
 
 def test_claims_are_those_approved(claims):
@@ -246,7 +245,9 @@ def test_errors_are_what_the_shown_number_leaves(configured):
         (first(sizes=[]), "claims.0.sizes", "sizes"),
         (first(sizes=[[1, 2, 3]]), "claims.0.sizes.0", "pair"),
         (first(against_table=False), "claims.0.against_table", "true"),
-        *((first(**{key: None}), "claims.0", key) for key in ("subject", "reference", "sizes")),
+        *((first(**{key: None}), "claims.0", key) for key in ("subject", "sizes")),
+        (first(reference=None, metrics=["test_loss"]), "pixels-momentum-better", "test_loss"),
+        (first(kind="similar", reference=None), "claims.0", "reference"),
         (first(kind="gain"), "claims.0", "tasks"),
         (first(kind="gain", tasks=["mnist"]), "claims.0", "two tasks"),
         (first(times=2.0), "claims.0", "times"),
@@ -285,12 +286,6 @@ def test_a_name_that_is_not_configured_is_refused(artifacts, monkeypatch, name, 
     stating(monkeypatch, artifact="momentumrnn_table11", **about)
     with refused(f"'{name}'"):
         claims_of(artifacts["momentumrnn_table11"])
-
-
-def test_what_is_stated_of_a_claim_is_json(claims):
-    """By it Snakemake knows whether a claim is to be judged again."""
-    for made in claims.values():
-        assert all(json.loads(json.dumps(claim.stated()))["id"] == claim.id for claim in made)
 
 
 # With the papers at hand

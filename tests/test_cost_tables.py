@@ -56,9 +56,25 @@ def test_table_14_compares_ratios_alone():
     assert len(table.data) == 10 and set(table.data["quantity"]) == set(TIMES)
 
 
-def test_table_15_has_no_range():
+def test_table_15_of_three_equal_processes():
     """By hand: 25.13 / 15.93 is 1.58."""
     approved("momentumrnn_table15.md", markdown(drawn(MEMORY)))
+
+
+def test_a_cost_is_the_median_of_the_processes_and_one_has_no_range():
+    artifact = artifact_at("paper", TIME)
+    few, more = (costs_of(artifact, MODELS, spread) for spread in ([0.3], [0.3, 0.0, 0.1]))
+    table, other = (artifact.draw(sources_of(artifact, costs=costs)) for costs in (few, more))
+    adam = [cells(each, "AdamLSTM")["ours ÷ LSTM’s"] for each in (table, other)]
+    assert adam == ["2.30", "2.10 (2.00 – 2.30)"]
+    assert any("1 process," in note for note in table.notes) and any("3 processes," in note for note in other.notes)
+
+
+def test_both_implementations_are_named():
+    table = drawn(MEMORY, of="adam_lstm", implementation="mine.Adam")
+    (note,) = [note for note in table.notes if note.startswith("Timed: ")]
+    named = "LSTM, MomentumLSTM, RMSPropLSTM and SRLSTM of hidden_dynamics.models.recurrent; Adam of mine"
+    assert note.startswith(f"Timed: {named}. ")
 
 
 def test_stand_ins_sizes_and_a_gpu_are_named():
@@ -105,6 +121,7 @@ def test_a_memory_too_small_to_be_seen_has_no_ratio():
         ({"scale": "demo"}, "scale"),
         ({"task": "mnist"}, "task"),
         ({"paper_size": "128"}, "paper_size"),
+        ({"process": "0"}, ""),
         ({"model": "lstm"}, ""),
         ({"quantity": "training_time"}, ""),
     ],

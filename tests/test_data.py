@@ -77,12 +77,12 @@ def test_copying_letters_are_uniform():
 
 
 def test_copying_baseline():
-    assert copying.baseline_loss(1000, 10, 8) == pytest.approx(0.020387, abs=1e-6)
-    assert copying.baseline_loss(2000) == pytest.approx(0.010294, abs=1e-6)
+    assert copying.loss_without_memory(1000, 10, 8) == pytest.approx(0.020387, abs=1e-6)
+    assert copying.loss_without_memory(2000) == pytest.approx(0.010294, abs=1e-6)
     # The same, from the definition: certain of the blanks, uniform over the letters.
     _, targets = copying.sequences(np.ones((1, 3), np.uint8), 7)
     nats = [0 if target == copying.BLANK else math.log(5) for target in targets[0]]
-    assert copying.baseline_loss(7, 3, 5) == pytest.approx(np.mean(nats))
+    assert copying.loss_without_memory(7, 3, 5) == pytest.approx(np.mean(nats))
 
 
 COPYING = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50, "seed": 1}
@@ -121,7 +121,7 @@ def test_adding_samples(seed: int, count: int, length: int):
 def test_adding_markers_cover_both_halves_and_the_baseline_is_a_sixth():
     _, markers, targets = adding.sample(generator(0), 20_000, 7)
     assert set(markers[:, 0]) == {0, 1, 2} and set(markers[:, 1]) == {3, 4, 5, 6}
-    assert np.mean((targets - 1) ** 2) == pytest.approx(adding.BASELINE_LOSS, abs=0.005)
+    assert np.mean((targets - 1) ** 2) == pytest.approx(adding.VARIANCE, abs=0.005)
 
 
 ADDING = {"length": 12, "test_size": 5, "seed": 1}

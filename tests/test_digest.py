@@ -500,7 +500,7 @@ EDITS = [
     ("tasks/images.py", "HELD_OUT_SEED = 0", "HELD_OUT_SEED = 1", OF_IMAGES, IMAGES),
     ("tasks/language.py", 'reduction="sum"', 'reduction="mean"', None, LANGUAGE),
     ("tasks/copying.py", "functional.cross_entropy(", "2 * functional.cross_entropy(", None, GENERATED - {"adding"}),
-    ("data/adding.py", "BASELINE_LOSS = ", "BASELINE_LOSS = 2 * ", None, {"adding"}),
+    ("data/adding.py", "VARIANCE = ", "VARIANCE = 2 * ", None, {"adding"}),
     ("tasks/pixels.py", "FIXED_PERMUTATION = 92916", "FIXED_PERMUTATION = 1", None, PIXELS),
     ("tasks/speech.py", "SHIFTS = ", "SHIFTS = SHIFTS = ", None, SPEECH),
 ]

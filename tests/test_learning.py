@@ -54,7 +54,7 @@ class Whole(Gated):
 class Fitting:
     """Of ten examples. `calls` are the parts that a loss was asked for, with the parameters as they were then."""
 
-    train_size, baseline_loss = 10, None
+    train_size = 10
 
     def __init__(self, broken=None, value=math.nan):
         self.x, self.y, self.calls = noise(10, 4, seed=3), noise(10, 3, seed=4), []

@@ -3,6 +3,7 @@
 import argparse
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import measure_cost
 import numpy as np
 import pytest
 import torch
-from conftest import ROOT
+from conftest import ROOT, refused
 from drawn import add_model
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.data import prepared
+from hidden_dynamics.measurements.cost_measurement import in_fresh_process
 from hidden_dynamics.measurements.costs import COLUMNS, MEMORIES, TIMES
 from hidden_dynamics.measurements.interleaved import (
     WARM_UP,
@@ -33,7 +35,6 @@ from hidden_dynamics.measurements.interleaved import (
     subject_of,
     training_step,
 )
-from hidden_dynamics.measurements.rounds import median_with_interval, median_with_range
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.system.arguments import positive, seed
 from hidden_dynamics.tasks.schedule import schedule_of
@@ -76,17 +77,7 @@ def test_every_round_times_everything_once_in_an_order_that_rotates():
 def test_a_ratio_is_taken_within_rounds():
     """A machine that is ten times slower in one round changes no ratio; the ratio of the medians would be 1."""
     times = [{"x": 2.0, "lstm": 1.0}, {"x": 30.0, "lstm": 10.0}, {"x": 4.0, "lstm": 2.0}]
-    ratio = median_with_range(ratios_within_rounds(times, "x", "lstm"))
-    assert (ratio.median, ratio.low, ratio.high) == (2.0, 2.0, 3.0)
-
-
-def test_one_disturbed_round_does_not_set_the_interval():
-    calm = [1.0, 1.1, 1.2, 1.3, 1.4]
-    assert median_with_interval([*calm, 40.0]).high == 1.4 and median_with_interval([*calm, 0.01]).low == 1.0
-    undisturbed = median_with_interval(calm)
-    assert (undisturbed.low, undisturbed.median, undisturbed.high) == (1.1, 1.2, 1.3)
-    few = median_with_interval([2.0, 1.0, 4.0])
-    assert (few.low, few.median, few.high) == (1.0, 2.0, 4.0)
+    assert ratios_within_rounds(times, "x", "lstm") == [2.0, 3.0, 2.0]
 
 
 @given(
@@ -95,9 +86,7 @@ def test_one_disturbed_round_does_not_set_the_interval():
 )
 def test_what_slows_a_whole_round_leaves_ratios_as_they_are(slowness, seconds):
     times = [{"x": seconds[0] * factor, "lstm": seconds[1] * factor} for factor in slowness]
-    ratios = ratios_within_rounds(times, "x", "lstm")
-    for ratio in (median_with_range(ratios), median_with_interval(ratios)):
-        assert [ratio.median, ratio.low, ratio.high] == pytest.approx([seconds[0] / seconds[1]] * 3)
+    assert ratios_within_rounds(times, "x", "lstm") == pytest.approx([seconds[0] / seconds[1]] * len(times))
 
 
 def test_resident_memory_is_that_of_the_peak_beyond_what_was_held_before():
@@ -110,6 +99,12 @@ def test_resident_memory_is_that_of_the_peak_beyond_what_was_held_before():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
     assert [int(text) / 1e6 for text in done.stdout.split()] == pytest.approx([64, 128], abs=3)
+
+
+def test_each_process_is_another_one_and_its_death_is_told():
+    assert in_fresh_process("spawn", "their costs", os.getpid) != in_fresh_process("spawn", "their costs", os.getpid)
+    with refused("their costs: the process that measured it was killed"):
+        in_fresh_process("spawn", "their costs", os._exit, 1)
 
 
 # A step is a training's
@@ -170,7 +165,7 @@ def test_a_real_measurement(tmp_path):
             "artifacts": {TABLE: {"models": models}},
         },
     }
-    options = ["--artifact", TABLE, "--config", json.dumps(settings), "--rounds", "2"]
+    options = ["--artifact", TABLE, "--config", json.dumps(settings), "--processes", "2", "--rounds", "3"]
     options += ["--batch", str(batch), "--device", "cpu", "--threads", "1"]
     command = [sys.executable, str(ROOT / "scripts/measure_cost.py"), *options]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
@@ -178,20 +173,24 @@ def test_a_real_measurement(tmp_path):
     configuration = load(read_yaml(ROOT / "config.yaml") | settings)
     rows = read_rows(tmp_path / configuration.paths.costs(TABLE))
     assert tuple(rows[0]) == COLUMNS
-    assert [(row["model"], row["quantity"]) for row in rows] == [*itertools.product(models, (*TIMES, *MEMORIES))]
+    measured = [(row["process"], row["model"], row["quantity"]) for row in rows]
+    assert measured == [*itertools.product("01", models, (*TIMES, *MEMORIES))]
     expected = {"batch": batch, "steps": steps, "samples_per_epoch": batch, "size": hidden, "paper_size": 256}
     expected |= {"dataset_title": "Made-up digits", "stand_in_for": "mnist"}
+    expected |= {"reference_implementation": "hidden_dynamics.models.recurrent.LSTM"}
     for row in rows:
         assert row["unit"] == configuration.metrics[row["quantity"]].unit
         assert {name: row[name] for name in expected} == {name: str(value) for name, value in expected.items()}
+        assert row["implementation"] == configuration.models[row["model"]].core
         assert row["model"] != "lstm" or float(row["ratio"]) == 1
-        if row["quantity"] in TIMES:
-            assert float(row["value"]) > 0 and row["rounds"] == "2"
-            assert 0 < float(row["ratio_low"]) <= float(row["ratio"]) <= float(row["ratio_high"])
-    memory = {(row["model"], row["quantity"]): float(row["value"]) for row in rows}
+        assert float(row["value"]) > 0 and row["rounds"] == ("3" if row["quantity"] in TIMES else "1")
+    values = {(row["process"], row["model"], row["quantity"]): float(row["value"]) for row in rows}
     for model in models:
-        assert memory[model, "training_memory"] > steps * hidden * 4 / 1e6  # the backward needs at least every h_t
-        assert memory[model, "training_memory"] > memory[model, "evaluation_memory"] > 0
+        for process in "01":
+            training, evaluation = (values[process, model, quantity] for quantity in MEMORIES)
+            assert training > steps * hidden * 4 / 1e6  # the backward needs at least every h_t
+            assert training > evaluation
+        assert values["0", model, "training_time"] != values["1", model, "training_time"]
 
 
 @pytest.mark.parametrize(
@@ -267,6 +266,9 @@ def test_the_rule_measures_again_on_another_device_or_with_another_baseline(work
         said = run("--dry-run", "--profile", "profiles/slurm", device="cuda")
         assert "params have changed since last execution:\n        measure_cost" in said
         assert " --exclusive " in re.search(r"With (.*): measuring", said)[1]
+        workflow.edit("config/scales.yaml", "pilot:\n", "pilot:\n  processes: 4\n")
+        assert "params have changed since last execution:\n        measure_cost" in run("--dry-run")
+        workflow.edit("config/scales.yaml", "  processes: 4\n", "")
         workflow.edit("published/momentumrnn/table14.yaml", "baseline: lstm", "baseline: sr_lstm")
         said = run("--dry-run")
         assert "updated input files:\n        measure_cost" in said and "params have changed" not in said

@@ -55,12 +55,20 @@ def test_it_has_artifacts_tables_of_runs_and_settings_measurements_and_records(p
     drawn = {path for path in files if path.startswith(("tables/", "figures/"))}
     assert {Path(path).stem for path in drawn} == set(ARTIFACTS)
     assert set(files) - drawn == {
-        *("README.md", "verdicts.csv", "runs.csv", "settings.csv", "Snakefile", "ro-crate-metadata.json"),
+        *(
+            "README.md",
+            "findings.md",
+            "verdicts.csv",
+            "runs.csv",
+            "settings.csv",
+            "Snakefile",
+            "ro-crate-metadata.json",
+        ),
         *(f"costs/{COSTS}.csv", f"features/{IMAGES}.csv", f"features/{IMAGES}.npz"),
         *(f"records/{name}.tar.xz" for name in {*tasks, "configuration"}),
     }
     links = {link for link in re.findall(r"\]\(([^)]+)\)", files["README.md"].decode())}
-    assert links == drawn | {"verdicts.csv", "runs.csv", "settings.csv", "ro-crate-metadata.json"}
+    assert links == drawn | {"findings.md", "verdicts.csv", "runs.csv", "settings.csv", "ro-crate-metadata.json"}
 
 
 def test_a_figure_is_as_wide_as_a_page(tmp_path):
@@ -283,7 +291,6 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
     rows = [row_of(configuration, run, **about(run)) for run in runs]
     write_rows(tmp_path / paths.summary("all"), summary.COLUMNS, rows)
     write_rows(tmp_path / paths.all_verdicts("csv"), COLUMNS, [])
-    (tmp_path / paths.all_verdicts("md")).write_text("none")
     for path in [tmp_path / path for artifact in load_artifacts(configuration).values() for path in artifact.files()]:
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.new("RGB", (20, 20)).save(path) if path.suffix == ".png" else path.write_text("made")

@@ -9,7 +9,7 @@ import pytest
 import restore
 from conftest import refused
 from made import summary_of
-from published_here import COMMIT, COSTS, GRADIENTS, IMAGES, few_artifacts, results_of
+from published_here import COMMIT, COSTS, GRADIENTS, IMAGES, TABLE, few_artifacts, results_of
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.figure_notes import made_note
@@ -86,7 +86,8 @@ def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(pub
     with few_artifacts():
         assert ended(restore.main, published.directory, "--draw", tmp_path / "redrawn").code == 0
     assert files_in(tmp_path / "redrawn/results/demo") == files_in(published.results)
-    assert f"Code: commit {COMMIT[:10]}." in (tmp_path / f"redrawn/results/demo/tables/{IMAGES}.md").read_text()
+    for name in (TABLE, IMAGES):
+        assert f"Code: commit {COMMIT[:10]}." in (tmp_path / f"redrawn/results/demo/tables/{name}.md").read_text()
     again = ended(restore.main, published.directory, "--draw", tmp_path / "redrawn")
     assert again.code == 1 and "redrawn is there" in again.err
 

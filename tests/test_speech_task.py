@@ -214,28 +214,3 @@ def test_the_mean_over_an_epochs_batches_weighted_by_frames_is_the_split_at_once
         total += task.loss(network, batch).item() * batch[1].sum().item()
     at_once = task.loss(network, task.batch(0, np.arange(len(lengths)))).item()
     assert total / sum(lengths) == pytest.approx(at_once, rel=1e-12)
-
-
-# ---- the best answer that ignores the input
-
-
-class Always(nn.Module):
-    def __init__(self, answer):
-        super().__init__()
-        self.answer = answer
-
-    def forward(self, x, lengths):
-        return self.answer.expand(lengths.sum(), -1)
-
-
-@targets
-def test_the_baseline_is_the_test_loss_of_the_training_sets_mean_target(target):
-    given = arrays()
-    task = make(target, given)
-    by_hand = np.concatenate([pair(frames, target)[1] for frames in utterances(given, "train")]).mean(0)
-    constant = Always(torch.from_numpy(by_hand))
-    assert task.evaluate(constant)["test_loss"] == pytest.approx(task.baseline_loss, rel=1e-12)
-    everything = task.batch(0, np.arange(task.train_size))
-    best = task.loss(constant, everything)
-    for change in (-1.0, 0.5):
-        assert task.loss(Always(torch.from_numpy(by_hand + change)), everything) > best

@@ -185,10 +185,10 @@ def best_without_memory(task):
 
 
 @pytest.mark.parametrize(("blanks", "letters", "alphabet"), [(7, 3, 8), (20, 5, 4), (1000, 10, 8)])
-def test_the_best_answer_without_memory_has_the_baseline_loss(blanks, letters, alphabet):
+def test_the_best_answer_without_memory_has_the_naive_train_loss(blanks, letters, alphabet):
     task = copying_task(blanks=blanks, letters=letters, alphabet=alphabet, test_size=40)
     expected = letters * math.log(alphabet) / (blanks + 2 * letters)
-    assert task.baseline_loss == pytest.approx(expected, rel=1e-12)
+    assert task.naive["train_loss"]["no memory"] == pytest.approx(expected, rel=1e-12)
     assert task.loss(best_without_memory(task), task.batch(0, (3, 16))).item() == pytest.approx(expected, rel=1e-5)
     assert task.evaluate(best_without_memory(task))["test_loss"] == pytest.approx(expected, rel=1e-5)
 
@@ -222,8 +222,7 @@ def test_always_answering_one_has_the_variance_of_the_sum_as_its_error():
     targets = adding.prepare(None, {"length": 10, "test_size": 4001, "seed": 0})["test_targets"].astype(np.float64)
     assert answered == pytest.approx(np.mean((targets - 1) ** 2), rel=1e-6)
     # The square of the sum's deviation has the variance 1/15 - 1/36.
-    assert abs(answered - task.baseline_loss) < 4 * math.sqrt((1 / 15 - 1 / 36) / 4001)
-    assert task.baseline_loss == 1 / 6
+    assert abs(answered - adding.VARIANCE) < 4 * math.sqrt((1 / 15 - 1 / 36) / 4001)
 
 
 def test_the_evaluation_of_adding_is_over_the_whole_test_set_at_once():

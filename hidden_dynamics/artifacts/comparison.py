@@ -70,12 +70,17 @@ def value_text(mean: float | None, std: float | None, decimals: int) -> str:
 def ours_text(record: Mapping[str, Any], failed: Mapping[str, int], decimals: int, *remarks: str) -> str:
     """Mean and deviation over seeds, such as "93.00 ± 3.61 (n = 3; diverged 1 of 4)"; else how the runs failed.
 
+    Where some have learned something and others nothing, "2 of 3 learned, median 93.00", the median of those that have.
+
     Args:
         failed: how many of the runs failed in which way.
     """
     counts = [f"{way} {count} of {record['runs']}" for way, count in failed.items() if count]
     if not record["n"]:
         return "; ".join(counts) or ABSENT
+    if record.get("learned") is not None:
+        said = f"{record['learned']} of {record['n']} learned, median {number(record['median'], decimals)}"
+        return "; ".join([said, *counts, *remarks])
     about = "; ".join([f"n = {record['n']}", *counts, *remarks])
     return f"{number(record['mean'], decimals)} ± {number(record['std'], decimals)} ({about})"
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.schema import Training
 from hidden_dynamics.papers.published import with_originals
@@ -103,7 +102,7 @@ def departures_note(configuration: Configuration, records: Rows) -> list[str]:
         return []
     return [
         f"Departs from the paper: {'; '.join(parts)}. What departs is not held to the published numbers: it has no "
-        f"difference from them, no published gap, no rank, and no verdict on a claim of the paper (“{NOT_RUN}”)."
+        "difference from them, no published gap and no rank, and a verdict beside it is none on the paper’s own claim."
     ]
 
 

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from hidden_dynamics.artifacts import naive_baselines
 from hidden_dynamics.artifacts.base import ArtifactSettings
 from hidden_dynamics.artifacts.figure_notes import (
     band_text,
@@ -81,10 +82,17 @@ class Panel:
     draw: Callable[[Axes], None]
 
 
-def lines_figure(settings: ArtifactSettings, answers: Answers, panels: Sequence[Panel], notes: Sequence[str]) -> Figure:
+def lines_figure(
+    settings: ArtifactSettings,
+    answers: Answers,
+    panels: Sequence[Panel],
+    notes: Sequence[str],
+    naive: Mapping[str, float],
+) -> Figure:
     """Panels of such lines, one above the other, with one legend.
 
     Args:
+        naive: the scores of the naive baselines that are drawn, by name.
         notes: the caption's paragraphs on what is drawn there, the first of them on lines that are means.
     """
     with matplotlib.rc_context(STYLE):
@@ -93,7 +101,7 @@ def lines_figure(settings: ArtifactSettings, answers: Answers, panels: Sequence[
             subtitle=subtitle_of(answers.configuration, answers.runs),
             width=8.2,
             height=3.6 + 2.8 * (len(panels) - 1),
-            handles=legend_handles(answers),
+            handles=[*legend_handles(answers), *naive_baselines.handles(naive)],
             notes=caption(answers, *notes),
         )
         axes = body.subplots(len(panels), 1, squeeze=False)[:, 0]
@@ -136,11 +144,14 @@ def title_of(answers: Answers, *about: str) -> list[str]:
     return [", ".join(filter(None, about)), *textwrap.wrap(data, TITLE)]
 
 
-def draw_models(ax: Axes, x: NDArray, answers: Answers, values_of: Callable[[Any], NDArray]) -> None:
+def draw_models(
+    ax: Axes, x: NDArray, answers: Answers, values_of: Callable[[Any], NDArray], naive: Mapping[str, float]
+) -> None:
     """Each model's mean over its runs, with its band, or its runs' own lines where they are few; and the axis' height.
 
     Args:
         values_of: gives the values (points,) of an answer, nan where there is none.
+        naive: the scores of naive baselines, by name.
     """
     heights = [0.0]
     for model, style in answers.styles.items():
@@ -148,7 +159,8 @@ def draw_models(ax: Axes, x: NDArray, answers: Answers, values_of: Callable[[Any
         if values:
             share = resampled(answers.configuration, answers.runs[0]["task"], model)
             heights.append(draw_means(ax, x, np.array(values), share, model, style))
-    ax.set_ylim(0, 1.08 * max(heights) or 1.0)
+    naive_baselines.draw(ax, naive)
+    ax.set_ylim(0, 1.08 * max(heights + naive_baselines.in_sight(naive, max(heights))) or 1.0)
 
 
 def draw_means(ax: Axes, x: NDArray, values: NDArray, share: float, model: str, style: Mapping[str, Any]) -> float:

@@ -10,27 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.claims.directions import HAS_A_DIRECTION
-from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN
+from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN, word
 from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import read_rows
 
 NOTE = (
-    "Verdict: of a test over seeds, on the claim that the row stands to {baseline} as published (claims.md says by "
-    "which test); “holds” and “fails” compare the signs of two means alone, so a gap that holds can be inconclusive. A "
-    "comparison that several tables show is judged once, with the first of them."
+    "Verdict: of a test over seeds, on the claim that the row stands to {baseline} as published; “reproduced” or "
+    "“contradicted” where nothing departs from the paper’s setup, else “holds” or “fails”, which say nothing of the "
+    "paper’s own experiment. “Undecided” (“inconclusive”), too, where the model that is ahead has learned nothing. A "
+    "comparison that several tables show is judged once, with the first of them (docs/claims.md)."
 )
 COSTS_NOTE = (
-    "Verdict: on the claim that the row costs more, less or as much as {baseline}, as published (claims.md says how it "
-    "is judged)."
+    "Verdict: on the claim that the row costs more, less or as much as {baseline}, as published (docs/claims.md)."
 )
-VALUE_NOTE = "Verdict on the value: whether ours is the published number, to the margin that claims.md names."
-HERE_NOTE = (
-    "Here: a second verdict, and none on the paper’s claim (that one is “{not_run}”). It says whether the direction in "
-    "which the paper has the row stand to {baseline} holds under this scale’s own conditions, which depart from the "
-    "paper’s as said, by the test that the paper’s claim would take (docs/claims.md)."
-)
-HEADINGS = {"verdict": "verdict", "value_verdict": "verdict on the value", "here": "here"}
+VALUE_NOTE = "Verdict on the value: whether ours is the published number, within the margin of docs/claims.md."
+HEADINGS = {"verdict": "verdict", "value_verdict": "verdict on the value"}
 
 Record = dict[str, Any]
 Rows = Sequence[Mapping[str, str]]
@@ -53,7 +47,7 @@ def verdicts_on(artifact: Artifact, root: Path) -> tuple[dict[str, str], ...]:
 def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows) -> list[Record]:
     """Records with `verdict`, on how the model stands to the baseline, and, where one was judged, `value_verdict`.
 
-    Where there are second verdicts they have `here`, too. As they are where nothing was judged.
+    As they are where nothing was judged.
     """
     if not verdicts:
         return list(records)
@@ -61,16 +55,13 @@ def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows)
     marks = {
         "verdict": [row and _verdict(row) for row in pairs],
         "value_verdict": [_on_value(verdicts, record) for record in records],
-        "here": [None] * len(pairs),
     }
-    if artifact.configuration.scale.directions:
-        marks["here"] = [row and _here(row, record) for row, record in zip(pairs, records, strict=True)]
     shown = {column: cells for column, cells in marks.items() if column == "verdict" or any(cells)}
     return [record | {column: cells[i] for column, cells in shown.items()} for i, record in enumerate(records)]
 
 
 def verdict_texts(record: Record) -> dict[str, str]:
-    """A record's cells by their headings: its verdict and, where the table has any, that on its value, and `here`."""
+    """A record's cells by their headings: its verdict and, where the table has any, that on its value."""
     from hidden_dynamics.artifacts.tables import ABSENT  # pandas, which figures do without
 
     return {heading: record[column] or ABSENT for column, heading in HEADINGS.items() if column in record}
@@ -78,9 +69,9 @@ def verdict_texts(record: Record) -> dict[str, str]:
 
 def verdict_notes(records: Sequence[Record], baseline: str, note: str = NOTE) -> list[str]:
     """The meaning of the verdicts; nothing where nothing was judged (`departures_note` says why)."""
-    notes = {"verdict": note, "value_verdict": VALUE_NOTE, "here": HERE_NOTE}
+    notes = {"verdict": note, "value_verdict": VALUE_NOTE}
     return [
-        text.format(baseline=baseline, not_run=NOT_RUN)
+        text.format(baseline=baseline)
         for column, text in notes.items()
         if any(record.get(column) not in (None, NOT_RUN) for record in records)
     ]
@@ -107,14 +98,7 @@ def _on_value(verdicts: Rows, record: Record) -> str | None:
 
 def _verdict(row: Mapping[str, str]) -> str:
     """The verdict, or with which artifact it is found: "judged with Table 4"."""
-    return row["verdict"] or _judged_with(row)
-
-
-def _here(row: Mapping[str, str], record: Record) -> str | None:
-    """The second verdict, or with which artifact it is found: "here: judged with Table 4"; None where there is none."""
-    if row["judged_with"] and row["verdict"] == NOT_RUN and record["departures"] and HAS_A_DIRECTION[row["kind"]]:
-        return f"here: {_judged_with(row)}"
-    return row["here"] or None
+    return word(row) or _judged_with(row)
 
 
 def _judged_with(row: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from hidden_dynamics.artifacts.base import Artifact
+from hidden_dynamics.claims import verdict
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.results import curves, summary
@@ -48,6 +49,11 @@ class Sources:
     @cached_property
     def costs(self) -> list[dict[str, str]]:
         return read_rows(self.path("costs"), costs.COLUMNS)
+
+    @cached_property
+    def claims(self) -> list[dict[str, str]]:
+        """The verdicts on all claims."""
+        return read_rows(self.path("claims"), verdict.COLUMNS)
 
     @cached_property
     def features(self) -> list[dict[str, str]]:

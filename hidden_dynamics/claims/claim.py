@@ -1,15 +1,13 @@
 """A claim: one comparison or one number. Each comparison is judged once, with the first artifact that has it."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.papers.published import Number
 
 BY_CLOCKS = "time_to_accuracy"  # the cost that is not measured apart: the clocks of the trained runs tell it
-
-SYMMETRIC = ("better", "steadier", "faster")  # whose test is the same when subject and reference change places
+SYMMETRIC = ("better", "faster")  # whose test is the same when subject and reference change places
 
 
 @dataclass(frozen=True)
@@ -17,7 +15,7 @@ class Claim:
     """One thing that the paper says and runs can contradict.
 
     Attributes:
-        kind: names its test (hidden_dynamics.claims.judge).
+        kind: names its test (hidden_dynamics.claims.kinds).
         says: the paper's sentence or table, in other words; `statement` is this claim's share of it.
         entries: the ids of the entries of published/claims.yaml that say it.
         also: what the other entries say, with their places.
@@ -77,12 +75,3 @@ class Claim:
     def family(self) -> str:
         """The tests over which p is adjusted: of one kind, on one metric of one table or figure, in one reading."""
         return ", ".join(filter(None, (self.artifact, self.kind, self.metric, self.reading)))
-
-    def stated(self) -> dict[str, Any]:
-        """All that is said of it, as JSON has it."""
-        return asdict(self) | {"ranked": [[*cell, number] for cell, number in self.ranked.items()]}
-
-
-def different_tests(claims: Iterable[Claim]) -> int:
-    """How many different tests there are."""
-    return len({claim.test for claim in claims})

@@ -1,208 +1,267 @@
-"""The verdicts on the claims that are judged with an artifact: a test for each kind of claim, adjusted over families.
-
-docs/claims.md gives the rules, of the second verdict, too.
-"""
+"""The verdicts on the claims that are judged with an artifact, as rows. docs/claims.md gives the rules."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from hidden_dynamics.claims.bench import Bench
+from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import Claim
-from hidden_dynamics.claims.comparisons import Claimed
-from hidden_dynamics.claims.directions import HAS_A_DIRECTION
-from hidden_dynamics.claims.evidence import Evidence
-from hidden_dynamics.claims.holm import holm
-from hidden_dynamics.claims.power import MOST
-from hidden_dynamics.claims.shown import Shown
-from hidden_dynamics.claims.tests_of_costs import printed_ratio, ratio
-from hidden_dynamics.claims.tests_of_courses import faster, gradients, reaches
-from hidden_dynamics.claims.tests_of_numbers import (
-    better,
-    gain,
-    not_better,
-    overfitting,
-    printed_mean,
-    similar,
-    steadier,
-)
-from hidden_dynamics.claims.tests_of_tables import ranking, smaller
-from hidden_dynamics.claims.verdict import (
-    COLUMNS,
-    INCONCLUSIVE,
-    NOT_RUN,
-    OF_THE_DIRECTION,
-    UNDECIDED_HERE,
-    Family,
-    Outcome,
-    decide,
-)
+from hidden_dynamics.claims.expand import Claimed
+from hidden_dynamics.claims.kinds import KINDS, LEARNING, PAPER_RUNS, Result
+from hidden_dynamics.claims.samples import Evidence
+from hidden_dynamics.claims.statistics import MOST, Sample, holm
+from hidden_dynamics.claims.verdict import COLUMNS, FAILS, HOLDS, NOT_RUN, UNDECIDED, plain
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.claims import Definitions
+from hidden_dynamics.results import naive
 from hidden_dynamics.results.departures import data_text
-
-
-def value(bench: Bench, claim: Claim) -> Outcome:
-    """Our number against the printed one."""
-    return printed_mean(bench, claim) if claim.reference is None else printed_ratio(bench, claim)
-
-
-TESTS: dict[str, Callable[[Bench, Claim], Outcome]] = {
-    test.__name__: test
-    for test in (
-        *(better, not_better, similar, steadier, gain, overfitting),
-        *(faster, gradients, reaches, smaller, ranking, value, ratio),
-    )
-}
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its test's outcome, the family of this test, and the verdict.
-
-    Attributes:
-        here, here_reason: the second verdict, on the claim's direction under the scale's own conditions; "" without.
-        departures: of its runs from the paper; where there are any, it is no verdict on the paper's claim.
-        members: of the family, each claim's id and p.
-        definitions: those of published/claims.yaml.
-    """
+    """A claim with its test's result, the verdict, and `family`: of each of its tests the first claim's id and p."""
 
     claim: Claim
-    outcome: Outcome
-    family: Family
+    result: Result
+    family: Sequence[tuple[str, float]]
     verdict: str
     reason: str
-    here: str
-    here_reason: str
     departures: str
-    members: Sequence[tuple[str, float]]
-    definitions: Definitions
-
-    @property
-    def alpha(self) -> float:
-        """What the smallest p of the family is held to: Holm's first step."""
-        return self.definitions.alpha / max(1, self.family.tests)
-
-    @property
-    def detectable(self) -> float | None:
-        """The smallest difference or ratio that would have been found, among all tests of the family."""
-        return self.outcome.detectable(self.alpha) if self.outcome.detectable else None
-
-    @property
-    def seeds_needed(self) -> str:
-        """The seeds a model that would decide the printed difference, where these did not; "" where they did."""
-        return self._seeds(self.outcome.seeds_needed)
-
-    @property
-    def seeds_for_found(self) -> str:
-        """The same, of a true difference as large as the one found; "" where something else bars the verdict."""
-        barred = self.outcome.bars[not self.outcome.supports]
-        return "" if barred else self._seeds(self.outcome.seeds_for_found)
-
-    def _seeds(self, needed: Callable[[float], int | None] | None) -> str:
-        undecided = self.verdict == INCONCLUSIVE or self.here == UNDECIDED_HERE
-        if not undecided or needed is None:
-            return ""
-        return str(needed(self.alpha) or f"more than {MOST}")
+    nothing_learned: str = ""
+    p_adjusted: float | None = None
+    other_test: str = ""
 
 
-def judge(artifact: Shown, claims: Sequence[Claim], evidence: Evidence) -> list[Judged]:
+def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
     """A verdict on each claim."""
-    bench = Bench(artifact, evidence)
-    outcomes = [(claim, _outcome(bench, claim)) for claim in claims]
-    families: dict[str, dict[tuple, tuple[str, float]]] = {}  # {family: {test: (id of its first claim, p)}}
-    for claim, outcome in outcomes:
-        if outcome is not None and outcome.p is not None:
-            families.setdefault(claim.family, {}).setdefault(claim.test, (claim.id, outcome.p))
-    return [_judged(bench, claim, outcome, families.get(claim.family, {})) for claim, outcome in outcomes]
+    departing = {claim.id: evidence.departures(claim) for claim in claims}
+    results = {claim.id: _result(evidence, claim, departing[claim.id]) for claim in claims}
+    families: dict[str, dict[tuple, tuple[str, float, float]]] = {}
+    for claim in claims:
+        result = results[claim.id]
+        if result.p is not None:
+            other = result.other[2] if result.other else result.p
+            families.setdefault(claim.family, {}).setdefault(claim.test, (claim.id, result.p, other))
+    adjusted = {
+        name: dict(
+            zip(tests, zip(*(holm([test[i] for test in tests.values()]) for i in (1, 2)), strict=True), strict=True)
+        )
+        for name, tests in families.items()
+    }
+    found = []
+    for claim in claims:
+        family = [(name, p) for name, p, _ in families.get(claim.family, {}).values()]
+        one = Judged(claim, results[claim.id], family, NOT_RUN, results[claim.id].reason, departing[claim.id])
+        asked = not evidence.absent(claim) and _is_asked(evidence, claim, one.departures)
+        p = adjusted.get(claim.family, {}).get(claim.test, (None, None))
+        found.append(_judged(one, *p, evidence.definitions.alpha) if asked else one)
+    return found
 
 
-def verdicts(artifact: Shown, claimed: Claimed, evidence: Evidence) -> list[dict[str, Any]]:
+def verdicts(claimed: Claimed, evidence: Evidence) -> list[dict[str, Any]]:
     """A row for each claim on the artifact (hidden_dynamics.claims.verdict.COLUMNS).
 
     Those that are judged with another artifact have its name, and no verdict unless it could not be judged here either.
     """
-    bench = Bench(artifact, evidence)
-    rows = [_row(bench, judged) for judged in judge(artifact, claimed.here, evidence)]
+    judged = judge(evidence, claimed.here)
+    counted = counted_once(judged, evidence)
+    rows = [_row(evidence, one, counted[one.claim.id]) for one in judged]
     for claim, other in claimed.elsewhere:
-        not_run = bool(bench.absent(claim) or bench.departures(claim))
-        rows.append(_about(bench, claim) | {"judged_with": other, "verdict": NOT_RUN if not_run else ""})
+        not_run = bool(evidence.absent(claim)) or not _is_asked(evidence, claim, evidence.departures(claim))
+        rows.append(_about(evidence, claim) | {"judged_with": other, "verdict": NOT_RUN if not_run else ""})
     return rows
 
 
-def _outcome(bench: Bench, claim: Claim) -> Outcome | None:
-    """None without runs."""
-    return None if bench.absent(claim) else TESTS[claim.kind](bench, claim)
+def counted_once(judged: Sequence[Judged], evidence: Evidence) -> dict[str, bool]:
+    """{id: whether the verdict counts}: of claims that one test decides the first; of metrics of the same runs one.
 
-
-def _judged(bench: Bench, claim: Claim, outcome: Outcome | None, tests: dict[tuple, tuple[str, float]]) -> Judged:
-    members = list(tests.values())
-    adjusted = dict(zip(tests, holm([p for _, p in members]), strict=True))
-    has_p = outcome is not None and outcome.p is not None
-    family = Family(claim.family, len(members), adjusted[claim.test] if has_p else None)
-    departures = bench.departures(claim)
-    if outcome is None or departures:
-        verdict, reason = NOT_RUN, departures or bench.absent(claim)
-    else:
-        verdict, reason = decide(outcome, family, bench.definitions.alpha)
-    here = _here(bench, claim, outcome, family) if departures else ("", "")
-    return Judged(claim, outcome or Outcome(), family, verdict, reason, *here, departures, members, bench.definitions)
-
-
-def _here(bench: Bench, claim: Claim, outcome: Outcome | None, family: Family) -> tuple[str, str]:
-    """The second verdict and its reason, of a claim whose runs depart from the paper; two times "" where it has none.
-
-    The family is that of the first: all tests of its kind, metric and artifact, whether their runs depart or not. So p
-    is adjusted over no fewer tests than those of either verdict.
+    It is the first test metric that config/metrics.yaml has, else the first train metric: the validation error of a
+    run is no second answer.
     """
-    if outcome is None or not bench.configuration.scale.directions or not HAS_A_DIRECTION[claim.kind]:
-        return "", ""
-    return decide(outcome, family, bench.definitions.alpha, OF_THE_DIRECTION)
+    metrics = enumerate(evidence.configuration.metrics)
+    order = {metric: (metric.split("_")[0] != "test", index) for index, metric in metrics}
+    first: dict[tuple, Judged] = {}
+    for one in judged:
+        kind, task, _, *rest = one.claim.test
+        key = (kind, task, one.claim.reading, *rest[:3])
+        best = first.setdefault(key, one)
+        if order[one.claim.metric] < order[best.claim.metric]:
+            first[key] = one
+    chosen = {one.claim.id for one in first.values()}
+    return {one.claim.id: one.claim.id in chosen for one in judged}
 
 
-def _about(bench: Bench, claim: Claim) -> dict[str, Any]:
+def _is_asked(evidence: Evidence, claim: Claim, departures: str) -> bool:
+    """Whether runs that depart from the paper answer it: at scales that ask for directions, of kinds that have one."""
+    return not departures or (evidence.configuration.scale.directions and KINDS[claim.kind].directional)
+
+
+def _result(evidence: Evidence, claim: Claim, departures: str) -> Result:
+    absent = evidence.absent(claim)
+    if absent or not _is_asked(evidence, claim, departures):
+        return Result(reason=absent or departures)
+    return KINDS[claim.kind].test(claim, evidence)
+
+
+def _judged(one: Judged, p_adjusted: float | None, p_of_other: float | None, alpha: float) -> Judged:
+    result, tests, other = one.result, len(one.family), ""
+    if result.supports is None:
+        return replace(one, verdict=UNDECIDED)
+    verdict, reason = _decided(result, result.supports, p_adjusted, tests, alpha)
+    if result.other:
+        name, supports, p = result.other
+        otherwise, _ = _decided(result, supports, p_of_other, tests, alpha)
+        other = f"{otherwise} by {name} (p = {plain(p, 2)})" if otherwise != verdict else ""
+    return replace(one, p_adjusted=p_adjusted, other_test=other, **_gate(one, verdict, reason))
+
+
+def _gate(one: Judged, verdict: str, reason: str) -> dict[str, str]:
+    """No verdict where the side that is ahead has not beaten the best naive answer; else what is behind is named."""
+    idle = [runs for runs in one.result.samples if runs.learned(LEARNING) is False]
+    if not idle or not one.result.ahead:
+        return {"verdict": verdict, "reason": reason}
+    names = " and ".join(dict.fromkeys(runs.label for runs in idle))
+    sides = [name for name, runs in zip(("subject", "reference"), one.result.samples, strict=False) if runs in idle]
+    nothing = "both" if len(sides) > 1 else "".join(sides)
+    if any(runs in idle for runs in one.result.ahead):
+        text = f"nothing learned: {names} did not beat {idle[0].naive_name}"
+        return {"verdict": UNDECIDED, "reason": text, "nothing_learned": nothing}
+    text = f"{names}, behind, has learned nothing"
+    return {"verdict": verdict, "reason": "; ".join(filter(None, (reason, text))), "nothing_learned": nothing}
+
+
+def _decided(result: Result, supports: bool, p_adjusted: float | None, tests: int, alpha: float) -> tuple[str, str]:
+    """(verdict, reason)."""
+    bar = result.bars[not supports]
+    if p_adjusted is not None and p_adjusted >= alpha:
+        alone = f"p < {alpha:g} alone, but not among the {tests} tests of its family" if result.p < alpha else ""
+        doubt = "chance agrees as well" if result.tau is not None else "the seeds’ spread allows both"
+        return UNDECIDED, "; ".join(filter(None, (alone or bar or doubt, result.reason)))
+    if bar:
+        return UNDECIDED, bar
+    return HOLDS if supports else FAILS, result.reason
+
+
+# --------------------------------------------------------------------------------------------------------------- Rows
+
+
+def _about(evidence: Evidence, claim: Claim) -> dict[str, Any]:
     """What a row says of the claim itself."""
     own = {key: getattr(claim, key) for key in COLUMNS if hasattr(claim, key)}
-    sides = {"subject": _variant(bench, claim.subject), "reference": _variant(bench, claim.reference)}
+    sides = {"subject": _variant(evidence, claim.subject), "reference": _variant(evidence, claim.reference)}
     return {**dict.fromkeys(COLUMNS, ""), **own, **sides, "entries": " ".join(claim.entries), "family": ""}
 
 
-def _row(bench: Bench, judged: Judged) -> dict[str, Any]:
-    claim, outcome, family = judged.claim, judged.outcome, judged.family
-    rows = [row for cell in claim.cells for row in bench.rows(claim, cell)]
-    data = [data_text(bench.configuration, row) for row in rows]
-    found = {key: _cell(getattr(outcome, key)) for key in COLUMNS if hasattr(outcome, key)}
-    tested = outcome.p is not None
+def _row(evidence: Evidence, judged: Judged, counted: bool) -> dict[str, Any]:
+    claim, result = judged.claim, judged.result
+    rows = [row for cell in claim.cells for row in evidence.rows(claim, cell)]
+    tested = result.p is not None
     return {
-        **_about(bench, claim),
-        **found,
+        **_about(evidence, claim),
         "verdict": judged.verdict,
         "reason": judged.reason,
-        "here": judged.here,
-        "here_reason": judged.here_reason,
-        "level": judged.definitions.level if tested and not math.isnan(outcome.low) else "",
-        "p_adjusted": _cell(family.p_adjusted),
-        "family": family.name if tested else "",
-        "tests": family.tests if tested else "",
-        "detectable": _cell(judged.detectable),
-        "seeds_needed": judged.seeds_needed,
-        "seeds_for_found": judged.seeds_for_found,
+        "counted": counted and judged.verdict != NOT_RUN,
+        "test": result.test,
+        **_numbers(evidence, judged),
+        "p": _cell(result.p),
+        "p_adjusted": _cell(judged.p_adjusted),
+        "family": claim.family if tested else "",
+        "tests": len(judged.family) if tested else "",
+        "other_test": judged.other_test,
+        **_naive(evidence, judged),
+        "n_subject": len(result.samples[0].values) if result.samples else "",
+        "n_reference": len(result.samples[1].values) if len(result.samples) > 1 else "",
+        "found": result.found,
         "published": _published(claim),
         "stand_in": any(row["stand_in_for"] for row in rows),
-        "data": "; ".join(dict.fromkeys(data)),
+        "data": "; ".join(dict.fromkeys(data_text(evidence.configuration, row) for row in rows)),
         "departures": judged.departures,
         "runs": " ".join(dict.fromkeys(row["directory"] for row in rows if "directory" in row)),
     }
 
 
-def _variant(bench: Bench, cell: Cell | None) -> str:
+def _numbers(evidence: Evidence, judged: Judged) -> dict[str, Any]:
+    """Estimate and interval, what would have been found, and the standardised difference."""
+    result, definitions = judged.result, evidence.definitions
+    if result.estimate is None:
+        single = result.tau if result.tau is not None else result.ratio
+        return {"estimate": _cell(single)}
+    # An equivalence test at the level 1 - a is one of whether the interval of level 1 - 2 a is within the margin.
+    level = definitions.level if result.margin is None else round(2 * definitions.level - 1, 12)
+    shown = math.exp if result.logarithms else float
+    low, high = result.estimate.interval(level)
+    alpha = definitions.alpha / max(1, len(judged.family))
+    undecided = judged.verdict == UNDECIDED
+    return {
+        "estimate": shown(result.estimate.value),
+        "low": shown(low),
+        "high": shown(high),
+        "level": level,
+        "detectable": _cell(_detectable(result, alpha, definitions.power)),
+        "seeds_needed": _seeds(result, alpha, definitions.power) if undecided else "",
+        **_effect(judged.claim, result, definitions.level),
+    }
+
+
+def _detectable(result: Result, alpha: float, power: float) -> float:
+    if result.margin is not None:
+        return statistics.detectable_within(result.estimate, alpha, power)
+    smallest = statistics.detectable(result.estimate, alpha, power)
+    return math.exp(result.way * smallest) if result.logarithms else smallest
+
+
+def _seeds(result: Result, alpha: float, power: float) -> str:
+    """The seeds a model that would find the printed difference; "" where there is none."""
+    if not result.gap:
+        return ""
+    needed = statistics.seeds_needed(result.gap, result.stds, alpha, result.samples[0].overlap, power)
+    return str(needed or f"more than {MOST}")
+
+
+def _effect(claim: Claim, result: Result, level: float) -> dict[str, float]:
+    """Hedges' g, positive in the claim's direction, with the interval of the difference in the same deviations."""
+    samples = [runs.sample for runs in result.samples]
+    if len(samples) != 2 or math.isnan(statistics.hedges_g(1.0, samples)):
+        return {}
+    ends = (result.estimate.value, *sorted(result.estimate.interval(level), key=lambda end: result.way * end))
+    effects = (result.way * statistics.hedges_g(end, samples) for end in ends)
+    own = dict(zip(("effect", "effect_low", "effect_high"), effects, strict=True))
+    if None in claim.printed or None in (number.std for number in claim.printed) or claim.kind == "gain":
+        return own
+    printed = [Sample(number.value, number.std, number.runs or PAPER_RUNS) for number in claim.printed]
+    theirs = result.way * statistics.hedges_g(printed[0].mean - printed[1].mean, printed)
+    return own | ({} if math.isnan(theirs) else {"published_effect": theirs})
+
+
+def _naive(evidence: Evidence, judged: Judged) -> dict[str, Any]:
+    """The naive answer that the gate holds models to, and the sampling error of the one test set."""
+    runs = next((runs for runs in judged.result.samples if runs.naive), None)
+    text = f"{runs.naive_name}: {plain(sum(runs.naive.values()) / len(runs.naive), 4)}" if runs else ""
+    error = _cell(_test_error(evidence, judged))
+    return {"naive": text, "nothing_learned": judged.nothing_learned, "test_error": error}
+
+
+def _test_error(evidence: Evidence, judged: Judged) -> float | None:
+    """Of an accuracy or an AUC on a test set that all seeds share, in the unit shown."""
+    claim, samples = judged.claim, judged.result.samples
+    if not samples or not samples[0].values or evidence.blocked(claim) or "test_set" not in samples[0].rows[0]:
+        return None
+    factor, size = evidence.configuration.metrics[claim.metric].factor, naive.test_set(samples[0].rows[0])
+    share = samples[0].sample.mean / factor if len(samples[0].values) > 1 else samples[0].values[0] / factor
+    if claim.metric.startswith("test_") and claim.metric.endswith("accuracy") and size.get("size"):
+        return factor * statistics.error_of_share(share, size["size"])
+    if claim.metric == "test_auc" and size.get("positive"):
+        return factor * statistics.error_of_auc(share, size["positive"], size["size"] - size["positive"])
+    return None
+
+
+def _variant(evidence: Evidence, cell: Cell | None) -> str:
     """The model with its size as run; with the paper's, where it is not configured at this scale."""
     if cell is None:
         return ""
     try:
-        return resolve(bench.configuration, *cell, bench.configuration.seeds[0]).variant
+        return resolve(evidence.configuration, *cell, evidence.configuration.seeds[0]).variant
     except UserError:
         return f"{cell.model}-{cell.size}"
 

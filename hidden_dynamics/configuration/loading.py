@@ -199,9 +199,10 @@ def _merge_tasks(parts: Mapping, raw: Mapping, scale: str, settings: Mapping) ->
     for model, entry in parts["models"].items():
         for task, joined in entry.tasks.items():
             known(task, content, "task", f"config/models.yaml: {model}.tasks")
-            if model in content[task]["models"]:
+            models = content[task]["models"]  # an anchor may have made them those of another task, too
+            if model in models:
                 raise mistake(f"config/models.yaml: {model}.tasks.{task}", "config/tasks.yaml configures it already.")
-            content[task]["models"][model] = {**joined.given(), "extra": True}
+            content[task] = content[task] | {"models": models | {model: joined.given() | {"extra": True}}}
     tasks = _checked_tasks(parts, content, "config/models.yaml: tasks")
     for change, origin in (
         (raw["scales"][scale]["tasks"], f"config/scales.yaml: {scale}.tasks"),
@@ -300,6 +301,9 @@ def _check_names(c: Configuration) -> None:
     for name in c.settings.leave_out:
         known(name, c.datasets, "dataset", "config.yaml: leave_out")
     _check_readings(c.readings, c.settings.readings, "config.yaml: readings")
+    for name, model in c.models.items():
+        for task in model.tasks if model.control_of else ():
+            known(model.control_of, c.tasks[task].models, "model", f"config/models.yaml: {name}.control_of")
     for name, reading in c.readings.items():
         for model in reading.models or ():
             known(model, c.models, "model", f"config/readings.yaml: {name}.models")

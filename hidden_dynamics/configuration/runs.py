@@ -125,6 +125,7 @@ def _resolved(configuration: Configuration, cell: Cell, seeds: Iterable[int]) ->
     if paper_size not in settings.run_sizes:
         sizes = ", ".join(map(str, settings.run_sizes))
         raise UserError(f"task {task}, model {model}: no size {paper_size}. Configured: {sizes}.", key=f"{task}.models")
+    settings, own = entry.models[about.control_of or model], about.hyperparameters if about.control_of else {}
     by_size = settings.by_size[paper_size].given() if paper_size in settings.by_size else {}
     size = entry.sizes.get(paper_size, paper_size)
     readings = readings_taken(configuration, task, model)
@@ -142,10 +143,11 @@ def _resolved(configuration: Configuration, cell: Cell, seeds: Iterable[int]) ->
         "hyperparameters": merge(
             {"hidden_size": size} if isinstance(size, int) else {},
             entry.hyperparameters,
-            about.hyperparameters,
+            configuration.models[about.control_of or model].hyperparameters,
             settings.hyperparameters,
             by_size.get("hyperparameters", {}),
             consequences["hyperparameters"],
+            own,
         ),
         "task_settings": merge(entry.settings, consequences["settings"]),
         "dataset": entry.dataset,
@@ -176,12 +178,12 @@ def find(configuration: Configuration, task: str, variant: str, seed: int) -> Ru
 
 
 def extra_cells(configuration: Configuration) -> list[Cell]:
-    """Those of the models that joined tasks in config/models.yaml: the user's own."""
+    """Those of the models that joined tasks in config/models.yaml: the user's own. Controls are none of them."""
     return [
         Cell(task, model, size)
         for task, entry in configuration.tasks.items()
         for model, settings in entry.models.items()
-        if settings.extra
+        if settings.extra and not configuration.models[model].control_of
         for size in settings.run_sizes
     ]
 
@@ -205,8 +207,9 @@ def readings_taken(configuration: Configuration, task: str, model: str) -> dict[
     """The value of each reading that concerns this model on this task.
 
     The most particular choice wins: the model's on this task, the task's, then config.yaml's; by name, then by default.
+    A control takes those of its model.
     """
-    entry = configuration.tasks[task]
+    entry, model = configuration.tasks[task], configuration.models[model].control_of or model
     choices = [entry.models[model].readings, entry.readings, configuration.settings.readings]
     taken = {}
     for name, reading in configuration.readings.items():

@@ -264,12 +264,15 @@ class Model(Entry):
 
     Attributes:
         note: what of it is our choice, a clause; tables of results say it.
+        control_of: the model whose settings it has on each of its tasks, but for its own `hyperparameters`, which win.
+            It is shown where an artifact names it, and nowhere else.
     """
 
     label: str
     colour: str
     network: ClassName | None = None
     core: ClassName | None = None
+    control_of: str | None = None
     hyperparameters: Free = {}
     note: Text | None = None
     tasks: dict[str, Joining] = {}
@@ -278,6 +281,15 @@ class Model(Entry):
     def _is_built_of_something(self) -> "Model":
         if not (self.network or self.core):
             raise PydanticCustomError("no_class", "expected an entry with a core, or a network of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _has_the_settings_of_another(self) -> "Model":
+        own = [key for joined in self.tasks.values() for key in joined.given() if key != "sizes"]
+        if self.control_of and own:
+            raise PydanticCustomError(
+                "control", "expected of a control its sizes alone: other settings are its model’s"
+            )
         return self
 
 
@@ -418,8 +430,9 @@ class Scale(Entry):
     """How much of the papers is run: on which data, in which sizes and for how long.
 
     Attributes:
-        directions: whether claims are also judged for their direction under this scale's own conditions, where these
-            depart from the paper's.
+        processes: in which costs are measured, one after another.
+        directions: whether claims are judged for their direction under this scale's own conditions, where these depart
+            from the paper's.
     """
 
     about: str
@@ -430,4 +443,5 @@ class Scale(Entry):
     together: Together
     tasks: dict[str, TaskChange]
     artifacts: dict[str, Free] = {}
+    processes: Whole = 3
     directions: bool = False

@@ -1,14 +1,16 @@
 """The costs of training and evaluation: time and memory of runs side by side, on the machine at hand.
 
 A training step is forward, loss, backward, clipping and optimiser, an evaluation forward and loss; the batch is the
-task's first one, and is there already. hidden_dynamics.measurements.interleaved says how time and memory are taken.
+task's first one, and is there already. hidden_dynamics.measurements.interleaved says how time and memory are taken. All
+of it is done in several processes, one after another: a process has its own places in memory and its own choice of
+kernels, which all its rounds share.
 """
 
 import datetime
 import functools
 import json
 import multiprocessing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -34,7 +36,6 @@ from hidden_dynamics.measurements.interleaved import (
     subject_of,
     training_step,
 )
-from hidden_dynamics.measurements.rounds import Ratio, median_with_interval
 from hidden_dynamics.training import devices
 
 ACTIONS = {"training": training_step, "evaluation": evaluation_step}
@@ -42,50 +43,86 @@ ACTIONS = {"training": training_step, "evaluation": evaluation_step}
 
 @dataclass(frozen=True)
 class Circumstances:
-    """The circumstances of a measurement: device, CPU threads, samples in a batch, rounds of timing."""
+    """The circumstances of a measurement: device, CPU threads, samples in a batch, processes, rounds in each."""
 
     device: torch.device
     threads: int
     batch_size: int
+    processes: int
     rounds: int
+
+
+@dataclass(frozen=True)
+class Session:
+    """What one process measured.
+
+    Attributes:
+        batches: of each model, its columns on the batch.
+        times: seconds by (model, quantity), round by round.
+        memory: peak bytes by model and quantity.
+    """
+
+    batches: Mapping[str, Mapping[str, int]]
+    times: Sequence[Mapping[tuple[str, str], float]]
+    memory: Mapping[str, Mapping[str, int]]
 
 
 def measure(
     configuration: Configuration, runs: Sequence[Run], baseline: str, circumstances: Circumstances
 ) -> Iterator[dict[str, Any]]:
-    """Two times and two memories of every run, by column (hidden_dynamics.measurements.costs.COLUMNS).
+    """Two times and two memories of every run in every process, by column (hidden_dynamics.measurements.costs.COLUMNS).
 
     Args:
         runs: of one task, a model each.
         baseline: the model among them that the others are held to.
     """
     path = configuration.paths.prepared(runs[0].spec["dataset"], runs[0].spec["data"])
-    data = prepared.load(path)
-    subjects = [subject_of(run, data.arrays, circumstances.device, circumstances.batch_size) for run in runs]
-    times = time_of(subjects, circumstances.device, circumstances.rounds)
-    memory = memory_of(subjects, path, circumstances)
-    about = describe_machine(circumstances) | describe_data(configuration, runs[0].task, data.provenance)
-    for subject in subjects:
-        row = {**describe(configuration, subject), **about}
-        for quantity, value, ratio, rounds in values_of(subject, times, memory, baseline):
-            unit = configuration.metrics[quantity].unit
-            ratios = {"ratio": ratio.median, "ratio_low": ratio.low, "ratio_high": ratio.high}
-            yield {**row, "quantity": quantity, "value": value, "unit": unit, **ratios, "rounds": rounds}
+    provenance = prepared.load(path).provenance
+    about = describe_machine(circumstances) | describe_data(configuration, runs[0].task, provenance)
+    implementations = {run.model: run.classes.get("core", run.classes["network"]) for run in runs}
+    about["reference_implementation"] = implementations[baseline]
+    for process in range(circumstances.processes):
+        session = session_of(runs, path, circumstances)
+        for run in runs:
+            row = {**describe(configuration, run), **session.batches[run.model], **about, "process": process}
+            row["implementation"] = implementations[run.model]
+            for quantity, value, ratio, rounds in values_of(run.model, session, baseline):
+                unit = configuration.metrics[quantity].unit
+                yield {**row, "quantity": quantity, "value": value, "unit": unit, "ratio": ratio, "rounds": rounds}
 
 
-def values_of(
-    subject: Subject, times: Sequence[Mapping], memory: Mapping[str, Mapping[str, int]], baseline: str
-) -> Iterator[tuple[str, float, Ratio, int]]:
-    """(quantity, value per sample in ms or MB, ratio to the baseline, rounds) of one model."""
-    model = subject.run.model
+def session_of(runs: Sequence[Run], path: str, circumstances: Circumstances) -> Session:
+    """Times, and on a GPU memory, of one process; on a CPU the memory of a process for each model."""
+    session = in_fresh_process("spawn", "their costs", timed, runs, path, circumstances)
+    if circumstances.device.type == "cuda":
+        return session
+    memory = {
+        run.model: in_fresh_process("forkserver", run.id, resident_memory, run, path, circumstances) for run in runs
+    }
+    return Session(session.batches, session.times, memory)
+
+
+def timed(runs: Sequence[Run], path: str, circumstances: Circumstances) -> Session:
+    """All that this process measures of the runs; for a process that does nothing else."""
+    device = circumstances.device
+    devices.set_arithmetic(circumstances.threads, runs[0].spec["precision"])
+    arrays = prepared.load(path).arrays
+    subjects = [subject_of(run, arrays, device, circumstances.batch_size) for run in runs]
+    times = time_of(subjects, device, circumstances.rounds)
+    memory = allocated_memory(subjects, device) if device.type == "cuda" else {}
+    return Session({subject.run.model: describe_batch(subject) for subject in subjects}, times, memory)
+
+
+def values_of(model: str, session: Session, baseline: str) -> Iterator[tuple[str, float, float | None, int]]:
+    """(quantity, value per sample in ms or MB, ratio to the baseline, rounds) of one model in one process."""
+    samples = session.batches[model]["batch"]
     for quantity in TIMES:
-        milliseconds = median(seconds[model, quantity] for seconds in times) * 1e3 / subject.samples
-        ratios = ratios_within_rounds(times, (model, quantity), (baseline, quantity))
-        yield quantity, milliseconds, median_with_interval(ratios), len(times)
+        milliseconds = median(seconds[model, quantity] for seconds in session.times) * 1e3 / samples
+        ratio = median(ratios_within_rounds(session.times, (model, quantity), (baseline, quantity)))
+        yield quantity, milliseconds, ratio, len(session.times)
     for quantity in MEMORIES:
-        held, compared = memory[model][quantity], memory[baseline][quantity]
-        ratio = Ratio(held / compared, None, None) if compared else Ratio(None, None, None)
-        yield quantity, held / 1e6 / subject.samples, ratio, 1
+        held, compared = session.memory[model][quantity], session.memory[baseline][quantity]
+        yield quantity, held / 1e6 / samples, held / compared if compared else None, 1
 
 
 def time_of(subjects: Sequence[Subject], device: torch.device, rounds: int) -> list[dict[tuple[str, str], float]]:
@@ -100,44 +137,42 @@ def time_of(subjects: Sequence[Subject], device: torch.device, rounds: int) -> l
     return interleaved(actions, rounds)
 
 
-def memory_of(subjects: Sequence[Subject], path: str, circumstances: Circumstances) -> dict[str, dict[str, int]]:
-    """Peak bytes of each model's steps beyond what was held before, by model and quantity.
+def allocated_memory(subjects: Sequence[Subject], device: torch.device) -> dict[str, dict[str, int]]:
+    """Peak bytes of each model's steps on a GPU beyond what was held before, by model and quantity."""
+    return {
+        subject.run.model: {
+            f"{kind}_memory": allocated_beyond(functools.partial(step, subject, subject.batch), device)
+            for kind, step in ACTIONS.items()
+        }
+        for subject in subjects
+    }
+
+
+def in_fresh_process(method: str, about: str, function: Callable, *arguments: Any) -> Any:
+    """What a function gives in a process of its own.
 
     Args:
-        path: of the prepared data, for the processes that measure on a CPU.
+        method: "spawn", a process that shares nothing with this one; or "forkserver", whose processes have all imported
+            torch and done nothing else, and share the places that the libraries have in memory.
+        about: what is measured, for the error.
     """
-    if circumstances.device.type == "cuda":
-        return {
-            subject.run.model: {
-                f"{kind}_memory": allocated_beyond(
-                    functools.partial(step, subject, subject.batch), circumstances.device
-                )
-                for kind, step in ACTIONS.items()
-            }
-            for subject in subjects
-        }
-    return {subject.run.model: in_fresh_process(subject.run, path, circumstances) for subject in subjects}
-
-
-def in_fresh_process(run: Run, path: str, circumstances: Circumstances) -> dict[str, int]:
-    """`resident_memory` in a process that has done nothing but import torch."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["torch"])  # once for all of them: it takes longer than the measurement
+    context = multiprocessing.get_context(method)
+    if method == "forkserver":
+        context.set_forkserver_preload(["torch"])  # once for all of them: it takes longer than the measurement
     with ProcessPoolExecutor(1, mp_context=context) as executor:
         try:
-            job = executor.submit(resident_memory, run, path, circumstances.batch_size, circumstances.threads)
-            return job.result()
+            return executor.submit(function, *arguments).result()
         except BrokenProcessPool:
             raise UserError(
-                f"{run.id}: the process that measured its memory was killed; did this machine run out of memory? "
+                f"{about}: the process that measured it was killed; did this machine run out of memory? "
                 "--batch takes fewer samples."
             ) from None
 
 
-def resident_memory(run: Run, path: str, batch_size: int, threads: int) -> dict[str, int]:
+def resident_memory(run: Run, path: str, circumstances: Circumstances) -> dict[str, int]:
     """Peak bytes of a run's steps beyond what this process held before; for a process that did nothing else."""
-    devices.set_arithmetic(threads, run.spec["precision"])
-    subject = subject_of(run, prepared.load(path).arrays, torch.device("cpu"), batch_size)
+    devices.set_arithmetic(circumstances.threads, run.spec["precision"])
+    subject = subject_of(run, prepared.load(path).arrays, torch.device("cpu"), circumstances.batch_size)
     one = first_batch(run, subject.task, 1)
     for step in ACTIONS.values():  # what the libraries load and the optimisers make at their first use does not count
         step(subject, one)
@@ -146,20 +181,20 @@ def resident_memory(run: Run, path: str, batch_size: int, threads: int) -> dict[
     return {f"{kind}_memory": peak for kind, peak in zip(kinds, peaks, strict=True)}
 
 
-def describe(configuration: Configuration, subject: Subject) -> dict[str, Any]:
-    run = subject.run
+def describe(configuration: Configuration, run: Run) -> dict[str, Any]:
     return {
         "task": run.task,
         "model": run.model,
         "label": configuration.models[run.model].label,
         "size": run.spec["hyperparameters"].get("hidden_size"),
         "paper_size": run.paper_size,
-        "batch": subject.samples,
-        "steps": subject.steps,
-        "samples_per_epoch": subject.samples_per_epoch,
         "readings": json.dumps(run.spec["readings"], sort_keys=True),
         "precision": run.spec["precision"],
     }
+
+
+def describe_batch(subject: Subject) -> dict[str, int]:
+    return {"batch": subject.samples, "steps": subject.steps, "samples_per_epoch": subject.samples_per_epoch}
 
 
 def describe_machine(circumstances: Circumstances) -> dict[str, Any]:

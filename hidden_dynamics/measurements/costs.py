@@ -1,4 +1,4 @@
-"""The format of a file of measured costs: a row for each model and quantity.
+"""The format of a file of measured costs: a row for each model and quantity in each process.
 
 Nothing here imports a numerical library. `hidden_dynamics.measurements.cost_measurement` measures.
 """
@@ -7,7 +7,8 @@ TIMES = ("training_time", "evaluation_time")  # per sample, in the units of conf
 MEMORIES = ("training_memory", "evaluation_memory")
 COLUMNS = (
     *("task", "model", "label", "size", "paper_size", "quantity", "value", "unit"),
-    *("ratio", "ratio_low", "ratio_high", "rounds", "batch", "steps", "samples_per_epoch"),
+    *("process", "ratio", "rounds", "implementation", "reference_implementation"),
+    *("batch", "steps", "samples_per_epoch"),
     *("device", "processor", "threads", "torch", "date", "scale"),
     *("dataset", "dataset_title", "stand_in_for", "readings", "precision"),
 )

@@ -115,7 +115,7 @@ def _seconds(action: Callable[[], Any], clock: Callable[[], float], wait: Callab
 
 
 def ratios_within_rounds(times: Sequence[Mapping[Name, float]], name: Name, baseline: Name) -> list[float]:
-    """Of each round, how many times as long as the baseline something took (hidden_dynamics.measurements.rounds)."""
+    """Of each round, how many times as long as the baseline something took."""
     return [seconds[name] / seconds[baseline] for seconds in times]
 
 

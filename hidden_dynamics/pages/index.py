@@ -12,11 +12,11 @@ from markupsafe import Markup
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.notes import scale_notes
-from hidden_dynamics.claims.rules import OF_THE_SECOND_VERDICT, rules
-from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN
+from hidden_dynamics.claims.verdict import COLUMNS, counts
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages import claims_list
 from hidden_dynamics.pages.sections import papers_of, reported, section_of, stand_ins
+from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import Row, read_rows
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -42,15 +42,10 @@ def index_page(configuration: Configuration, root: Path) -> str:
             configuration=configuration,
             provenance=_provenance(configuration, runs),
             papers=papers_of(sections),
-            verdicts=claims_list.verdicts_shown(claims),
-            not_run=NOT_RUN,
+            verdicts=list(counts(claims)),
             in_a_sentence=claims_list.in_a_sentence(claims),
-            rules=rules(),
-            findings=claims_list.findings,
-            second_in_a_sentence=claims_list.second_in_a_sentence(claims),
-            second_heading=claims_list.SECOND_HEADING,
-            second_rule=OF_THE_SECOND_VERDICT,
-            findings_here=claims_list.findings_here,
+            errors_in_a_sentence=claims_list.errors_in_a_sentence(claims),
+            definitions=load_claims().definitions,
         )
     )
 
@@ -86,6 +81,7 @@ def _jinja(results: str) -> jinja2.Environment:
         "object": json.loads,
         "relative": lambda path: os.path.relpath(path, results),
         "reported": reported,
+        "shown": claims_list.shown,
     }
     jinja.globals["own"] = lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8"))
     return jinja

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hidden_dynamics.artifacts import Artifact
-from hidden_dynamics.claims.verdict import NOT_RUN, counts, counts_here
+from hidden_dynamics.claims.verdict import counts
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.pages.claims_list import Group, groups
+from hidden_dynamics.pages.claims_list import judged
 from hidden_dynamics.pages.rendered import Picture, RenderedTable, picture_of, table_of
 from hidden_dynamics.results.rows import Row
 
@@ -23,18 +23,14 @@ class Section:
         shown: what rule render wrote of it.
         stand_ins: {title of a stand-in: titles of what it stands in for} of its data.
         runs: those that it was made of, each once (hidden_dynamics.results.summary.COLUMNS).
-        counts: of the claims that rest on it, by verdict.
-        counts_here: of these by second verdict, which most scales do not give.
-        groups: these claims.
+        claims: those that rest on it.
     """
 
     artifact: Artifact
     shown: RenderedTable | Picture
     stand_ins: Mapping[str, Sequence[str]]
     runs: Sequence[Row]
-    counts: Mapping[str, int]
-    counts_here: Mapping[str, int]
-    groups: Sequence[Group]
+    claims: Sequence[Row]
 
     @property
     def name(self) -> str:
@@ -48,7 +44,8 @@ class Section:
 
     @property
     def judged(self) -> dict[str, int]:
-        return {verdict: count for verdict, count in self.counts.items() if count and verdict != NOT_RUN}
+        """{verdict as shown: how many of the claims have it}, of those that were judged."""
+        return counts(judged(self.claims))
 
 
 @dataclass(frozen=True)
@@ -94,9 +91,7 @@ def section_of(artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], r
         shown=table_of(root / path) if table else picture_of(root / path),
         stand_ins=stand_ins(configuration, run_on),
         runs=[by_directory[run.directory] for run in artifact.runs],
-        counts=counts(own),
-        counts_here=counts_here(own),
-        groups=groups(own),
+        claims=own,
     )
 
 

@@ -23,13 +23,10 @@ Pair = Annotated[list[Whole], Field(min_length=2, max_length=2)]
 PaperSize = Annotated[
     Whole | Pair, expecting("one of the paper's sizes, or a pair: the subject's and the reference's", within=True)
 ]
-Compared = Literal[
-    "better", "not_better", "similar", "steadier", "gain", "faster", "overfitting", "gradients", "smaller"
-]
-OfOne = Literal["reaches"]
+Compared = Literal["better", "not_better", "similar", "steadier", "gain", "faster", "smaller"]
 OfATable = Literal["ordering", "value", "ratio"]
 OfOthers = Literal["all"]
-COMPARED, OF_ONE, OF_A_TABLE, OF_OTHERS = map(get_args, (Compared, OfOne, OfATable, OfOthers))
+COMPARED, OF_A_TABLE, OF_OTHERS = map(get_args, (Compared, OfATable, OfOthers))
 
 
 class Margin(Entry):
@@ -60,22 +57,27 @@ class Definitions(Entry):
     Attributes:
         level: of intervals; a verdict needs p < 1 - level after Holm's adjustment over its family.
         smoothing: the share of a run's iterations under the triangle that smooths a train loss.
-        early: the share of a sequence's steps that counts as first, and as last.
         costs: costs whose ratio is within 1 / (1 + costs) and 1 + costs are the same.
-        margins: by metric, and of the ratios of costs, `cost_ratio`.
-        vanished: gradients vanish where the first steps have less than this share of the last ones.
-        overfits: a model overfits where its test loss ends more than this share above its lowest.
+        margins: by metric, and of the ratios of costs, `cost_ratio`; of a published number.
+        unprinted: where the paper prints no number, the margin as a share of the best naive answer's score.
+        naive: by metric, what counts as an answer without learning where no task can compute one.
         power: the chance with which a detectable difference is found.
     """
 
     level: Share
     smoothing: Share
-    early: Annotated[float, Field(gt=0, le=0.5), expecting("a number above 0, at most 0.5")]
     costs: Share
     margins: dict[str, Margin]
-    vanished: Share
-    overfits: Share
+    unprinted: Share
+    naive: dict[str, float]
     power: Share
+
+    def margin(self, metric: str) -> Margin:
+        """
+        Raises:
+            UserError: no margin is defined for the metric.
+        """
+        return self.margins[known(metric, self.margins, "margin", f"{ORIGIN}: definitions.margins")]
 
     @property
     def alpha(self) -> float:
@@ -89,15 +91,15 @@ class ClaimEntry(Entry):
     Attributes:
         artifact: whose runs it rests on; of a claim of kind `all`, under which it is listed.
         says: what the paper says, in other words.
-        kind: one of `COMPARED`, of two models; of `OF_ONE`, of one; of `OF_A_TABLE`, of a whole table; or of
-            `OF_OTHERS`, of what other entries say.
+        kind: one of `COMPARED`, of two models; of `OF_A_TABLE`, of a whole table; or of `OF_OTHERS`, of what other
+            entries say.
+        reference: of `better`, none where the subject is held to the naive answer.
         tasks, metrics: all that the artifact shows, where they are not given. A `gain` is larger on the first of two
             tasks than on the second.
         sizes: one of the paper's sizes each, or a pair: the subject's and the reference's.
         times: of `smaller`, how many times as many parameters the reference has at least.
         of: of `all`, the entries that have to hold, but for so many (`but`).
         sufficient: of `all`, that the sentence may hold where its parts do not: they are the paper's evidence for it.
-        lacking: of `all`, what it is said of that no entry checks, in words.
         against_table: the paper's own table contradicts the sentence.
     """
 
@@ -106,8 +108,8 @@ class ClaimEntry(Entry):
     source: Text
     says: Text
     kind: Annotated[
-        Literal[Compared, OfOne, OfATable, OfOthers],
-        expecting(f"one of {', '.join((*COMPARED, *OF_ONE, *OF_A_TABLE, *OF_OTHERS))}"),
+        Literal[Compared, OfATable, OfOthers],
+        expecting(f"one of {', '.join((*COMPARED, *OF_A_TABLE, *OF_OTHERS))}"),
     ]
     tasks: Names | None = None
     metrics: Names | None = None
@@ -118,7 +120,6 @@ class ClaimEntry(Entry):
     of: Names | None = None
     but: Whole | None = None
     sufficient: Annotated[Literal[True], expecting("true, or no such key")] | None = None
-    lacking: Text | None = None
     against_table: Annotated[Literal[True], expecting("true, or no such key")] | None = None
 
     @model_validator(mode="after")
@@ -156,11 +157,12 @@ def _keys_of(kind: str) -> tuple[set[str], set[str]]:
     if kind in OF_A_TABLE:
         return set(), set()
     if kind in OF_OTHERS:
-        return {"of"}, {"but", "lacking", "sufficient"}
-    needed = {"subject", "sizes"} | ({"reference"} if kind in COMPARED else set())
-    if kind == "gain":
-        needed |= {"tasks"}
-    return needed, {"tasks", "metrics"} | ({"times"} if kind == "smaller" else set())
+        return {"of"}, {"but", "sufficient"}
+    needed = {"subject", "sizes"} | ({"tasks"} if kind == "gain" else set())
+    more = {"times"} if kind == "smaller" else set()
+    if kind == "better":
+        return needed, {"tasks", "metrics", "reference"}
+    return needed | {"reference"}, {"tasks", "metrics"} | more
 
 
 class Claims(Entry):
@@ -182,7 +184,7 @@ def load_claims(path: Path = FILE) -> Claims:
     """
     Raises:
         UserError: the file is missing, is not as it should be, names two entries alike, or one names a part that is
-            none.
+            none, or has neither a reference nor a naive answer to be held to.
     """
     content = typed(Claims, read_yaml(path), ORIGIN)
     names = [entry.id for entry in content.claims]
@@ -190,6 +192,10 @@ def load_claims(path: Path = FILE) -> Claims:
     if twice:
         text = f"{ORIGIN}: the id {', '.join(twice)} stands twice: give each entry its own."
         raise UserError(text, file=ORIGIN, key=twice[0])
+    for entry in content.claims:
+        if entry.kind == "better" and entry.reference is None:  # held to a naive answer that no task computes
+            for metric in entry.metrics or [""]:
+                known(metric, content.definitions.naive, "naive answer", f"{ORIGIN}: {entry.id}")
     parts = [entry.id for entry in content.claims if entry.kind not in OF_OTHERS]
     for entry in content.of_others:
         for part in entry.of:

@@ -12,12 +12,14 @@ import yaml
 from PIL import Image
 
 from hidden_dynamics.artifacts import Artifact, load_artifacts
+from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.configuration.loading import PARTS
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.publication import changed_settings
 from hidden_dynamics.publication.command import settings_of
 from hidden_dynamics.publication.crate import WORKFLOW, metadata
+from hidden_dynamics.publication.findings import page
 from hidden_dynamics.publication.readme import readme
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
 from hidden_dynamics.results import summary
@@ -52,7 +54,9 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     artifacts.sort(key=lambda one: (papers.index(one.paper), one.position))
     drawn = {_place(one): _drawn(one, root) for one in artifacts if not one.is_left_out}
     measured = [path for one in artifacts for name, path in one.inputs().items() if name in MEASUREMENTS]
+    claims = read_rows(root / paths.all_verdicts("csv"), COLUMNS)
     files = {
+        "findings.md": page(configuration, claims, {_place(one): one for one in artifacts}).encode(),
         "README.md": readme(configuration, runs, {_place(one): one for one in artifacts}).encode(),
         "verdicts.csv": (root / paths.all_verdicts("csv")).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
         "runs.csv": _csv(RUN_COLUMNS, runs),

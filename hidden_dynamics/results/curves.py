@@ -1,7 +1,7 @@
 """Training curves of several seeds, averaged: the points that a figure's panels draw."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,10 +10,15 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run, resampled
+from hidden_dynamics.results.naive import beats
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import FEWEST, mean_band, thin, triangular_moving_average
 
-COLUMNS = ("panel", "task", "model", "label", "variant", "x", "mean", "low", "high", "n", "seeds", "baseline", "window")
+COLUMNS = (
+    *("panel", "task", "model", "label", "variant", "x", "mean", "low", "high", "n", "seeds", "learned", "naive"),
+    "window",
+)
+DECIDING = "test_loss"  # by which a run has learned something
 MOST_POINTS = 500
 FEWEST_WINDOWS = 10  # that a curve is long: of fewer points, the window is smaller
 
@@ -33,8 +38,8 @@ def points_of(
 ) -> Iterator[dict[str, Any]]:
     """The points of all curves, by column: panel after panel, model after model, x ascending.
 
-    A curve has a band of confidence, or, of fewer than FEWEST seeds, their own values (`seeds`: a JSON list, with null
-    where a seed has none).
+    A curve has a band of confidence, or its seeds' own values (`seeds`: a JSON list, with null where a seed has none):
+    of fewer than FEWEST seeds, or where some have learned something and others nothing (`learned`: how many have).
 
     Args:
         runs: of the panels' tasks and sizes, model after model.
@@ -58,17 +63,27 @@ def averaged(panel: Panel, seeds: Sequence[RunFiles], share: float) -> Iterator[
     Args:
         share: `resampled` of `mean_band`.
     """
-    record = seeds[0].record()
+    records = [files.record() for files in seeds]
+    learned = learned_of(records)
     curves = [curve_of(files, panel.split, panel.against) for files in seeds]
     window = min(panel.window, max(1, max(y.size for _, y in curves) // FEWEST_WINDOWS))
     x, values = align([(x, triangular_moving_average(y, window)) for x, y in curves])
     n = (~np.isnan(values)).sum(axis=0)
     mean, low, high = mean_band(values, resampled=share)
-    about = {"label": record.get("label"), "baseline": record.get("baseline_loss"), "window": window}
+    own = learned is not None or 1 < len(seeds) < FEWEST
+    naive = json.dumps(records[0]["naive"].get(f"{panel.split}_loss", {}))
+    about = {"label": records[0]["label"], "learned": learned, "naive": naive, "window": window}
     for i in thin(x, MOST_POINTS):
-        numbers = {"x": x[i], "mean": mean[i], "low": low[i], "high": high[i], "n": n[i]}
-        own = json.dumps([as_number(value) for value in values[:, i]]) if 1 < len(seeds) < FEWEST else None
-        yield {**about, **{name: as_number(value) for name, value in numbers.items()}, "seeds": own}
+        numbers = {"x": x[i], "mean": mean[i], "n": n[i]} | ({} if own else {"low": low[i], "high": high[i]})
+        lines = json.dumps([as_number(value) for value in values[:, i]]) if own else None
+        yield {**about, **{name: as_number(value) for name, value in numbers.items()}, "seeds": lines}
+
+
+def learned_of(records: Sequence[Mapping[str, Any]]) -> int | None:
+    """The number of runs that have learned something, where others that finished have not; else None."""
+    finished = [record for record in records if record["status"] == "finished" and record["reported"]]
+    beaten = [beats(record["naive"], record["reported"]["metrics"], DECIDING, -1) for record in finished]
+    return beaten.count(True) if True in beaten and False in beaten else None
 
 
 def curve_of(files: RunFiles, split: str, against: str) -> tuple[NDArray, NDArray]:

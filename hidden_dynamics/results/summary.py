@@ -18,10 +18,10 @@ COLUMNS = (
     *("artifact", "scale", "task", "task_title", "model", "label", "variant", "size", "paper_size", "extra", "seed"),
     *("dataset", "dataset_title", "stand_in_for", "data", "data_digest"),
     *("parameters", "status", "diverged_at", "failure"),
-    *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured", "iterations", "baseline_loss"),
-    *("split", "limits"),
+    *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured", "iterations"),
+    *("naive", "test_set", "split", "limits"),
     *("readings", "hyperparameters", "training", "device", "precision", "threads", "training_seconds", "versions"),
-    *("directory", "fingerprint", "code"),
+    *("directory", "fingerprint", "code", "commit"),
 )
 
 
@@ -83,6 +83,7 @@ def _run_columns(configuration: Configuration, run: Run, record: Mapping[str, An
         "directory": run.directory,
         "fingerprint": record["fingerprint"],
         "code": record["code"],
+        "commit": record["commit"],
     }
 
 
@@ -101,7 +102,8 @@ def _outcome_columns(record: Mapping[str, Any]) -> dict[str, Any]:
         "reported_epoch": reported.get("epoch"),
         "measured": json.dumps(reported["metrics"]) if reported else None,
         "iterations": record["iterations"],
-        "baseline_loss": record["baseline_loss"],
+        "naive": _json(record["naive"]),
+        "test_set": _json_or_none(record["test_set"]),
         "split": _json_or_none(record.get("split")),
         "limits": _json_or_none(record.get("limits")),
         "device": record["device"],

@@ -17,7 +17,7 @@ from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, 
 from hidden_dynamics.results.seals import sealed
 from hidden_dynamics.system.files import atomic
 from hidden_dynamics.training.loop import History
-from hidden_dynamics.training.reported import chosen
+from hidden_dynamics.training.reported import chosen, of_course
 
 
 def write(
@@ -40,16 +40,20 @@ def write(
     _write_csv(directory / "metrics.csv", history.metrics)
     _write_csv(directory / "clock.csv", history.clock)
     _write_bytes(directory / "train_loss.npy", np.save, np.array(history.losses, dtype=np.float64))
+    norms = torch.stack(history.gradient_norms).numpy() if history.gradient_norms else np.empty((0, 0), np.float32)
     every = about["spec"]["training"].get("record_gradients")
     written = [name for name in OUTPUTS if name != "run.json"]
     if every is not None:
         written.append(GRADIENTS)
-        _write_gradients(directory / GRADIENTS, history, every)
+        _write_gradients(directory / GRADIENTS, norms, every)
     if predictions is not None:
         written.append(PREDICTIONS)
         _write_bytes(directory / PREDICTIONS, lambda handle, content: np.savez(handle, **content), predictions)
     weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
     _write_bytes(directory / WEIGHTS, lambda handle, content: torch.save(content, handle), weights)
+    reported = chosen(history.metrics, report)
+    if reported:
+        reported["metrics"] |= of_course(history.metrics, norms)
     record = {
         **about,
         "parameters": sum(parameter.numel() for parameter in network.parameters()),
@@ -57,7 +61,7 @@ def write(
         "diverged_at": history.diverged_at,
         "failure": history.failure,
         "averaged_since": history.averaged_since,
-        "reported": chosen(history.metrics, report),
+        "reported": reported,
         "iterations": history.iteration,
         "seconds": {"training": history.training_seconds, "evaluation": history.evaluation_seconds},
         "versions": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
@@ -75,9 +79,8 @@ def _write_bytes(path: Path, save: Callable[[IO[bytes], Any], None], content: An
         handle.write(buffer.getbuffer())
 
 
-def _write_gradients(path: Path, history: History, every: int) -> None:
+def _write_gradients(path: Path, norms: np.ndarray, every: int) -> None:
     """`iterations` (k,), counted from 0, and `norms` (k, T): ||dL/dh_t||_2 at each of them."""
-    norms = torch.stack(history.gradient_norms).numpy() if history.gradient_norms else np.empty((0, 0), np.float32)
     with atomic(path, "wb") as handle:
         np.savez(handle, iterations=np.arange(len(norms), dtype=np.int64) * every, norms=norms)
 

@@ -7,7 +7,10 @@ A task is a class with
     train_size                              examples in an epoch; None where data is drawn without end
     schedule(training, seed)                in the place of train_size, where batches are no examples in random order:
                                             as hidden_dynamics.tasks.schedule.Schedule
-    baseline_loss                           the loss of the best answer that ignores the input, or None
+    naive                                   may be left out: {metric: {name: score}} of the naive baselines on the sets
+                                            that are evaluated (hidden_dynamics.tasks.baselines)
+    test_set                                may be left out: {"size": ..., "positive": ...}, the number of test samples,
+                                            and of the positive ones where there are two classes, or None
     split                                   may be left out: {"series": ..., "train": ...}, how many examples there are
     limits                                  may be left out: {"test_mse": ...}, what the best possible predictor scores
     __init__(arrays, settings, seed, device)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from hidden_dynamics.data.tag_reports import TICKS
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows
+from hidden_dynamics.tasks import baselines
 from hidden_dynamics.tasks.partly_observed import SCORES, PartlyObserved, checked, split
 from hidden_dynamics.tasks.scoring import area_under_roc
 
@@ -77,6 +78,22 @@ class ActivityRecognition(PartlyObserved):
         """Of the rows asked, which are all rows of the chosen windows, in the order of time, then window."""
         within = np.argsort(np.argsort(asked.series.numpy(), kind="stable"), kind="stable")
         return torch.from_numpy(self.activity[chosen].ravel()[within])
+
+    @property
+    def test_set(self) -> dict[str, int | None]:
+        return baselines.test_set(len(self._labelled("test")))
+
+    def _labelled(self, part: str) -> Tensor:
+        """The classes of a part's rows that have one."""
+        labels = torch.from_numpy(self.activity[self.parts[part]]).flatten()
+        return labels[labels >= 0]
+
+    def _naive(self, part: str) -> baselines.Scores:
+        accuracy = baselines.majority(self._labelled(part))
+        return {
+            f"{part}_time_point_accuracy": {baselines.MAJORITY: accuracy},
+            f"{part}_time_point_auc": {baselines.CHANCE: 0.5},
+        }
 
     def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
         """The share of rows whose activity is found, and the area under the ROC curve of one activity against the rest,

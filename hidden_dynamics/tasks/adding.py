@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from hidden_dynamics.data import adding
 from hidden_dynamics.data.streams import generator
+from hidden_dynamics.tasks import baselines
 
 TEST_BATCH = 250
 
@@ -26,7 +27,6 @@ class Adding:
     """
 
     input_size, output_size, every_step, train_size = 2, 1, False, None
-    baseline_loss = adding.BASELINE_LOSS
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
         self.test = arrays["test_values"], arrays["test_markers"], arrays["test_targets"]
@@ -48,6 +48,16 @@ class Adding:
             piece = [array[start : start + TEST_BATCH] for array in self.test]
             total += self.loss(network, self._tensors(*piece)).item() * len(piece[2])
         return {"test_loss": total / len(self.test[2])}
+
+    @property
+    def naive(self) -> baselines.Scores:
+        """The variance of the sum: among all sequences in training, among those of the test set in the test."""
+        test = float(self.test[2].astype(np.float64).var())
+        return {"train_loss": {baselines.BEST_CONSTANT: adding.VARIANCE}, "test_loss": {baselines.BEST_CONSTANT: test}}
+
+    @property
+    def test_set(self) -> dict[str, int | None]:
+        return baselines.test_set(len(self.test[2]))
 
     def keep(self, share: float) -> float:
         count, total = math.ceil(share * len(self.test[2])), len(self.test[2])

@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from hidden_dynamics.data import copying
 from hidden_dynamics.data.streams import generator
+from hidden_dynamics.tasks import baselines
 
 TEST_BATCH = 128
 
@@ -31,7 +32,6 @@ class Copying:
         self.blanks, self.letters, self.alphabet = (int(arrays[name]) for name in ("blanks", "letters", "alphabet"))
         self.input_size = self.alphabet + 2  # the blank, the letters and the start marker, which is never a target
         self.output_size = self.alphabet + 1
-        self.baseline_loss = copying.baseline_loss(self.blanks, self.letters, self.alphabet)
         self.test_letters, self.seed, self.device = arrays["test_letters"], seed, device
 
     def batch(self, epoch: int, indices: tuple[int, int]) -> tuple[Tensor, Tensor]:
@@ -49,6 +49,21 @@ class Copying:
         pieces = np.array_split(self.test_letters, -(-len(self.test_letters) // TEST_BATCH))
         losses = [self.loss(network, self._tensors(piece)).item() * len(piece) for piece in pieces]
         return {"test_loss": sum(losses) / len(self.test_letters)}
+
+    @property
+    def naive(self) -> baselines.Scores:
+        """Without memory one says "blank" until the marker, then at each step the letters by their frequency there,
+        among all words in training, among those of the test set in the test."""
+        letters = torch.from_numpy(self.test_letters).long()
+        nats = sum(baselines.entropy(column) for column in letters.T)
+        return {
+            "train_loss": {baselines.NO_MEMORY: copying.loss_without_memory(self.blanks, self.letters, self.alphabet)},
+            "test_loss": {baselines.NO_MEMORY: nats / (self.blanks + 2 * self.letters)},
+        }
+
+    @property
+    def test_set(self) -> dict[str, int | None]:
+        return baselines.test_set(len(self.test_letters))
 
     def keep(self, share: float) -> float:
         total = len(self.test_letters)

@@ -14,6 +14,7 @@ from hidden_dynamics.configuration import known
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.image_networks import output_of
+from hidden_dynamics.tasks import baselines
 
 EVALUATION_BATCH = 1000  # images whose solver shares its steps
 HELD_OUT_SEED = 0  # which images are held out is the same for all runs
@@ -38,7 +39,6 @@ class ImageClassification:
     """
 
     classes = 10
-    baseline_loss = None
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
         self.seed, self.levels = seed, float(arrays["levels"])
@@ -74,6 +74,15 @@ class ImageClassification:
     def evaluate(self, network: nn.Module) -> dict[str, float]:
         """Mean cross-entropy and accuracy (a fraction) over the split that the reported epoch is chosen by."""
         return self._measure(self.settings["select_on"], network)
+
+    @property
+    def naive(self) -> baselines.Scores:
+        scores = [baselines.of_labels(split, labels) for split, labels in self.labels.items()]
+        return {metric: found for each in scores for metric, found in each.items()}
+
+    @property
+    def test_set(self) -> dict[str, int | None]:
+        return baselines.test_set(len(self.labels["test"]))
 
     def keep(self, share: float) -> float:
         counts = {split: math.ceil(share * len(images)) for split, images in self.images.items()}

@@ -12,6 +12,7 @@ from torch.nn import functional
 from hidden_dynamics.configuration import known
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.recurrent.states import map_tensors
+from hidden_dynamics.tasks import baselines
 from hidden_dynamics.tasks.schedule import SegmentSchedule
 
 REGULARISERS = ("activation_regularisation", "temporal_regularisation")
@@ -39,8 +40,6 @@ class LanguageModelling:
     Raises:
         UserError: a setting is missing, unknown or out of its range, or a text is too short for its batch size.
     """
-
-    baseline_loss = None
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
         self.vocabulary_size, self.settings = len(arrays["vocabulary"]), _checked(settings)
@@ -84,6 +83,25 @@ class LanguageModelling:
     def evaluate_test(self, network: nn.Module) -> dict[str, float]:
         """The same of the test text."""
         return self._measure(network, "test")
+
+    @property
+    def naive(self) -> baselines.Scores:
+        """The frequencies of the training text, each word's count raised by one: none is impossible."""
+        counts = torch.bincount(self.texts["train"], minlength=self.vocabulary_size).double() + 1
+        found: baselines.Scores = {}
+        for split in self.settings["evaluation_batch_sizes"]:
+            loss = -(counts / counts.sum()).log()[self._asked(split)].mean()
+            found[f"{split}_loss"] = {baselines.FREQUENCIES: loss.item()}
+            found[f"{split}_perplexity"] = {baselines.FREQUENCIES: loss.exp().item()}
+        return found
+
+    @property
+    def test_set(self) -> dict[str, int | None]:
+        return baselines.test_set(self._asked("test").numel())
+
+    def _asked(self, split: str) -> Tensor:
+        """The words that are to be predicted of a text."""
+        return columns(self.texts[split], self.settings["evaluation_batch_sizes"][split])[1:]
 
     def keep(self, share: float) -> float:
         kept = {}

@@ -7,8 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.latent_family.objective import mean_squared_error
+from hidden_dynamics.models.latent_family.objective import entry_weights, mean_squared_error
 from hidden_dynamics.models.observations import Rows
+from hidden_dynamics.tasks import baselines
 from hidden_dynamics.tasks.partly_observed import (
     NORMALISATIONS,
     SCORES,
@@ -60,6 +61,18 @@ class Mortality(PartlyObserved):
 
     def _labels(self, chosen: np.ndarray, asked: object) -> Tensor:
         return torch.from_numpy(self.died[chosen])
+
+    @property
+    def test_set(self) -> dict[str, int | None]:
+        return baselines.test_set(len(self.parts["test"]), self.died[self.parts["test"]].sum())
+
+    def _naive(self, part: str) -> baselines.Scores:
+        """One probability for all has an area of a half, and the share of the positive as its precision."""
+        return {
+            f"{part}_auc": {baselines.CHANCE: 0.5},
+            f"{part}_average_precision": {baselines.CHANCE: float(self.died[self.parts[part]].mean(dtype=np.float64))},
+            f"{part}_interpolation_mse": self._naive_errors(part, entry_weights),
+        }
 
     def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
         """Area under the ROC curve, average precision and expected calibration error (fractions) of a part; and the

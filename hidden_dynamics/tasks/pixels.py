@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.tasks import baselines
 
 FIXED_PERMUTATION = 92916  # the seed of the fixed permutation in expRNN, on which the released code builds
 TEST_BATCH = 500
@@ -31,7 +32,6 @@ class PixelClassification:
     """
 
     input_size, output_size, every_step = 1, 10, False
-    baseline_loss = None
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
         pixels = settings.get("pixels", "grey")
@@ -64,6 +64,14 @@ class PixelClassification:
             loss += functional.cross_entropy(logits, labels, reduction="sum").item()
             correct += (logits.argmax(1) == labels).sum().item()
         return {"test_loss": loss / len(self.test_labels), "test_accuracy": correct / len(self.test_labels)}
+
+    @property
+    def naive(self) -> baselines.Scores:
+        return baselines.of_labels("train", self.train_labels) | baselines.of_labels("test", self.test_labels)
+
+    @property
+    def test_set(self) -> dict[str, int | None]:
+        return baselines.test_set(len(self.test_labels))
 
     def keep(self, share: float) -> float:
         total = len(self.test_labels)

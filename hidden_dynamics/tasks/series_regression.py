@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.latent_family.objective import mean_squared_error, squared_errors
+from hidden_dynamics.models.latent_family.objective import entry_weights, mean_squared_error, squared_errors
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
+from hidden_dynamics.tasks import baselines
 from hidden_dynamics.tasks.partly_observed import (
     NORMALISATIONS,
     PartlyObserved,
@@ -99,6 +100,13 @@ class SeriesRegression(PartlyObserved):
         else:
             early = whole.times <= UNTIL
         return at_times(whole, early), at_times(whole, ~early)
+
+    def _naive(self, part: str) -> baselines.Scores:
+        name = f"{part}_{self.settings['asked']}_mse"
+        return {
+            name: self._naive_errors(part, entry_weights),
+            f"{name}_observed": self._naive_errors(part, lambda asked: asked.mask.double() / asked.mask.sum()),
+        }
 
     def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
         """Mean squared errors of a part, averaged over samples: as released, over series and all features of the mean

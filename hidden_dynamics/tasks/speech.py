@@ -3,7 +3,7 @@
 import copy
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,10 +13,12 @@ from torch.nn import functional
 from hidden_dynamics.data.speech import BINS, FLOOR
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.ragged import valid_steps
+from hidden_dynamics.tasks import baselines
 
 SILENCE = 10 * math.log10(FLOOR)  # dB, in all bins: -50
 SHIFTS = {"next": (0, 1), "previous": (1, 0)}  # frames by which the input and the target are shifted
 TEST_BATCH = 128
+RIDGE_PENALTY = 1.0  # dB^2, beside the mean squares of the inputs
 
 Batch = tuple[Tensor, Tensor, Tensor]
 
@@ -50,8 +52,8 @@ class SpeechPrediction:
             for split in ("train", "validation", "test")
         )
         self.train_size = len(self.train.lengths)
-        # On the test set, of the best constant answer that the training set knows: its mean target.
-        self.baseline_loss = (self.test.targets() - self.train.targets().mean(0)).square().mean().item()
+        # The frame before the one at hand is what "previous" asks for: to have it would be memory, and the answer.
+        self.seen = 3 if settings["target"] == "next" else 1
 
     def batch(self, epoch: int, indices: np.ndarray) -> Batch:
         """These utterances, the longest first.
@@ -73,6 +75,24 @@ class SpeechPrediction:
             "validation_loss": self._mean_loss(network, self.validation),
             "test_loss": self._mean_loss(network, self.test),
         }
+
+    @property
+    def naive(self) -> baselines.Scores:
+        """The best constant per bin, the frame at hand, and ridge regression fitted on the training set: on the frame
+        at hand and, to predict, on the two before it."""
+        moments = {split: getattr(self, split).moments(self.seen) for split in ("train", "validation", "test")}
+        weights = moments["train"].ridge()
+        ridge = baselines.RIDGE if self.seen > 1 else baselines.RIDGE_AT_HAND
+        answers = {baselines.REPEATED: torch.eye(*weights.shape, dtype=weights.dtype), ridge: weights}
+        return {
+            f"{split}_loss": {baselines.BEST_CONSTANT: each.error_of_mean()}
+            | {name: each.error_of(answer) for name, answer in answers.items()}
+            for split, each in moments.items()
+        }
+
+    @property
+    def test_set(self) -> dict[str, int | None]:
+        return baselines.test_set(len(self.test.lengths))
 
     def keep(self, share: float) -> float:
         whole = self.validation, self.test
@@ -121,11 +141,42 @@ class Utterances:
         part.lengths, part.starts = self.lengths[:count], self.starts[:count]
         return part
 
-    def targets(self) -> Tensor:
-        """Every target of the split, utterance by utterance: (sum of lengths, 129)."""
-        kept = torch.ones(len(self.frames), dtype=torch.bool)
-        kept[self.starts + self.input_shift * self.lengths] = False  # the first or the last frame is input alone
-        return self._gather(kept.nonzero().squeeze(1))
+    def moments(self, frames: int) -> "Moments":
+        """Of what answers see, the frame at hand, as many before it as make `frames`, and 1, and of the targets."""
+        inputs, size = frames * BINS + 1, 0
+        products = torch.zeros(inputs + BINS, inputs + BINS, dtype=torch.float64)
+        for start, length in zip(self.starts, self.lengths, strict=True):
+            times = torch.arange(length)
+            places = [torch.where(times < back, length, times + self.input_shift - back) for back in range(frames)]
+            rows = [self._gather(start + place).cpu().double() for place in (*places, times + self.target_shift)]
+            rows.insert(-1, torch.ones(length, 1, dtype=torch.float64))
+            pair = torch.cat(rows, 1)
+            products, size = products + pair.T @ pair, size + int(length)
+        return Moments(products / size, inputs)
 
     def _gather(self, rows: Tensor) -> Tensor:
         return self.frames.index_select(0, rows.to(self.frames.device))
+
+
+class Moments(NamedTuple):
+    """Mean products (inputs + 129, inputs + 129) of the inputs, the last of which is 1, and the targets."""
+
+    products: Tensor
+    inputs: int
+
+    def ridge(self) -> Tensor:
+        """The weights (inputs, 129) of least squares, with a penalty on all but that of the 1."""
+        penalty = RIDGE_PENALTY * torch.ones(self.inputs, dtype=torch.float64)
+        penalty[-1] = 0
+        products = self.products[: self.inputs]
+        return torch.linalg.solve(products[:, : self.inputs] + torch.diag(penalty), products[:, self.inputs :])
+
+    def error_of(self, weights: Tensor) -> float:
+        """The mean squared error of answers that are linear in the inputs, by weights (inputs, 129)."""
+        residual = torch.cat([-weights, torch.eye(BINS, dtype=torch.float64)])  # target less answer
+        return torch.einsum("ib,ij,jb->", residual, self.products, residual).item() / BINS
+
+    def error_of_mean(self) -> float:
+        """The same of the mean target."""
+        means = self.products[self.inputs - 1, self.inputs :]
+        return (self.products.diagonal()[self.inputs :] - means.square()).mean().item()

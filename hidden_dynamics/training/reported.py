@@ -1,8 +1,14 @@
-"""The evaluation of a run that the tables show."""
+"""The evaluation of a run that the tables show, and what is measured of its whole course."""
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+EARLY = 0.25  # of the steps: those that count as first, and as last
+LEAST_SHARE = 1e-12  # a gradient that is nothing is this share of another
 
 
 def place_of(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) -> int | None:
@@ -34,3 +40,26 @@ def chosen(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) ->
         "epoch": row["epoch"],
         "metrics": dict(row),
     }
+
+
+def of_course(metrics: Sequence[Mapping[str, float]], gradient_norms: ArrayLike) -> dict[str, float]:
+    """Numbers of a whole run, by metric, where it measured what they are of.
+
+    Args:
+        gradient_norms: (recorded iterations, T), as in `hidden_dynamics.training.loop.History`.
+
+    Returns:
+        `generalisation_gap`, the test loss less the train loss of the last evaluation; `gradient_share`, the gradient's
+        mean norm in the first quarter of the steps as a share of that in the last, a geometric mean over iterations.
+    """
+    found, last = {}, metrics[-1] if metrics else {}
+    if "test_loss" in last:
+        found["generalisation_gap"] = last["test_loss"] - last["train_loss"]
+    norms = np.asarray(gradient_norms, np.float64)
+    if norms.size:
+        steps = max(1, round(EARLY * norms.shape[1]))
+        early, late = norms[:, :steps].mean(1), norms[:, -steps:].mean(1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(late > 0, early / late, 1.0)  # where nothing arrives anywhere, nothing is lost on the way
+        found["gradient_share"] = float(np.exp(np.log(np.clip(shares, LEAST_SHARE, 1 / LEAST_SHARE)).mean()))
+    return found

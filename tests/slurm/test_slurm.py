@@ -58,7 +58,7 @@ def prepare(raw, settings):
 
 
 class Parity:
-    input_size, output_size, every_step, train_size, baseline_loss = 1, 2, False, None, None
+    input_size, output_size, every_step, train_size = 1, 2, False, None
 
     def __init__(self, arrays, settings, seed, device):
         self.test, self.seed, self.name = arrays["test_bits"], seed, settings["name"]

@@ -1,21 +1,30 @@
 "use strict";
 
-// Claims: what has the verdict and all the words stays.
+// Claims: what has the verdict and all the words stays; a click on a heading sorts.
 const filters = document.querySelector(".filters");
+const table = document.querySelector(".claims");
+const rows = [...table.tBodies[0].rows];
 filters.hidden = false;
 
 function filter() {
-  const claims = [...document.querySelectorAll(".claims li")];
   const verdict = filters.elements.verdict.value;
   const words = filters.elements.text.value.toLowerCase().split(/\s+/).filter(Boolean);
-  for (const claim of claims) {
-    const text = claim.closest(".claimed").id + claim.textContent.toLowerCase();
-    claim.hidden = (verdict && verdict !== claim.dataset.verdict) || !words.every((word) => text.includes(word));
+  for (const row of rows) {
+    const text = row.textContent.toLowerCase();
+    row.hidden = (verdict && verdict !== row.dataset.verdict) || !words.every((word) => text.includes(word));
   }
-  for (const group of document.querySelectorAll(".says, .claimed")) group.hidden = !group.querySelector("li:not([hidden])");
-  for (const group of document.querySelectorAll(".says")) group.open = (verdict || words.length > 0) && !group.hidden;
-  const shown = claims.filter((claim) => !claim.hidden).length;
-  filters.elements.count.textContent = `${shown} of ${claims.length} claims`;
+  filters.elements.count.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} claims`;
+}
+
+function sort(heading) {
+  const descending = heading.ariaSort === "ascending";
+  const key = (row) => row.cells[heading.cellIndex].textContent.trim().replace("−", "-");
+  const compare = (one, other) => (one === "") - (other === "") || (descending ? -1 : 1) * one.localeCompare(other, "en", { numeric: true }) || 0;
+  const numbers = (one, other) => (one === "") - (other === "") || (descending ? other - one : one - other);
+  const numeric = rows.every((row) => key(row) === "" || !Number.isNaN(Number(key(row))));
+  for (const other of table.tHead.rows[0].cells) other.ariaSort = null;
+  heading.ariaSort = descending ? "descending" : "ascending";
+  table.tBodies[0].append(...[...rows].sort((one, other) => (numeric ? numbers : compare)(key(one), key(other))));
 }
 
 function showAll() {
@@ -23,6 +32,13 @@ function showAll() {
   filter();
 }
 
+for (const heading of table.tHead.rows[0].cells) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.append(...heading.childNodes);
+  button.addEventListener("click", () => sort(heading));
+  heading.append(button);
+}
 filters.addEventListener("input", filter);
 filters.querySelector("button").addEventListener("click", showAll);
 filters.addEventListener("submit", (event) => event.preventDefault());
@@ -32,8 +48,7 @@ filter();
 function reveal() {
   const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;
-  if (target.hidden) showAll();
-  for (const group of target.querySelectorAll(".says")) group.open = true;
+  if (target.closest("[hidden]")) showAll();
   for (let place = target; place; place = place.parentElement) if (place.tagName === "DETAILS") place.open = true;
   target.scrollIntoView();
 }

@@ -4,7 +4,7 @@ import json
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import matplotlib
@@ -25,15 +25,18 @@ from hidden_dynamics.artifacts.figure_notes import (
     task_title,
 )
 from hidden_dynamics.artifacts.kinds.ablation import Ablation, PanelSettings
+from hidden_dynamics.artifacts.naive_baselines import mean_scores
 from hidden_dynamics.artifacts.sheet import STYLE, luminance, page, plain_numbers
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import number
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.published import GridRow
+from hidden_dynamics.results.naive import best
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.summary import measured_of
 
+NAIVE = "†"
 NAMES = {"mu": "momentum μ", "s": "step size s"}
 PANEL_WIDTH = 4.2  # inches; of them a grid has
 GRID_HEIGHT, GRID_WIDTH = 2.5, 3.2
@@ -42,17 +45,20 @@ TITLE = 62  # characters in a line of a panel's title
 
 @dataclass(frozen=True)
 class Square:
-    """One place of a grid: the mean over the finished runs (nan without any), and how many of the runs diverged."""
+    """One place of a grid: the mean over the finished runs (nan without any), how many of the runs diverged, and
+    whether it is no better than the best naive baseline."""
 
     value: float = math.nan
     runs: int = 0
     diverged: int = 0
+    naive: bool = False
 
     def text(self, decimals: int) -> str:
         """The text in the square; empty where nothing was run."""
         if math.isnan(self.value) and self.diverged == self.runs:
             return f"diverged\n{self.diverged}/{self.runs}" if self.runs else ""
         text = number(self.value, decimals) if math.isfinite(self.value) else "not finite"
+        text += NAIVE if self.naive else ""
         return f"{text}\n{self.diverged}/{self.runs} div." if self.diverged else text
 
 
@@ -87,7 +93,11 @@ class Grid:
 
 @dataclass(frozen=True)
 class Panel:
-    """A pair of grids: its settings and metric, rows of the summary, our grid, the paper's, and its notes on that."""
+    """A pair of grids: its settings and metric, rows of the summary, our grid, the paper's, and its notes on that.
+
+    Attributes:
+        naive: name and score of the best naive baseline, as it is shown; None where there is none.
+    """
 
     settings: PanelSettings
     metric: Metric
@@ -95,6 +105,7 @@ class Panel:
     ours: Grid
     theirs: Grid
     published: GridRow
+    naive: tuple[str, float] | None
 
 
 def draw(artifact: Ablation, sources: Sources) -> Figure:
@@ -130,7 +141,11 @@ def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> P
     for run in runs:
         places.setdefault(place_of(sources, run, settings), []).append(run)
     metric = artifact.configuration.metrics[settings.metric]
-    squares = {place: square_of(sources, shown, settings.metric, metric.factor) for place, shown in places.items()}
+    naive = best({settings.metric: mean_scores(runs, settings.metric, metric.factor)}, settings.metric, metric.sign)
+    squares = {
+        place: marked(square_of(sources, shown, settings.metric, metric.factor), naive, metric.sign)
+        for place, shown in places.items()
+    }
     published = artifact.published_grid(settings)
     theirs = {place: Square(value) for place, value in published.places().items()}
     return Panel(
@@ -140,6 +155,7 @@ def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> P
         ours=Grid(settings.rows, settings.columns, squares),
         theirs=Grid(published.row_name, published.column_name, theirs),
         published=published,
+        naive=naive,
     )
 
 
@@ -156,6 +172,11 @@ def square_of(sources: Sources, runs: Sequence[Row], metric: str, factor: float)
     """The mean of the values that a place's finished runs report."""
     values = [measured(sources, run, metric) * factor for run in runs if run["status"] == "finished"]
     return Square(sum(values) / len(values) if values else math.nan, len(runs), len(runs) - len(values))
+
+
+def marked(square: Square, naive: tuple[str, float] | None, sign: int) -> Square:
+    """A square that knows whether it is no better than the best naive baseline."""
+    return replace(square, naive=naive is not None and sign * (square.value - naive[1]) <= 0)
 
 
 def measured(sources: Sources, run: Row, metric: str) -> float:
@@ -248,6 +269,13 @@ def notes_of(configuration: Configuration, panels: Sequence[Panel], published: S
         f"Above: ours, means over seeds{when}; below: the paper's. Each grid has its own colours, green for the better "
         f"end{f', by the logarithm for {logarithmic}' if logarithmic else ''}."
     )
+    texts = [
+        f"{one.metric.title}: {one.naive[0]}, {number(one.naive[1], one.metric.decimals)}"
+        for one in panels
+        if one.naive
+    ]
+    if texts:
+        text += f" {NAIVE} no better than the best naive baseline ({'; '.join(texts)})."
     if any(run["status"] == "diverged" for run in runs):
         text += " n/m div.: n of m seeds diverged and are not in the mean."
     if any(not math.isfinite(square.value) for panel in panels for square in panel.ours.by_place.values()):

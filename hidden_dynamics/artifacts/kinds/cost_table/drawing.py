@@ -47,7 +47,7 @@ def draw(artifact: CostTable, sources: Sources) -> Table:
     return Table.of(
         title_of(artifact) + departures_in_title(artifact, costs, records, trained=False),
         _notes(artifact, costs, records),
-        without_idle(texts, ("published ÷", "ours against published", "verdict", "here")),
+        without_idle(texts, ("published ÷", "ours against published", "verdict")),
         records,
     )
 
@@ -73,14 +73,14 @@ def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Reco
 def _comparison(ours: dict[str, str], theirs: float) -> str | None:
     """Cheaper or dearer: our ratio below the published one or above, as the table prints them.
 
-    Where the published ratio is within the interval of ours, that is said too.
+    Where the published ratio is within the range of ours, that is said too.
     """
     ratio, low, high = (as_number(ours[column]) for column in ("ratio", "ratio_low", "ratio_high"))
     if math.isnan(theirs) or math.isnan(ratio):
         return None
     difference = round(ratio, 2) - round(theirs, 2)
     word = "the same" if abs(difference) < 0.005 else "cheaper" if difference < 0 else "dearer"
-    return f"{word} (within the interval)" if word != "the same" and low <= theirs <= high else word
+    return f"{word} (within the range)" if word != "the same" and low <= theirs <= high else word
 
 
 def _row(artifact: CostTable, records: Sequence[Record]) -> dict[str | tuple[str, str], str]:
@@ -102,7 +102,7 @@ def _row(artifact: CostTable, records: Sequence[Record]) -> dict[str | tuple[str
 
 
 def _ratio_text(record: Record) -> str:
-    """The ratio and, where it was measured in rounds, its interval."""
+    """The ratio and, of several processes, its range."""
     ratio, low, high = (number(as_number(record[column]), 2) for column in ("ratio", "ratio_low", "ratio_high"))
     return ratio if low == ABSENT else f"{ratio} ({low} – {high})"
 
@@ -127,10 +127,16 @@ def _notes(artifact: CostTable, costs: Rows, records: Sequence[Record]) -> list[
 
 def _about_time(record: Record) -> str:
     return (
-        "Training: forward, loss, backward, clipping and optimiser step. Evaluation: forward and loss. Ours: the "
-        f"median of {record['rounds']} rounds, each of which times every model once, in an order that rotates; a "
-        "ratio is the median of the ratios within a round, in brackets the second-lowest and the second-highest."
+        "Training: forward, loss, backward, clipping and optimiser step. Evaluation: forward and loss. Ours: of each "
+        f"process the median of {record['rounds']} rounds, each of which times every model once, in an order that "
+        f"rotates; a ratio is the median of the ratios within a round. {_over_processes(record)}"
     )
+
+
+def _over_processes(record: Record) -> str:
+    if record["processes"] == "1":
+        return "Of 1 process, which says nothing of another one."
+    return f"Then the median of {record['processes']} processes, one after another, in brackets their range."
 
 
 def _about_memory(record: Record) -> str:
@@ -139,5 +145,5 @@ def _about_memory(record: Record) -> str:
         how = "memory that torch allocated"
     return (
         "Ours: the peak of a training step, and of an evaluation, beyond what was held before, divided by the samples "
-        f"in the batch; {how}. MB: 10^6 bytes."
+        f"in the batch; {how}. MB: 10^6 bytes. {_over_processes(record)}"
     )

@@ -18,7 +18,6 @@ class PanelSettings(Entry):
     """
     Attributes:
         window: points of a triangular moving average; of a curve shorter than ten windows, a tenth of its points.
-        baseline: whether the loss of the best answer without memory is drawn.
         label: of the y axis; by default, the split's loss.
         note: what is to be known of this panel; it stands below its title.
     """
@@ -32,7 +31,6 @@ class PanelSettings(Entry):
     y_scale: Literal["linear", "log"]
     y_limits: Limits | None = None
     x_limits: Limits | None = None
-    baseline: bool = False
     label: str | None = None
     note: str | None = None
 

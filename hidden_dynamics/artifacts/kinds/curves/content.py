@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.figure_notes import data_of, is_papers, sizes_of, task_title
 from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
+from hidden_dynamics.artifacts.naive_baselines import in_sight
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Cell
@@ -29,7 +30,9 @@ class Curve:
     Attributes:
         low, high: the band; nan where there is none.
         window: the points that it is smoothed over; 1: none.
-        seeds: (seeds, points), the seeds' own values where they are too few for a band; else none. nan: no value.
+        seeds: (seeds, points), the seeds' own values where there is no band; else none. nan: no value.
+        learned: how many of the seeds have learned something, where the others have not: it has no mean; else None.
+        naive: the losses of the naive baselines, by name.
     """
 
     panel: int
@@ -40,8 +43,14 @@ class Curve:
     high: NDArray
     n: NDArray
     seeds: NDArray
-    baseline: float
+    learned: int | None
+    naive: Mapping[str, float]
     window: int
+
+    @property
+    def lines(self) -> NDArray:
+        """(lines, points): the mean, or the seeds' own values where it has none."""
+        return self.mean[None] if self.learned is None else self.seeds
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,7 @@ class CurvesPanel:
     Attributes:
         runs: rows of the summary, as text by column.
         published: the paper's final values by model; none where the runs depart from the paper.
-        baselines: the loss of the best answer without memory, where it is shown: one value, unless the runs disagree.
+        naive: the losses of the naive baselines, by name.
         title: task, size and split; then the data that were really used; then what else to know.
         x_limits, y_limits: the configured ones where the data are the paper's; else ones that fit, or None.
     """
@@ -60,7 +69,7 @@ class CurvesPanel:
     runs: Sequence[Row]
     curves: Sequence[Curve]
     published: Mapping[str, float]
-    baselines: Sequence[float]
+    naive: Mapping[str, float]
     title: Sequence[str]
     x_limits: Limits | None
     y_limits: Limits | None
@@ -81,17 +90,20 @@ def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], 
     papers = is_papers(artifact.configuration, runs)
     comparable = papers and not departures(artifact.configuration, runs)
     published = published_values(artifact, settings, runs) if comparable else {}
-    shown = {curve.baseline for curve in curves if settings.baseline and math.isfinite(curve.baseline)}
+    naive = {name: score for curve in curves for name, score in curve.naive.items()}
     y_limits = settings.y_limits if papers else None
     if y_limits is None:
-        marks = [*published.values(), *shown, *around_points(curves)]
+        marks = [*published.values(), *around_points(curves)]
         y_limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
+        if y_limits:
+            marks += in_sight(naive, y_limits[1])
+            y_limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
     return CurvesPanel(
         settings,
         runs,
         curves,
         published,
-        sorted(shown),
+        naive,
         title=title_of(artifact.configuration, settings, runs),
         x_limits=settings.x_limits if papers else None,
         y_limits=y_limits,
@@ -114,7 +126,8 @@ def group_curves(sources: Sources) -> list[Curve]:
                 model,
                 *(numbers(group, name) for name in ("x", "mean", "low", "high", "n")),
                 np.array([json.loads(row["seeds"] or "[]") for row in group], dtype=np.float64).T,
-                numbers(group, "baseline")[0],
+                int(group[0]["learned"]) if group[0]["learned"] else None,
+                json.loads(group[0]["naive"]),
                 int(group[0]["window"]),
             )
             for (panel, model), group in groups.items()
@@ -161,14 +174,14 @@ def robust_limits(curves: Sequence[Curve], marks: Sequence[float], x_scale: str,
     Returns:
         (low, high), or None where there is nothing to show.
     """
-    evenly = [evenly_spaced(curve, x_scale) for curve in curves if curve.x.size]
+    evenly = [evenly_spaced(curve.x, line, x_scale) for curve in curves if curve.x.size for line in curve.lines]
     if not evenly:
         return None
     values = np.concatenate(evenly)
     lower, upper = np.quantile(values, [0.25, 0.75])
     inside = values[values <= upper + 1.5 * (upper - lower)]
     high = max([inside.max(), *(np.median(part) for part in evenly), *marks])
-    seen = np.concatenate([inside, *(curve.mean for curve in curves), marks])
+    seen = np.concatenate([inside, *(line[np.isfinite(line)] for curve in curves for line in curve.lines), marks])
     if y_scale == "log":
         low = min(seen[seen > 0], default=1.0)
         return float(low / 1.3), float(max(high, low) * 1.3)
@@ -177,12 +190,12 @@ def robust_limits(curves: Sequence[Curve], marks: Sequence[float], x_scale: str,
     return float(max(0.0, low - margin) if low >= 0 else low - margin), float(high + margin)
 
 
-def evenly_spaced(curve: Curve, x_scale: str) -> NDArray:
-    """The mean at 400 places that are evenly spaced on the axis."""
-    if x_scale == "linear":
-        return np.interp(np.linspace(curve.x[0], curve.x[-1], 400), curve.x, curve.mean)
-    start = curve.x[curve.x > 0].min(initial=curve.x[-1])
-    return np.interp(np.geomspace(start, curve.x[-1], 400), curve.x, curve.mean)
+def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
+    """A line at 400 places that are evenly spaced on the axis, those that it has."""
+    start = x[x > 0].min(initial=x[-1])
+    places = np.linspace(x[0], x[-1], 400) if x_scale == "linear" else np.geomspace(start, x[-1], 400)
+    values = np.interp(places, x, line)
+    return values[np.isfinite(values)]
 
 
 def divergences(curve: Curve, panel: CurvesPanel) -> list[int]:

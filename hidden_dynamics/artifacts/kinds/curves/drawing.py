@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import ScaledTranslation
 
+from hidden_dynamics.artifacts import naive_baselines
 from hidden_dynamics.artifacts.figure_notes import band_text, legend_label, made_note, scale_note, subtitle_of
 from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
 from hidden_dynamics.artifacts.kinds.curves.content import Curve, CurvesPanel, divergences, falls, panels_of
@@ -25,6 +26,7 @@ POINTS_APART = 14.0  # of an inch's 72
 def draw(artifact: Curves, sources: Sources) -> Figure:
     """A figure of training curves: one panel per configured panel, a line per model with its 95 % band, one legend."""
     panels, styles = panels_of(artifact, sources), line_styles(artifact.configuration, sources.summary)
+    names = naive_names(panels)
     columns = min(len(panels), 2)
     rows = math.ceil(len(panels) / columns)
     with matplotlib.rc_context(STYLE):
@@ -33,12 +35,12 @@ def draw(artifact: Curves, sources: Sources) -> Figure:
             subtitle=subtitle_of(artifact.configuration, [run for panel in panels for run in panel.runs]),
             width=9.6 if columns == 2 else 6.8,
             height=3.1 * rows,
-            handles=legend_handles(panels, styles),
+            handles=[*legend_handles(panels, styles), *naive_baselines.handles(names)],
             notes=curve_notes(artifact.configuration, panels),
         )
         axes = body.subplots(rows, columns, squeeze=False).ravel()
         for ax, panel in zip(axes, panels, strict=False):
-            draw_curves(ax, panel, styles)
+            draw_curves(ax, panel, styles, names)
             ax.set_title("\n".join(panel.title), linespacing=1.3)
         for ax in axes[len(panels) :]:
             ax.set_axis_off()
@@ -46,8 +48,8 @@ def draw(artifact: Curves, sources: Sources) -> Figure:
     return figure
 
 
-def draw_curves(ax: Axes, panel: CurvesPanel, styles: Styles) -> None:
-    """One panel but for its title: curves, the loss without memory, published final values, scales, limits, labels."""
+def draw_curves(ax: Axes, panel: CurvesPanel, styles: Styles, names: Sequence[str]) -> None:
+    """One panel but for its title: curves, naive baselines, published final values, scales, limits, labels."""
     set_scales(ax, panel.settings)
     for place, curve in enumerate(panel.curves):
         front = 10 + len(styles) - list(styles).index(curve.model)
@@ -56,8 +58,7 @@ def draw_curves(ax: Axes, panel: CurvesPanel, styles: Styles) -> None:
             draw_point(ax, curve, styles[curve.model], front, aside)
         else:
             draw_curve(ax, curve, panel, styles[curve.model], front)
-    for level in panel.baselines:
-        ax.axhline(level, color="grey", linestyle="dashed", linewidth=1, zorder=5, gid="baseline")
+    naive_baselines.draw(ax, panel.naive, names)
     for rank, (model, value) in enumerate(panel.published.items()):
         shape = {"marker": "<", "ms": max(9 - 3 * rank, 3), "mec": "0.2", "mew": 0.7, "color": styles[model]["color"]}
         ax.plot([1.015], [value], transform=ax.get_yaxis_transform(), clip_on=False, gid=f"published {model}", **shape)
@@ -91,11 +92,13 @@ def draw_curve(ax: Axes, curve: Curve, panel: CurvesPanel, style: Mapping[str, A
     if np.isfinite(curve.low).any():
         band = {"color": style["color"], "alpha": 0.12, "linewidth": 0, "gid": f"band {curve.model}"}
         ax.fill_between(curve.x, curve.low, curve.high, **band)
+    alone = curve.learned is not None
     for values in curve.seeds:
         own = np.isfinite(values)
-        thin = {"color": style["color"], "alpha": 0.45, "linewidth": 0.7, "gid": f"seed {curve.model}"}
-        ax.plot(curve.x[own], values[own], **thin, zorder=front - 0.5)
-    ax.plot(curve.x, curve.mean, **style, zorder=front, gid=f"curve {curve.model}")
+        thin = {"alpha": 0.9 if alone else 0.45, "linewidth": 0.7, "gid": f"seed {curve.model}"}
+        ax.plot(curve.x[own], values[own], **(style if alone else {"color": style["color"]}) | thin, zorder=front - 0.5)
+    if not alone:
+        ax.plot(curve.x, curve.mean, **style, zorder=front, gid=f"curve {curve.model}")
     ends = divergences(curve, panel)
     if ends and panel.y_limits:
         seen = np.clip(curve.mean[ends], *panel.y_limits)
@@ -115,7 +118,8 @@ def draw_point(ax: Axes, curve: Curve, style: Mapping[str, Any], front: int, asi
         ax.vlines(curve.x, curve.low, curve.high, **colour, linewidth=1.4, alpha=0.6, gid=f"band {curve.model}")
     for values in curve.seeds:
         ax.plot(curve.x, values, "o", **colour, alpha=0.45, ms=3, mew=0, gid=f"seed {curve.model}")
-    ax.plot(curve.x, curve.mean, "o", **colour, ms=6, mec="0.2", mew=0.5, zorder=front, gid=f"curve {curve.model}")
+    if curve.learned is None:
+        ax.plot(curve.x, curve.mean, "o", **colour, ms=6, mec="0.2", mew=0.5, zorder=front, gid=f"curve {curve.model}")
 
 
 def legend_handles(panels: Sequence[CurvesPanel], styles: Styles) -> list[Line2D]:
@@ -124,13 +128,27 @@ def legend_handles(panels: Sequence[CurvesPanel], styles: Styles) -> list[Line2D
     for model, style in styles.items():
         runs = list({run["directory"]: run for panel in panels for run in panel.runs if run["model"] == model}.values())
         handles.append(Line2D([], [], **style, label=legend_label(runs)))
-    if any(panel.baselines for panel in panels):
-        handles.append(Line2D([], [], color="grey", linestyle="dashed", linewidth=1, label="best without memory"))
     if any(panel.published for panel in panels):
         handles.append(
             Line2D([], [], color="white", marker="<", mec="0.2", linestyle="none", label="published final value")
         )
     return handles
+
+
+def naive_names(panels: Sequence[CurvesPanel]) -> list[str]:
+    return list(dict.fromkeys(name for panel in panels for name in panel.naive))
+
+
+def learned_note(panels: Sequence[CurvesPanel]) -> str:
+    """The models of which some seeds have learned something and others nothing; empty where there are none."""
+    texts = []
+    for panel in panels:
+        labels = {run["model"]: (run["label"], run["task_title"]) for run in panel.runs}
+        for curve in panel.curves:
+            if curve.learned is not None:
+                text = f"{curve.learned} of {len(curve.seeds)}"
+                texts.append(f"{', '.join(labels[curve.model])}: {text}")
+    return f"; thin lines without a mean: some seeds learned ({'; '.join(dict.fromkeys(texts))})" if texts else ""
 
 
 def curve_notes(configuration: Configuration, panels: Sequence[CurvesPanel]) -> list[str]:
@@ -145,7 +163,10 @@ def curve_notes(configuration: Configuration, panels: Sequence[CurvesPanel]) -> 
         lines += "; a seed with fewer iterations than the others ends before them, and they go on"
     if any(curve.x.size == 1 for panel in panels for curve in panel.curves):
         lines += "; a model that was evaluated once is a point, beside the others' points, and its band a bar"
-    cut = any(panel.y_limits and (curve.mean > panel.y_limits[1]).any() for panel in panels for curve in panel.curves)
+    lines += learned_note(panels)
+    if naive_names(panels):
+        lines += "; dashed: naive baselines on the same data, where they are on the axis"
+    cut = any(panel.y_limits and (curve.lines > panel.y_limits[1]).any() for panel in panels for curve in panel.curves)
     return [
         scale_note(configuration, runs),
         f"{lines}. Smoothing: {smoothing_note(panels)}.{' Lines are cut where they leave an axis.' if cut else ''}",

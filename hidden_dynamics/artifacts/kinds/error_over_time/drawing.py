@@ -1,11 +1,13 @@
 """Squared errors of forecasts: above over time, below over row numbers, as the paper has it (ACE-NODE, Figure 5)."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from hidden_dynamics.artifacts import naive_baselines
 from hidden_dynamics.artifacts.figure_notes import sizes_of, splits_note, task_title
 from hidden_dynamics.artifacts.kinds.error_over_time import ErrorOverTime
 from hidden_dynamics.artifacts.kinds.error_over_time.mean_errors import BLOCK, Bins, bins_of, blocks
@@ -24,6 +26,7 @@ from hidden_dynamics.results.departures import listed
 from hidden_dynamics.results.predictions import Predictions
 from hidden_dynamics.results.run_files import RunFiles
 
+METRIC = "test_mse"  # the mean of what is drawn over time
 PAPERS_MODELS = ("gru_ode_bayes", "ace_gru_ode_bayes")  # the two lines of the paper's figure
 
 
@@ -35,8 +38,11 @@ def draw(artifact: ErrorOverTime, sources: Sources) -> Figure:
     """
     answers = answers_of(sources, read_predictions)
     bins = bins_of([one.answer for one in answers.answered]) if answers.answered else None
-    panels = [time_panel(answers, bins), rows_panel(answers)]
-    return lines_figure(artifact.settings, answers, panels, [time_note(answers, bins), rows_note(answers)])
+    naive = naive_baselines.mean_scores(sources.summary, METRIC)
+    panels = [time_panel(answers, bins, naive), rows_panel(answers)]
+    decimals = artifact.configuration.metrics[METRIC].decimals
+    above = " ".join(filter(None, [time_note(answers, bins), naive_baselines.note(naive, decimals)]))
+    return lines_figure(artifact.settings, answers, panels, [above, rows_note(answers)], naive)
 
 
 def read_predictions(files: RunFiles) -> Predictions | None:
@@ -45,11 +51,11 @@ def read_predictions(files: RunFiles) -> Predictions | None:
     return predictions if predictions is not None and predictions.mask.any() else None
 
 
-def time_panel(answers: Answers, bins: Bins | None) -> Panel:
+def time_panel(answers: Answers, bins: Bins | None, naive: Mapping[str, float]) -> Panel:
     configuration, runs = answers.configuration, answers.runs
     about = "Over time: mean squared error of the observed targets"
     title = title_of(answers, about, sizes_of(configuration, runs), task_title(configuration, runs))
-    return Panel(title, partial(draw_over_time, answers=answers, bins=bins))
+    return Panel(title, partial(draw_over_time, answers=answers, bins=bins, naive=naive))
 
 
 def rows_panel(answers: Answers) -> Panel:
@@ -63,13 +69,13 @@ def rows_panel(answers: Answers) -> Panel:
     return Panel([title], partial(draw_over_rows, answers=answers))
 
 
-def draw_over_time(ax: Axes, answers: Answers, bins: Bins | None) -> None:
+def draw_over_time(ax: Axes, answers: Answers, bins: Bins | None, naive: Mapping[str, float]) -> None:
     ax.set_xlabel("Time of the target")
     ax.set_ylabel("Mean squared error")
     if bins is None:
         write_instead(ax, NO_VALUE)
         return
-    draw_models(ax, bins.times, answers, bins.means)
+    draw_models(ax, bins.times, answers, bins.means, naive)
 
 
 def draw_over_rows(ax: Axes, answers: Answers) -> None:

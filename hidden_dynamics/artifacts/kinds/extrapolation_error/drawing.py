@@ -1,5 +1,6 @@
 """Squared errors of extrapolated series by the hour (ACE-NODE, Figures 6 and 7): a line per model."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -8,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 from numpy.typing import NDArray
 
+from hidden_dynamics.artifacts import naive_baselines
 from hidden_dynamics.artifacts.figure_notes import sizes_of, task_title
 from hidden_dynamics.artifacts.kinds.extrapolation_error import ExtrapolationError
 from hidden_dynamics.artifacts.mean_lines import (
@@ -25,6 +27,7 @@ from hidden_dynamics.configuration.runs import PREDICTIONS
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.run_files import RunFiles
 
+METRIC = "test_extrapolation_mse_observed"  # the mean of what is drawn
 THOUSANDTHS = 1000.0  # the errors' unit, as in the paper's tables
 
 
@@ -34,8 +37,10 @@ def draw(artifact: ExtrapolationError, sources: Sources) -> Figure:
     Raises:
         UserError: a file is missing, damaged, or has other hours than the others.
     """
-    answers = read_answers(sources)
-    return lines_figure(artifact.settings, answers, [panel_of(answers)], [drawn_note(answers)])
+    answers, metric = read_answers(sources), artifact.configuration.metrics[METRIC]
+    naive = naive_baselines.mean_scores(sources.summary, METRIC, metric.factor)
+    drawn = " ".join(filter(None, [drawn_note(answers), naive_baselines.note(naive, metric.decimals)]))
+    return lines_figure(artifact.settings, answers, [panel_of(answers, naive)], [drawn], naive)
 
 
 def read_answers(sources: Sources) -> Answers:
@@ -55,13 +60,13 @@ def read_answers(sources: Sources) -> Answers:
     return answers
 
 
-def panel_of(answers: Answers) -> Panel:
+def panel_of(answers: Answers, naive: Mapping[str, float]) -> Panel:
     configuration, runs = answers.configuration, answers.runs
     about = [task_title(configuration, runs), sizes_of(configuration, runs), "mean squared error of observed entries"]
-    return Panel(title_of(answers, *about), partial(draw_errors, answers=answers))
+    return Panel(title_of(answers, *about), partial(draw_errors, answers=answers, naive=naive))
 
 
-def draw_errors(ax: Axes, answers: Answers) -> None:
+def draw_errors(ax: Axes, answers: Answers, naive: Mapping[str, float]) -> None:
     """Lines over the hours; those in which nothing was observed are left out."""
     ax.set_xlabel("Hours after admission")
     ax.set_ylabel("Mean squared error, 10⁻³")
@@ -70,7 +75,7 @@ def draw_errors(ax: Axes, answers: Answers) -> None:
         write_instead(ax, NO_VALUE)
         return
     edges, seen = answers.answered[0].answer.error_time, counts.any(axis=0)
-    draw_models(ax, middles(edges)[seen], answers, lambda answer: THOUSANDTHS * answer.errors[seen])
+    draw_models(ax, middles(edges)[seen], answers, lambda answer: THOUSANDTHS * answer.errors[seen], naive)
     ax.set_xlim(edges[0], edges[-1])
     ax.xaxis.set_major_locator(MultipleLocator(4))
 

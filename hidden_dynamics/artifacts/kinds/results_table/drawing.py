@@ -1,6 +1,7 @@
 """A table of results: our numbers over seeds, the published ones, and a test of the published ordering by sign."""
 
 import math
+import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,14 +10,18 @@ from hidden_dynamics.artifacts.departure_notes import departures_of
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.kinds.results_table.layout import layout
 from hidden_dynamics.artifacts.kinds.results_table.limits import NOTE, limits
+from hidden_dynamics.artifacts.kinds.results_table.naive import NOTE as NAIVE_NOTE
+from hidden_dynamics.artifacts.kinds.results_table.naive import naive
 from hidden_dynamics.artifacts.kinds.results_table.notes import notes, title
 from hidden_dynamics.artifacts.notes import effects_taken
 from hidden_dynamics.artifacts.row_verdicts import with_verdicts
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import Table
 from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import NOTHING, published_task, with_originals
+from hidden_dynamics.results.naive import learned as beats_naive
 from hidden_dynamics.results.statistics import mean_and_std
 from hidden_dynamics.results.summary import measured_of
 
@@ -24,7 +29,8 @@ Rows = Sequence[dict[str, str]]
 
 
 def draw(artifact: ResultsTable, sources: Sources) -> Table:
-    """The paper's rows in its order, then the models of the user's own, and the limit where it is known.
+    """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit where it is
+    known.
 
     Raises:
         UserError: the summary has no runs, or is of another artifact, scale or metric; a finished run that reports
@@ -33,11 +39,12 @@ def draw(artifact: ResultsTable, sources: Sources) -> Table:
     _check(artifact, sources)
     records = _compared(artifact, _collected(artifact, sources.summary))
     records = with_verdicts(artifact, records, sources.verdicts)
-    best_possible = limits(artifact, sources.summary)
-    rows = layout(artifact, records, best_possible)
+    others = {NAIVE_NOTE: naive(artifact, sources.summary), NOTE: limits(artifact, sources.summary)}
+    added = [record for found in others.values() for record in found]
+    rows = layout(artifact, records, added)
     said = title(artifact, sources.summary, records)
-    lines = [*notes(artifact, sources.summary, records), *([NOTE] if best_possible else [])]
-    return Table.of(said, lines, rows, [*records, *best_possible])
+    lines = [*notes(artifact, sources.summary, records), *(note for note, found in others.items() if found)]
+    return Table.of(said, lines, rows, [*records, *added])
 
 
 def _check(artifact: ResultsTable, sources: Sources) -> None:
@@ -94,17 +101,21 @@ def _record(artifact: ResultsTable, about: Record, task: str, metric: str, runs:
         "published_task": theirs,
         **about,
         "metric": metric,
-        **_ours(runs, metric, configuration.metrics[metric].factor),
+        **_ours(runs, metric, configuration.metrics[metric]),
         **_theirs(artifact, about, theirs, metric),
         **_data(artifact, runs),
     }
 
 
-def _ours(runs: Rows, metric: str, factor: float) -> Record:
+def _ours(runs: Rows, metric: str, about: Metric) -> Record:
+    """Over seeds the mean and deviation, or, where some have learned something and others nothing, the median of those
+    that have."""
     finished = [row for row in runs if row["status"] == "finished"]
-    measured = [measured_of(row).get(metric, math.inf) * factor for row in finished]
+    measured = [measured_of(row).get(metric, math.inf) * about.factor for row in finished]
     values = [value for value in measured if math.isfinite(value)]
-    mean, std = mean_and_std(values)
+    learned = [value for value, row in zip(measured, finished, strict=True) if beats_naive(row, metric, about.sign)]
+    mixed = 0 < len(learned) < len(values)
+    mean, std = (math.nan, math.nan) if mixed else mean_and_std(values)
     return {
         "size": size_of(_shared(runs, "size") or ""),
         "parameters": _shared(runs, "parameters"),
@@ -112,8 +123,10 @@ def _ours(runs: Rows, metric: str, factor: float) -> Record:
         "n": len(values),
         "diverged": len(runs) - len(finished),
         "not_finite": len(measured) - len(values),
+        "learned": len(learned) if mixed else None,
         "mean": mean,
         "std": std,
+        "median": statistics.median(learned) if mixed else math.nan,
         "chosen_by": " ".join(sorted({row["metric"] for row in finished} - {""})),
         "seeds": " ".join(sorted({row["seed"] for row in runs}, key=int)),
         **{name: " | ".join(sorted({row[name] for row in runs})) for name in ("readings", "device", "precision")},
@@ -170,8 +183,8 @@ def _ranks(artifact: ResultsTable, record: Record, peers: Sequence[Record]) -> R
     """Its rank and the published one among the paper's rows that ran and have a published number.
 
     Ours are ranked by their means, behind those of which fewer runs failed (worst-rank scores: Lachin, Controlled
-    Clinical Trials 20, 1999); a model of which no run has a number is last. There is none where one departs from the
-    paper.
+    Clinical Trials 20, 1999), and runs that learned nothing, where others of the model did, have failed; a model of
+    which no run has a number is last. There is none where one departs from the paper.
     """
     ranked = [peer for peer in peers if _is_ranked(artifact, peer)]
     if not _is_ranked(artifact, record) or any(peer["departures"] for peer in ranked):
@@ -194,7 +207,10 @@ def _score(record: Record, sign: int) -> tuple[float, float]:
     """The larger, the better: fewer runs without a number first, then the mean."""
     if not record["n"]:
         return -math.inf, 0.0
-    return -(record["diverged"] + record["not_finite"]), sign * record["mean"]
+    failed = record["diverged"] + record["not_finite"]
+    if record["learned"] is None:
+        return -failed, sign * record["mean"]
+    return record["learned"] - record["n"] - failed, sign * record["median"]
 
 
 def _rank(score: tuple[float, ...], scores: Iterable[tuple[float, ...]]) -> int:

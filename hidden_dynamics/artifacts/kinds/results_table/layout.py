@@ -18,7 +18,7 @@ from hidden_dynamics.artifacts.comparison import (
 )
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.row_verdicts import verdict_texts
-from hidden_dynamics.artifacts.tables import ABSENT, signed
+from hidden_dynamics.artifacts.tables import ABSENT, number, signed
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import published_task
@@ -28,11 +28,11 @@ Texts = dict[tuple[str, str], str]
 BEST_OF_ALL = "best of all epochs"
 
 
-def layout(artifact: ResultsTable, records: Sequence[Record], limits: Sequence[Record] = ()) -> list[Texts]:
+def layout(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Record] = ()) -> list[Texts]:
     """A row for each model and size, columns grouped by the paper's task and metric.
 
     Args:
-        limits: of the last row, which has our numbers alone.
+        others: of the last rows, those of no models, which have our numbers alone.
     """
     headings = _headings(artifact, records)
     groups: dict[tuple[str, int | str | None], list[Record]] = {}
@@ -44,9 +44,9 @@ def layout(artifact: ResultsTable, records: Sequence[Record], limits: Sequence[R
         for task in artifact.settings.tasks
     }
     rows = [_row(artifact, size, group, headings, against) for (_, size), group in groups.items()]
-    if limits:
-        rows.append(_limits_row(artifact, limits, headings))
-    return without_idle(rows, ("published parameters", "difference", "verdict", "here", "rank"))
+    for label in dict.fromkeys(record["label"] for record in others):
+        rows.append(_other_row(artifact, [record for record in others if record["label"] == label], headings))
+    return without_idle(rows, ("published parameters", "difference", "verdict", "rank"))
 
 
 def ranked(records: Sequence[Record]) -> bool:
@@ -86,12 +86,14 @@ def _row(
     return cells
 
 
-def _limits_row(artifact: ResultsTable, limits: Sequence[Record], headings: Mapping) -> Texts:
-    cells = {("", "Model"): limits[0]["label"]}
-    for record in limits:
+def _other_row(artifact: ResultsTable, records: Sequence[Record], headings: Mapping) -> Texts:
+    cells = {("", "Model"): records[0]["label"]}
+    for record in records:
         heading, name = headings[record["task"], record["metric"]]
         decimals = artifact.configuration.metrics[record["metric"]].decimals
-        cells[heading, _name("ours", name)] = ours_text(record, {}, decimals)
+        same = not record["std"] > 0  # of all seeds
+        text = number(record["mean"], decimals) if same else ours_text(record, {}, decimals)
+        cells[heading, _name("ours", name)] = text
     return cells
 
 

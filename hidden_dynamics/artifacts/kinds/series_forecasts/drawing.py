@@ -42,6 +42,7 @@ MARKS = {
     "target": {"marker": "D", "ms": 4.6, "color": "black", "mfc": "gold", "mew": 0.8},
 }
 END = {"color": "0.4", "linestyle": (0, (1, 1)), "linewidth": 1.1}
+LAST = {"color": "0.35", "linestyle": (0, (5, 3)), "linewidth": 1}
 LABELS = {"given": "observed, given", "withheld": "observed, withheld", "target": "withheld, a target"}
 
 
@@ -143,6 +144,9 @@ def draw_panel(ax: Axes, made: Sequence[Forecast], styles: Styles, place: int, f
         ax.plot(grid, mean, **style | {"linewidth": 1.2}, gid=f"curve {model}")
     for kind, points in observations(first, place, feature).items():
         ax.plot(*points, linestyle="none", **MARKS[kind], zorder=4, gid=f"{kind} {feature}")
+    times, values = observations(first, place, feature)["given"]
+    if len(times):
+        ax.plot([times[-1], first.grid[-1]], [values[-1]] * 2, **LAST, zorder=3, gid="naive last value")
     ax.axvline(first.until, **END, zorder=1, gid="until")
 
 
@@ -212,7 +216,8 @@ def legend_handles(forecasts: Sequence[Forecast], styles: Styles) -> list[Line2D
         Line2D([], [], **styles[one.run["model"]], label=f"{one.run['label']}{_missing(one)}") for one in forecasts
     ]
     marks = [Line2D([], [], linestyle="none", **style, label=LABELS[kind]) for kind, style in MARKS.items()]
-    return [*lines, *marks, Line2D([], [], **END, label="end of what is given")]
+    others = [Line2D([], [], **END, label="end of what is given"), Line2D([], [], **LAST, label="naive: last value")]
+    return [*lines, *marks, *others]
 
 
 def _missing(one: Forecast) -> str:

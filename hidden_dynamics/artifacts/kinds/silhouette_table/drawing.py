@@ -49,7 +49,7 @@ def draw(artifact: SilhouetteTable, sources: Sources) -> Table:
     return Table.of(
         title_of(artifact) + departures_in_title(artifact, rows, records),
         _notes(artifact, rows, records),
-        without_idle(texts, ("difference", "verdict", "here")),
+        without_idle(texts, ("difference", "verdict")),
         records,
     )
 

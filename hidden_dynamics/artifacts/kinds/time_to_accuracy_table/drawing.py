@@ -39,28 +39,27 @@ Rows = Sequence[dict[str, str]]
 
 def draw(artifact: TimeToAccuracyTable, sources: Sources) -> Table:
     """One row per model, the paper's first, then the user's own."""
-    measured_costs(sources)
-    cells, settings = artifact.cells(), artifact.settings
+    costs, cells, settings = measured_costs(sources), artifact.cells(), artifact.settings
     sources.check("summary", artifact=[artifact.name], scale=[artifact.configuration.scale_name], task=[settings.task])
-    records = _with_ratios(artifact, [_record(artifact, sources, cell) for cell in cells])
+    records = _with_ratios(artifact, [_record(artifact, sources, costs, cell) for cell in cells])
     records = with_verdicts(artifact, records, sources.verdicts)
     texts = [_row(artifact, record) for record in records]
     title = title_of(artifact, f": {percent(settings.target)} {_metric(artifact)}")
     return Table.of(
         title + departures_in_title(artifact, sources.summary, records),
         _notes(artifact, sources, records),
-        without_idle(texts, ("published ÷", "own clocks: faster", "verdict", "here")),
+        without_idle(texts, ("published ÷", "own clocks: faster", "verdict")),
         records,
     )
 
 
-def _record(artifact: TimeToAccuracyTable, sources: Sources, cell: Cell) -> Record:
+def _record(artifact: TimeToAccuracyTable, sources: Sources, costs: Rows, cell: Cell) -> Record:
     """Our times by both ways of counting, and the published ones."""
     settings, published = artifact.settings, artifact.published
     runs = [row for row in sources.summary if row["model"] == cell.model]
     if not runs:
         raise sources.wrong("summary", f"it has no runs of {cell.model}")
-    cost = cost_of(sources.costs, cell.model, "training_time")
+    cost = cost_of(costs, cell.model, "training_time")
     minutes, ratio = published_ratio(artifact, cell, QUANTITY)
     departs = _departures(artifact, sources, (cell.model, published.baseline))
     ways = [RunFiles(sources.root / run["directory"]).progress(settings.metric, settings.target) for run in runs]
@@ -161,11 +160,11 @@ def _notes(artifact: TimeToAccuracyTable, sources: Sources, records: Sequence[Re
         f"Held to the published times are the ratios of the own clocks to {baseline}’s alone, because the minutes are "
         f"those of this machine, and only where every seed of the model and of {baseline} reached the target."
     )
-    machine, batch = machine_notes(artifact, sources.costs)
+    machine, *others = machine_notes(artifact, sources.costs)
     return [
         *scale_notes(artifact.configuration),
         f"Time per sample: {machine[0].lower()}{machine[1:]}",
-        batch,
+        *others,
         *runs_notes(summary),
         f"Ours: from the start of the training to the first evaluation with a {_metric(artifact)} of "
         f"{percent(artifact.settings.target)} or more, without the evaluations; the mean over the seeds that reached "

@@ -1,56 +1,111 @@
-"""From an entry of published/claims.yaml to single claims: one comparison or one number each."""
+"""From entries of published/claims.yaml to single claims, each comparison once, with the first artifact that has it.
+
+`artifact`, here and in this package, is a table or figure (hidden_dynamics.artifacts.base.Artifact); that package is
+above this one.
+"""
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hidden_dynamics.claims.claim import BY_CLOCKS, Claim
-from hidden_dynamics.claims.shown import Shown
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
-from hidden_dynamics.papers.claims import OF_ONE, ORIGIN, ClaimEntry, load_claims
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.papers.claims import ORIGIN, ClaimEntry, load_claims
 from hidden_dynamics.papers.published import NOTHING, Number, published_task, within_sentence
 
-FIXED = {
-    "faster": "train_loss",
-    "overfitting": "test_loss",
-    "gradients": "gradient_norm",
-    "reaches": "gradient_norm",
-    "smaller": "parameters",
-}
+FIXED = {"faster": "train_loss", "smaller": "parameters"}
 
 
-def expanded(artifact: Shown) -> Iterator[tuple[ClaimEntry, Claim]]:
-    """Every claim that an entry makes of an artifact, in the order of the file.
+@dataclass(frozen=True)
+class Claimed:
+    """The claims on an artifact.
+
+    Attributes:
+        here: those that are judged from its files.
+        elsewhere: those that an artifact before it has, too, each with the name of that one.
+    """
+
+    here: list[Claim]
+    elsewhere: list[tuple[Claim, str]]
+
+
+def all_claims(artifacts: Mapping[str, Any]) -> dict[str, Claimed]:
+    """The claims on each artifact; the order of the artifacts decides with which a comparison is judged.
 
     Raises:
-        UserError: an entry does not fit the artifact.
+        UserError: an entry does not fit its artifact, or two claims have one id.
     """
-    for entry in load_claims().about(artifact.name):
-        for claim in _claims_of(_Maker(artifact, entry)):
-            yield entry, claim
+    first: dict[tuple, Claim] = {}
+    again: list[tuple[Claim, str]] = []
+    for artifact in artifacts.values():
+        for entry in load_claims().about(artifact.name):
+            for claim in _Maker(artifact, entry).claims():
+                before = first.setdefault(claim.same, claim)
+                if before is claim:
+                    continue
+                first[claim.same] = _said_again(before, claim, by_table=entry.kind == "ordering")
+                if before.artifact != claim.artifact:
+                    again.append((claim, before.artifact))
+    judged = list(first.values())
+    names = [claim.id for claim in judged]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UserError(f"{ORIGIN} says twice: {', '.join(twice)}.", file=ORIGIN, key=twice[0])
+    return {
+        name: Claimed(
+            [claim for claim in judged if claim.artifact == name],
+            [(claim, other) for claim, other in again if claim.artifact == name],
+        )
+        for name in artifacts
+    }
 
 
-def _claims_of(make: "_Maker") -> Iterator[Claim]:
-    if make.entry.kind == "ordering":
-        return itertools.chain(make.table_pairs(), make.rankings(), make.values())
-    if make.entry.kind == "value":
-        return make.values()
-    if make.entry.kind == "ratio":
-        return make.ratios()
-    if make.entry.kind == "gain":
-        return make.gains()
-    return make.of_one() if make.entry.kind in OF_ONE else make.comparisons()
+def _said_again(claim: Claim, other: Claim, by_table: bool) -> Claim:
+    """A claim that another entry has, too; what its own table's entry says of it is nothing more."""
+    text = "" if by_table and claim.artifact == other.artifact else f"{other.says} ({other.source})"
+    gaps = [gap for gap in (claim.hidden_gap, other.hidden_gap) if gap is not None]
+    return replace(
+        claim,
+        also="; ".join(filter(None, (claim.also, text))),
+        entries=claim.entries + other.entries,
+        hidden_gap=min(gaps, default=None),
+    )
+
+
+def strata(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """The cells of a ranking by size, within which they are ranked; all in one where a size is a setting's name."""
+    found: dict[object, list[Cell]] = {}
+    for cell in cells:
+        found.setdefault(None if isinstance(cell.size, str) else cell.size, []).append(cell)
+    return list(found.values())
+
+
+def smallest_p(cells: Iterable[Cell]) -> float:
+    """The two-sided p of rankings within strata that agree in full: one of all orders, and its reverse."""
+    return min(1.0, 2 / math.prod(math.factorial(len(cells)) for cells in strata(cells)))
 
 
 @dataclass(frozen=True)
 class _Maker:
     """Makes the claims of one entry."""
 
-    artifact: Shown
+    artifact: Any
     entry: ClaimEntry
+
+    def claims(self) -> Iterator[Claim]:
+        """
+        Raises:
+            UserError: the entry does not fit the artifact.
+        """
+        if self.entry.kind == "ordering":
+            return itertools.chain(self.table_pairs(), self.rankings(), self.values())
+        ways = {"value": self.values, "ratio": self.ratios, "gain": self.gains}
+        return ways.get(self.entry.kind, self.comparisons)()
 
     def claim(self, kind: str, statement: str, task: str, metric: str, *cells: Cell, **more: Any) -> Claim:
         entry = self.entry
@@ -74,8 +129,15 @@ class _Maker:
     def comparisons(self) -> Iterator[Claim]:
         """Every combination of the entry's tasks, metrics, sizes, subjects and references."""
         entry, kind = self.entry, self.entry.kind
-        combinations = itertools.product(self.places(), entry.size_pairs, entry.subjects, entry.references)
+        combinations = itertools.product(self.places(), entry.size_pairs, entry.subjects, entry.references or (None,))
         for (task, metric), sizes, subject, reference in combinations:
+            if reference is None:  # held to the naive answer
+                cell = Cell(task, subject, sizes[0])
+                threshold, more = load_claims().definitions.naive[metric], self.about(metric).better
+                about = f"{self.model(cell)}’s {self.title(metric)} is {more} than {threshold:g}"
+                statement = f"{about} on {self.task(task)}{_size(cell)}."
+                yield self.claim(kind, statement, task, metric, cell)
+                continue
             pair = Cell(task, subject, sizes[0]), Cell(task, reference, sizes[1])
             statement = self.compared(kind, metric, *pair)
             printed = (None, None) if kind in FIXED else self.both(metric, *pair)
@@ -94,14 +156,6 @@ class _Maker:
                 f"{self.task(other)}{_size(pair[0])}."
             )
             yield self.claim("gain", statement, task, metric, *pair, printed=self.both(metric, *pair), than=tuple(than))
-
-    def of_one(self) -> Iterator[Claim]:
-        """What is said of a model alone."""
-        entry = self.entry
-        for (task, metric), (size, _), subject in itertools.product(self.places(), entry.size_pairs, entry.subjects):
-            cell = Cell(task, subject, size)
-            statement = f"{self.model(cell)}’s gradients reach the early steps on {self.task(task)}{_size(cell)}."
-            yield self.claim(entry.kind, statement, task, metric, cell)
 
     def places(self) -> list[tuple[str, str]]:
         """Every task of the entry with every metric of the entry, or else with those that the artifact shows of it."""
@@ -125,8 +179,10 @@ class _Maker:
             yield self.claim("better", statement, cell.task, metric, *pair, printed=numbers)
 
     def rankings(self) -> Iterator[Claim]:
-        """Of every task and metric, the order of its rows within each size."""
+        """Of every task and metric, the order of its rows within each size; not of so few that any order is likely."""
         for task, metric, ranked in self.artifact.rankings():
+            if smallest_p(ranked) >= load_claims().definitions.alpha:
+                continue
             sizes = {cell.size for cell in ranked if isinstance(cell.size, int)}
             within = " within each size" if len(sizes) > 1 else ""
             about = f"{len(ranked)} {self.artifact.ranked_as} on {self.task(task)} by {self.title(metric)}{within}"
@@ -205,8 +261,6 @@ class _Maker:
             "similar": f"{one} has about the {title} of {other} {where}.",
             "steadier": f"{one}’s {title} varies less between seeds than {other}’s {where}.",
             "faster": f"{one} reaches a train loss in fewer iterations than {other} {where}.",
-            "overfitting": f"{one}’s test loss rises less above its lowest than {other}’s {where}.",
-            "gradients": f"{one}’s gradients reach the early steps better than {other}’s {where}.",
             "smaller": f"{one} has {times} parameters {'of' if self.entry.times else 'than'} {other} {where}.",
         }[kind]
 

@@ -1,0 +1,96 @@
+"""Claims of kind `all`: what a paper says of several tables at once, decided by the verdicts on its parts."""
+
+from collections.abc import Iterable, Sequence
+
+from hidden_dynamics.claims.statistics import holm
+from hidden_dynamics.claims.verdict import COLUMNS, FAILS, HOLDS, NOT_RUN, UNDECIDED
+from hidden_dynamics.papers.claims import ClaimEntry
+from hidden_dynamics.results.rows import Row
+
+ORDER = (FAILS, NOT_RUN, UNDECIDED, HOLDS)  # the first that a comparison has is that of all
+
+
+def verdicts_of_others(entries: Sequence[ClaimEntry], rows: Sequence[Row], alpha: float) -> list[dict[str, str]]:
+    """A row (hidden_dynamics.claims.verdict.COLUMNS) for each entry of kind `all`.
+
+    Every part has to hold, but for so many as the entry allows; each has to hold in every comparison. That all hold is
+    said only where each does on its own, so that needs no adjustment. That one fails takes Holm's adjustment over the
+    parts' smallest p: else ten parts without any difference would be contradicted in up to 22 % of all cases.
+
+    Args:
+        rows: the verdicts on all other claims, as text.
+        alpha: the level.
+    """
+    return [_row(entry, rows, alpha) for entry in entries]
+
+
+def _row(entry: ClaimEntry, rows: Sequence[Row], alpha: float) -> dict[str, str]:
+    parts = {part: _of_entry(part, rows) for part in entry.of}
+    smallest = [_smallest_p(part, rows) for part in parts]
+    for (part, found), p in zip(list(parts.items()), holm(smallest), strict=True):
+        if found == FAILS and p >= alpha:
+            parts[part] = UNDECIDED
+    verdict, reason = _decided(entry, parts)
+    own = [row for row in rows if set(row["entries"].split()) & set(parts)]
+    return {
+        **dict.fromkeys(COLUMNS, ""),
+        "id": entry.id,
+        "paper": entry.artifact.split("_")[0],
+        "artifact": entry.artifact,
+        "source": entry.source,
+        "kind": entry.kind,
+        "statement": entry.says,
+        "says": entry.says,
+        "entries": entry.id,
+        "verdict": verdict,
+        "reason": reason,
+        "counted": "false",
+        "test": f"the verdicts on {len(parts)} others",
+        "found": "; ".join(f"{part}: {found}" for part, found in parts.items()),
+        "against_table": str(bool(entry.against_table)).lower(),
+        "stand_in": str(any(row["stand_in"] == "true" for row in own)).lower(),
+        "data": _joined(row["data"] for row in own),
+        "departures": _joined(row["departures"] for row in own),
+    }
+
+
+def _of_entry(name: str, rows: Sequence[Row]) -> str:
+    """The verdict on what an entry says, of those on its comparisons: all have to hold.
+
+    Two readings of a task are two answers to one question: where they differ, it is undecided.
+    """
+    by_reading: dict[str, set[str]] = {}
+    for row in rows:
+        if name in row["entries"].split():
+            by_reading.setdefault(row["reading"], set()).add(row["verdict"])
+    answers = {_first(found) for found in by_reading.values()}
+    return UNDECIDED if len(answers) > 1 and NOT_RUN not in answers else _first(answers)
+
+
+def _first(found: set[str]) -> str:
+    return next((verdict for verdict in ORDER if verdict in found), NOT_RUN)
+
+
+def _smallest_p(name: str, rows: Sequence[Row]) -> float:
+    """Of the comparisons of an entry that speak against it; those without a p are counted, not tested."""
+    own = [row for row in rows if name in row["entries"].split() and row["verdict"] == FAILS]
+    return min((float(row["p_adjusted"] or 0.0) for row in own), default=1.0)
+
+
+def _decided(entry: ClaimEntry, parts: dict[str, str]) -> tuple[str, str]:
+    """(verdict, reason)."""
+    may_fail = entry.but or 0
+    having = {verdict: [part for part, found in parts.items() if found == verdict] for verdict in ORDER}
+    if len(having[FAILS]) > may_fail:
+        fails = f"in {', '.join(having[FAILS])}"
+        return (UNDECIDED, f"its evidence fails {fails}") if entry.sufficient else (FAILS, fails)
+    if having[NOT_RUN]:
+        return NOT_RUN, f"in {', '.join(having[NOT_RUN])}"
+    if len(having[HOLDS]) < len(parts) - may_fail:
+        return UNDECIDED, f"in {', '.join(having[UNDECIDED])}"
+    return HOLDS, ""
+
+
+def _joined(texts: Iterable[str]) -> str:
+    """The parts of texts that semicolons join, each once."""
+    return "; ".join(dict.fromkeys(part for text in texts for part in text.split("; ") if part))

@@ -1,0 +1,420 @@
+"""The kinds of claims: a test for each. docs/claims.md has the rules in words."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from hidden_dynamics.claims import statistics
+from hidden_dynamics.claims.claim import BY_CLOCKS, Claim
+from hidden_dynamics.claims.expand import region_of, smallest_p, strata
+from hidden_dynamics.claims.samples import Evidence, Runs, of_shared_seeds
+from hidden_dynamics.claims.statistics import FEWEST, Estimate, Sample, equivalence, paired, welch
+from hidden_dynamics.claims.verdict import plain
+
+PAPER_RUNS = 5  # "averaged over 5 runs" (MomentumRNN, 3), "five different random seeds" (ACE-NODE, 4)
+LEARNING = 0.05  # the level at which a model is called better than the best naive answer
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a test says of a claim.
+
+    Attributes:
+        supports: whether it points the claim's way; None where nothing can be said, and `reason` says why.
+        estimate: the difference that is held to `null`, or to `margin` around 0; None of a count or an order.
+        logarithms: whether the estimate is one of logarithms, so that a ratio is shown.
+        p: two-sided; None where the verdict is taken from the numbers alone.
+        other: the same by the other of the paired and the unpaired test: (its name, whether it supports, p).
+        way: 1 where a positive estimate is the claim's way, else -1.
+        samples: those that enter, the subject's first.
+        ahead: those of them that have to beat the naive answer for a verdict.
+        gap, stds: the printed difference, and the standard deviations by which the seeds that find it are counted.
+        bars: whether a verdict for the claim (0) and one against it (1) is barred, as the reason; "" where it is not.
+        found: the numbers that were compared, as text.
+    """
+
+    test: str = ""
+    supports: bool | None = None
+    reason: str = ""
+    estimate: Estimate | None = None
+    null: float = 0.0
+    margin: float | None = None
+    logarithms: bool = False
+    p: float | None = None
+    other: tuple[str, bool, float] | None = None
+    way: int = 1
+    samples: Sequence[Runs] = ()
+    ahead: Sequence[Runs] = ()
+    gap: float | None = None
+    stds: Sequence[float] = ()
+    tau: float | None = None
+    ratio: float | None = None
+    bars: tuple[str, str] = ("", "")
+    found: str = ""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """
+    Attributes:
+        test: takes a claim and its evidence.
+        directional: whether the claim has a direction that other conditions than the paper's can be asked for: its test
+            holds runs to runs of the same conditions, and no printed number enters but as a sign, a side or an order.
+    """
+
+    test: Callable[[Claim, Evidence], Result]
+    directional: bool
+
+
+# ------------------------------------------------------------------------------------------------ Means of two models
+
+
+def better(claim: Claim, evidence: Evidence) -> Result:
+    """One model's mean is ahead of the other's; of one model alone, ahead of the naive answer."""
+    way, samples = evidence.sign(claim.metric), evidence.numbers(claim)
+    if claim.reference is None:
+        return _above_naive(samples[0], way)
+    return _difference(claim, evidence, samples, way, gap=_printed_gap(claim))
+
+
+def _above_naive(runs: Runs, way: int) -> Result:
+    score = next(iter(runs.naive.values()))
+    few = _checked([runs])
+    estimate = None if few else welch([runs.sample, Sample(score, 0.0, math.inf)])
+    return few or _of(estimate, [runs], way, bars=(runs.without, ""), test=f"t of one sample, against {score:.3g}")
+
+
+def not_better(claim: Claim, evidence: Evidence) -> Result:
+    """The subject is ahead by less than the margin, or behind."""
+    samples, way = evidence.numbers(claim), -evidence.sign(claim.metric)
+    margin = _margin(claim, evidence)
+    if margin is None:
+        return Result(reason="the paper prints no number that a margin could be taken of", samples=samples)
+    bars = _bars(samples[1], samples[0])
+    found = _difference(claim, evidence, samples, way, null=-way * margin, bars=bars)
+    return replace(found, test=f"{found.test}, ahead by {margin:.3g} at most") if found.estimate else found
+
+
+def similar(claim: Claim, evidence: Evidence) -> Result:
+    """Two means differ by less than the margin."""
+    samples, margin = evidence.numbers(claim), _margin(claim, evidence)
+    if margin is None:
+        return Result(reason="the paper prints no number that a margin could be taken of", samples=samples)
+    few = _too_few(claim, evidence, samples)
+    if few:
+        return few
+    (estimate, samples, name), other = _estimates(claim, evidence, samples)
+    found = _within(estimate, samples, margin, name)
+    if other and found.estimate:
+        supports, p = equivalence(other[0], margin)
+        found = replace(found, other=(other[2], supports, p))
+    return found
+
+
+def value(claim: Claim, evidence: Evidence) -> Result:
+    """Our mean is the printed one, which enters with its ± over the paper's runs, within the margin.
+
+    The margin is at most half of the published gap to the baseline: where a row's value and the baseline's are
+    reproduced, their order is.
+    """
+    if claim.reference is not None:
+        return _printed_ratio(claim, evidence)
+    (runs,), printed, margin = evidence.numbers(claim), _printed(claim), _margin(claim, evidence)
+    if _undecidable(printed, margin):
+        text = f"no number of seeds could decide it: ± {printed.std:g} is too wide for a margin of {margin:.3g}"
+        return Result(reason=text, samples=[runs])
+    few = _checked([runs])
+    return few or _within(welch([runs.sample, replace(printed, overlap=runs.overlap)]), [runs], margin, "", printed)
+
+
+def _printed(claim: Claim) -> Sample:
+    number = claim.printed[0]
+    return Sample(number.value, number.std, number.runs or PAPER_RUNS)
+
+
+def _undecidable(printed: Sample, margin: float) -> bool:
+    """Whether the printed mean's own error hides the margin, however many seeds we have."""
+    alone = welch([Sample(0.0, 0.0, math.inf), printed])
+    return alone is not None and statistics.detectable_within(alone, 0.05) > margin
+
+
+def _margin(claim: Claim, evidence: Evidence) -> float | None:
+    """Of the published number; where the paper prints none, a share of the best naive answer's score."""
+    number = claim.printed[-1] or claim.printed[0]
+    if number is None:
+        score = evidence.naive_score(claim)
+        return None if score is None else evidence.definitions.unprinted * abs(score)
+    margin = evidence.definitions.margin(claim.metric).around(number.value)
+    return margin if claim.hidden_gap is None else min(margin, claim.hidden_gap / 2)
+
+
+def gain(claim: Claim, evidence: Evidence) -> Result:
+    """The subject's lead over the reference is larger on the claim's task than on the other one.
+
+    A run that failed bars the verdict that its number would have lessened, on either task.
+    """
+    samples, way = evidence.numbers(claim), evidence.sign(claim.metric)
+    bars = _joined(_bars(*samples[:2]), _bars(*samples[:1:-1]))
+    found = _difference(claim, evidence, samples, way, weights=(1, -1, -1, 1), bars=bars)
+    if found.estimate is None:
+        return found
+    means = [runs.sample.mean for runs in found.samples]
+    ahead = [found.samples[int(way * (means[i] - means[i + 1]) < 0) + i] for i in (0, 2)]
+    leads = f"{plain(means[0] - means[1])} against {plain(means[2] - means[3])}"
+    return replace(found, test=f"{found.test} of two leads", found=leads, ahead=ahead)
+
+
+def steadier(claim: Claim, evidence: Evidence) -> Result:
+    """Five seeds cannot decide a ratio of standard deviations: an infinite one is found in 5 to 8 % of all cases."""
+    return Result(reason="five seeds cannot decide a ratio of standard deviations", samples=evidence.numbers(claim))
+
+
+# ----------------------------------------------------------------------------------------------------- Times and costs
+
+
+def faster(claim: Claim, evidence: Evidence) -> Result:
+    """Fewer iterations until the smoothed train loss first reaches the lowest level that every run of both reaches."""
+    samples, level = evidence.iterations(claim, evidence.definitions.smoothing)
+    found = f"{_exponentials(samples)} iterations to a loss of {plain(level, 4)}"
+    return replace(_difference(claim, evidence, samples, -1, logarithms=True), found=found)
+
+
+def ratio(claim: Claim, evidence: Evidence) -> Result:
+    """A cost lies on the printed side of the baseline's; a time to an accuracy is shorter, or longer, than it."""
+    printed = claim.printed[0].value / claim.printed[1].value
+    if claim.metric == BY_CLOCKS:
+        return _sooner(claim, evidence, way=-1 if printed < 1 else 1)
+    margin = math.log1p(evidence.definitions.costs)
+    region = region_of(printed, evidence.definitions.costs)
+    return _cost(claim, evidence, 0.0, margin, region)
+
+
+def _printed_ratio(claim: Claim, evidence: Evidence) -> Result:
+    """The ratio to the baseline's cost is the printed one, within a margin of at most half its distance from 1."""
+    centre = math.log(claim.printed[0].value / claim.printed[1].value)
+    margin = math.log1p(evidence.definitions.margin("cost_ratio").relative)
+    return _cost(claim, evidence, centre, min(margin, abs(centre) / 2) if centre else margin, 0)
+
+
+def _sooner(claim: Claim, evidence: Evidence, way: int) -> Result:
+    settings = evidence.artifact.settings
+    samples = evidence.minutes(claim, settings.metric, settings.target)
+    if all(runs.bounded == len(runs.values) for runs in samples):
+        return Result(reason="no run of either reached the accuracy", samples=samples)
+    favoured = samples if way < 0 else samples[::-1]  # the one that the claim favours is first
+    bars = _joined(_bars(*favoured), tuple(_missed(runs) for runs in favoured))
+    found = _difference(claim, evidence, samples, way, logarithms=True, bars=bars)
+    return replace(found, found=f"{_exponentials(samples)} minutes")
+
+
+def _cost(claim: Claim, evidence: Evidence, centre: float, margin: float, region: int) -> Result:
+    """Test: log of a cost's ratio lies above `centre` + margin (region 1), below centre - margin (-1), or between."""
+    runs = evidence.cost_ratios(claim)
+    timed = f"{runs.rows[0]['implementation']} against {runs.rows[0]['reference_implementation']}"
+    found = f"× {', '.join(plain(math.exp(each)) for each in runs.values)}, {timed}"
+    few = _checked([runs], "process")
+    if few:
+        return replace(few, found=found)
+    estimate = welch([runs.sample, Sample(centre, 0.0, math.inf)])
+    if region == 0:
+        return replace(_within(estimate, [runs], margin, "of a ratio"), found=found, logarithms=True, ahead=())
+    null = region * margin
+    result = _of(estimate, [runs], region, null=null, test=f"t of logarithms, against {math.exp(centre + null):.3g}")
+    return replace(result, found=found, logarithms=True, ahead=())
+
+
+def _missed(runs: Runs) -> str:
+    """How many of its runs did not reach the accuracy; "" where all did."""
+    return f"{runs.bounded} of {len(runs.values)} runs of {runs.label} did not reach it" if runs.bounded else ""
+
+
+# ------------------------------------------------------------------------------------------------- Orders and numbers
+
+
+def ranking(claim: Claim, evidence: Evidence) -> Result:
+    """Our means and the printed numbers have one order within each size, among the models that have learned.
+
+    Models of which more runs failed come after those of which fewer did (worst ranks: Lachin 1999).
+    """
+    samples, sign = dict(zip(claim.cells, evidence.numbers(claim), strict=True)), evidence.sign(claim.metric)
+    few = _checked([runs for runs in samples.values() if not runs.failed])
+    if few:
+        return few
+    learned = {cell: runs for cell, runs in samples.items() if runs.failed or runs.learned(LEARNING) is not False}
+    within = strata(learned)
+    left_out = f"{len(samples) - len(learned)} of {len(samples)} have learned nothing and are left out"
+    reason = left_out if len(learned) < len(samples) else ""
+    if smallest_p(learned) >= evidence.definitions.alpha:
+        return Result(reason=f"nothing learned: {reason}", samples=list(samples.values()))
+    ours = {cell: _worst_last(runs, sign) for cell, runs in learned.items()}
+    ranks = {cell: sum(other < own for other in ours.values()) for cell, own in ours.items()}
+    theirs = {cell: sign * number for cell, number in claim.ranked.items()}
+    tau, p = statistics.kendall([([ranks[c] for c in cells], [theirs[c] for c in cells]) for cells in within])
+    pairs = [pair for cells in within for pair in combinations(cells, 2)]
+    agree = sum((ranks[one] - ranks[other]) * (theirs[one] - theirs[other]) > 0 for one, other in pairs)
+    failed = sum(runs.failed for runs in samples.values())
+    missing = f"{failed} runs have no number: their models rank last" if failed else ""
+    return Result(
+        test="Kendall's tau of means within sizes, exact",
+        supports=tau > 0,
+        reason="; ".join(filter(None, (reason, missing))),
+        p=p,
+        tau=tau,
+        samples=list(learned.values()),
+        found=f"{agree} of {len(pairs)} pairs as printed",
+    )
+
+
+def _worst_last(runs: Runs, sign: int) -> tuple[int, float]:
+    return -runs.failed, sign * runs.sample.mean if len(runs.values) > 1 else -math.inf
+
+
+def smaller(claim: Claim, evidence: Evidence) -> Result:
+    """The subject has fewer parameters, or at most so many times fewer as is said."""
+    subject, reference = evidence.parameters(claim)
+    tied = subject == reference and claim.times is None
+    return Result(
+        test="count",
+        supports=None if tied else subject * (claim.times or 1) <= reference,
+        reason="they have as many" if tied else "",
+        ratio=subject / reference,
+        found=f"{subject:,} against {reference:,} parameters",
+    )
+
+
+KINDS = {
+    "better": Kind(better, True),
+    "not_better": Kind(not_better, True),
+    "similar": Kind(similar, True),
+    "gain": Kind(gain, True),
+    "steadier": Kind(steadier, True),
+    "faster": Kind(faster, True),
+    "ranking": Kind(ranking, True),
+    "ratio": Kind(ratio, True),
+    "value": Kind(value, False),  # held to a number that is none of these runs'
+    "smaller": Kind(smaller, False),  # parameters are counted, of networks whose sizes the scale has set
+}
+
+
+# ------------------------------------------------------------------------------------------------- What they have alike
+
+
+def _difference(claim: Claim, evidence: Evidence, samples: Sequence[Runs], way: int, **more: Any) -> Result:
+    """Test: a weighted sum of means lies on the claim's side of `null`; paired where a seed is a block."""
+    weights = more.pop("weights", (1, -1))
+    more.setdefault("bars", _bars(*samples[:2]))
+    few = _too_few(claim, evidence, samples)
+    if few:
+        return few
+    (estimate, samples, name), other = _estimates(claim, evidence, samples, weights)
+    logarithms = more.get("logarithms", False)
+    found = _of(estimate, samples, way, test=name + (" of logarithms" if logarithms else ""), **more)
+    if found.estimate is not None and "ahead" not in more:
+        lower_is_better = logarithms or evidence.sign(claim.metric) < 0
+        found = replace(found, ahead=[samples[int((estimate.value < 0) != lower_is_better)]])
+    if found.estimate is None or other is None:
+        return found
+    null = more.get("null", 0.0)
+    return replace(found, other=(other[2], (other[0].value - null) * way > 0, other[0].p(null)))
+
+
+def _estimates(claim: Claim, evidence: Evidence, samples: Sequence[Runs], weights: Sequence[float] = (1, -1)):
+    """(estimate, samples, name) of the test that decides, and of the other one, None where it cannot be taken.
+
+    Runs of one seed share initial weights, batches and noise, which correlate hardly (0.25 over the evening's pairs):
+    Welch's t decides. Where a seed has data of its own, the differences seed by seed do.
+    """
+    shared = of_shared_seeds(samples)
+    tests = [(welch([runs.sample for runs in samples], weights), samples, "Welch's t")]
+    if len(shared[0].values) >= FEWEST:
+        overlap = shared[0].overlap
+        by_seed = paired([runs.values for runs in shared], weights, overlap)
+        tests.append((by_seed, shared, "corrected resampled t" if overlap else "paired t"))
+    if evidence.blocked(claim):
+        tests.reverse()
+    other = tests[1] if len(tests) > 1 and tests[1][0] is not None else None
+    return tests[0], other
+
+
+def _of(
+    estimate: Estimate | None, samples: Sequence[Runs], way: int, null: float = 0.0, test: str = "", **more: Any
+) -> Result:
+    if estimate is None:
+        return Result(reason="no spread between seeds: nothing to test with", samples=samples, found=_means(samples))
+    return Result(
+        test=test,
+        supports=(estimate.value - null) * way > 0,
+        estimate=estimate,
+        null=null,
+        p=estimate.p(null),
+        way=way,
+        samples=samples,
+        stds=[runs.sample.std for runs in samples],
+        found=_means(samples),
+        **more,
+    )
+
+
+def _within(
+    estimate: Estimate | None, samples: Sequence[Runs], margin: float, name: str, printed: Sample | None = None
+) -> Result:
+    """Test: a difference lies within the margin."""
+    found = _means(samples) + (f" against {_mean(printed)}" if printed else "")
+    if estimate is None:
+        return Result(reason="no spread between seeds: nothing to test with", samples=samples, found=found)
+    supports, p = equivalence(estimate, margin)
+    return Result(
+        test=f"equivalence within {margin:.3g}" + (f", {name}" if name else ""),
+        supports=supports,
+        estimate=estimate,
+        margin=margin,
+        p=p,
+        samples=samples,
+        ahead=samples,
+        bars=("; ".join(filter(None, (runs.without for runs in samples))), ""),
+        found=found,
+    )
+
+
+def _too_few(claim: Claim, evidence: Evidence, samples: Sequence[Runs]) -> Result | None:
+    """A block that lacks one of the models says nothing."""
+    return _checked(of_shared_seeds(samples) if evidence.blocked(claim) else samples)
+
+
+def _checked(samples: Sequence[Runs], of: str = "seed") -> Result | None:
+    """Nothing is tested with one or two values a model; None where all have more."""
+    short = [runs for runs in samples if len(runs.values) < FEWEST]
+    if not short:
+        return None
+    plural = "processes" if of == "process" else "seeds"
+    number = "; ".join(f"n = {len(runs.values)} for {runs.label}" for runs in short)
+    texts = [f"{number}: fewer than {FEWEST} {plural} are not tested", *(runs.without for runs in short)]
+    return Result(reason="; ".join(filter(None, texts)), samples=samples)
+
+
+def _bars(subject: Runs, reference: Runs) -> tuple[str, str]:
+    """No verdict for a claim in favour of a model of which runs failed, nor against it when the other's did."""
+    return subject.without, reference.without
+
+
+def _joined(*bars: tuple[str, str]) -> tuple[str, str]:
+    return tuple("; ".join(filter(None, reasons)) for reasons in zip(*bars, strict=True))
+
+
+def _printed_gap(claim: Claim) -> float | None:
+    """None where the paper prints no two numbers."""
+    return None if None in claim.printed else abs(claim.printed[0].value - claim.printed[1].value)
+
+
+def _mean(sample: Sample) -> str:
+    return f"{plain(sample.mean, 4)} ± {plain(sample.std, 2)}"
+
+
+def _means(samples: Sequence[Runs]) -> str:
+    return " against ".join(_mean(runs.sample) for runs in samples)
+
+
+def _exponentials(samples: Sequence[Runs]) -> str:
+    return " against ".join(", ".join(plain(math.exp(each)) for each in runs.values) or "none" for runs in samples)

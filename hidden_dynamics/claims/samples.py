@@ -1,0 +1,330 @@
+"""What a claim is judged by: numbers of its models over seeds, read from an artifact's files and those of its runs."""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hidden_dynamics.claims import statistics
+from hidden_dynamics.claims.claim import Claim
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import Cell, resampled, seeds_are_blocks
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.papers.claims import Definitions, load_claims
+from hidden_dynamics.papers.published import with_originals
+from hidden_dynamics.results import naive
+from hidden_dynamics.results.departures import departures
+from hidden_dynamics.results.rows import Row, read_rows
+from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.results.statistics import triangular_moving_average
+from hidden_dynamics.results.summary import measured_of
+
+OF_EVERY_ROW = ("scale", "task", "model", "label", "size", "paper_size", "dataset", "dataset_title", "stand_in_for")
+OF_EVERY_RUN = ("seed", "status", "readings", "directory")
+COLUMNS = {  # what is read of each of an artifact's files
+    "summary": (
+        *OF_EVERY_ROW,
+        *OF_EVERY_RUN,
+        "parameters",
+        "metric",
+        "measured",
+        "naive",
+        "test_set",
+        "training_seconds",
+    ),
+    "features": (*OF_EVERY_ROW, *OF_EVERY_RUN, "silhouette"),
+    "costs": (*OF_EVERY_ROW, "quantity", "process", "value", "ratio", "implementation", "reference_implementation"),
+}
+HAVE_NUMBERS = ("finished", "measured")  # the status of a run in a summary, and of its features
+
+
+@dataclass(frozen=True)
+class Runs:
+    """One model's runs, and a number of each that has one.
+
+    Attributes:
+        rows: of the summary, one per run; of costs, one per process.
+        by_seed: of the runs that finished with a finite number, that number.
+        naive: of the same runs, the score of the best naive answer on its test set, and `naive_name`, which it is; {}
+            where no answer without learning is known.
+        scores: of the same runs, the score that is held to it, by `sign`: 1 where more is better, else -1.
+        bounded: of the numbers that are only a lower bound (a level not reached), how many.
+        overlap: n_test / n_train, where the data of seeds are random parts of the same data; else 0.
+    """
+
+    label: str
+    rows: Sequence[Row]
+    by_seed: Mapping[str, Any]
+    naive: Mapping[str, float] = field(default_factory=dict)
+    naive_name: str = ""
+    scores: Mapping[str, float] = field(default_factory=dict)
+    sign: int = 1
+    bounded: int = 0
+    overlap: float = 0.0
+
+    @property
+    def values(self) -> list[float]:
+        return list(self.by_seed.values())
+
+    @property
+    def sample(self) -> statistics.Sample:
+        return statistics.Sample.of(self.values, self.overlap)
+
+    @property
+    def failed(self) -> int:
+        return len(self.rows) - len(self.values)
+
+    @property
+    def without(self) -> str:
+        """The runs that have no number, in words; "" where all have one."""
+        text = f"{self.failed} of {len(self.rows)} runs of {self.label} diverged or have no finite number"
+        return text if self.failed else ""
+
+    def learned(self, alpha: float) -> bool | None:
+        """Whether the runs beat the best naive answer, by a one-sided t test over seeds; None where none is known."""
+        known = [seed for seed in self.scores if seed in self.naive]
+        gains = [self.sign * (self.scores[seed] - self.naive[seed]) for seed in known]
+        if not gains:
+            return None
+        if len(gains) < 2:
+            return gains[0] > 0
+        above = statistics.welch([statistics.Sample.of(gains, self.overlap)], [1])
+        return above.p_above() < alpha if above else gains[0] > 0
+
+    def mapped(self, function: Callable[[float], float]) -> "Runs":
+        """The same runs with another number each."""
+        return replace(self, by_seed={seed: function(value) for seed, value in self.by_seed.items()})
+
+
+def of_shared_seeds(samples: Sequence[Runs]) -> list[Runs]:
+    """All with the numbers of the seeds that all have, in one order."""
+    seeds = [seed for seed in samples[0].by_seed if all(seed in each.by_seed for each in samples)]
+    return [replace(each, by_seed={seed: each.by_seed[seed] for seed in seeds}) for each in samples]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """An artifact, and its files as rows of text by column.
+
+    Attributes:
+        summary: one row per run (hidden_dynamics.results.summary), or per run whose features were measured.
+        costs: one row per model, quantity and process.
+        root: where the runs' directories are.
+    """
+
+    artifact: Any
+    summary: Sequence[Row] = ()
+    costs: Sequence[Row] = ()
+    root: Path = field(default_factory=Path)
+
+    @property
+    def configuration(self) -> Configuration:
+        return self.artifact.configuration
+
+    @property
+    def definitions(self) -> Definitions:
+        return load_claims().definitions
+
+    def sign(self, metric: str) -> int:
+        return self.configuration.metrics[metric].sign
+
+    def rows(self, claim: Claim, cell: Cell) -> list[Row]:
+        """The runs of a cell; its measured costs where the claim is of costs."""
+        rows = self._costs(cell, claim.metric) or self._runs(cell)
+        return with_originals(self.configuration, claim.paper, rows)
+
+    # What the tests of claims take.
+
+    def numbers(self, claim: Claim) -> list[Runs]:
+        """The claim's metric at the reported evaluation of each of its cells, in the unit that it is shown in."""
+        factor = self.configuration.metrics[claim.metric].factor
+        return [self._learning(claim, self._finite(cell, claim.metric, factor)) for cell in claim.cells]
+
+    def iterations(self, claim: Claim, smoothing: float) -> tuple[list[Runs], float]:
+        """log of the iterations to the lowest smoothed train loss that all finished runs of both reach; and that
+        loss."""
+        curves = [self._of_finished(cell, lambda row: _smoothed(self._files(row), smoothing)) for cell in claim.cells]
+        level = max((float(curve.min()) for runs in curves for curve in runs.values), default=math.nan)
+        found = [runs.mapped(lambda curve: math.log(1 + np.argmax(curve <= level))) for runs in curves]
+        return [self._learning(claim, runs) for runs in found], level
+
+    def minutes(self, claim: Claim, metric: str, target: float) -> list[Runs]:
+        """log of the minutes of training to a target by the runs' clocks; of those that miss it, to their end."""
+        found = []
+        for cell in claim.cells:
+            reached = self._of_finished(cell, lambda row: self._files(row).progress(metric, target).minutes)
+            whole = {
+                row["seed"]: float(row["training_seconds"]) / 60 for row in reached.rows if row["training_seconds"]
+            }
+            times = {seed: math.log(minutes or whole[seed]) for seed, minutes in reached.by_seed.items()}
+            found.append(replace(reached, by_seed=times, bounded=reached.values.count(None)))
+        return [self._learning(claim, runs) for runs in found]
+
+    def cost_ratios(self, claim: Claim) -> Runs:
+        """log of the subject's cost as a multiple of the reference's, a process each."""
+        rows = self._costs(claim.subject, claim.metric)
+        ratios = {row["process"]: math.log(float(row["ratio"])) for row in rows if row["ratio"]}
+        return Runs(_label(rows), rows, ratios)
+
+    def parameters(self, claim: Claim) -> list[int]:
+        """
+        Raises:
+            UserError: runs of one model have different numbers of parameters.
+        """
+        numbers = [{int(row["parameters"]) for row in self._runs(cell)} for cell in claim.cells]
+        if any(len(found) != 1 for found in numbers):
+            raise UserError(f"{claim.artifact}: runs of one model have different numbers of parameters.")
+        return [found.pop() for found in numbers]
+
+    def naive_score(self, claim: Claim) -> float | None:
+        """The best naive answer's score on the claim's own metric, in the unit shown: the mean over all runs."""
+        factor, sign = self.configuration.metrics[claim.metric].factor, self.sign(claim.metric)
+        rows = [row for cell in claim.cells for row in self._runs(cell)]
+        found = [naive.best(_naive_of(row), claim.metric, sign) for row in rows]
+        scores = [best[1] * factor for best in found if best]
+        return float(np.mean(scores)) if scores else None
+
+    # What bars or limits a verdict.
+
+    def blocked(self, claim: Claim) -> bool:
+        """Whether a seed is a block (its data are its own), so that runs are compared seed by seed."""
+        return all(seeds_are_blocks(self.configuration, cell.task, cell.model) for cell in claim.cells)
+
+    def absent(self, claim: Claim) -> str:
+        """The cells of a claim that have no runs, as the reason why it was not run; "" where all have some."""
+        absent = [cell for cell in claim.cells if not self.rows(claim, cell)]
+        left_out = [self.configuration.left_out.get(cell.task) for cell in absent]
+        if any(left_out):
+            return f"{' and '.join(dict.fromkeys(filter(None, left_out)))} is left out (leave_out)"
+        labels = self.configuration.models
+        cells = ", ".join(labels[cell.model].label + (f" of size {cell.size}" if cell.size else "") for cell in absent)
+        tasks = " and ".join(dict.fromkeys(cell.task for cell in absent))
+        return f"no runs of {cells} on {tasks}" if absent else ""
+
+    def departures(self, claim: Claim) -> str:
+        """The departures from the paper in data, size and settings, also the artifact's own; "" without runs.
+
+        A measured cost does not depend on the training.
+        """
+        rows = [row for cell in claim.cells for row in self.rows(claim, cell)]
+        measured = claim.subject is not None and bool(self._costs(claim.subject, claim.metric))
+        own = self.artifact.departures() if rows else []
+        return "; ".join([*departures(self.configuration, rows, trained=not measured), *own])
+
+    # Rows and files.
+
+    def _runs(self, cell: Cell) -> list[Row]:
+        return [row for row in self.summary if _cell_of(row) == _as_text(cell)]
+
+    def _costs(self, cell: Cell, quantity: str) -> list[Row]:
+        return [row for row in self.costs if _cell_of(row) == _as_text(cell) and row["quantity"] == quantity]
+
+    def _files(self, row: Row) -> RunFiles:
+        return RunFiles(self.root / row["directory"])
+
+    def _finite(self, cell: Cell, metric: str, factor: float) -> Runs:
+        rows = self._runs(cell)
+        values = {row["seed"]: _measured(row, metric) * factor for row in rows}
+        return Runs(_label(rows), rows, {seed: value for seed, value in values.items() if math.isfinite(value)})
+
+    def _of_finished(self, cell: Cell, number: Callable[[Row], Any]) -> Runs:
+        """A cell's runs, and what is read of those that finished."""
+        rows = self._runs(cell)
+        return Runs(_label(rows), rows, {row["seed"]: number(row) for row in rows if row["status"] == "finished"})
+
+    def _learning(self, claim: Claim, runs: Runs) -> Runs:
+        """Runs that know the best naive answer to their task, and whether their seeds' data overlap.
+
+        It is that on the claim's own metric, or else on the task's first test metric that has one: who reached a train
+        loss sooner is asked of networks that learned something.
+        """
+        share = max(resampled(self.configuration, cell.task, cell.model) for cell in claim.cells)
+        runs = replace(runs, overlap=share)
+        fixed = self.definitions.naive.get(claim.metric)
+        if fixed is not None:
+            scores = {row["seed"]: fixed for row in runs.rows}
+            return replace(
+                runs, naive=scores, naive_name="vanishing gradients", scores=runs.by_seed, sign=self.sign(claim.metric)
+            )
+        known = _naive_of(runs.rows[0]) if runs.rows else {}
+        metric = next((name for name in (claim.metric, *known) if name in known and _is_tested(name, claim)), None)
+        if metric is None:
+            return runs
+        sign, factor = self.sign(metric), self.configuration.metrics[metric].factor
+        best = {row["seed"]: naive.best(_naive_of(row), metric, sign) for row in runs.rows}
+        scores = {row["seed"]: _measured(row, metric) * factor for row in runs.rows}
+        return replace(
+            runs,
+            naive={seed: found[1] * factor for seed, found in best.items() if found},
+            naive_name=next((found[0] for found in best.values() if found), ""),
+            scores={seed: score for seed, score in scores.items() if math.isfinite(score)},
+            sign=sign,
+        )
+
+
+def gather(artifact: Any, root: Path) -> Evidence:
+    """The evidence in an artifact's files.
+
+    Raises:
+        UserError: one is missing, damaged or of another scale, or has not all of the artifact's runs.
+    """
+    files, scale = artifact.inputs(), artifact.configuration.scale_name
+    found = {name: read_rows(root / files[name], columns) for name, columns in COLUMNS.items() if name in files}
+    for name, rows in found.items():
+        path = root / files[name]
+        others = sorted({row["scale"] for row in rows} - {scale})
+        if others:
+            raise UserError(f"{path} is of scale {', '.join(others)}, not of {scale}: remove it.", file=path)
+        if name != "costs":
+            _check_complete(artifact, path, rows)
+    rows = [*found.get("summary", ()), *found.get("features", ())]
+    return Evidence(artifact, rows, found.get("costs", ()), root)
+
+
+def _check_complete(artifact: Any, path: Path, rows: Sequence[Row]) -> None:
+    """Without one of its runs, a verdict would be of a choice among them."""
+    there = {row["directory"] for row in rows}
+    lacking = [run.id for run in artifact.runs if run.directory not in there]
+    if lacking:
+        more = f" and {len(lacking) - 1} more runs" if len(lacking) > 1 else ""
+        text = f"{path} lacks {lacking[0]}{more}: remove it and run snakemake again, which makes it anew."
+        raise UserError(text, file=path, key=lacking[0])
+
+
+def _is_tested(metric: str, claim: Claim) -> bool:
+    return metric == claim.metric or metric.startswith("test_")
+
+
+def _naive_of(row: Row) -> dict[str, dict[str, float]]:
+    return json.loads(row.get("naive") or "{}")
+
+
+def _cell_of(row: Row) -> tuple[str, str, str]:
+    return row["task"], row["model"], row["paper_size"]
+
+
+def _as_text(cell: Cell) -> tuple[str, str, str]:
+    return cell.task, cell.model, "" if cell.size is None else str(cell.size)
+
+
+def _measured(row: Row, metric: str) -> float:
+    """A metric of a run: in a summary one of the `measured`, in a measurement of features a column."""
+    value = (measured_of(row) if "measured" in row else row).get(metric)
+    return math.nan if row["status"] not in HAVE_NUMBERS or value in (None, "") else float(value)
+
+
+@cache
+def _smoothed(files: RunFiles, smoothing: float) -> NDArray:
+    """(iterations,) the loss of every minibatch, smoothed."""
+    losses = files.train_loss()
+    return triangular_moving_average(losses, max(1, round(smoothing * losses.size)))
+
+
+def _label(rows: Sequence[Row]) -> str:
+    return rows[0]["label"] if rows else ""

@@ -1,0 +1,95 @@
+"""findings.md: each question in three sentences and a picture; the errors over all tests together."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from hidden_dynamics.artifacts import Artifact
+from hidden_dynamics.artifacts.kinds.forest import IDLE, Comparison, Forest, departing
+from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNDECIDED, plain
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.publication.command import command_of
+from hidden_dynamics.results.multiplicity import discoveries
+from hidden_dynamics.results.rows import Row
+
+TEMPLATE = Path(__file__).parent / "templates" / "findings.md.j2"
+CONTROLLED = "contrast_figure"  # the kind that sets momentum beside controls: no claim rests on it
+OF_CONTROLS = (
+    "Each filter is set beside a control, with the same scale of its input and no momentum: no claim of the paper."
+)
+OF_CAPTIONS = "What departs from the paper’s setup stands in the figure’s caption."
+
+
+def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping[str, Artifact]) -> str:
+    """
+    Args:
+        claims: the rows of claims.csv.
+        artifacts: by their files in the publication; those that answer a question are chosen here.
+    """
+    shown = {path: one for path, one in artifacts.items() if not one.is_left_out}
+    forests = [one for one in shown.values() if isinstance(one, Forest)]
+    questions = [
+        _answered(path, one, claims) if isinstance(one, Forest) else _controlled(path, one, forests, claims)
+        for path, one in shown.items()
+        if isinstance(one, Forest) or one.settings.kind == CONTROLLED
+    ]
+    about = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), undefined=jinja2.StrictUndefined, **about)
+    return template.render(
+        command=command_of(configuration),
+        scale=configuration.scale_name,
+        overall=_overall(claims),
+        questions=questions,
+    )
+
+
+def _overall(claims: Sequence[Row]) -> str:
+    found = discoveries(claims)
+    if not found.tests:
+        return "No claim is tested at this scale."
+    if not found.decided:
+        return f"None of the {found.tests} tests that count is decided."
+    return (
+        f"{found.decided} of the {found.tests} tests that count are decided, each adjusted within its family: "
+        f"{found.survive} of them survive one adjustment over all (Holm), and all are found at a false discovery rate "
+        f"of {100 * found.rate:.2g} % (Benjamini and Hochberg)."
+    )
+
+
+def _answered(path: str, forest: Forest, claims: Sequence[Row]) -> dict[str, Any]:
+    judged, scale = forest.comparisons(claims), forest.configuration.scale_name
+    if not judged:
+        sentences = [f"No comparison on this question is judged at the {scale} scale."]
+        return {"title": forest.settings.title, "sentences": sentences, "picture": None}
+    holds, fails = (_largest(judged, verdict, way) for verdict, way in ((HOLDS, max), (FAILS, min)))
+    sentences = [
+        f"Comparisons that count: {len(judged)} ({_counted(judged)}).",
+        f"The largest effect that holds: {holds}; the largest that fails: {fails}.",
+        departing(judged),
+    ]
+    return {"title": forest.settings.title, "sentences": sentences, "picture": path if forest.drawn(claims) else None}
+
+
+def _counted(judged: Sequence[Comparison]) -> str:
+    verdicts = [one.verdict for one in judged]
+    return ", ".join(f"{verdict} {verdicts.count(verdict)}" for verdict in (HOLDS, FAILS, UNDECIDED, IDLE))
+
+
+def _largest(judged: Sequence[Comparison], verdict: str, way: Callable) -> str:
+    """The comparison of this verdict whose effect, as the paper claims it, is the largest, or the smallest."""
+    own = [one for one in judged if one.verdict == verdict and one.effects]
+    if not own:
+        return "none"
+    one = way(own, key=lambda one: float(one.row["effect"]))
+    g, low, high = (plain(one.effects[name]).replace("-", "−") for name in ("effect", "effect_low", "effect_high"))
+    return f"{one.names} ({one.about}), g = {g} [{low}, {high}]"
+
+
+def _controlled(path: str, figure: Artifact, forests: Sequence[Forest], claims: Sequence[Row]) -> dict[str, Any]:
+    """Here stand the comparisons, too, that a question leaves out since their model is none of its own."""
+    none = [one for forest in forests for one in forest.comparisons(claims, none=True)]
+    about = f"Comparisons that the paper credits to momentum where it is 0: {len(none)} ({_counted(none)})."
+    sentences = [OF_CONTROLS, about if none else "", OF_CAPTIONS]
+    return {"title": figure.settings.title, "sentences": [*filter(None, sentences)], "picture": path}

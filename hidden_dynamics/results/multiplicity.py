@@ -1,0 +1,36 @@
+"""Errors over all tests of a scale together: p is adjusted within families alone, and there are many families."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hidden_dynamics.results.rows import Row
+
+DECIDED = ("holds", "fails")
+
+
+class Discoveries(NamedTuple):
+    """
+    Attributes:
+        tests: different ones, of the primary metric of each task.
+        decided: of them, by a p that is adjusted within its family.
+        survive: of those, with p adjusted over all tests (Holm 1979).
+        rate: the smallest false discovery rate at which all the decided are found (Benjamini and Hochberg 1995); 0
+            where none is.
+    """
+
+    tests: int
+    decided: int
+    survive: int
+    rate: float
+
+
+def discoveries(claims: Sequence[Row], alpha: float = 0.05) -> Discoveries:
+    """Of the claims that count and have a p (rows of claims.csv)."""
+    tested = sorted((row for row in claims if row["counted"] == "true" and row["p"]), key=lambda row: float(row["p"]))
+    p, n = np.array([float(row["p"]) for row in tested]), len(tested)
+    decided = np.array([row["verdict"] in DECIDED for row in tested], dtype=bool)
+    holm = np.maximum.accumulate(p * np.arange(n, 0, -1))
+    rates = np.minimum.accumulate((p * n / np.arange(1, n + 1))[::-1])[::-1]
+    return Discoveries(n, int(decided.sum()), int((holm[decided] < alpha).sum()), float(rates[decided].max(initial=0)))

@@ -1,0 +1,276 @@
+"""What momentum adds to the scale of the input: controls that differ in momentum alone, the table and the figure."""
+
+import importlib
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+import torch
+from conftest import refused
+from drawn import artifact_at, legend, line, panels_of, with_gid, words
+from made import evaluations_of, sources_of, summary_of
+
+from hidden_dynamics.artifacts import artifact_named, load_artifacts
+from hidden_dynamics.artifacts.tables import markdown
+from hidden_dynamics.configuration.runs import resolve
+from hidden_dynamics.models.recurrent import DTRIV, LSTM
+
+TABLE, FIGURE = "momentumrnn_controls", "momentumrnn_contrasts"
+SCALES = ["demo", "evening", "pilot", "paper"]
+SEEDS = list(range(5))
+CONTROLS = {  # task, size, and the control's model of it: that of the filter
+    ("mnist", 256, "scaled_lstm"): "momentum_lstm",
+    ("pmnist", 256, "sr_scaled_lstm"): "sr_lstm",
+    ("copying_1k", 190, "scaled_lstm"): "momentum_lstm",
+    ("copying_2k", 190, "sr_scaled_lstm"): "sr_lstm",
+    ("timit_recall", 158, "scaled_lstm"): "momentum_lstm",
+    ("pmnist_dtriv", 512, "scaled_dtriv"): "momentum_dtriv",
+    ("timit_dtriv", 322, "scaled_dtriv"): "momentum_dtriv",
+}
+
+
+def settings_of(configuration, cell):
+    return resolve(configuration, *cell, 0).spec["hyperparameters"]
+
+
+# Controls
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_control_has_the_s_of_its_filter_and_differs_in_momentum_alone(configured, scale):
+    artifact = artifact_named(configured(scale=scale), TABLE)
+    contrasts = list(artifact.contrasts())
+    assert len(contrasts) == 24
+    for contrast in contrasts:
+        control, filtered = (settings_of(artifact.configuration, cell) for cell in (contrast.control, contrast.filter))
+        assert control.get("s", 1.0) == filtered["s"], contrast
+        assert control.get("mu", 0.0) == 0.0 and control.get("restart", 1) == 1, contrast
+        assert filtered.get("mu", 0.0) > 0 or filtered["restart"] > 1, contrast
+        names = {*control, *filtered} - {"s", "mu", "restart", "phase", "cell"}
+        assert all(control.get(name) == filtered.get(name) for name in names), contrast
+        one, other = (resolve(artifact.configuration, *cell, 0).spec for cell in (contrast.control, contrast.filter))
+        assert all(one[part] == other[part] for part in ("training", "data", "task_settings"))
+
+
+@pytest.mark.parametrize(("task", "size", "control"), CONTROLS)
+def test_a_control_is_the_plain_core_on_a_scaled_input_bit_for_bit(configured, task, size, control):
+    """The input's bias is scaled, too: it is the weight of an input that is always 1."""
+    run = resolve(configured(scale="demo"), task, control, size, 0)
+    module, _, name = run.classes["core"].rpartition(".")
+    options, s = dict(run.spec["hyperparameters"]), run.spec["hyperparameters"]["s"]
+    n = options.pop("hidden_size")
+    torch.manual_seed(0)
+    core = getattr(importlib.import_module(module), name)(3, n, **options).double()
+    x = torch.randn(40, 2, 3, dtype=torch.float64)
+    if isinstance(core, LSTM):
+        plain, x_plain = LSTM(4, n).double(), torch.cat([x, torch.ones(40, 2, 1, dtype=torch.float64)], dim=-1)
+        weights = {"weight_ih": torch.cat([core.weight_ih, core.bias_ih.unsqueeze(1)], dim=1), "bias_hh": core.bias_hh}
+        plain.load_state_dict(weights | {"weight_hh": core.weight_hh, "bias_ih": torch.zeros(4 * n)})
+    else:
+        plain, x_plain = DTRIV(3, n, K=options["K"]).double(), x
+        plain.load_state_dict(core.state_dict())
+    outputs = [model(inputs)[0] for model, inputs in ((core, x), (plain, s * x_plain))]
+    assert torch.equal(*outputs)
+    for output in outputs:
+        output.square().sum().backward()
+    recurrent = "weight_hh" if isinstance(core, LSTM) else "bias"
+    assert torch.equal(*(getattr(model, recurrent).grad for model in (core, plain)))
+
+
+@pytest.mark.parametrize(("task", "size", "control", "model"), [(*place, model) for place, model in CONTROLS.items()])
+def test_a_control_follows_its_model(configured, task, size, control, model):
+    """Its s, its training and its readings; what is its own, no momentum, it keeps."""
+    changes = {"hyperparameters": {"s": 0.25, "mu": 0.7, "restart": 5}, "training": {"batch_size": 3}}
+    readings = {"readings": {"forget_fill": "once"}} if "lstm" in model else {}
+    overrides = {"tasks": {task: {"models": {model: changes | readings}}}}
+    configuration = configured(scale="evening", overrides=overrides)
+    spec = resolve(configuration, task, control, size, 0).spec
+    own = configuration.models[control].hyperparameters
+    assert spec["hyperparameters"]["s"] == 0.25 and spec["hyperparameters"].items() >= own.items()
+    assert spec["training"]["batch_size"] == 3
+    assert spec["readings"] == resolve(configuration, task, model, size, 0).spec["readings"]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_controls_are_shown_where_they_are_named_alone(configured, scale):
+    configuration = configured(scale=scale)
+    for name, artifact in load_artifacts(configuration).items():
+        controls = [cell for cell in artifact.cells() if configuration.models[cell.model].control_of]
+        assert bool(controls) == (name in (TABLE, FIGURE)), name
+
+
+def test_a_model_joins_the_task_that_it_names_and_none_that_shares_its_models_by_an_anchor(project):
+    models = project.read("config/models.yaml")
+    del models["scaled_lstm"]["tasks"]["timit_recall"]
+    project.write("config/models.yaml", models)
+    tasks = project.load().tasks
+    assert "scaled_lstm" in tasks["timit"].models and "scaled_lstm" not in tasks["timit_recall"].models
+
+
+def test_a_control_of_a_model_that_its_task_has_not_is_refused(project):
+    project.set("config/models.yaml", "scaled_lstm.control_of", "momentum_dtriv")
+    with refused("unknown model 'momentum_dtriv'", file="config/models.yaml", key="scaled_lstm.control_of"):
+        project.load()
+
+
+# The table
+
+
+def numbers(run):
+    """Of LSTMs on the next frame: s gains about 26, momentum loses about 2; the rest is alike."""
+    means = {"lstm": 60.0, "scaled_lstm": 34.0, "momentum_lstm": 36.0}
+    noise = np.random.default_rng([run.seed, *run.variant.encode(), *run.task.encode()]).normal()
+    return means.get(run.model, 40.0) + noise
+
+
+def drawn(name=TABLE, scale="evening", seeds=SEEDS, value=numbers, about=lambda run: {}, **settings):
+    artifact = artifact_at(scale, name, seeds=seeds, **settings)
+
+    def made(run):
+        measured = {"test_loss": value(run), "test_accuracy": value(run) / 100}
+        return {"evaluations": [row | measured for row in evaluations_of(run, [0.5])]} | about(run)
+
+    return artifact.draw(sources_of(artifact, summary=summary_of(artifact, made)))
+
+
+def record(table, task="timit", model="momentum_lstm"):
+    (found,) = table.data[(table.data["task"] == task) & (table.data["filter"] == model)].to_dict("records")
+    return found
+
+
+def texts(table, place):
+    return {name: text for (_, name), text in table.frame.iloc[place].items()}
+
+
+def values(task, model, size, scale="evening", seeds=SEEDS):
+    configuration = artifact_at(scale, TABLE, seeds=seeds).configuration
+    return np.array([numbers(resolve(configuration, task, model, size, seed)) for seed in seeds])
+
+
+def test_the_differences_and_their_tests_are_scipys():
+    """Welch's degrees of freedom are rounded down."""
+    table = drawn()
+    found = record(table)
+    plain, control, filtered = (values("timit", name, 158) for name in ("lstm", "scaled_lstm", "momentum_lstm"))
+    for name, one, other in (("s", control, plain), ("momentum", filtered, control)):
+        welch = scipy.stats.ttest_ind(other, one, equal_var=False)  # less loss is better
+        degrees = math.floor(welch.df)
+        error = (other.mean() - one.mean()) / welch.statistic
+        half = scipy.stats.t.ppf(0.975, degrees) * error
+        assert found[f"{name}_difference"] == pytest.approx(other.mean() - one.mean())
+        assert found[f"{name}_low"] == pytest.approx(other.mean() - one.mean() - half)
+        assert found[f"{name}_high"] == pytest.approx(other.mean() - one.mean() + half)
+        assert found[f"{name}_p"] == pytest.approx(2 * scipy.stats.t.sf(abs(welch.statistic), degrees))
+        assert found[f"{name}_other_p"] == pytest.approx(scipy.stats.ttest_rel(other, one).pvalue)
+    assert found["s_difference"] > 20 and found["momentum_difference"] < 0
+    deviation = np.sqrt(np.mean([np.var(side, ddof=1) for side in (plain, control, filtered)]))
+    assert found["deviation"] == pytest.approx(deviation)
+
+
+def test_more_accuracy_is_better_and_percent_are_shown():
+    found = record(drawn(), "pmnist", "sr_lstm")
+    plain, control = (values("pmnist", name, 256).mean() for name in ("lstm", "sr_scaled_lstm"))
+    assert found["s_difference"] == pytest.approx(control - plain) and found["plain_mean"] == pytest.approx(plain)
+
+
+def test_p_is_adjusted_over_the_different_tests():
+    """A control that serves two filters is compared with the plain core once; the smallest p is multiplied by all."""
+    table = drawn()
+    pairs = {(row["task"], row["control"], row["plain"]): row["s_p"] for row in table.data.to_dict("records")}
+    ps = [p for p in [*pairs.values(), *table.data["momentum_p"]] if not math.isnan(p)]
+    assert len(ps) == 42 == table.data["tests"].iloc[0]
+    smallest = min(ps)
+    columns = [table.data[f"{name}_p_adjusted"] for name in ("s", "momentum")]
+    assert min(column.min() for column in columns) == pytest.approx(42 * smallest)
+    assert all((column.dropna() <= 1).all() for column in columns)
+
+
+def test_where_s_is_1_the_plain_core_is_the_control():
+    place = next(i for i, row in enumerate(drawn().data.to_dict("records")) if row["plain"] == row["control"])
+    row = texts(drawn(), place)
+    assert (row["Filter"], row["Control"]) == ("SRLSTM (s = 1, F = 2)", "–")
+    assert row["What s does: control less plain core"] == "–" != row["What μ adds: filter less control"]
+
+
+def test_two_seeds_are_not_tested():
+    table = drawn(scale="demo", seeds=[0, 1])
+    assert table.data[["s_p", "momentum_p", "s_low"]].isna().all(axis=None)
+    assert table.data["momentum_difference"].notna().all()
+    assert any(note.startswith("No difference is tested") for note in table.notes)
+
+
+def test_seeds_with_data_of_their_own_are_compared_pair_by_pair():
+    found = record(drawn(readings={"default": "released"}), "pmnist_dtriv", "momentum_dtriv")
+    control, filtered = (values("pmnist_dtriv", name, 512) for name in ("scaled_dtriv", "momentum_dtriv"))
+    assert found["momentum_p"] == pytest.approx(scipy.stats.ttest_rel(filtered, control).pvalue)
+
+
+def naive_of(score):
+    return lambda run: {"naive": {"test_loss": {"repeating the frame": score}}}
+
+
+def test_a_difference_is_tested_only_where_the_side_ahead_has_learned():
+    """Repeating the frame is worse than the control and the filter, but not than the plain core; then than none."""
+    some, none = drawn(about=naive_of(45.0)), drawn(about=naive_of(20.0))
+    assert record(some)["s_learned"] and not math.isnan(record(some)["s_p"])
+    found = record(none)
+    assert not found["s_learned"] and math.isnan(found["s_p"]) and found["s_difference"] > 20
+    row = texts(none, list(none.data["task"]).index("timit"))
+    assert row["What s does: control less plain core"].endswith(", nothing learned")
+    assert row["Plain core"].endswith("(n = 5; learned 0 of 5)")
+    assert any(note.startswith("Nothing learned") for note in none.notes)
+
+
+def test_no_deviation_is_shown_over_runs_of_which_some_have_learned():
+    table = drawn(value=lambda run: 1.0 + run.seed, about=naive_of(2.5))
+    assert "±" not in texts(table, list(table.data["task"]).index("timit"))["Plain core"]
+    assert record(table)["plain_learned"] == 2
+
+
+def test_a_model_that_the_user_changed_is_no_control_any_more():
+    overrides = {"tasks": {"timit": {"models": {"rmsprop_lstm": {"hyperparameters": {"beta": 0.5}}}}}}
+    (note,) = [note for note in drawn(overrides=overrides).notes if note.startswith("Not of momentum alone")]
+    assert note.endswith("AdamLSTM (μ = 0.3, s = 0.1, β = 0.999): beta.")
+    assert not any(note.startswith("Not of momentum alone") for note in drawn().notes)
+
+
+def test_a_task_that_is_left_out_has_no_rows_and_runs_of_another_artifact_are_refused():
+    assert set(drawn(leave_out=["fsdd"]).data["task"]) & {"timit", "timit_recall", "timit_dtriv"} == set()
+    artifact = artifact_at("demo", TABLE)
+    with refused("has no runs"):
+        artifact.draw(sources_of(artifact, summary=[]))
+    rows = [row | {"artifact": "momentumrnn_table1"} for row in summary_of(artifact)]
+    with refused("momentumrnn_table1"):
+        artifact.draw(sources_of(artifact, summary=rows))
+
+
+def test_it_can_be_written():
+    assert "MomentumLSTM (μ = 0.3, s = 0.1)" in markdown(drawn())
+
+
+# The figure
+
+
+def test_each_difference_is_drawn_in_standard_deviations_with_its_interval():
+    figure, found = drawn(FIGURE), record(drawn())
+    (ax,) = panels_of(figure)
+    for name in ("s", "momentum"):
+        x, _ = line(ax, f"difference {name} timit momentum_lstm")
+        ends, _ = line(ax, f"interval {name} timit momentum_lstm")
+        expected = [found[f"{name}_{end}"] / found["deviation"] for end in ("low", "difference", "high")]
+        assert [ends[0], x[0], ends[1]] == pytest.approx(expected)
+    assert not with_gid(ax, "difference s mnist sr_lstm") and with_gid(ax, "zero")
+    assert legend(figure) == ["what s does", "what μ adds to it"]
+    figure.draw_without_rendering()
+    for text in [*ax.get_yticklabels(), *with_gid(ax, "task ")]:
+        box = text.get_window_extent()
+        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1, text
+
+
+def test_what_has_not_learned_is_pale_and_two_seeds_have_no_interval():
+    (ax,) = panels_of(drawn(FIGURE, about=naive_of(20.0)))
+    pale, other = (with_gid(ax, f"difference s {task}")[0].get_color() for task in ("timit momentum", "mnist"))
+    assert pale == "0.75" != other and not with_gid(ax, "interval s timit")
+    figure = drawn(FIGURE, scale="demo", seeds=[0, 1])
+    assert not with_gid(panels_of(figure)[0], "interval") and "No difference is tested" in words(figure)

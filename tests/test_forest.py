@@ -1,0 +1,231 @@
+"""Questions, each answered by a forest plot: which comparisons are drawn, where, and how; the errors over all tests."""
+
+import re
+
+import pytest
+from approved import approved
+from conftest import refused
+from drawn import artifact_at, face, legend, with_gid, words
+from made import sources_of
+from matplotlib.colors import to_rgb
+from scipy.stats import false_discovery_control
+
+from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.claims.verdict import COLUMNS
+from hidden_dynamics.publication.findings import page
+from hidden_dynamics.results.multiplicity import Discoveries, discoveries
+
+MOMENTUM, ADAM = "momentumrnn_momentum", "momentumrnn_adam"
+TABLE, FIGURE = "momentumrnn_table2", "momentumrnn_figure3"
+INSTEAD = {"departures": "N = 84, not 158", "data": "Spoken digits in place of TIMIT"}
+
+
+def claim(subject, reference, verdict="holds", effect=1.0, task="timit", metric="test_loss", **more):
+    """A row of claims.csv: a comparison that counts, half a deviation sure either way."""
+    ends = {} if effect is None else {"effect": effect, "effect_low": effect - 0.5, "effect_high": effect + 0.5}
+    about = {
+        "kind": "better",
+        "artifact": TABLE,
+        "task": task,
+        "metric": metric,
+        "subject": subject,
+        "reference": reference,
+    }
+    about |= {"id": f"{task}:{metric}:{subject}:{reference}", "verdict": verdict, "counted": "true", "p": "0.01"}
+    return {name: str(value) for name, value in (dict.fromkeys(COLUMNS, "") | about | ends | more).items()}
+
+
+CLAIMS = [
+    claim("momentum_lstm-n84", "lstm-n84", "undecided", 0.25, published_effect=21.5, **INSTEAD),
+    claim("momentum_lstm-n158", "lstm-n158", "fails", -12.0),
+    claim("sr_lstm-n158", "lstm-n158", "holds", 3.0, nothing_learned="reference"),
+    claim("lstm-n158", "momentum_lstm-n158", "holds", 2.0, kind="faster", metric="train_loss", artifact=FIGURE),
+    claim("momentum_lstm-n128", "lstm-n128", "undecided", 9.0, "pmnist", "test_accuracy", nothing_learned="both"),
+    claim("momentum_lstm-n256", "lstm-n256", "holds", 0.5, "mnist", "test_accuracy"),
+    claim("momentum_lstm-n1150", "lstm-n1150", "fails", -2.0, "ptb", "test_perplexity"),  # mu = 0
+    claim("momentum_lstm-n120", "lstm-n120", "undecided", None, reason="fewer than 3 seeds are not tested"),
+]
+ELSEWHERE = [
+    claim("momentum_lstm-n120", "lstm-n120", counted="false", metric="validation_loss"),
+    claim("momentum_lstm-n120", "lstm-n120", kind="similar"),
+    claim("momentum_lstm-n158", "sr_lstm-n158"),
+    claim("adam_lstm-n158", "lstm-n158"),
+]
+
+
+def forest(claims, name=MOMENTUM, scale="paper"):
+    artifact = artifact_at(scale, name)
+    return artifact, artifact.draw(sources_of(artifact, claims=claims))
+
+
+def drawn(figure):
+    """The names of the rows and headings, from top to bottom."""
+    labels = [*with_gid(figure, "label"), *with_gid(figure, "heading")]
+    return [text.get_text() for text in sorted(labels, key=lambda text: text.get_position()[1])]
+
+
+def mark(figure, gid):
+    """Where the only mark of this name is, its colour and shape."""
+    (found,) = with_gid(figure, gid)
+    return found.get_xdata()[0], found.get_color(), found.get_marker()
+
+
+def test_rows_are_the_comparisons_of_the_question_by_task_measure_and_effect_and_of_nothing_learned_last():
+    artifact, figure = forest([*CLAIMS, *ELSEWHERE])
+    assert drawn(figure) == [
+        "MNIST: test accuracy",
+        "MomentumLSTM vs LSTM, N = 256",
+        "TIMIT, next frame: iterations to a train loss",
+        "MomentumLSTM vs LSTM*, N = 158",
+        "TIMIT, next frame: test loss",
+        "SRLSTM vs LSTM†, N = 158",
+        "MomentumLSTM vs LSTM, N = 84",
+        "MomentumLSTM vs LSTM, N = 158",
+        "PMNIST: test accuracy",
+        "MomentumLSTM vs LSTM, N = 128",
+    ]
+    (rule,), ends = with_gid(figure, "rule"), {text.get_text(): text for text in with_gid(figure, "label")}
+    assert (
+        ends["MomentumLSTM vs LSTM, N = 158"].get_position()[1]
+        < rule.xy1[1]
+        < ends["MomentumLSTM vs LSTM, N = 128"].get_position()[1]
+    )
+    assert {text.get_color() for name, text in ends.items()} == {"black", "0.55"}
+    assert ends["MomentumLSTM vs LSTM, N = 128"].get_color() == "0.55"
+    assert len(artifact.comparisons([*CLAIMS, *ELSEWHERE])) == 7
+
+
+def test_verdicts_are_told_apart_by_colour_and_shape_also_in_grey():
+    _, figure = forest(CLAIMS)
+    marks = {name: mark(figure, f"{name} ")[1:] for name in ("fails", "undecided", "nothing learned")}
+    marks["holds"] = with_gid(figure, "holds mnist")[0].get_color(), with_gid(figure, "holds mnist")[0].get_marker()
+    assert len({to_rgb(colour) for colour, _ in marks.values()}) == len({shape for _, shape in marks.values()}) == 4
+    assert legend(figure) == ["holds", "fails", "undecided", "nothing learned", "the paper’s own"]
+
+
+def test_names_are_on_the_page_left_of_the_plot_and_intervals_and_marks_within_it():
+    _, figure = forest(CLAIMS)
+    figure.draw_without_rendering()
+    _, plot = (ax.get_window_extent() for ax in figure.axes)
+    for label in with_gid(figure, "label"):
+        box = label.get_window_extent()
+        assert figure.bbox.x0 <= box.x0 and box.x1 <= plot.x0 and box.height * 72 / figure.dpi > 8
+    left, right = figure.axes[1].get_xlim()
+    assert all(left < x < right for line in with_gid(figure, "interval") for x in line.get_xdata())
+    assert left < 21.5 < right
+
+
+def test_a_mark_stands_where_the_questions_model_is_better_or_worse_whatever_is_claimed():
+    _, figure = forest(CLAIMS)
+    x, _, _ = mark(figure, "holds timit:train_loss")
+    (interval,) = with_gid(figure, "interval timit:train_loss")
+    assert x == -2 and list(interval.get_xdata()) == [-2.5, -1.5]
+    assert mark(figure, "fails timit:test_loss")[0] == -12
+
+
+def test_the_papers_own_effect_is_a_hollow_mark():
+    _, figure = forest(CLAIMS)
+    (hollow,) = with_gid(figure, "published")
+    assert hollow.get_xdata()[0] == 21.5 and hollow.get_markerfacecolor() == "white"
+    assert hollow.get_gid() == f"published {CLAIMS[0]['id']}"
+
+
+def test_a_model_whose_configured_momentum_is_zero_is_not_drawn_and_the_caption_says_so():
+    artifact, figure = forest(CLAIMS)
+    assert [one.names for one in artifact.comparisons(CLAIMS, none=True)] == ["MomentumLSTM (μ = 0) vs LSTM, N = 1150"]
+    assert not any("1150" in name for name in drawn(figure))
+    assert (
+        "Left out, with mu = 0 or restart = 1: MomentumLSTM (μ = 0) vs LSTM, N = 1150 (PTB: test perplexity)."
+        in words(figure)
+    )
+
+
+def test_at_most_thirty_rows_are_drawn_of_the_main_tables_first_then_the_largest():
+    sizes = {"timit": (84, 120, 158), "timit_recall": (84, 120, 158), "mnist": (128, 256), "pmnist": (128, 256)}
+    cells = [(task, size) for task, own in sizes.items() for size in own]
+    pairs = [("rmsprop_lstm", other) for other in ("lstm", "momentum_lstm", "sr_lstm", "adam_lstm")]
+    claims = [
+        claim(
+            f"{one}-n{size}",
+            f"{other}-n{size}",
+            "holds",
+            sign * (1 + n / 10),
+            task,
+            artifact=TABLE if n == 0 else FIGURE,
+        )
+        for n, (task, size) in enumerate(cells)
+        for sign, (one, other) in zip((1, -1, 1, 1), pairs, strict=True)
+        if (task, size) not in (("timit", 84), ("timit_recall", 84))
+    ] + [
+        claim("adam_lstm-n120", "lstm-n120", "holds", 0.01),
+        claim("adam_lstm-n158", "lstm-n158", "holds", 0.001, artifact=FIGURE),
+    ]
+    artifact, figure = forest(claims * 2, ADAM)
+    rows = [one.row for one in artifact.drawn(claims * 2)]
+    assert len(rows) == 30 and len(artifact.comparisons(claims * 2)) == 52
+    kept = {abs(float(row["effect"])) for row in rows}
+    assert 0.01 in kept and 0.001 not in kept and min(kept - {0.01}) > 1.3
+    assert "30 of 52 comparisons that count" in words(figure) and "among all claims: 22." in words(figure)
+
+
+def test_what_a_figure_says_is_as_approved():
+    _, figure = forest(CLAIMS)
+    approved(f"{MOMENTUM}_paper.txt", face(figure))
+
+
+@pytest.mark.parametrize("claims", [[], [row | {"verdict": "not run", "counted": "false"} for row in CLAIMS]])
+def test_where_nothing_is_judged_the_figure_is_one_sentence(claims):
+    _, figure = forest(claims, scale="demo")
+    assert with_gid(figure, "nothing")[0].get_text() == "No comparison on this question is judged at the demo scale."
+    assert not figure.axes
+
+
+def test_where_nothing_has_an_effect_the_figure_says_why():
+    _, figure = forest(CLAIMS[-1:])
+    assert "fewer than 3 seeds are not tested" in with_gid(figure, "nothing")[0].get_text()
+
+
+def test_models_and_tables_are_those_that_are_configured(project):
+    for key, value in (("models", ["lstn"]), ("against", ["lstn"]), ("tables", ["momentumrnn_table0"])):
+        with refused(file="config/artifacts.yaml"):
+            project.set("config/artifacts.yaml", f"{MOMENTUM}.{key}", value)
+            load_artifacts(project.load())
+
+
+# All together
+
+
+def with_p(*ps, verdicts=()):
+    verdicts = [*verdicts, *["undecided"] * (len(ps) - len(verdicts))]
+    return [claim("a", "b", verdict, p=p) for p, verdict in zip(ps, verdicts, strict=True)]
+
+
+def test_decided_tests_are_counted_over_all_by_holm_and_their_false_discovery_rate_is_that_of_scipy():
+    ps = [0.02, 0.001, 0.3, 0.011, 0.04]
+    claims = with_p(*ps, verdicts=["holds", "fails", "undecided", "holds"])
+    uncounted = claim("a", "b", p=1e-9, counted="false"), claim("a", "b", p="")
+    found = discoveries([*claims, *uncounted])
+    assert found == Discoveries(tests=5, decided=3, survive=2, rate=pytest.approx(false_discovery_control(ps)[0]))
+    assert discoveries(claims, alpha=0.004).survive == 0
+
+
+def test_nothing_is_discovered_where_nothing_is_tested():
+    assert discoveries([]) == Discoveries(0, 0, 0, 0.0)
+    assert discoveries(with_p(0.2)) == Discoveries(1, 0, 0, 0.0)
+
+
+def answers(claims, scale="paper", **changes):
+    configuration = artifact_at(scale, MOMENTUM, **changes).configuration
+    artifacts = load_artifacts(configuration)
+    return page(configuration, claims, {f"figures/{name}.png": artifact for name, artifact in artifacts.items()})
+
+
+def test_the_page_of_findings_is_as_approved():
+    approved("findings_paper.md", answers(CLAIMS))
+
+
+def test_the_page_says_where_nothing_was_judged_and_shows_no_empty_picture():
+    text = answers([], scale="demo")
+    assert text.count("No comparison on this question is judged at the demo scale.") == 3
+    assert "No claim is tested at this scale." in text
+    assert re.findall(r"\((figures/.*)\)", text) == ["figures/momentumrnn_contrasts.png"]

@@ -1,0 +1,253 @@
+"""Naive baselines: they score what a network scores that answers so, no constant scores better, and runs beat them."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from hidden_dynamics.data import adding, copying, intensive_care_stays, ornstein_uhlenbeck, tagged_movements
+from hidden_dynamics.data.speech import BINS
+from hidden_dynamics.models.latent_family.series_batch import Answer
+from hidden_dynamics.models.ragged import valid_steps
+from hidden_dynamics.results.naive import best, learned
+from hidden_dynamics.tasks.activity import ActivityRecognition
+from hidden_dynamics.tasks.adding import Adding
+from hidden_dynamics.tasks.copying import Copying
+from hidden_dynamics.tasks.images import ImageClassification
+from hidden_dynamics.tasks.language import LanguageModelling, columns
+from hidden_dynamics.tasks.mortality import Mortality
+from hidden_dynamics.tasks.pixels import PixelClassification
+from hidden_dynamics.tasks.series_regression import SeriesRegression
+from hidden_dynamics.tasks.speech import RIDGE_PENALTY, SILENCE, SpeechPrediction
+from hidden_dynamics.tasks.sporadic import SporadicForecasting
+
+CPU = torch.device("cpu")
+STAYS = {"placeholders": "missing", "normalisation": "range", "zero_times": "kept", "validation": 0.1}
+
+
+class Answering(nn.Module):
+    """A network that is a function, for whatever calls it."""
+
+    def __init__(self, answer):
+        super().__init__()
+        self.answer = answer
+
+    def forward(self, *given):
+        return self.answer(*given)
+
+
+# Pixels, images, copying, adding
+
+
+def test_of_classes_they_are_the_majority_and_the_frequencies():
+    labels = np.array([3, 3, 3, 1], np.uint8)
+    images = {
+        "train_images": np.zeros((8, 4), np.uint8),
+        "train_labels": np.repeat([1, 2], 4),
+        "levels": np.array(255.0),
+    }
+    images |= {"test_images": np.zeros((4, 4), np.uint8), "test_labels": labels}
+    nats = -0.75 * math.log(0.75) - 0.25 * math.log(0.25)
+    expected = {"test_loss": {"best constant": pytest.approx(nats)}, "test_accuracy": {"majority class": 0.75}}
+    pixels = PixelClassification(images, {"permutation": "none"}, 0, CPU)
+    assert expected.items() <= pixels.naive.items() and pixels.test_set == {"size": 4, "positive": None}
+    frequencies = torch.tensor([-1e9, math.log(0.25), -1e9, math.log(0.75), *[-1e9] * 6])
+    measured = pixels.evaluate(Answering(lambda x: frequencies.expand(x.shape[1], -1)))
+    assert measured == {metric: pytest.approx(best(pixels.naive, metric, 1)[1]) for metric in measured}
+    settings = {"crop": 2, "pad": 0, "evaluate_on": "crop", "validation": 3, "select_on": "validation"}
+    task = ImageClassification(images, settings, 0, CPU)
+    assert expected.items() <= task.naive.items() and task.test_set == pixels.test_set
+    held_out = np.bincount(task.labels["validation"])
+    assert task.naive["validation_accuracy"] == {"majority class": held_out.max() / 3}
+
+
+def test_without_memory_the_letters_are_answered_by_their_frequency_at_each_step():
+    options = {"blanks": 7, "letters": 3, "alphabet": 8, "test_size": 40, "seed": 0}
+    task = Copying(copying.prepare(None, options), {}, 0, CPU)
+    logits = torch.full((13, 9), -1e4)
+    logits[:10, 0] = 0
+    for step, letters in enumerate(task.test_letters.T):
+        logits[10 + step] = torch.from_numpy(np.log(np.maximum(np.bincount(letters, minlength=9) / 40, 1e-300))).float()
+    measured = task.evaluate(Answering(lambda x: logits[:, None].expand(-1, x.shape[1], -1)))
+    assert task.naive["test_loss"] == {"no memory": pytest.approx(measured["test_loss"], rel=1e-5)}
+    assert task.naive["train_loss"] == {"no memory": pytest.approx(3 * math.log(8) / 13)}
+    assert task.naive["test_loss"]["no memory"] < task.naive["train_loss"]["no memory"]
+    assert task.test_set == {"size": 40, "positive": None}
+
+
+def adding_of(targets):
+    arrays = adding.prepare(None, {"length": 4, "test_size": len(targets), "seed": 0})
+    return Adding(arrays | {"test_targets": np.array(targets, np.float32)}, {}, 0, CPU)
+
+
+def test_of_sums_it_is_their_variance():
+    task = adding_of([0.0, 1.0, 2.0])
+    assert task.naive == {"train_loss": {"best constant": 1 / 6}, "test_loss": {"best constant": pytest.approx(2 / 3)}}
+    assert task.test_set == {"size": 3, "positive": None}
+
+
+@given(st.lists(st.floats(0, 2, width=32), min_size=1, max_size=9), st.floats(-1, 3), st.randoms(use_true_random=False))
+def test_no_constant_beats_the_best_constant(targets, constant, random):
+    task = adding_of(targets)
+    measured = task.evaluate(Answering(lambda x: torch.full((x.shape[1], 1), constant)))["test_loss"]
+    assert measured >= task.naive["test_loss"]["best constant"] - 1e-6
+    shares = np.array([random.random() + 1e-3 for _ in range(10)])
+    images = {f"{split}_images": np.zeros((len(targets), 4), np.uint8) for split in ("train", "test")}
+    images |= {f"{split}_labels": np.array(targets, np.uint8) for split in ("train", "test")} | {
+        "levels": np.array(1.0)
+    }
+    pixels, logits = PixelClassification(images, {"permutation": "none"}, 0, CPU), torch.from_numpy(np.log(shares))
+    measured = pixels.evaluate(Answering(lambda x: logits.expand(x.shape[1], -1)))
+    assert measured["test_loss"] >= pixels.naive["test_loss"]["best constant"] - 1e-9
+    assert measured["test_accuracy"] <= pixels.naive["test_accuracy"]["majority class"]
+
+
+# Speech
+
+
+def utterances():
+    rng, lengths = np.random.default_rng(3), {"train": [5, 9, 4, 9], "validation": [4, 8], "test": [10, 4, 5]}
+    frames = {f"{split}_frames": rng.uniform(-50, 60, (sum(each), BINS)) for split, each in lengths.items()}
+    return frames | {f"{split}_lengths": np.array(each) for split, each in lengths.items()}
+
+
+def seen(x, count):
+    """(T, batch, count * 129 + 1): the frame at hand, those before it, silence before the first, and 1."""
+    silence = torch.full_like(x[:1], SILENCE)
+    before = [torch.cat([*[silence] * back, x])[: len(x)] for back in range(count)]
+    return torch.cat([*before, torch.ones_like(x[..., :1])], -1)
+
+
+@pytest.mark.parametrize(("target", "frames"), [("next", 3), ("previous", 1)])
+def test_of_speech_they_are_the_mean_the_frame_at_hand_and_ridge_regression(target, frames):
+    task = SpeechPrediction(utterances(), {"target": target}, 0, CPU)
+    x, lengths, y = task.batch(0, np.arange(4))
+    inputs = valid_steps(seen(x, frames), lengths)
+    penalty = torch.diag(RIDGE_PENALTY * len(inputs) * torch.tensor([*[1.0] * (frames * BINS), 0.0])).double()
+    weights = torch.linalg.solve(inputs.T @ inputs + penalty, inputs.T @ y)
+    mean = task.test.batch(np.arange(3))[2].mean(0)
+    answers = {
+        "best constant": lambda x, lengths: mean.expand(int(lengths.sum()), -1),
+        "repeating the frame": valid_steps,
+        f"ridge on {'three frames' if frames == 3 else 'the frame at hand'}": lambda x, lengths: (
+            valid_steps(seen(x, frames), lengths) @ weights
+        ),
+    }
+    measured = {name: task.evaluate(Answering(answer))["test_loss"] for name, answer in answers.items()}
+    assert task.naive["test_loss"] == {name: pytest.approx(score, rel=1e-6) for name, score in measured.items()}
+    assert task.test_set == {"size": 3, "positive": None}
+
+
+# Language
+
+
+def test_of_a_text_it_is_the_training_texts_frequencies():
+    arrays = {"train": [0, 0, 1, 0, 1], "validation": [0, 1, 2], "test": [2, 0, 1, 0], "vocabulary": list("abc")}
+    sizes = {"validation": 1, "test": 2}
+    settings = {"bptt": 7, "activation_regularisation": 0.0, "temporal_regularisation": 0.0}
+    task = LanguageModelling(
+        {name: np.array(each, np.int32 if name != "vocabulary" else np.str_) for name, each in arrays.items()},
+        settings | {"evaluation_batch_sizes": sizes},
+        0,
+        CPU,
+    )
+    shares = np.array([4, 3, 1]) / 8  # each word's count raised by one
+    assert columns(task.texts["test"], 2)[1:].tolist() == [[0, 0]]
+    for split, asked in (("validation", [1, 2]), ("test", [0, 0])):
+        loss = -np.log(shares[asked]).mean()
+        assert task.naive[f"{split}_loss"] == {"word frequencies": pytest.approx(loss)}
+        assert task.naive[f"{split}_perplexity"] == {"word frequencies": pytest.approx(math.exp(loss))}
+    assert task.test_set == {"size": 2, "positive": None}
+
+
+# Series
+
+
+def test_of_sporadic_series_they_are_moments_the_last_value_and_the_series_own_mean():
+    """One feature; two series of the test part are given 1, 3 and 5, and asked for (2, 4, 6) and (7, 7, 7)."""
+    data = ornstein_uhlenbeck.prepare(None, {"series": 40, "end": 6.0, "until": 4.0, "rate": 1.0})
+    task = SporadicForecasting(data, {"until": 4.0, "targets": 3, "fold": "by_seed", "series": "by_position"}, 0, CPU)
+    task.parts["test"], lengths = np.array([0, 1]), np.array([5, 4])
+    task.rows = task.rows._replace(
+        times=np.array([1, 2, 5, 5.5, 6, 3, 5, 5.5, 6], np.float32),
+        values=np.array([1, 3, 2, 4, 6, 5, 7, 7, 7], np.float32)[:, None],
+        mask=np.ones((9, 1), bool),
+        lengths=lengths,
+    )
+    task.after, task.parts["validation"], task.features = np.array([[2, 3, 4], [6, 7, 8]]), np.array([0]), 1
+    asked, mean = np.array([2, 4, 6, 7, 7, 7]), 5.5
+    errors = {"best constant": [mean] * 6, "last value": [3] * 3 + [5] * 3, "series' own mean": [2] * 3 + [5] * 3}
+    expected = {name: pytest.approx(np.mean((asked - answer) ** 2)) for name, answer in errors.items()}
+    assert task.naive["test_mse"] == expected
+    nats = 0.5 * (math.log(2 * math.pi * asked.var()) + 1)
+    assert task.naive["test_negll"] == {"best constant": pytest.approx(nats)}
+    assert task.test_set == {"size": 2, "positive": None}
+
+
+@pytest.fixture(scope="module")
+def stays():
+    return intensive_care_stays.prepare(None, {"stays": 50})
+
+
+@pytest.mark.parametrize("asked", ["interpolation", "extrapolation"])
+def test_of_patients_they_are_those_of_a_network_that_answers_so(stays, asked):
+    split_at = {"split_at": "time"} if asked == "extrapolation" else {}
+    task = SeriesRegression(stays, STAYS | {"asked": asked} | split_at, 0, CPU)
+    batch = task.part("test")
+    given, wanted = batch.given, batch.asked
+    constant = (wanted.values.sum(0) / wanted.mask.sum(0).clamp(min=1)).expand(given.size, -1)
+    own, last = constant.clone(), constant.clone()
+    for series in range(given.size):
+        for feature in range(task.features):
+            rows = (given.series == series) & (given.mask[:, feature] > 0)
+            if rows.any():
+                own[series, feature] = given.values[rows, feature].mean()
+                last[series, feature] = given.values[rows, feature][-1]
+    answers = {"best constant": constant, "series' own mean": own} | ({"last value": last} if split_at else {})
+    name = f"test_{asked}_mse_observed"
+    measured = {
+        label: task.evaluate_test(Answering(lambda batch, by=by: Answer(by[batch.asked.series][None], *[None] * 3)))
+        for label, by in answers.items()
+    }
+    assert task.naive[name] == {label: pytest.approx(each[name], rel=1e-5) for label, each in measured.items()}
+    released = task.naive[name.removesuffix("_observed")]
+    assert released["series' own mean"] == pytest.approx(measured["series' own mean"][f"test_{asked}_mse"], rel=0.1)
+    assert released["best constant"] <= measured["best constant"][f"test_{asked}_mse"]  # of other weights
+
+
+def test_of_deaths_they_are_chance_and_of_activities_the_majority(stays):
+    task = Mortality(stays, STAYS | {"scores": "averaged"}, 0, CPU)
+    died = stays["died"][task.parts["test"]]
+    assert task.naive["test_auc"] == {"chance": 0.5}
+    assert task.naive["test_average_precision"] == {"chance": pytest.approx(died.mean())}
+    assert task.naive["test_interpolation_mse"].keys() == {"best constant", "series' own mean"}
+    assert task.test_set == {"size": len(died), "positive": died.sum()}
+    settings = {"windows": "by_sequence", "resampled": False, "bin_labels": "lowest", "classes": 7, "validation": 0.1}
+    task = ActivityRecognition(tagged_movements.prepare(None, {}), settings | {"scores": "averaged"}, 0, CPU)
+    truth = task.activity[task.parts["test"]]
+    counts = np.bincount(truth[truth >= 0])
+    assert task.naive["test_time_point_accuracy"] == {"majority class": counts.max() / counts.sum()}
+    assert task.naive["test_time_point_auc"] == {"chance": 0.5}
+    assert task.test_set == {"size": counts.sum(), "positive": None}
+
+
+# Runs beside them
+
+
+@pytest.mark.parametrize(
+    ("sign", "value", "expected"),
+    [(-1, 0.98, True), (-1, 0.995, False), (-1, 1.5, False), (1, 2.1, True), (1, 2.01, False), (1, math.nan, False)],
+)
+def test_a_run_has_learned_where_it_beats_the_best_baseline_by_more_than_chance(sign, value, expected):
+    row = {
+        "naive": json.dumps({"score": {"one": 1.0, "other": 2.0}}),
+        "measured": json.dumps({"score": value, "nfe": 1}),
+    }
+    assert best(json.loads(row["naive"]), "score", sign) == (("one", 1.0) if sign < 0 else ("other", 2.0))
+    assert learned(row, "score", sign) is expected
+    assert learned(row, "nfe", sign) is None
