@@ -148,7 +148,12 @@ def test_rows_of_another_size_are_not_compared():
 def test_verdicts_stand_beside_the_sign_of_the_means_where_any_was_judged():
     artifact, rows = artifact_at("paper", MNIST), [row(value=0.9), row("momentum_lstm", 0.95)]
     about = {"kind": "better", "task": "mnist", "metric": "test_accuracy", "against_table": "false"}
-    verdict = about | {"subject": "momentum_lstm-n128", "reference": "lstm-n128", "verdict": "undecided", "departures": ""}
+    verdict = about | {
+        "subject": "momentum_lstm-n128",
+        "reference": "lstm-n128",
+        "verdict": "undecided",
+        "departures": "",
+    }
     plain = drawn(rows, artifact)
     sources = replace(sources_of(artifact), verdicts=(verdict,))
     vars(sources)["summary"] = rows

@@ -82,7 +82,6 @@ def findings(claim: Row) -> dict[str, str]:
 
 def shown(claim: Row) -> dict[str, str]:
     """A row of the table: verdict and reason, the claim, its numbers, its place."""
-    said = f"{claim['source']}; also {claim['also']}" if claim["also"] else claim["source"]
     against = "; the paper’s own table says otherwise" if claim["against_table"] == "true" else ""
     return {
         "verdict": word(claim),
@@ -91,7 +90,8 @@ def shown(claim: Row) -> dict[str, str]:
         "effect": _number(claim["effect"]) if claim["effect"] else "",
         "p": _number(claim["p_adjusted"]) if claim["p_adjusted"] else "",
         "numbers": " · ".join(f"{name}: {text}" for name, text in findings(claim).items() if text),
-        "source": said + against,
+        "source": claim["source"] + against,
+        "also": claim["also"],
     }
 
 

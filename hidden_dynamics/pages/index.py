@@ -43,6 +43,7 @@ def index_page(configuration: Configuration, root: Path) -> str:
             provenance=_provenance(configuration, runs),
             papers=papers_of(sections),
             verdicts=list(counts(claims)),
+            judged=bool(claims_list.judged(claims)),
             in_a_sentence=claims_list.in_a_sentence(claims),
             errors_in_a_sentence=claims_list.errors_in_a_sentence(claims),
             definitions=load_claims().definitions,
