@@ -12,7 +12,7 @@ MODEL = "naive"
 NOTE = (
     "Naive: answers that need no network, on the data of the same seeds; a constant is the best one of the evaluated "
     "set, so that no constant scores better. “k of n learned”: only k of the runs beat the best of these by more than "
-    f"{BY_CHANCE:.0%}, and the median is theirs. Naive baselines are no models, and are not ranked or judged."
+    f"{100 * BY_CHANCE:g} %, and the median is theirs. Naive baselines are no models, and are not ranked or judged."
 )
 
 
