@@ -218,13 +218,14 @@ def test_a_difference_is_tested_only_where_the_side_ahead_has_learned():
     assert not found["s_learned"] and math.isnan(found["s_p"]) and found["s_difference"] > 20
     row = texts(none, list(none.data["task"]).index("timit"))
     assert row["What s does: control less plain core"].endswith(", nothing learned")
-    assert row["Plain core"].endswith("(n = 5; learned 0 of 5)")
+    assert row["Plain core"].endswith("(n = 5; none learned)")
     assert any(note.startswith("Nothing learned") for note in none.notes)
 
 
 def test_no_deviation_is_shown_over_runs_of_which_some_have_learned():
     table = drawn(value=lambda run: 1.0 + run.seed, about=naive_of(2.5))
-    assert "±" not in texts(table, list(table.data["task"]).index("timit"))["Plain core"]
+    said = texts(table, list(table.data["task"]).index("timit"))["Plain core"]
+    assert said == "LSTM: 2 of 5 learned, median 1.50"
     assert record(table)["plain_learned"] == 2
 
 
