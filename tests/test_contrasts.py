@@ -222,6 +222,14 @@ def test_a_difference_is_tested_only_where_the_side_ahead_has_learned():
     assert any(note.startswith("Nothing learned") for note in none.notes)
 
 
+@pytest.mark.parametrize(("score", "learned"), [(33.0, False), (36.0, True)])
+def test_of_two_seeds_each_has_to_have_learned(score, learned):
+    """The control's losses are 34.2 and 34.9."""
+    losses = {"scaled_lstm": (34.2, 34.9)}
+    two = {"scale": "demo", "seeds": [0, 1], "about": naive_of(score)}
+    assert record(drawn(value=lambda run: losses.get(run.model, (60.0, 61.0))[run.seed], **two))["s_learned"] == learned
+
+
 def test_no_deviation_is_shown_over_runs_of_which_some_have_learned():
     table = drawn(value=lambda run: 1.0 + run.seed, about=naive_of(2.5))
     said = texts(table, list(table.data["task"]).index("timit"))["Plain core"]
