@@ -13,9 +13,9 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import Configuration, load
 from hidden_dynamics.configuration.runs import find
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.records import KEPT, record_of, unpacked, write
+from hidden_dynamics.results.records import KEPT, unpacked, write
 from hidden_dynamics.results.run_files import disagreement
-from hidden_dynamics.results.seals import RECORD
+from hidden_dynamics.results.seals import RECORD, altered
 
 METADATA = "ro-crate-metadata.json"
 RECORDS = "records"
@@ -94,8 +94,11 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
         why = refusal(configuration, name, json.loads(files[RECORD]), root) if configuration else ""
         outcome[name] = why or (THERE if (directory / RECORD).is_file() else PUT_BACK)
         if outcome[name] == PUT_BACK:
+            for file in altered(files):
+                archive = publication.directory / RECORDS / f"{name.partition('/')[0]}.tar.xz"
+                raise UserError(f"{archive}: {name}/{file} is not what the run wrote.", archive, f"{name}/{file}")
             write(directory / KEPT, files)
-            write(directory, record_of(directory / KEPT))
+            write(directory, files)
     refused = {name.partition("/")[0] for name, what in outcome.items() if what not in (PUT_BACK, THERE)}
     artifacts = load_artifacts(place)
     for path in itertools.chain(*map(publication.under, MEASURED)):

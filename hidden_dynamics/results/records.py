@@ -80,7 +80,7 @@ def packed(files: Mapping[str, bytes]) -> bytes:
             about = tarfile.TarInfo(path)  # nobody's, of 1970
             about.size = len(files[path])
             archive.addfile(about, io.BytesIO(files[path]))
-    return lzma.compress(buffer.getvalue(), preset=9 | lzma.PRESET_EXTREME)
+    return lzma.compress(buffer.getvalue(), preset=6 | lzma.PRESET_EXTREME)
 
 
 def unpacked(content: bytes) -> dict[str, bytes]:

@@ -48,6 +48,14 @@ def check(path: Path) -> None:
         raise UserError(f"{record_path} is not readable ({error!r}): {remedy(record_path)}", record_path) from None
 
 
+def altered(files: Mapping[str, bytes]) -> list[str]:
+    """The names of a run's files, run.json among them, that are not what this one vouches for."""
+    record = json.loads(files[RECORD])
+    found = [] if record.pop("seal") == _seal_of(record) else [RECORD]
+    others = {name: content for name, content in files.items() if name != RECORD}
+    return found + [name for name in others if hashlib.sha256(others[name]).hexdigest() != record["files"].get(name)]
+
+
 def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
     """Refuse a record (of `path`) of another run, or of this one specified otherwise than it is configured.
 

@@ -1,0 +1,92 @@
+"""The demo's runs made up, as finished results of some artifacts, drawn and judged; and their publication."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import restore
+from judged import SPREAD
+from made import costs_of, features_of, make_run, write_inputs
+
+from hidden_dynamics.artifacts import Artifact, load_artifacts
+from hidden_dynamics.claims.verdict import COLUMNS
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import Run, all_runs, code_of
+from hidden_dynamics.publication import publishing
+from hidden_dynamics.results.rows import read_rows, write_rows
+
+TABLE, COSTS, GRADIENTS = "momentumrnn_table11", "momentumrnn_table14", "momentumrnn_figure2"
+IMAGES, PATIENT = "acenode_table5", "acenode_patient"
+ARTIFACTS = (TABLE, COSTS, GRADIENTS, IMAGES, PATIENT, "momentumrnn_table7")
+LEVELS = {"momentum_lstm": 0.9, "adam_lstm": 0.1, "ace_latent_ode": 0.8}  # of the others, 0.5
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+METRICS = ("train_loss", "test_loss", "test_accuracy", "test_auc", "test_average_precision", "test_calibration_error")
+
+
+@dataclass(frozen=True)
+class Published:
+    """Finished results under `root`, their publication in `root / "docs/evidence"`, and its files."""
+
+    root: Path
+    configuration: Configuration
+    files: dict[str, bytes]
+
+    @property
+    def directory(self) -> Path:
+        return self.root / "docs/evidence"
+
+    @property
+    def results(self) -> Path:
+        return self.root / self.configuration.results
+
+
+@contextmanager
+def few_artifacts() -> Iterator[None]:
+    """`ARTIFACTS` alone are drawn and published, and the claims on them alone are judged."""
+
+    def few(configuration: Configuration) -> dict[str, Artifact]:
+        return {name: artifact for name, artifact in load_artifacts(configuration).items() if name in ARTIFACTS}
+
+    def gather(configuration: Configuration, root: Path) -> None:
+        files = [root / configuration.paths.verdicts(name) for name in ARTIFACTS]
+        rows = [row for file in files if file.is_file() for row in read_rows(file, COLUMNS)]
+        write_rows(root / configuration.paths.all_verdicts("csv"), COLUMNS, rows)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(restore, "load_artifacts", few)
+        patch.setattr(restore, "gather_claims", gather)
+        patch.setattr(publishing, "load_artifacts", few)
+        yield
+
+
+def results_of(configuration: Configuration, root: Path) -> Published:
+    """Results of the configured runs under `root`, drawn, judged and published there."""
+    for run in all_runs(configuration):
+        make_run(root, configuration, run, **about(run))
+    artifacts = load_artifacts(configuration)
+    write_inputs(root, artifacts[COSTS], costs=costs_of(artifacts[COSTS]))
+    silhouettes = {run.model: [0.3 + value for value in SPREAD] for run in artifacts[IMAGES].runs}
+    write_inputs(root, artifacts[IMAGES], features=features_of(artifacts[IMAGES], silhouettes, commit=COMMIT))
+    np.savez(root / artifacts[IMAGES].inputs()["maps"])
+    with few_artifacts():
+        restore.draw_all(configuration, root)
+        files = publishing.publication(configuration, root)
+    publishing.publish(files, root / "docs/evidence")
+    return Published(root, configuration, files)
+
+
+def about(run: Run) -> dict:
+    """What a run reports, around the level of its model; by the code and the data that are there."""
+    value, report = LEVELS.get(run.model, 0.5) + SPREAD[run.seed] / 10, run.spec["training"]["report"]["metric"]
+    numbers = dict.fromkeys((*METRICS, report), round(value, 6))
+    data = f"digest of {run.spec['dataset']}"
+    return {
+        "evaluations": [{"iteration": 10, "epoch": 1.0} | numbers],
+        "gradients": np.full((5, 20), value) if run.spec["training"].get("record_gradients") else None,
+        "commit": COMMIT,
+        "code": code_of(run),
+        "fingerprint": run.fingerprint(data),
+    }

@@ -1,0 +1,150 @@
+"""The way back from a publication: runs identical to the byte, or refused; tables and figures from records alone."""
+
+import hashlib
+import json
+import shutil
+from copy import deepcopy
+
+import pytest
+import restore
+from conftest import refused
+from made import summary_of
+from published_here import COMMIT, COSTS, GRADIENTS, IMAGES, TABLE, few_artifacts, results_of
+
+from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.artifacts.figure_notes import made_note
+from hidden_dynamics.configuration import runs
+from hidden_dynamics.configuration.runs import WEIGHTS, all_runs, code_of
+from hidden_dynamics.publication.restoring import METADATA, PUT_BACK, THERE, Publication, put_all_back
+from hidden_dynamics.results.records import KEPT, packed, unpacked
+from hidden_dynamics.results.run_files import is_finished
+from hidden_dynamics.results.trained import load_weights
+
+RUN = "mnist/lstm-n32/seed0"
+FOUND = {  # by task, where other epochs, other data, and another size are configured
+    "mnist": {"of other specification"},
+    "ptb": {"of other data"},
+    "adding": {PUT_BACK, "not configured"},
+    "pmnist": {PUT_BACK},
+}
+
+
+@pytest.fixture(scope="module")
+def published(configured, tmp_path_factory):
+    return results_of(configured(scale="demo", seeds=[0]), tmp_path_factory.mktemp("published"))
+
+
+@pytest.fixture
+def copy(published, tmp_path):
+    """A copy of the publication, to change."""
+    shutil.copytree(published.directory, tmp_path / "evidence")
+    return Publication(tmp_path / "evidence")
+
+
+def files_in(directory, without=()):
+    """Every file by its path; no sidecars, no checkpoints."""
+    paths = [path for path in directory.rglob("[!.]*") if path.is_file() and not {*path.parts} & {KEPT, *without}]
+    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_runs_come_back_as_finished_runs_identical_to_the_byte(published, tmp_path, monkeypatch):
+    configuration = published.configuration
+    outcome = put_all_back(Publication(published.directory), tmp_path, configuration)
+    every = {run.id: run for run in all_runs(configuration)}
+    assert outcome == dict.fromkeys(every, PUT_BACK)
+    assert files_in(tmp_path / configuration.results / "runs") == files_in(published.results / "runs")
+    for folder in ("costs", "features"):  # what was measured of them, too
+        assert files_in(tmp_path / configuration.results / folder) == files_in(published.results / folder)
+    monkeypatch.chdir(tmp_path)
+    assert all(is_finished(configuration, run) for run in every.values())
+    assert put_all_back(Publication(published.directory), tmp_path, configuration) == dict.fromkeys(every, THERE)
+
+
+def test_a_figure_says_by_which_commits(published):
+    rows = summary_of(load_artifacts(published.configuration)[GRADIENTS])
+    rows = [row | {"commit": commit} for row, commit in zip(rows, (COMMIT, f"{COMMIT}+", ""), strict=False)]
+    assert made_note(rows).endswith(f" Code: commit {COMMIT[:10]}, {COMMIT[:10]}+.")
+
+
+def test_a_run_of_other_code_is_refused(published, tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "code_of", lambda run: "other" if run.model == "lstm" else code_of(run))
+    configuration = deepcopy(published.configuration)
+    configuration.resolved.clear()
+    outcome = put_all_back(Publication(published.directory), tmp_path, configuration)
+    assert {name for name, what in outcome.items() if what == "of other code"} == {
+        run.id for run in all_runs(configuration) if run.model == "lstm"
+    }
+
+
+@pytest.mark.parametrize("path", ["records/mnist.tar.xz", "records/configuration.tar.xz"])
+def test_the_same_files_make_the_same_archive(published, path):
+    assert packed(dict(reversed(unpacked(published.files[path]).items()))) == published.files[path]
+
+
+def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(published, tmp_path, ended):
+    """Whatever the configuration and the code are: here, the configuration is another one."""
+    with few_artifacts():
+        assert ended(restore.main, published.directory, "--draw", tmp_path / "redrawn").code == 0
+    assert files_in(tmp_path / "redrawn/results/demo") == files_in(published.results)
+    for name in (TABLE, IMAGES):
+        assert f"Code: commit {COMMIT[:10]}." in (tmp_path / f"redrawn/results/demo/tables/{name}.md").read_text()
+    again = ended(restore.main, published.directory, "--draw", tmp_path / "redrawn")
+    assert again.code == 1 and "redrawn is there" in again.err
+
+
+def test_a_run_of_another_specification_or_other_data_is_refused(published, tmp_path, configured):
+    changes = {"tasks": {"mnist": {"training": {"epochs": 7}}, "adding": {"models": {"lstm": {"sizes": [64]}}}}}
+    configuration = configured(scale="demo", overrides=changes)
+    ptb = configuration.tasks["ptb"]
+    about = tmp_path / configuration.paths.prepared(ptb.dataset, ptb.data)
+    about.parent.mkdir(parents=True)
+    about.with_suffix(".json").write_text(json.dumps({"digest": "of other data"}))
+    outcome = put_all_back(Publication(published.directory), tmp_path, configuration)
+    found = {task: {what for name, what in outcome.items() if name.startswith(f"{task}/")} for task in FOUND}
+    assert found == FOUND
+    there = {path.parts[-4] for path in tmp_path.glob("results/demo/runs/*/*/*/run.json")}
+    assert there & FOUND.keys() == {"adding", "pmnist"}
+
+
+def test_an_altered_archive_is_refused_by_its_name(copy, published, tmp_path):
+    file = copy.directory / "records/adding.tar.xz"
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    with refused("digest", file=file):
+        put_all_back(copy, tmp_path, published.configuration)
+    file.unlink()
+    with refused("missing", file=file):
+        put_all_back(copy, tmp_path, published.configuration)
+
+
+@pytest.mark.parametrize("name", ["run.json", "metrics.csv"])
+def test_an_altered_run_is_refused_by_the_name_of_its_file(copy, published, tmp_path, name):
+    """Also where archive and description are made to fit."""
+    path = "records/mnist.tar.xz"
+    files = unpacked(copy.read(path))
+    files[f"lstm-n32/seed0/{name}"] = files[f"lstm-n32/seed0/{name}"].replace(b"0.49", b"0.99")
+    (copy.directory / path).write_bytes(packed(files))
+    copy.entities[path]["sha256"] = hashlib.sha256(packed(files)).hexdigest()
+    run = tmp_path / f"{published.configuration.results}/runs/{RUN}"
+    with refused(file=copy.directory / path, key=f"{RUN}/{name}"):
+        put_all_back(copy, tmp_path, published.configuration)
+    assert not run.exists()
+
+
+def test_a_directory_without_records_is_refused(tmp_path, ended):
+    (tmp_path / METADATA).write_text("{}")
+    assert ended(restore.main, tmp_path, "--draw", tmp_path / "redrawn").code == 1
+    assert not (tmp_path / "redrawn").exists()
+
+
+def test_what_was_measured_comes_back_only_where_the_runs_of_its_tasks_agree(published, tmp_path, configured):
+    changes = {"tasks": {"pmnist": {"training": {"epochs": 7}}}}
+    put_all_back(Publication(published.directory), tmp_path, configured(scale="demo", seeds=[0], overrides=changes))
+    assert not (tmp_path / published.configuration.paths.costs(COSTS)).exists()
+    assert (tmp_path / published.configuration.paths.features(IMAGES)).exists()
+
+
+def test_weights_of_a_restored_run_are_missed_in_words(published, tmp_path):
+    put_all_back(Publication(published.directory), tmp_path, published.configuration)
+    directory = tmp_path / f"{published.configuration.results}/runs/{RUN}"
+    with refused("restored from its record", file=directory / WEIGHTS):
+        load_weights(None, directory)
