@@ -1,6 +1,5 @@
 """What others take the repository by: licence, citation, names of targets, links of documents."""
 
-import csv
 import re
 import tomllib
 from collections import Counter
@@ -47,15 +46,6 @@ def test_the_readme_shows_rows_of_the_published_evidence():
     (_, _, *shown), *_ = tables((ROOT / "README.md").read_text(encoding="utf-8"))
     published = tables((ROOT / "docs/evidence/tables/acenode_table9.md").read_text(encoding="utf-8"))
     assert shown and all(any(set(row) <= set(own) for table in published for own in table) for row in shown)
-
-
-def test_the_readme_counts_the_published_verdicts():
-    with open(ROOT / "docs/evidence/verdicts.csv", newline="", encoding="utf-8") as handle:
-        counts = Counter(row["here"] for row in csv.DictReader(handle) if row["here"])
-    holds, fails, undecided = (counts[f"{verdict} here"] for verdict in ("holds", "fails", "undecided"))
-    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert f"{counts.total()} claims that have a direction" in readme
-    assert f"{holds} hold under these conditions, {fails} fail, {undecided} stay undecided" in readme
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))

@@ -34,7 +34,7 @@ def errors_in_a_sentence(claims: Sequence[Row]) -> str:
         return ""
     return (
         f"Adjusted within its family, {found.decided} of {found.tests} different tests decide; {found.survive} of them "
-        f"would, adjusted over all. The false discovery rate at which all of them are found is at most {found.rate:.1%}."
+        f"would, adjusted over all. They are found at a false discovery rate of at most {found.rate:.1%}."
     )
 
 
