@@ -218,13 +218,22 @@ def test_a_difference_is_tested_only_where_the_side_ahead_has_learned():
     assert not found["s_learned"] and math.isnan(found["s_p"]) and found["s_difference"] > 20
     row = texts(none, list(none.data["task"]).index("timit"))
     assert row["What s does: control less plain core"].endswith(", nothing learned")
-    assert row["Plain core"].endswith("(n = 5; learned 0 of 5)")
+    assert row["Plain core"].endswith("(n = 5; none learned)")
     assert any(note.startswith("Nothing learned") for note in none.notes)
+
+
+@pytest.mark.parametrize(("score", "learned"), [(33.0, False), (36.0, True)])
+def test_of_two_seeds_each_has_to_have_learned(score, learned):
+    """The control's losses are 34.2 and 34.9."""
+    losses = {"scaled_lstm": (34.2, 34.9)}
+    two = {"scale": "demo", "seeds": [0, 1], "about": naive_of(score)}
+    assert record(drawn(value=lambda run: losses.get(run.model, (60.0, 61.0))[run.seed], **two))["s_learned"] == learned
 
 
 def test_no_deviation_is_shown_over_runs_of_which_some_have_learned():
     table = drawn(value=lambda run: 1.0 + run.seed, about=naive_of(2.5))
-    assert "±" not in texts(table, list(table.data["task"]).index("timit"))["Plain core"]
+    said = texts(table, list(table.data["task"]).index("timit"))["Plain core"]
+    assert said == "LSTM: 2 of 5 learned, median 1.50"
     assert record(table)["plain_learned"] == 2
 
 

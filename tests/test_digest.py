@@ -425,12 +425,13 @@ def test_moves_retrain_nothing_and_a_changed_equation_just_the_runs_that_use_it(
     filters.write_text(text.replace(MOMENTUM, "self.s * g"), encoding="utf-8")
     after = identities(tmp_path)
     changed = {model for run, (model, identity) in after.items() if [model, identity] != before[run]}
-    assert changed == {"momentum_lstm", "momentum_dtriv"}
+    assert changed == WITH_MOMENTUM
 
 
 JOINED = {"tasks": {"mnist": {"models": {"nag_lstm": {"sizes": [128], "hyperparameters": {"s": 0.6}}}}}}
-LSTMS = {"lstm", "momentum_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm", "nag_lstm"}
-ORTHOGONAL = {"dtriv", "momentum_dtriv", "adam_dtriv", "rmsprop_dtriv", "sr_dtriv"}
+WITH_MOMENTUM = {"momentum_lstm", "scaled_lstm", "momentum_dtriv", "scaled_dtriv"}  # a control's is 0
+LSTMS = {"lstm", "momentum_lstm", "scaled_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm", "sr_scaled_lstm", "nag_lstm"}
+ORTHOGONAL = {"dtriv", "momentum_dtriv", "scaled_dtriv", "adam_dtriv", "rmsprop_dtriv", "sr_dtriv"}
 GENERATED = {"copying_1k", "copying_2k", "adding"}
 PIXELS = {"mnist", "pmnist", "mnist_ablation", "pmnist_dtriv", "pmnist_gradients"}
 SPEECH = {"timit", "timit_recall", "timit_ablation", "timit_dtriv", "timit_dtriv_recall"}
@@ -458,14 +459,14 @@ ALL = (
 )
 NOT_LANGUAGE, LSTM_TASKS = RECURRENT[1] - LANGUAGE, RECURRENT[1] - OF_ORTHOGONAL
 MODRELU, KERNEL = "models/recurrent/modrelu.py", "models/recurrent/modrelu_kernel.py"
-RESTARTED = {"sr_lstm", "nag_lstm", "sr_dtriv"}
+RESTARTED = {"sr_lstm", "sr_scaled_lstm", "nag_lstm", "sr_dtriv"}
 OF_RESTARTS = GENERATED | {"mnist", "pmnist", "pmnist_dtriv", "timit", "timit_recall", "ptb"}
 ADAM = {"adam_lstm", "rmsprop_lstm", "adam_dtriv", "rmsprop_dtriv"}
 OF_IMAGES = ODES | ATTENTIVE | {"resnet"}
 SOLVED = ODES | ATTENTIVE | {"neural_ode_vae", "neural_ode_vae_mask"}
 EDITS = [
     # file, what stands there, what does instead; the models and the tasks of the runs that it touches (None: any)
-    (FILTERS, MOMENTUM, "self.s * g", {"momentum_lstm", "momentum_dtriv"}, RECURRENT[1]),
+    (FILTERS, MOMENTUM, "self.s * g", WITH_MOMENTUM, RECURRENT[1]),
     (FILTERS, "return j / (j + 3)", "return j / (j + 4)", RESTARTED, OF_RESTARTS),
     (FILTERS, "torch.rsqrt(m + self.eps)", "torch.rsqrt(m)", ADAM, None),
     ("models/recurrent/lstm.py", "(FilteredCore):", "(FilteredCore):\n    changed = True\n", LSTMS, LSTM_TASKS),

@@ -65,6 +65,7 @@ def draw_rows(ax: Axes, records: Sequence[Record]) -> None:
             draw_difference(ax, record, name, place + offset, mark)
     ax.axvline(0, color="0.3", linewidth=0.8, zorder=1, gid="zero")
     ax.set_xscale("symlog", linthresh=LINEAR, linscale=1.0)
+    ax.margins(x=0.06)
     low, high = ax.get_xlim()
     ax.set_xticks([tick for tick in TICKS if low <= tick <= high] or [0])
     ax.set_xticks([], minor=True)

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.figure_notes import task_title
 from hidden_dynamics.artifacts.kinds.contrast_table import Contrast, ContrastTable
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.claims.statistics import FEWEST, Sample, holm, paired, welch
+from hidden_dynamics.claims.samples import Runs, of_shared_seeds
+from hidden_dynamics.claims.statistics import FEWEST, holm, paired, welch
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
 from hidden_dynamics.results import naive
@@ -24,39 +25,8 @@ LEVEL, ALPHA = 0.95, 0.05
 SIDES = ("plain", "control", "filter")
 DIFFERENCES = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # each of the second side from the first
 SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
+NONE = {"difference": math.nan, "low": math.nan, "high": math.nan, "p": math.nan, "other_p": math.nan, "learned": True}
 OF_MOMENTUM = ("mu", "restart", "phase", "cell")  # the settings in which a filter and its control may differ
-
-
-@dataclass(frozen=True)
-class Group:
-    """The runs of a cell; by seed, what the finished ones report, and how far they are ahead of the best naive answer.
-
-    Attributes:
-        sign: 1 where more is better, else -1.
-    """
-
-    cell: Cell
-    runs: Sequence[Row]
-    values: Mapping[str, float]
-    gains: Mapping[str, float]
-    sign: int
-
-    @property
-    def learned(self) -> int:
-        """The number of runs ahead of the naive answer; all, where none is known."""
-        return sum(gain > 0 for gain in self.gains.values()) if self.gains else len(self.values)
-
-    @property
-    def has_learned(self) -> bool:
-        """Whether it beats the naive answer: its seeds by a one-sided t test, fewer than a test takes every one."""
-        if not self.gains or self.learned == 0 or len(self.gains) < FEWEST:
-            return self.learned == len(self.values)
-        test = welch([Sample.of(list(self.gains.values()))], [1])
-        return test is None or test.p_above() < ALPHA
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return json.loads(self.runs[0]["hyperparameters"]) if self.runs else {}
 
 
 def records_of(artifact: ContrastTable, sources: Sources) -> list[Record]:
@@ -86,64 +56,82 @@ def records_of(artifact: ContrastTable, sources: Sources) -> list[Record]:
 
 def _record(artifact: ContrastTable, summary: Sequence[Row], contrast: Contrast) -> Record:
     configuration, task = artifact.configuration, contrast.filter.task
-    groups = {side: _group(configuration, summary, getattr(contrast, side), contrast.metric) for side in SIDES}
-    runs = [row for group in groups.values() for row in group.runs]
+    cells = {side: getattr(contrast, side) for side in SIDES}
+    sides = {side: runs_of(configuration, summary, cell, contrast.metric) for side, cell in cells.items()}
+    settings = {side: json.loads(runs.rows[0]["hyperparameters"]) if runs.rows else {} for side, runs in sides.items()}
+    rows = [row for runs in sides.values() for row in runs.rows]
     record = {
         "artifact": artifact.name,
         "scale": configuration.scale_name,
         "task": task,
-        "task_title": task_title(configuration, runs) if runs else configuration.tasks[task].title,
+        "task_title": task_title(configuration, rows) if rows else configuration.tasks[task].title,
         "metric": contrast.metric,
-        "size": runs[0]["size"] if runs else None,
+        "size": rows[0]["size"] if rows else None,
         "paper_size": contrast.filter.size,
-        "differing": " ".join(_differing(groups["control"].settings, groups["filter"].settings)),
+        "differing": " ".join(_differing(settings["control"], settings["filter"])),
     }
-    for side, group in groups.items():
-        mean, std = mean_and_std(group.values.values())
-        label = named(configuration.models[group.cell.model].label, group.settings)
-        record |= {side: group.cell.model, f"{side}_label": label, f"{side}_runs": len(group.runs)}
-        record |= {f"{side}_n": len(group.values), f"{side}_learned": group.learned}
-        record |= {f"{side}_mean": mean, f"{side}_std": std}
-    different = {group.cell: group.values for group in groups.values()}
-    variances = [np.var(list(values.values()), ddof=1) for values in different.values() if len(values) > 1]
+    for side, runs in sides.items():
+        label = named(configuration.models[cells[side].model].label, settings[side])
+        record |= {side: cells[side].model, f"{side}_label": label, f"{side}_runs": len(runs.rows)}
+        record |= {f"{side}_{name}": number for name, number in _summarised(runs, contrast.metric).items()}
+    different = {cells[side]: runs.values for side, runs in sides.items()}
+    variances = [np.var(values, ddof=1) for values in different.values() if len(values) > 1]
     record["deviation"] = float(np.sqrt(np.mean(variances))) if variances else math.nan
     blocks = seeds_are_blocks(configuration, task, contrast.filter.model)
     for name, (one, other) in DIFFERENCES.items():
-        found = difference(groups[one], groups[other], blocks)
-        record |= {f"{name}_{key}": number for key, number in found.items()}
-        record[f"{name}_pair"] = groups[one].cell, groups[other].cell
+        pair = cells[one], cells[other]
+        found = NONE if pair[0] == pair[1] else difference(sides[one], sides[other], blocks)
+        record |= {f"{name}_{key}": number for key, number in found.items()} | {f"{name}_pair": pair}
     return record
 
 
-def _group(configuration: Configuration, summary: Sequence[Row], cell: Cell, name: str) -> Group:
+def runs_of(configuration: Configuration, summary: Sequence[Row], cell: Cell, name: str) -> Runs:
+    """The runs of a cell with what the finished ones report of a metric, beside the best naive answer."""
     wanted, metric = (cell.task, cell.model, str(cell.size)), configuration.metrics[name]
-    runs = [row for row in summary if (row["task"], row["model"], row["paper_size"]) == wanted]
-    found = {row["seed"]: measured_of(row).get(name, math.nan) for row in runs if row["status"] == "finished"}
-    finite = {seed: value for seed, value in found.items() if math.isfinite(value)}
-    best = {row["seed"]: naive.best(json.loads(row["naive"] or "{}"), name, metric.sign) for row in runs}
-    gains = {seed: metric.sign * (value - best[seed][1]) for seed, value in finite.items() if best[seed]}
-    return Group(cell, runs, {seed: value * metric.factor for seed, value in finite.items()}, gains, metric.sign)
+    rows = [row for row in summary if (row["task"], row["model"], row["paper_size"]) == wanted]
+    found = {row["seed"]: measured_of(row).get(name, math.nan) for row in rows if row["status"] == "finished"}
+    values = {seed: value * metric.factor for seed, value in found.items() if math.isfinite(value)}
+    best = {row["seed"]: naive.best(naive.naive_of(row), name, metric.sign) for row in rows}
+    scores = {seed: answer[1] * metric.factor for seed, answer in best.items() if answer}
+    return Runs(configuration.models[cell.model].label, rows, values, naive=scores, scores=values, sign=metric.sign)
 
 
-def difference(one: Group, other: Group, blocks: bool) -> dict[str, float]:
+def _summarised(runs: Runs, metric: str) -> Record:
+    """Mean and deviation, and how many have learned; where others have not, the median of those that have."""
+    mean, std = mean_and_std(runs.values)
+    beaten = [row["seed"] for row in runs.rows if naive.learned(row, metric, runs.sign) is not False]
+    learned = [value for seed, value in runs.by_seed.items() if seed in beaten]
+    middle = median(learned) if 0 < len(learned) < len(runs.values) else None
+    return {"n": len(runs.values), "mean": mean, "std": std, "learned": len(learned), "median": middle}
+
+
+def has_learned(runs: Runs) -> bool:
+    """Whether they beat the naive answer, as the claims ask it; too few for a test, whether each run does."""
+    if len(runs.values) < FEWEST:
+        return all(
+            runs.sign * (value - runs.naive.get(seed, -math.inf * runs.sign)) > 0 for seed, value in runs.scores.items()
+        )
+    return runs.learned(ALPHA) is not False
+
+
+def difference(one: Runs, other: Runs, blocks: bool) -> dict[str, float]:
     """The lead of `one` over `other`, tested where `records_of` says so; NaN where there is none.
 
     Args:
         blocks: whether the runs of a seed are compared with each other alone.
     """
-    found = dict.fromkeys(("difference", "low", "high", "p", "other_p"), math.nan) | {"learned": True}
-    shared = [seed for seed in one.values if seed in other.values]
-    if one.cell == other.cell or not one.values or not other.values or (blocks and not shared):
-        return found
-    pairs = [np.array([group.values[seed] for seed in shared]) for group in (one, other)]
-    sides = pairs if blocks else [np.array(list(group.values.values())) for group in (one, other)]
-    found["difference"] = one.sign * float(sides[0].mean() - sides[1].mean())
-    found["learned"] = (one if found["difference"] > 0 else other).has_learned
-    if not found["learned"] or len(shared) < FEWEST:
+    pairs = of_shared_seeds([one, other])
+    sides = pairs if blocks else [one, other]
+    if not all(runs.values for runs in sides):
+        return NONE
+    lead = one.sign * float(np.mean(sides[0].values) - np.mean(sides[1].values))
+    found = NONE | {"difference": lead, "learned": has_learned(one if lead > 0 else other)}
+    if not found["learned"] or len(pairs[0].values) < FEWEST:
         return found
     weights = (one.sign, -one.sign)
-    tests = [welch([Sample.of(list(group.values.values())) for group in (one, other)], weights), paired(pairs, weights)]
-    own, another = tests[::-1] if blocks else tests
+    unpaired = welch([runs.sample for runs in (one, other)], weights)
+    by_pairs = paired([np.array(runs.values) for runs in pairs], weights)
+    own, another = (by_pairs, unpaired) if blocks else (unpaired, by_pairs)
     if own:
         found |= dict(zip(("low", "high"), own.interval(LEVEL), strict=True)) | {"p": own.p()}
     return found | {"other_p": another.p() if another else math.nan}

@@ -10,7 +10,7 @@ from hidden_dynamics.artifacts.kinds.contrast_table.differences import ALPHA, SI
 from hidden_dynamics.artifacts.kinds.contrast_table.words import about_contrasts
 from hidden_dynamics.artifacts.notes import divergence_notes
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import ABSENT, Table, number, signed
+from hidden_dynamics.artifacts.tables import ABSENT, Table, signed
 
 HEADINGS = {"s": "What s does: control less plain core", "momentum": "What μ adds: filter less control"}
 
@@ -52,12 +52,9 @@ def _decimals(deviation: float, fewest: int) -> int:
 
 
 def _side_text(record: Record, side: str, decimals: int) -> str:
-    """Mean ± deviation over seeds; where some have learned and others have not, no ±: it would be of neither."""
-    own = {name: record[f"{side}_{name}"] for name in ("runs", "n", "mean", "std", "learned")}
-    learned = [f"learned {own['learned']} of {own['n']}"] if own["learned"] < own["n"] else []
-    if 0 < own["learned"] < own["n"]:
-        return f"{number(own['mean'], decimals)} (n = {own['n']}; {learned[0]})"
-    return ours_text(own, {"without a number": own["runs"] - own["n"]}, decimals, *learned)
+    own = {name: record[f"{side}_{name}"] for name in ("runs", "n", "mean", "std", "learned", "median")}
+    remarks = ["none learned"] if own["n"] and not own["learned"] else []
+    return ours_text(own, {"without a number": own["runs"] - own["n"]}, decimals, *remarks)
 
 
 def _difference_text(record: Record, name: str, decimals: int) -> str:
@@ -81,7 +78,8 @@ def _notes(records: Sequence[Record]) -> list[str]:
         f"{records[0]['tests']} different tests of this table."
     )
     return [
-        "Mean ± sample standard deviation (n − 1) over n seeds of what a run reports. Differences are oriented: above "
+        "Mean ± sample standard deviation (n − 1) over n seeds of what a run reports; “k of n learned”: "
+        "only k beat the best answer without learning, and the median is theirs. Differences are oriented: above "
         "0 the first is better.",
         *about_contrasts(records),
         *([tests] if records[0]["tests"] else []),

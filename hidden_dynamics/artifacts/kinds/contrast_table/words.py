@@ -48,7 +48,7 @@ def _gate(records: Sequence[Record]) -> list[str]:
         return []
     return [
         "Nothing learned (pale in the figure): the side that is ahead does not beat the best answer without learning "
-        "(one-sided t test of its seeds, 5 %), and the difference is not tested."
+        "(one-sided t test of its seeds, 5 %; of two seeds, each has to), and the difference is not tested."
     ]
 
 
