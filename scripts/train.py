@@ -78,6 +78,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
         Checkpoint(Path(run.directory), fingerprint),
         device,
         progress,
+        commit_of(ROOT),
     )
     progress.close()
     about = {
@@ -99,7 +100,7 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
         "device": devices.name_of(device),
         "threads": torch.get_num_threads(),
         "code": code_of(run),
-        "commit": commit_of(ROOT),
+        "commit": history.commit,
         "fingerprint": fingerprint,
     }
     predictions = loop.predictions(run.spec, task, network, history)

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -190,7 +191,26 @@ def test_colours_of_any_values_are_a_scale(values, better, scale):
         assert isinstance(norm, LogNorm) == (scale == "log" and min(values) > 0)
 
 
+def test_a_cell_that_is_no_better_than_the_best_naive_baseline_is_marked():
+    """The losses are 10 + 100 mu + s, and the seed: with mu = 0, s = 1 and two seeds on average 11.5."""
+
+    def change(row):
+        naive = {"test_loss": {"last value": 11.5, "best constant": 900.0}, "test_accuracy": {"majority class": 0.0}}
+        row["naive"] = json.dumps(naive)
+
+    figure = grid_figure("paper", change)
+    accuracy, loss, perplexity = grids(figure, "ours")
+    marked = {text.get_gid() for text in with_gid(figure, "ours ") if "†" in getattr(text, "get_text", str)()}
+    assert marked == {f"ours {mu:g} {s:g}" for mu in (0.9, 0.6, 0.3, 0.1, 0) for s in (0.1, 0.3, 0.6, 0.9, 1)} - {
+        f"ours 0 {s:g}" for s in (0.1, 0.3, 0.6, 0.9)
+    }
+    assert not any("†" in text.get_text() for ax in (accuracy.axes, perplexity.axes) for text in ax.texts)
+    assert "† no better than the best naive baseline" in words(figure) and "last value, 11.50" in words(figure)
+    assert "†" not in words(drawn("paper"))
+
+
 def test_texts_of_squares():
+    assert Square(1.234, naive=True).text(2) == "1.23†"
     assert Square(1.234).text(2) == "1.23" and Square().text(2) == ""
     assert Square(642.066, runs=5).text(2) == "642.07" and Square(3.1e21).text(2) == "3.10e+21"
     assert Square(1.0, runs=5, diverged=2).text(1) == "1.0\n2/5 div."

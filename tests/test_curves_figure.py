@@ -48,8 +48,7 @@ def test_what_is_drawn_is_what_the_curves_say(name):
             (line,) = with_gid(ax, f"curve {model}")
             np.testing.assert_array_equal(line.get_xydata(), [[float(row["x"]), float(row["mean"])] for row in rows])
             assert line.get_color() == artifact.configuration.models[model].colour
-        baselines = with_gid(ax, "baseline")
-        assert [line.get_ydata()[0] for line in baselines] == ([0.17] if panel.baseline else [])
+        assert [line.get_ydata()[0] for line in with_gid(ax, "naive best constant")] == [0.17]
 
 
 def test_a_band_says_that_it_is_corrected_for_data_that_seeds_share():
@@ -74,6 +73,35 @@ def test_a_line_has_a_band_of_three_seeds_and_the_lines_of_two(seeds, bands, lin
     assert len(drawn) == lines
     for line, side in zip(drawn, sides, strict=False):
         np.testing.assert_array_equal(line.get_xydata(), side)
+
+
+def test_a_naive_baseline_stretches_no_axis_and_has_its_own_dashes():
+    artifact = artifact_at("demo", FIGURES[0])
+    curves = curves_of(artifact)
+    heights = [ax.get_ylim() for ax in panels_of(draw(artifact, curves))]
+    for row in curves:
+        row["naive"] = '{"best constant": 0.17, "last value": 90.0}'
+    figure = draw(artifact, curves)
+    assert [ax.get_ylim() for ax in panels_of(figure)] == heights
+    lines = with_gid(panels_of(figure)[0], "naive")
+    assert [line.get_ydata()[0] for line in lines] == [0.17, 90.0]
+    assert len({str(line._unscaled_dash_pattern) for line in lines}) == 2
+    assert legend(figure)[-2:] == ["naive: best constant", "naive: last value"]
+
+
+@pytest.mark.parametrize("points", [200, 1])
+def test_seeds_of_which_some_learned_and_others_did_not_have_lines_alone(points):
+    artifact = artifact_at("demo", FIGURES[1])
+    curves = curves_of(artifact, points=points)
+    for row in curves:
+        if (row["panel"], row["model"]) == ("1", "lstm"):
+            row["learned"] = "1"
+    figure = draw(artifact, curves)
+    first, second = panels_of(figure)
+    assert len(with_gid(second, "seed lstm")) == 2 and not with_gid(second, "curve lstm")
+    assert with_gid(first, "curve lstm") and with_gid(second, "curve sr_lstm")
+    assert "some seeds learned (LSTM, Adding: 1 of 2)" in words(figure)
+    assert "some seeds learned" not in words(draw(artifact))
 
 
 @pytest.mark.parametrize(("seeds", "bars", "small"), [(1, 0, 0), (2, 0, 2), (3, 1, 0)])
@@ -104,7 +132,7 @@ def test_a_spike_at_the_start_does_not_flatten_the_rest():
 def test_limits_show_the_middle_of_every_curve_and_every_mark(x_scale, y_scale):
     x = np.arange(1.0, 101.0)
     means = [np.full(100, 0.1), np.full(100, 0.1) + 1e-3 * x, np.full(100, 50.0), np.where(x < 4, 1e4, 0.2)]
-    curves = [Curve(0, "m", x, y, y, y, np.ones(100), NONE, 0.0, 1) for y in means]
+    curves = [Curve(0, "m", x, y, y, y, np.ones(100), NONE, None, {}, 1) for y in means]
     low, high = robust_limits(curves, [60.0], x_scale, y_scale)
     assert low < 0.1 and 60 < high < 100
 
@@ -112,7 +140,7 @@ def test_limits_show_the_middle_of_every_curve_and_every_mark(x_scale, y_scale):
 def test_limits_of_degenerate_curves():
     def limits(*y, scale="linear"):
         y = np.array(y)
-        curves = [Curve(0, "m", np.arange(y.size) + 1.0, y, y, y, y, NONE, 0.0, 1)]
+        curves = [Curve(0, "m", np.arange(y.size) + 1.0, y, y, y, y, NONE, None, {}, 1)]
         return robust_limits(curves, [], "linear", scale)
 
     assert limits() is None

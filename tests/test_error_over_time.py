@@ -53,6 +53,16 @@ def test_a_point_over_time_is_the_mean_over_the_entries_of_its_bin_and_over_seed
         assert mean.get_color() == runs.artifact.configuration.models[model].colour
 
 
+def test_naive_baselines_are_dashed_lines_at_their_mean_over_seeds(made):
+    about = {
+        (model, seed): {"naive": {"test_mse": {"last value": 0.2 + 0.1 * seed}}} for model in MODELS for seed in (0, 1)
+    }
+    figure = made(about=about).draw()
+    above, below = panels_of(figure)
+    assert [line.get_ydata()[0] for line in with_gid(above, "naive")] == [pytest.approx(0.25)]
+    assert not with_gid(below, "naive") and "(last value 0.25)" in words(figure)
+
+
 @pytest.mark.parametrize(("readings", "share"), [("published", 0.14), ("released", 0.0)])
 def test_the_band_of_seeds_that_share_series_is_corrected_and_says_so(made, readings, share):
     figure = made(seeds=[0, 1, 2], readings={"default": readings}).draw()

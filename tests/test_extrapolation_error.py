@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from approved import approved
 from conftest import refused
-from drawn import PredictedRuns, face, line, panels_of, with_gid, words
+from drawn import PredictedRuns, face, legend, line, panels_of, with_gid, words
 
+from hidden_dynamics.artifacts.kinds.extrapolation_error.drawing import METRIC
 from hidden_dynamics.configuration.runs import PREDICTIONS
 from hidden_dynamics.results.statistics import mean_band
 
@@ -42,6 +43,16 @@ def test_a_point_is_the_mean_over_seeds_of_what_was_observed_in_an_hour(tmp_path
         edge, (_, low, high) = band.get_paths()[0].vertices[:, 1], mean_band(own)
         assert (edge.min(), edge.max()) == (pytest.approx(low.min()), pytest.approx(high.max()))
     assert ax.get_xlim() == (24, 48) and ax.get_ylim()[0] == 0
+
+
+def test_naive_baselines_are_dashed_lines_named_in_legend_and_caption(tmp_path):
+    scores = {"last value": 3e-3, "best constant": 0.4}
+    about = {(model, seed): {"naive": {METRIC: scores}} for model in MODELS for seed in (0, 1)}
+    figure = PredictedRuns(tmp_path, FIGURE, about=about).draw()
+    (ax,) = panels_of(figure)
+    assert [line.get_ydata()[0] for line in with_gid(ax, "naive")] == [400.0, 3.0]
+    assert ax.get_ylim()[1] < 400 and legend(figure)[-2:] == ["naive: best constant", "naive: last value"]
+    assert "(best constant 400.000; last value 3.000)" in words(figure)
 
 
 def test_two_seeds_have_lines_of_their_own_and_no_band(made):

@@ -490,6 +490,37 @@ def test_what_is_quoted_is_marked_in_every_form():
     assert csv(table).count("De Brouwer et al. 2019") == table.data["published_quoted"].notna().sum() == 12
 
 
+def test_naive_baselines_are_the_rows_below_the_models():
+    """By hand: 0.3 and 0.5, of two seeds, have a mean of 0.4 and a deviation of 0.14."""
+    rows = forecasts("demo", 200, {"test_mse": 0.2, "test_negll": 0.7}, seeds=[0, 1])
+    rows = [
+        row | {"naive": json.dumps({"test_mse": {"last value": 0.3 + 0.2 * int(row["seed"]), "best constant": 9.0}})}
+        for row in rows
+    ]
+    table = drawn(rows, artifact_at("demo", FORECASTS, seeds=[0, 1]))
+    said = [[text for text in row if text != "–"] for row in table.frame.iloc[-3:].itertuples(index=False)]
+    assert said[:2] == [["Naive: last value", "0.40 ± 0.14 (n = 2)"], ["Naive: best constant", "9.00"]]
+    assert said[2][0] == "Limit (optimal predictor)" and any(note.startswith("Naive:") for note in table.notes)
+    found = table.data[table.data["model"] == "naive"]
+    assert set(found["metric"]) == {"test_mse"} and list(found["mean"]) == [pytest.approx(0.4), 9.0]
+
+
+def test_where_some_seeds_learned_the_table_says_how_many_with_their_median():
+    """By hand: 0.9, 0.7 and 0.8 beat 0.5 by more than 1 %, and 0.5 does not; the ranks go by how many do."""
+    values = {"lstm": (0.9, 0.5, 0.7, 0.8), "momentum_lstm": (0.6, 0.6, 0.6, 0.6), "adam_lstm": (0.4, 0.4, 0.4, 0.4)}
+    rows = [row(model, value, seed=seed) for model, of in values.items() for seed, value in enumerate(of)]
+    naive = json.dumps({"test_accuracy": {"majority class": 0.5, "chance": 0.1}})
+    table = drawn([row | {"naive": naive} for row in rows])
+    assert cells(table, "LSTM")["ours"] == "3 of 4 learned, median 80.00"
+    assert cells(table, "AdamLSTM")["ours"] == "40.00 ± 0.00 (n = 4)"
+    assert cells(table, "MomentumLSTM")["against LSTM"] == "–"  # there is no mean of two clusters
+    ranks = [cells(table, label)["rank (published)"][0] for label in ("MomentumLSTM", "LSTM", "AdamLSTM")]
+    assert ranks == ["1", "2", "3"]
+    assert record(table, "momentum_lstm")["learned"] == 4 and record(table, "adam_lstm")["learned"] == 0
+    ours = record(table, "lstm")
+    assert (ours["learned"], ours["median"]) == (3, pytest.approx(80)) and math.isnan(ours["mean"])
+
+
 def test_the_best_possible_predictor_is_the_last_row_and_is_not_compared():
     """By hand: limits of 0.20, 0.22 and 0.24 have a mean of 0.22 and a deviation of 0.02."""
     limits = {"test_mse": 0.2, "test_negll": 0.7}

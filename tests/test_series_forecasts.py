@@ -93,6 +93,9 @@ def test_observations_are_marked_by_what_they_are(made):
         for kind, values in expected.items():
             found = points(panels[feature, place], f"{kind} {feature}")
             np.testing.assert_array_equal(found, np.reshape(np.array(values), (-1, 2)))
+        (last,) = with_gid(panels[feature, place], "naive last value")
+        assert last.get_xydata()[0].tolist() == list(expected["given"][-1])
+        assert last.get_xydata()[1].tolist() == [arrays["grid"][-1], expected["given"][-1][1]]
         (end,) = with_gid(panels[feature, place], "until")
         assert set(end.get_xdata()) == {7.5}
 

@@ -104,7 +104,7 @@ def test_a_diverged_run_reports_nothing_and_says_why(finished, configuration, fi
     assert rows[0]["failure"] == "" and json.loads(rows[1]["failure"]) == FAILURE
 
 
-@pytest.mark.parametrize("key", ["spec", "dataset", "seconds", "reported", "status", "code"])
+@pytest.mark.parametrize("key", ["spec", "dataset", "seconds", "reported", "status", "naive", "commit"])
 def test_a_record_without_a_key_is_named(finished, figure, key):
     path = finished / figure.cell_runs[0].directory / "run.json"
     record = json.loads(path.read_text())
@@ -156,10 +156,17 @@ def test_test_curve_is_against_epochs(finished, figure):
     assert numbers(rows, "mean").min() > 1  # the test loss, not the train loss
 
 
-def test_the_baseline_is_the_records(finished, configuration, figure):
+def test_naive_baselines_are_the_records_and_seeds_stand_alone_where_some_learned(finished, configuration, figure):
+    """The test losses end between 1.05 and 1.15: a baseline of 9 is beaten by all, one of 1 by none."""
     for run in figure.cell_runs:
-        make(finished, configuration, run, baseline_loss=0.25)
-    assert {row["baseline"] for row in points_of(finished, figure, 0, "lstm")} == {"0.25"}
+        score = 9.0 if run.model == "lstm" and run.seed else 1.0
+        make(finished, configuration, run, naive={"test_loss": {"last value": score, "best constant": 2e3}})
+    for panel, naive in ((0, {}), (1, {"last value": 1.0, "best constant": 2e3})):
+        (point, *_) = points_of(finished, figure, panel, "lstm")
+        assert json.loads(point["naive"]) == naive and point["learned"] == "2"
+        assert point["low"] == point["high"] == "" and len(json.loads(point["seeds"])) == 3
+        (point, *_) = points_of(finished, figure, panel, "sr_lstm")
+        assert point["learned"] == point["seeds"] == "" and point["low"]
 
 
 def test_curves_are_thinned(tmp_path, configuration, figure):

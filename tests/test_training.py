@@ -23,12 +23,13 @@ from hidden_dynamics.data import adding, prepared
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results import writing
 from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.tasks.pixels import PixelClassification
 from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.checkpoint import DIGEST_LENGTH, Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
-from hidden_dynamics.training.reported import chosen
+from hidden_dynamics.training.reported import chosen, of_course
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -368,6 +369,20 @@ def test_recorded_gradients_are_written_with_their_iterations(tmp_path, recorded
         assert written["norms"].dtype == np.float32 and written["norms"].ndim == 2
 
 
+def test_numbers_of_a_whole_run_are_among_what_it_measured(tmp_path):
+    """By hand: the first two of eight steps have 1/8 of the last two's norm, then 2 times it: sqrt(1/8 * 2) = 1/2."""
+    norms = [[1.0, 3.0, *[9.0] * 4, 20.0, 12.0], [6.0, 10.0, *[9.0] * 4, 4.0, 4.0]]
+    metrics = [{"iteration": k, "epoch": k, "train_loss": 1.0, "test_loss": loss} for k, loss in ((1, 0.5), (2, 1.25))]
+    history = loop.History(metrics=metrics, gradient_norms=[torch.tensor(each) for each in norms])
+    about = {"spec": {"training": {"record_gradients": 4}}}
+    writing.write(tmp_path, about, history, Linear(), {"metric": "test_loss", "rule": "min"})
+    measured = RunFiles(tmp_path).record()["reported"]["metrics"]
+    assert measured["test_loss"] == 0.5  # reported is the first evaluation, and the gap is of the last
+    assert measured["generalisation_gap"] == 0.25 and measured["gradient_share"] == pytest.approx(0.5)
+    assert of_course([{"train_loss": 1.0}], torch.zeros(2, 4)) == {"gradient_share": pytest.approx(1.0)}
+    assert of_course([], [[0.0, 1.0]]) == {"gradient_share": pytest.approx(1e-12)} and of_course([], []) == {}
+
+
 # Checkpoints
 
 
@@ -670,6 +685,8 @@ def test_a_run_leaves_its_outputs_which_agree_with_each_other_and_its_checkpoint
     assert [row["iteration"] for row in rows] == [4, 6]
     assert [row["train_loss"] for row in rows] == pytest.approx([losses[:4].mean(), losses[4:].mean()], rel=1e-12)
     assert (about["status"], about["diverged_at"], about["iterations"]) == ("finished", None, 6)
+    assert about["naive"]["train_loss"] == {"best constant": 1 / 6} and about["test_set"]["size"] > 0
+    assert about["commit"] == commit_of(ROOT)
     assert about["reported"]["value"] == rows[-1]["train_loss"]
     weights = torch.load(workplace.run / "model.pt")
     assert about["parameters"] == sum(weight.numel() for weight in weights.values())
@@ -690,7 +707,9 @@ def steps(monkeypatch):
     return count
 
 
-def test_a_finished_run_is_not_trained_again_and_its_outputs_are_rewritten_as_they_were(workplace, call, steps):
+def test_a_finished_run_is_not_trained_again_and_its_outputs_are_rewritten_as_they_were(
+    workplace, call, steps, monkeypatch
+):
     assert call(workplace.arguments())[0] == 0
     assert steps["done"] == 6
     before = {name: (workplace.run / name).read_bytes() for name in OUTPUTS}
@@ -699,6 +718,9 @@ def test_a_finished_run_is_not_trained_again_and_its_outputs_are_rewritten_as_th
     assert call(workplace.arguments())[0] == 0
     assert {name: (workplace.run / name).read_bytes() for name in OUTPUTS} == before
     assert steps["done"] == 6
+    monkeypatch.setattr(script, "commit_of", lambda repository: "another")
+    assert call(workplace.arguments())[0] == 0
+    assert {name: (workplace.run / name).read_bytes() for name in OUTPUTS} == before  # it names the one that ran it
     assert call(workplace.arguments(workplace.config(epochs=7)))[0] == 0  # another specification
     assert steps["done"] == 13
 

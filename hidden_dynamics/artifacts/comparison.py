@@ -78,7 +78,7 @@ def ours_text(record: Mapping[str, Any], failed: Mapping[str, int], decimals: in
     counts = [f"{way} {count} of {record['runs']}" for way, count in failed.items() if count]
     if not record["n"]:
         return "; ".join(counts) or ABSENT
-    if record.get("learned") is not None:
+    if record.get("median") is not None:
         said = f"{record['learned']} of {record['n']} learned, median {number(record['median'], decimals)}"
         return "; ".join([said, *counts, *remarks])
     about = "; ".join([f"n = {record['n']}", *counts, *remarks])

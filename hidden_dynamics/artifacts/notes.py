@@ -125,6 +125,16 @@ def effects_taken(configuration: Configuration, rows: Iterable[Mapping[str, str]
     return [effect for effect in effects if effect is not None]
 
 
+def no_momentum_notes(rows: Iterable[Mapping[str, str]]) -> list[str]:
+    """The momentum models of a summary that have mu = 0: what they do is not momentum's doing."""
+    found: dict[str, None] = {}
+    for row in rows:
+        settings = json.loads(row["hyperparameters"])
+        if settings.get("mu") == 0:
+            found[f"{row['label']} on {row['task_title']} (its input is scaled by s = {settings['s']:g})"] = None
+    return [f"Without momentum, because μ = 0: {'; '.join(found)}."] if found else []
+
+
 def divergence_notes(runs: Sequence[Mapping[str, str]]) -> list[str]:
     """A line that says which runs diverged and why, "Diverged: ODE-Net, seed 1: solver failed ..."; none if none did.
 

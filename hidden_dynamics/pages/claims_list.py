@@ -34,7 +34,7 @@ def errors_in_a_sentence(claims: Sequence[Row]) -> str:
         return ""
     return (
         f"Adjusted within its family, {found.decided} of {found.tests} different tests decide; {found.survive} of them "
-        f"would, adjusted over all. Taken together, about {found.rate:.1%} of such decisions are expected to be false."
+        f"would, adjusted over all. The false discovery rate at which all of them are found is at most {found.rate:.1%}."
     )
 
 

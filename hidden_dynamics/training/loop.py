@@ -39,6 +39,7 @@ class History:
         function_evaluations: of each iteration, (forward, backward), where the network counts them.
         averaged_since: the iterations after which the averaging of the weights began, or None.
         gradient_norms: ||dL/dh_t|| for every t, (T,) each, at iterations 0, n, 2n, ... where `record_gradients` is n.
+        commit: of the code that it began with, as `hidden_dynamics.system.commit` gives it.
     """
 
     iteration: int = 0
@@ -52,6 +53,7 @@ class History:
     gradient_norms: list[torch.Tensor] = field(default_factory=list)
     training_seconds: float = 0.0
     evaluation_seconds: float = 0.0
+    commit: str | None = None
 
 
 @dataclass
@@ -92,6 +94,7 @@ def train(
     checkpoint: Checkpoint,
     device: torch.device,
     report: Callable[[History, Schedule], None] = lambda history, schedule: None,
+    commit: str | None = None,
 ) -> History:
     """Train until the schedule ends, the loss is not finite or a solver fails; then the task's test, if it has one.
 
@@ -107,7 +110,8 @@ def train(
     """
     _check_averaging(spec, network)
     _check_alternating(spec, network)
-    run = Training(spec, task, network, optimisers, device, schedule_of(spec["training"], task, spec["seed"]))
+    schedule, history = schedule_of(spec["training"], task, spec["seed"]), History(commit=commit)
+    run = Training(spec, task, network, optimisers, device, schedule, history)
     _resume(run, checkpoint)
     with Interruption() as interruption:
         try:

@@ -53,7 +53,7 @@ def of_course(metrics: Sequence[Mapping[str, float]], gradient_norms: ArrayLike)
         mean norm in the first quarter of the steps as a share of that in the last, a geometric mean over iterations.
     """
     found, last = {}, metrics[-1] if metrics else {}
-    if "test_loss" in last:
+    if {"train_loss", "test_loss"} <= last.keys():
         found["generalisation_gap"] = last["test_loss"] - last["train_loss"]
     norms = np.asarray(gradient_norms, np.float64)
     if norms.size:

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.figure_notes import made_note, scale_note, subtitle_of
 from hidden_dynamics.artifacts.kinds.contrast_figure import ContrastFigure
-from hidden_dynamics.artifacts.kinds.contrast_table.content import records_of
+from hidden_dynamics.artifacts.kinds.contrast_table.differences import records_of
 from hidden_dynamics.artifacts.kinds.contrast_table.words import about_contrasts
 from hidden_dynamics.artifacts.notes import divergence_notes
 from hidden_dynamics.artifacts.sheet import DOTS_PER_INCH, STYLE, page

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hidden_dynamics.artifacts.comparison import Record, ours_text, size_text
 from hidden_dynamics.artifacts.figure_notes import made_note, scale_note, subtitle_of
 from hidden_dynamics.artifacts.kinds.contrast_table import ContrastTable
-from hidden_dynamics.artifacts.kinds.contrast_table.content import ALPHA, SIDES, records_of
+from hidden_dynamics.artifacts.kinds.contrast_table.differences import ALPHA, SIDES, records_of
 from hidden_dynamics.artifacts.kinds.contrast_table.words import about_contrasts
 from hidden_dynamics.artifacts.notes import divergence_notes
 from hidden_dynamics.artifacts.sources import Sources

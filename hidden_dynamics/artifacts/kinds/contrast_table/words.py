@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.kinds.contrast_table.content import DIFFERENCES
+from hidden_dynamics.artifacts.kinds.contrast_table.differences import DIFFERENCES
 from hidden_dynamics.claims.statistics import FEWEST
 from hidden_dynamics.results.departures import listed
 

@@ -15,7 +15,7 @@ from hidden_dynamics.artifacts import naive_baselines
 from hidden_dynamics.artifacts.figure_notes import band_text, legend_label, made_note, scale_note, subtitle_of
 from hidden_dynamics.artifacts.kinds.curves import Curves, PanelSettings
 from hidden_dynamics.artifacts.kinds.curves.content import Curve, CurvesPanel, divergences, falls, panels_of
-from hidden_dynamics.artifacts.notes import divergence_notes
+from hidden_dynamics.artifacts.notes import divergence_notes, no_momentum_notes
 from hidden_dynamics.artifacts.sheet import NO_VALUE, STYLE, Styles, line_styles, page, plain_numbers, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -170,6 +170,7 @@ def curve_notes(configuration: Configuration, panels: Sequence[CurvesPanel]) -> 
     return [
         scale_note(configuration, runs),
         f"{lines}. Smoothing: {smoothing_note(panels)}.{' Lines are cut where they leave an axis.' if cut else ''}",
+        *no_momentum_notes(runs),
         *divergence_notes(runs),
         made_note(runs),
     ]

@@ -113,7 +113,8 @@ def _ours(runs: Rows, metric: str, about: Metric) -> Record:
     finished = [row for row in runs if row["status"] == "finished"]
     measured = [measured_of(row).get(metric, math.inf) * about.factor for row in finished]
     values = [value for value in measured if math.isfinite(value)]
-    learned = [value for value, row in zip(measured, finished, strict=True) if beats_naive(row, metric, about.sign)]
+    outcomes = [beats_naive(row, metric, about.sign) for row in finished]
+    learned = [value for value, outcome in zip(measured, outcomes, strict=True) if outcome]
     mixed = 0 < len(learned) < len(values)
     mean, std = (math.nan, math.nan) if mixed else mean_and_std(values)
     return {
@@ -123,10 +124,10 @@ def _ours(runs: Rows, metric: str, about: Metric) -> Record:
         "n": len(values),
         "diverged": len(runs) - len(finished),
         "not_finite": len(measured) - len(values),
-        "learned": len(learned) if mixed else None,
+        "learned": None if None in outcomes else len(learned),
         "mean": mean,
         "std": std,
-        "median": statistics.median(learned) if mixed else math.nan,
+        "median": statistics.median(learned) if mixed else None,
         "chosen_by": " ".join(sorted({row["metric"] for row in finished} - {""})),
         "seeds": " ".join(sorted({row["seed"] for row in runs}, key=int)),
         **{name: " | ".join(sorted({row[name] for row in runs})) for name in ("readings", "device", "precision")},
@@ -182,9 +183,9 @@ def _compared(artifact: ResultsTable, records: Sequence[Record]) -> list[Record]
 def _ranks(artifact: ResultsTable, record: Record, peers: Sequence[Record]) -> Record:
     """Its rank and the published one among the paper's rows that ran and have a published number.
 
-    Ours are ranked by their means, behind those of which fewer runs failed (worst-rank scores: Lachin, Controlled
-    Clinical Trials 20, 1999), and runs that learned nothing, where others of the model did, have failed; a model of
-    which no run has a number is last. There is none where one departs from the paper.
+    Ours are ranked by their means, behind those of which fewer runs failed or beat no naive baseline (worst-rank
+    scores: Lachin, Controlled Clinical Trials 20, 1999); a model of which no run has a number is last. There is none
+    where one departs from the paper.
     """
     ranked = [peer for peer in peers if _is_ranked(artifact, peer)]
     if not _is_ranked(artifact, record) or any(peer["departures"] for peer in ranked):
@@ -207,10 +208,9 @@ def _score(record: Record, sign: int) -> tuple[float, float]:
     """The larger, the better: fewer runs without a number first, then the mean."""
     if not record["n"]:
         return -math.inf, 0.0
-    failed = record["diverged"] + record["not_finite"]
-    if record["learned"] is None:
-        return -failed, sign * record["mean"]
-    return record["learned"] - record["n"] - failed, sign * record["median"]
+    nothing = 0 if record["learned"] is None else record["n"] - record["learned"]
+    middle = record["mean"] if record["median"] is None else record["median"]
+    return -(record["diverged"] + record["not_finite"] + nothing), sign * middle
 
 
 def _rank(score: tuple[float, ...], scores: Iterable[tuple[float, ...]]) -> int:
