@@ -1,9 +1,10 @@
 """The demo's runs made up, as finished results of some artifacts, drawn and judged; and their publication."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,14 +45,14 @@ class Published:
 
 
 @contextmanager
-def few_artifacts() -> Iterator[None]:
-    """`ARTIFACTS` alone are drawn and published, and the claims on them alone are judged."""
+def few_artifacts(names: Sequence[str] = ARTIFACTS) -> Iterator[None]:
+    """These artifacts alone are drawn and published, and the claims on them alone are judged."""
 
     def few(configuration: Configuration) -> dict[str, Artifact]:
-        return {name: artifact for name, artifact in load_artifacts(configuration).items() if name in ARTIFACTS}
+        return {name: artifact for name, artifact in load_artifacts(configuration).items() if name in names}
 
     def gather(configuration: Configuration, root: Path) -> None:
-        files = [root / configuration.paths.verdicts(name) for name in ARTIFACTS]
+        files = [root / configuration.paths.verdicts(name) for name in names]
         rows = [row for file in files if file.is_file() for row in read_rows(file, COLUMNS)]
         write_rows(root / configuration.paths.all_verdicts("csv"), COLUMNS, rows)
 
@@ -62,16 +63,26 @@ def few_artifacts() -> Iterator[None]:
         yield
 
 
-def results_of(configuration: Configuration, root: Path) -> Published:
-    """Results of the configured runs under `root`, drawn, judged and published there."""
+def results_of(
+    configuration: Configuration,
+    root: Path,
+    names: Sequence[str] = ARTIFACTS,
+    more: Callable[[Run], dict[str, Any]] = lambda run: {},
+) -> Published:
+    """Results of the configured runs under `root`, drawn, judged and published there.
+
+    Args:
+        names: of the artifacts.
+        more: what else a run reports, or otherwise than `about` has it.
+    """
     for run in all_runs(configuration):
-        make_run(root, configuration, run, **about(run))
+        make_run(root, configuration, run, **(about(run) | more(run)))
     artifacts = load_artifacts(configuration)
     write_inputs(root, artifacts[COSTS], costs=costs_of(artifacts[COSTS]))
     silhouettes = {run.model: [0.3 + value for value in SPREAD] for run in artifacts[IMAGES].runs}
     write_inputs(root, artifacts[IMAGES], features=features_of(artifacts[IMAGES], silhouettes, commit=COMMIT))
     np.savez(root / artifacts[IMAGES].inputs()["maps"])
-    with few_artifacts():
+    with few_artifacts(names):
         restore.draw_all(configuration, root)
         files = publishing.publication(configuration, root)
     publishing.publish(files, root / "docs/evidence")

@@ -158,6 +158,26 @@ def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
     }
 
 
+def test_a_restored_run_is_no_reason_for_a_job_and_a_job_puts_it_back(workflow):
+    """As scripts/restore.py leaves it: no weights, no checkpoint, nothing that Snakemake remembers; then its data are
+    prepared anew, which are newer, and one of its files is gone."""
+    run, record = workflow.root / PARITY, workflow.root / PARITY / "record"
+    for name in ("model.pt", "checkpoint.pt"):
+        (run / name).unlink()
+    files = {path.name: path.read_bytes() for path in run.glob("[!.]*")}
+    record.mkdir()
+    for name, content in files.items():
+        (record / name).write_bytes(content)
+    shutil.rmtree(workflow.root / ".snakemake/metadata")
+    before = evaluations(workflow)
+    assert workflow.jobs() == set()
+    (workflow.root / "data/prepared/parity-length5-test_size8.npz").touch()
+    (run / "metrics.csv").unlink()
+    workflow.run(f"{PARITY}/run.json")
+    assert {path.name: path.read_bytes() for path in run.glob("[!.]*") if path.is_file()} == files
+    assert evaluations(workflow) == before
+
+
 TRAINS_NOTHING = """
 import argparse, itertools, json, os
 from pathlib import Path

@@ -47,31 +47,30 @@ def metadata(configuration: Configuration, runs: Sequence[Row], ended: datetime,
     licence = context(f"https://spdx.org/licenses/{about['license']}", "CreativeWork", name=about["license"])
     lock = re.search(r"^snakemake==(\S+)", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
     workflow = crate.add_workflow(dest_path=WORKFLOW, main=True, lang="snakemake", lang_version=lock[1])
-    commits = sorted({row.get("commit", "") for row in runs} - {""})
-    settings = [
+    objects = [
         context(f"#setting-{name}", "PropertyValue", name=name, value=as_given(value))
         for name, value in settings_of(configuration).items()
     ]
     data = dict.fromkeys((row["dataset_title"], row["data"], row["data_digest"]) for row in runs)
-    objects = [
+    objects += [
         context(f"#data-{number}", "CreativeWork", name=name, description=prepared, sha256=digest)
         for number, (name, prepared, digest) in enumerate(data)
     ]
-    profiles = [
-        context(identifier, "CreativeWork", name=name, version=version)
-        for identifier, (name, version) in PROFILES.items()
-    ]
+    profiles = [context(place, "CreativeWork", name=own[0], version=own[1]) for place, own in PROFILES.items()]
     own = {"name": about["title"], "description": about["abstract"].strip(), "license": licence, "creator": authors}
-    own |= {"conformsTo": {"@id": WORKFLOWS}, "version": ".".join([about["version"], *commits])}
+    own |= {
+        "conformsTo": {"@id": WORKFLOWS},
+        "version": ".".join([about["version"], *sorted({row["commit"] for row in runs} - {""})]),
+    }
     own = _file(WORKFLOW, files[WORKFLOW]) | own | {"encodingFormat": "text/plain"}
     root = {"name": f"{about['title']}: evidence of the {scale} scale", "description": configuration.scale.about}
     root |= {"license": licence, "author": authors, "publisher": authors, "conformsTo": profiles}
     root |= {"datePublished": ended.isoformat(), "mentions": {"@id": "#run"}}
-    action = {"@type": "CreateAction", "name": f"The workflow at the {scale} scale", "endTime": ended.isoformat()}
-    action |= {"description": f"{len(runs)} runs, and what is made of them."}
-    crate.add_action(workflow, "#run", object=[*settings, *objects], result=parts, properties=action)
-    readme = {"about": crate.root_dataset}
-    for entity, properties in ((workflow, own), (crate.root_dataset, root), (crate.get("README.md"), readme)):
+    action = dict.fromkeys(("name", "description"), f"{len(runs)} runs at the {scale} scale")
+    action |= {"@type": "CreateAction", "endTime": ended.isoformat()}
+    crate.add_action(workflow, "#run", object=objects, result=parts, properties=action)
+    crate.get("README.md")["about"] = crate.root_dataset
+    for entity, properties in ((workflow, own), (crate.root_dataset, root)):
         for name, value in properties.items():
             entity[name] = value
     return (json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False) + "\n").encode()

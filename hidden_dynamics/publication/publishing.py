@@ -49,19 +49,18 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     directories = {run_id(row): root / row["directory"] for row in rows}
     records = {name: record_of(directory) for name, directory in directories.items()}
     runs = run_rows(rows, records)
-    artifacts = list(load_artifacts(configuration).values())
-    papers = [one.paper for one in artifacts]
-    artifacts.sort(key=lambda one: (papers.index(one.paper), one.position))
-    drawn = {_place(one): _drawn(one, root) for one in artifacts if not one.is_left_out}
-    measured = [path for one in artifacts for name, path in one.inputs().items() if name in MEASUREMENTS]
+    made = load_artifacts(configuration).values()
+    papers = [one.paper for one in made]
+    artifacts = {_place(one): one for one in sorted(made, key=lambda one: (papers.index(one.paper), one.position))}
+    measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
     claims = read_rows(root / paths.all_verdicts("csv"), COLUMNS)
     files = {
-        "findings.md": page(configuration, claims, {_place(one): one for one in artifacts}).encode(),
-        "README.md": readme(configuration, runs, {_place(one): one for one in artifacts}).encode(),
+        "findings.md": page(configuration, claims, artifacts).encode(),
+        "README.md": readme(configuration, runs, artifacts).encode(),
         "verdicts.csv": (root / paths.all_verdicts("csv")).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
         "runs.csv": _csv(RUN_COLUMNS, runs),
         "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration)),
-        **drawn,
+        **{path: _content(root / paths.results / path) for path, one in artifacts.items() if not one.is_left_out},
         **{"/".join(Path(path).parts[-2:]): (root / path).read_bytes() for path in dict.fromkeys(measured)},
         **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
         CONFIGURATION: packed(_configuration(configuration)),
@@ -101,11 +100,8 @@ def _place(artifact: Artifact) -> str:
     return f"tables/{artifact.name}.md" if artifact.form == "table" else f"figures/{artifact.name}.png"
 
 
-def _drawn(artifact: Artifact, root: Path) -> bytes:
-    paths = artifact.configuration.paths
-    if artifact.form == "table":
-        return (root / paths.table(artifact.name, "md")).read_bytes()
-    return reduced(root / paths.figure(artifact.name, "png"), WIDTH, COLOURS)
+def _content(path: Path) -> bytes:
+    return path.read_bytes() if path.suffix == ".md" else reduced(path, WIDTH, COLOURS)
 
 
 def reduced(path: Path, width: int, colours: int) -> bytes:
@@ -130,8 +126,7 @@ def _check_sizes(files: Mapping[str, bytes]) -> None:
     for start, limit in LIMITS.items():
         whole = sum(len(content) for path, content in files.items() if path.startswith(start))
         if whole > limit:
-            text = f"The publication would have {whole:,} bytes in ./{start}, of {limit:,} at most."
-            raise UserError(text, file=start, key="evidence")
+            raise UserError(f"./{start} would have {whole:,} bytes, of {limit:,} at most.", file=start, key="evidence")
 
 
 def publish(files: Mapping[str, bytes], directory: Path) -> None:

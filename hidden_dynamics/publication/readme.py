@@ -13,20 +13,7 @@ from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.results.departures import changed_words
 from hidden_dynamics.results.rows import Row
 
-TEMPLATES = Path(__file__).parent / "templates"
-
-
-def text(template: str, **values: object) -> str:
-    """A template of this package with its values; a value that is missing is a mistake."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=False,  # Markdown
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template(template).render(values)
+TEMPLATE = Path(__file__).parent / "templates" / "readme.md.j2"
 
 
 def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping[str, Artifact]) -> str:
@@ -38,15 +25,16 @@ def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping
     tasks: dict[str, list[Row]] = {}
     for run in runs:
         tasks.setdefault(run["task"], []).append(run)
-    return text(
-        "readme.md.j2",
+    about = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), undefined=jinja2.StrictUndefined, **about)
+    return template.render(
         configuration=configuration,
         command=command_of(configuration),
         runs=runs,
         tasks=tasks,
-        changed=lambda task: ", ".join(changed_words(configuration, [task])),
+        changed={task: ", ".join(changed_words(configuration, [task])) for task in tasks},
         seconds=sum(float(run["training_seconds"]) + float(run["evaluation_seconds"]) for run in runs),
-        commits=Counter(run.get("commit") or "unknown" for run in runs),
+        commits=Counter(run["commit"] or "unknown" for run in runs),
         versions=[json.loads(versions) for versions in dict.fromkeys(run["versions"] for run in runs)],
         artifacts=artifacts,
     )

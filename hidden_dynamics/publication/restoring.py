@@ -37,10 +37,7 @@ class Publication:
             self.entities: Mapping[str, Any] = {one["@id"]: one for one in json.loads(path.read_bytes())["@graph"]}
         except (OSError, ValueError, KeyError, TypeError):
             self.entities = {}
-
-    @property
-    def scale(self) -> str | None:
-        return self.entities.get("#setting-scale", {}).get("value")
+        self.scale: str | None = self.entities.get("#setting-scale", {}).get("value")
 
     def read(self, path: str) -> bytes:
         """
@@ -49,8 +46,7 @@ class Publication:
         """
         file, published = self.directory / path, self.entities.get(path, {}).get("sha256")
         if not file.is_file() or sha256(content := file.read_bytes()).hexdigest() != published:
-            text = f"{file} is missing, or its digest is not that in {METADATA}: restore it with git."
-            raise UserError(text, file=file)
+            raise UserError(f"{file} is missing, or not of its digest in {METADATA}: restore it with git.", file=file)
         return content
 
     def under(self, folder: str) -> list[str]:
