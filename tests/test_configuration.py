@@ -97,6 +97,8 @@ BAD = [
     (MODELS, "nag_lstm.tasks", {"mnst": {}}, "nag_lstm.tasks", "Did you mean 'mnist'"),
     (MODELS, "nag_lstm.tasks", {"mnist": None}, "nag_lstm.tasks.mnist", "a mapping"),
     (MODELS, "nag_lstm.tasks", {"mnist": {"size": [128]}}, "nag_lstm.tasks.mnist", "Did you mean 'sizes'"),
+    (MODELS, "scaled_lstm.tasks.mnist", {"sizes": [256], "hyperparameters": {"s": 1.0}}, "scaled_lstm", "sizes alone"),
+    (SCALES, "demo.processes", 0, "demo.processes", "a whole number, 1 or more"),
     (SCALES, "demo.tasks.mnst", {}, "demo.tasks", "Did you mean 'mnist'"),
     (SCALES, "demo.tasks.mnist", None, "demo.tasks.mnist", "a mapping"),
     (SCALES, "demo.tasks.mnist.dataset", "digts", "demo.tasks.mnist.dataset", "Did you mean 'digits'"),
