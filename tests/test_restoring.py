@@ -85,7 +85,9 @@ def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(pub
     """Whatever the configuration and the code are: here, the configuration is another one."""
     with few_artifacts():
         assert ended(restore.main, published.directory, "--draw", tmp_path / "redrawn").code == 0
-    assert files_in(tmp_path / "redrawn/results/demo") == files_in(published.results)
+    redrawn = files_in(tmp_path / "redrawn/results/demo")
+    assert redrawn == files_in(published.results)
+    assert not [path for path, content in redrawn.items() if b"frozenset" in content]  # its order is another each time
     for name in (TABLE, IMAGES):
         assert f"Code: commit {COMMIT[:10]}." in (tmp_path / f"redrawn/results/demo/tables/{name}.md").read_text()
     again = ended(restore.main, published.directory, "--draw", tmp_path / "redrawn")

@@ -150,7 +150,8 @@ def _about(evidence: Evidence, claim: Claim) -> dict[str, Any]:
     """What a row says of the claim itself."""
     own = {key: getattr(claim, key) for key in COLUMNS if hasattr(claim, key)}
     sides = {"subject": _variant(evidence, claim.subject), "reference": _variant(evidence, claim.reference)}
-    return {**dict.fromkeys(COLUMNS, ""), **own, **sides, "entries": " ".join(claim.entries), "family": ""}
+    about = {"entries": " ".join(claim.entries), "family": "", "test": ""}
+    return {**dict.fromkeys(COLUMNS, ""), **own, **sides, **about}
 
 
 def _row(evidence: Evidence, judged: Judged, counted: bool) -> dict[str, Any]:

@@ -58,10 +58,8 @@ def metadata(configuration: Configuration, runs: Sequence[Row], ended: datetime,
     ]
     profiles = [context(place, "CreativeWork", name=own[0], version=own[1]) for place, own in PROFILES.items()]
     own = {"name": about["title"], "description": about["abstract"].strip(), "license": licence, "creator": authors}
-    own |= {
-        "conformsTo": {"@id": WORKFLOWS},
-        "version": ".".join([about["version"], *sorted({row["commit"] for row in runs} - {""})]),
-    }
+    commits = sorted({row["commit"] for row in runs} - {""})
+    own |= {"conformsTo": {"@id": WORKFLOWS}, "version": ".".join([about["version"], *commits])}
     own = _file(WORKFLOW, files[WORKFLOW]) | own | {"encodingFormat": "text/plain"}
     root = {"name": f"{about['title']}: evidence of the {scale} scale", "description": configuration.scale.about}
     root |= {"license": licence, "author": authors, "publisher": authors, "conformsTo": profiles}
