@@ -1,10 +1,11 @@
-"""Runs beside the naive baselines of their own data (hidden_dynamics.tasks.baselines)."""
+"""Runs beside the naive baselines of their own data (hidden_dynamics.tasks.naive_scores)."""
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.statistics import mean_and_std
 from hidden_dynamics.results.summary import measured_of
 
 BY_CHANCE = 0.01  # of a baseline's score: on a finite test set an answer that learned nothing may be ahead by as much
@@ -40,3 +41,17 @@ def beats(naive: Naive, measured: Mapping[str, float], metric: str, sign: int) -
     if baseline is None:
         return None
     return math.isfinite(value) and sign * (value - baseline[1]) > BY_CHANCE * abs(baseline[1])
+
+
+def by_seed(runs: Sequence[Row], metric: str, factor: float = 1.0) -> dict[str, list[float]]:
+    """{name of a naive baseline: its score for each seed}, in the unit that is shown."""
+    found: dict[str, list[float]] = {}
+    for run in {run["seed"]: run for run in runs}.values():
+        for name, score in naive_of(run).get(metric, {}).items():
+            found.setdefault(name, []).append(score * factor)
+    return found
+
+
+def mean_scores(runs: Sequence[Row], metric: str, factor: float = 1.0) -> dict[str, float]:
+    """{name of a naive baseline: the mean of its scores over seeds}."""
+    return {name: mean_and_std(scores)[0] for name, scores in by_seed(runs, metric, factor).items()}

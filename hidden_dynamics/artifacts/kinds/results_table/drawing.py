@@ -10,8 +10,8 @@ from hidden_dynamics.artifacts.departure_notes import departures_of
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.kinds.results_table.layout import layout
 from hidden_dynamics.artifacts.kinds.results_table.limits import NOTE, limits
-from hidden_dynamics.artifacts.kinds.results_table.naive import NOTE as NAIVE_NOTE
-from hidden_dynamics.artifacts.kinds.results_table.naive import naive
+from hidden_dynamics.artifacts.kinds.results_table.naive_rows import NOTE as NAIVE_NOTE
+from hidden_dynamics.artifacts.kinds.results_table.naive_rows import naive
 from hidden_dynamics.artifacts.kinds.results_table.notes import notes, title
 from hidden_dynamics.artifacts.notes import effects_taken
 from hidden_dynamics.artifacts.row_verdicts import with_verdicts

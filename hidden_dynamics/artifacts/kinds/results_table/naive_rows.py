@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
-from hidden_dynamics.artifacts.naive_baselines import by_seed
-from hidden_dynamics.results.naive import BY_CHANCE
+from hidden_dynamics.results.naive import BY_CHANCE, by_seed
 from hidden_dynamics.results.statistics import mean_and_std
 
 MODEL = "naive"
