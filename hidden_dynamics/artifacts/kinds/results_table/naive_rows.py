@@ -11,7 +11,8 @@ MODEL = "naive"
 NOTE = (
     "Naive: answers that need no network, on the data of the same seeds; a constant is the best one of the evaluated "
     "set, so that no constant scores better. “k of n learned”: k of the runs beat the best of these by more than "
-    f"{100 * BY_CHANCE:g} %, the others are far behind, and the median is theirs. Naive baselines are no models, and are not ranked or judged."
+    f"{100 * BY_CHANCE:g} %, whose median it is, and the others are far behind. Naive baselines are no models, and are "
+    "not ranked or judged."
 )
 
 
