@@ -14,7 +14,7 @@ from hidden_dynamics.data import adding, copying, intensive_care_stays, ornstein
 from hidden_dynamics.data.speech import BINS
 from hidden_dynamics.models.latent_family.series_batch import Answer
 from hidden_dynamics.models.ragged import valid_steps
-from hidden_dynamics.results.naive import best, learned
+from hidden_dynamics.results.naive import best, in_two_clusters, learned
 from hidden_dynamics.tasks.activity import ActivityRecognition
 from hidden_dynamics.tasks.adding import Adding
 from hidden_dynamics.tasks.copying import Copying
@@ -251,3 +251,19 @@ def test_a_run_has_learned_where_it_beats_the_best_baseline_by_more_than_chance(
     assert best(json.loads(row["naive"]), "score", sign) == (("one", 1.0) if sign < 0 else ("other", 2.0))
     assert learned(row, "score", sign) is expected
     assert learned(row, "nfe", sign) is None
+
+
+@pytest.mark.parametrize(
+    ("margins", "expected"),
+    [
+        ([0.9, 0.97, 0.0], True),
+        ([0.9, -0.3], True),
+        ([0.02, -0.01, -0.03, -0.06], False),  # they straddle the baseline
+        ([0.9, 0.8, 0.02], False),  # all learned
+        ([0.0, -0.5], False),
+        ([0.9, -math.inf], False),  # one has no number, which is said otherwise
+        ([None, None], False),
+    ],
+)
+def test_two_clusters_are_further_apart_than_twice_their_width(margins, expected):
+    assert in_two_clusters(margins) is expected

@@ -70,7 +70,7 @@ def value_text(mean: float | None, std: float | None, decimals: int) -> str:
 def ours_text(record: Mapping[str, Any], failed: Mapping[str, int], decimals: int, *remarks: str) -> str:
     """Mean and deviation over seeds, such as "93.00 ± 3.61 (n = 3; diverged 1 of 4)"; else how the runs failed.
 
-    Where some have learned something and others nothing, "2 of 3 learned, median 93.00", the median of those that have.
+    Where those that have learned something and the others are two clusters: "2 of 3 learned, median 93.00".
 
     Args:
         failed: how many of the runs failed in which way.

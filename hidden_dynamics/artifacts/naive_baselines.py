@@ -1,35 +1,15 @@
-"""Naive baselines in tables and figures: what answers that need no network score on the test sets of runs.
+"""Naive baselines in figures: dashed lines at what answers that need no network score on the test sets of runs."""
 
-A run is its row of a summary, as text by column.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from hidden_dynamics.artifacts.tables import number
-from hidden_dynamics.results.naive import naive_of
-from hidden_dynamics.results.rows import Row
-from hidden_dynamics.results.statistics import mean_and_std
 
 DASHES = ((0, (5, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)), (0, (1, 1)))
 IN_SIGHT = 1.3  # a line that is higher than this many times what else is drawn does not stretch the axis
-
-
-def by_seed(runs: Sequence[Row], metric: str, factor: float = 1.0) -> dict[str, list[float]]:
-    """{name of a naive baseline: its score for each seed}, in the unit that is shown."""
-    found: dict[str, list[float]] = {}
-    for run in {run["seed"]: run for run in runs}.values():
-        for name, score in naive_of(run).get(metric, {}).items():
-            found.setdefault(name, []).append(score * factor)
-    return found
-
-
-def mean_scores(runs: Sequence[Row], metric: str, factor: float = 1.0) -> dict[str, float]:
-    """{name of a naive baseline: the mean of its scores over seeds}."""
-    return {name: mean_and_std(scores)[0] for name, scores in by_seed(runs, metric, factor).items()}
 
 
 def styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run, resampled
-from hidden_dynamics.results.naive import beats
+from hidden_dynamics.results.naive import BY_CHANCE, in_two_clusters, margin
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import FEWEST, mean_band, thin, triangular_moving_average
 
@@ -39,7 +39,8 @@ def points_of(
     """The points of all curves, by column: panel after panel, model after model, x ascending.
 
     A curve has a band of confidence, or its seeds' own values (`seeds`: a JSON list, with null where a seed has none):
-    of fewer than FEWEST seeds, or where some have learned something and others nothing (`learned`: how many have).
+    of fewer than FEWEST seeds, or where those that have learned something (`learned`: how many) and the others are two
+    clusters.
 
     Args:
         runs: of the panels' tasks and sizes, model after model.
@@ -80,10 +81,10 @@ def averaged(panel: Panel, seeds: Sequence[RunFiles], share: float) -> Iterator[
 
 
 def learned_of(records: Sequence[Mapping[str, Any]]) -> int | None:
-    """The number of runs that have learned something, where others that finished have not; else None."""
+    """The number of runs that have learned something, where they and the others are two clusters; else None."""
     finished = [record for record in records if record["status"] == "finished" and record["reported"]]
-    beaten = [beats(record["naive"], record["reported"]["metrics"], DECIDING, -1) for record in finished]
-    return beaten.count(True) if True in beaten and False in beaten else None
+    margins = [margin(record["naive"], record["reported"]["metrics"], DECIDING, -1) for record in finished]
+    return sum(each > BY_CHANCE for each in margins) if in_two_clusters(margins) else None
 
 
 def curve_of(files: RunFiles, split: str, against: str) -> tuple[NDArray, NDArray]:

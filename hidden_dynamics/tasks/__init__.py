@@ -8,7 +8,7 @@ A task is a class with
     schedule(training, seed)                in the place of train_size, where batches are no examples in random order:
                                             as hidden_dynamics.tasks.schedule.Schedule
     naive                                   may be left out: {metric: {name: score}} of the naive baselines on the sets
-                                            that are evaluated (hidden_dynamics.tasks.baselines)
+                                            that are evaluated (hidden_dynamics.tasks.naive_scores)
     test_set                                may be left out: {"size": ..., "positive": ...}, the number of test samples,
                                             and of the positive ones where there are two classes, or None
     split                                   may be left out: {"series": ..., "train": ...}, how many examples there are

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from hidden_dynamics.data.tag_reports import TICKS
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows
-from hidden_dynamics.tasks import baselines
+from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.partly_observed import SCORES, PartlyObserved, checked, split
 from hidden_dynamics.tasks.scoring import area_under_roc
 
@@ -81,18 +81,18 @@ class ActivityRecognition(PartlyObserved):
 
     @property
     def test_set(self) -> dict[str, int | None]:
-        return baselines.test_set(len(self._labelled("test")))
+        return naive_scores.test_set(len(self._labelled("test")))
 
     def _labelled(self, part: str) -> Tensor:
         """The classes of a part's rows that have one."""
         labels = torch.from_numpy(self.activity[self.parts[part]]).flatten()
         return labels[labels >= 0]
 
-    def _naive(self, part: str) -> baselines.Scores:
-        accuracy = baselines.majority(self._labelled(part))
+    def _naive(self, part: str) -> naive_scores.Scores:
+        accuracy = naive_scores.majority(self._labelled(part))
         return {
-            f"{part}_time_point_accuracy": {baselines.MAJORITY: accuracy},
-            f"{part}_time_point_auc": {baselines.CHANCE: 0.5},
+            f"{part}_time_point_accuracy": {naive_scores.MAJORITY: accuracy},
+            f"{part}_time_point_auc": {naive_scores.CHANCE: 0.5},
         }
 
     def _measure(self, part: str, network: nn.Module) -> dict[str, float]:

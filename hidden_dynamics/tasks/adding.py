@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from hidden_dynamics.data import adding
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.tasks import baselines
+from hidden_dynamics.tasks import naive_scores
 
 TEST_BATCH = 250
 
@@ -50,14 +50,17 @@ class Adding:
         return {"test_loss": total / len(self.test[2])}
 
     @property
-    def naive(self) -> baselines.Scores:
+    def naive(self) -> naive_scores.Scores:
         """The variance of the sum: among all sequences in training, among those of the test set in the test."""
         test = float(self.test[2].astype(np.float64).var())
-        return {"train_loss": {baselines.BEST_CONSTANT: adding.VARIANCE}, "test_loss": {baselines.BEST_CONSTANT: test}}
+        return {
+            "train_loss": {naive_scores.BEST_CONSTANT: adding.VARIANCE},
+            "test_loss": {naive_scores.BEST_CONSTANT: test},
+        }
 
     @property
     def test_set(self) -> dict[str, int | None]:
-        return baselines.test_set(len(self.test[2]))
+        return naive_scores.test_set(len(self.test[2]))
 
     def keep(self, share: float) -> float:
         count, total = math.ceil(share * len(self.test[2])), len(self.test[2])

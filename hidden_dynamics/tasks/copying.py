@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from hidden_dynamics.data import copying
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.tasks import baselines
+from hidden_dynamics.tasks import naive_scores
 
 TEST_BATCH = 128
 
@@ -51,19 +51,21 @@ class Copying:
         return {"test_loss": sum(losses) / len(self.test_letters)}
 
     @property
-    def naive(self) -> baselines.Scores:
+    def naive(self) -> naive_scores.Scores:
         """Without memory one says "blank" until the marker, then at each step the letters by their frequency there,
         among all words in training, among those of the test set in the test."""
         letters = torch.from_numpy(self.test_letters).long()
-        nats = sum(baselines.entropy(column) for column in letters.T)
+        nats = sum(naive_scores.entropy(column) for column in letters.T)
         return {
-            "train_loss": {baselines.NO_MEMORY: copying.loss_without_memory(self.blanks, self.letters, self.alphabet)},
-            "test_loss": {baselines.NO_MEMORY: nats / (self.blanks + 2 * self.letters)},
+            "train_loss": {
+                naive_scores.NO_MEMORY: copying.loss_without_memory(self.blanks, self.letters, self.alphabet)
+            },
+            "test_loss": {naive_scores.NO_MEMORY: nats / (self.blanks + 2 * self.letters)},
         }
 
     @property
     def test_set(self) -> dict[str, int | None]:
-        return baselines.test_set(len(self.test_letters))
+        return naive_scores.test_set(len(self.test_letters))
 
     def keep(self, share: float) -> float:
         total = len(self.test_letters)

@@ -14,7 +14,7 @@ from hidden_dynamics.configuration import known
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.image_networks import output_of
-from hidden_dynamics.tasks import baselines
+from hidden_dynamics.tasks import naive_scores
 
 EVALUATION_BATCH = 1000  # images whose solver shares its steps
 HELD_OUT_SEED = 0  # which images are held out is the same for all runs
@@ -76,13 +76,13 @@ class ImageClassification:
         return self._measure(self.settings["select_on"], network)
 
     @property
-    def naive(self) -> baselines.Scores:
-        scores = [baselines.of_labels(split, labels) for split, labels in self.labels.items()]
+    def naive(self) -> naive_scores.Scores:
+        scores = [naive_scores.of_labels(split, labels) for split, labels in self.labels.items()]
         return {metric: found for each in scores for metric, found in each.items()}
 
     @property
     def test_set(self) -> dict[str, int | None]:
-        return baselines.test_set(len(self.labels["test"]))
+        return naive_scores.test_set(len(self.labels["test"]))
 
     def keep(self, share: float) -> float:
         counts = {split: math.ceil(share * len(images)) for split, images in self.images.items()}

@@ -12,7 +12,7 @@ from torch.nn import functional
 from hidden_dynamics.configuration import known
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.recurrent.states import map_tensors
-from hidden_dynamics.tasks import baselines
+from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.schedule import SegmentSchedule
 
 REGULARISERS = ("activation_regularisation", "temporal_regularisation")
@@ -85,19 +85,19 @@ class LanguageModelling:
         return self._measure(network, "test")
 
     @property
-    def naive(self) -> baselines.Scores:
+    def naive(self) -> naive_scores.Scores:
         """The frequencies of the training text, each word's count raised by one: none is impossible."""
         counts = torch.bincount(self.texts["train"], minlength=self.vocabulary_size).double() + 1
-        found: baselines.Scores = {}
+        found: naive_scores.Scores = {}
         for split in self.settings["evaluation_batch_sizes"]:
             loss = -(counts / counts.sum()).log()[self._asked(split)].mean()
-            found[f"{split}_loss"] = {baselines.FREQUENCIES: loss.item()}
-            found[f"{split}_perplexity"] = {baselines.FREQUENCIES: loss.exp().item()}
+            found[f"{split}_loss"] = {naive_scores.FREQUENCIES: loss.item()}
+            found[f"{split}_perplexity"] = {naive_scores.FREQUENCIES: loss.exp().item()}
         return found
 
     @property
     def test_set(self) -> dict[str, int | None]:
-        return baselines.test_set(self._asked("test").numel())
+        return naive_scores.test_set(self._asked("test").numel())
 
     def _asked(self, split: str) -> Tensor:
         """The words that are to be predicted of a text."""

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from hidden_dynamics.models.latent_family.objective import entry_weights, mean_squared_error
 from hidden_dynamics.models.observations import Rows
-from hidden_dynamics.tasks import baselines
+from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.partly_observed import (
     NORMALISATIONS,
     SCORES,
@@ -64,13 +64,15 @@ class Mortality(PartlyObserved):
 
     @property
     def test_set(self) -> dict[str, int | None]:
-        return baselines.test_set(len(self.parts["test"]), self.died[self.parts["test"]].sum())
+        return naive_scores.test_set(len(self.parts["test"]), self.died[self.parts["test"]].sum())
 
-    def _naive(self, part: str) -> baselines.Scores:
+    def _naive(self, part: str) -> naive_scores.Scores:
         """One probability for all has an area of a half, and the share of the positive as its precision."""
         return {
-            f"{part}_auc": {baselines.CHANCE: 0.5},
-            f"{part}_average_precision": {baselines.CHANCE: float(self.died[self.parts[part]].mean(dtype=np.float64))},
+            f"{part}_auc": {naive_scores.CHANCE: 0.5},
+            f"{part}_average_precision": {
+                naive_scores.CHANCE: float(self.died[self.parts[part]].mean(dtype=np.float64))
+            },
             f"{part}_interpolation_mse": self._naive_errors(part, entry_weights),
         }
 

@@ -18,7 +18,7 @@ from hidden_dynamics.configuration import known
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
-from hidden_dynamics.tasks import baselines
+from hidden_dynamics.tasks import naive_scores
 
 SPLIT_SEED, TRAINED_ON = 42, 0.8  # of the released code, whatever the seed of a run
 EVALUATION_SEED = 0
@@ -75,13 +75,13 @@ class PartlyObserved:
         return self._measured("validation" if "validation" in self.parts else "test", network)
 
     @property
-    def naive(self) -> baselines.Scores:
+    def naive(self) -> naive_scores.Scores:
         parts = [self._naive(part) for part in self.parts if part != "train"]
         return {metric: scores for found in parts for metric, scores in found.items()}
 
     @property
     def test_set(self) -> dict[str, int | None]:
-        return baselines.test_set(len(self.parts["test"]))
+        return naive_scores.test_set(len(self.parts["test"]))
 
     def keep(self, share: float) -> float:
         counts = {name: math.ceil(share * len(part)) for name, part in self.parts.items() if name != "train"}
@@ -111,15 +111,15 @@ class PartlyObserved:
     def _labels(self, chosen: np.ndarray, asked: Observations) -> Tensor | None:
         return None
 
-    def _naive(self, part: str) -> baselines.Scores:
+    def _naive(self, part: str) -> naive_scores.Scores:
         raise NotImplementedError
 
     def _naive_errors(self, part: str, weights: Callable[[Observations], Tensor]) -> dict[str, float]:
         """The squared errors of what is asked of a part, weighted so; no last value where all is given."""
         batch = self.part(part)
-        errors = baselines.series_errors(batch.given, batch.asked.series, batch.asked.values, weights(batch.asked))
+        errors = naive_scores.series_errors(batch.given, batch.asked.series, batch.asked.values, weights(batch.asked))
         if batch.asked is batch.given:
-            del errors[baselines.LAST_VALUE]
+            del errors[naive_scores.LAST_VALUE]
         return errors
 
     def _measured(self, part: str, network: nn.Module) -> dict[str, float]:

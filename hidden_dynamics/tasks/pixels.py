@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.tasks import baselines
+from hidden_dynamics.tasks import naive_scores
 
 FIXED_PERMUTATION = 92916  # the seed of the fixed permutation in expRNN, on which the released code builds
 TEST_BATCH = 500
@@ -66,12 +66,12 @@ class PixelClassification:
         return {"test_loss": loss / len(self.test_labels), "test_accuracy": correct / len(self.test_labels)}
 
     @property
-    def naive(self) -> baselines.Scores:
-        return baselines.of_labels("train", self.train_labels) | baselines.of_labels("test", self.test_labels)
+    def naive(self) -> naive_scores.Scores:
+        return naive_scores.of_labels("train", self.train_labels) | naive_scores.of_labels("test", self.test_labels)
 
     @property
     def test_set(self) -> dict[str, int | None]:
-        return baselines.test_set(len(self.test_labels))
+        return naive_scores.test_set(len(self.test_labels))
 
     def keep(self, share: float) -> float:
         total = len(self.test_labels)

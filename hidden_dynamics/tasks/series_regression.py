@@ -11,7 +11,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.latent_family.objective import entry_weights, mean_squared_error, squared_errors
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
-from hidden_dynamics.tasks import baselines
+from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.partly_observed import (
     NORMALISATIONS,
     PartlyObserved,
@@ -101,7 +101,7 @@ class SeriesRegression(PartlyObserved):
             early = whole.times <= UNTIL
         return at_times(whole, early), at_times(whole, ~early)
 
-    def _naive(self, part: str) -> baselines.Scores:
+    def _naive(self, part: str) -> naive_scores.Scores:
         name = f"{part}_{self.settings['asked']}_mse"
         return {
             name: self._naive_errors(part, entry_weights),

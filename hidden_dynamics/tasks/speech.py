@@ -13,7 +13,7 @@ from torch.nn import functional
 from hidden_dynamics.data.speech import BINS, FLOOR
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.ragged import valid_steps
-from hidden_dynamics.tasks import baselines
+from hidden_dynamics.tasks import naive_scores
 
 SILENCE = 10 * math.log10(FLOOR)  # dB, in all bins: -50
 SHIFTS = {"next": (0, 1), "previous": (1, 0)}  # frames by which the input and the target are shifted
@@ -77,22 +77,22 @@ class SpeechPrediction:
         }
 
     @property
-    def naive(self) -> baselines.Scores:
+    def naive(self) -> naive_scores.Scores:
         """The best constant per bin, the frame at hand, and ridge regression fitted on the training set: on the frame
         at hand and, to predict, on the two before it."""
         moments = {split: getattr(self, split).moments(self.seen) for split in ("train", "validation", "test")}
         weights = moments["train"].ridge()
-        ridge = baselines.RIDGE if self.seen > 1 else baselines.RIDGE_AT_HAND
-        answers = {baselines.REPEATED: torch.eye(*weights.shape, dtype=weights.dtype), ridge: weights}
+        ridge = naive_scores.RIDGE if self.seen > 1 else naive_scores.RIDGE_AT_HAND
+        answers = {naive_scores.REPEATED: torch.eye(*weights.shape, dtype=weights.dtype), ridge: weights}
         return {
-            f"{split}_loss": {baselines.BEST_CONSTANT: each.error_of_mean()}
+            f"{split}_loss": {naive_scores.BEST_CONSTANT: each.error_of_mean()}
             | {name: each.error_of(answer) for name, answer in answers.items()}
             for split, each in moments.items()
         }
 
     @property
     def test_set(self) -> dict[str, int | None]:
-        return baselines.test_set(len(self.test.lengths))
+        return naive_scores.test_set(len(self.test.lengths))
 
     def keep(self, share: float) -> float:
         whole = self.validation, self.test

@@ -13,7 +13,7 @@ from hidden_dynamics.data import folds
 from hidden_dynamics.data.sporadic import after
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
-from hidden_dynamics.tasks import baselines
+from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.rounding import rounded
 
 SHOWN = 3  # test series of which the whole course is recorded
@@ -92,23 +92,23 @@ class SporadicForecasting:
         return self._measure("test", network)
 
     @property
-    def naive(self) -> baselines.Scores:
+    def naive(self) -> naive_scores.Scores:
         """The likelihood is that of the best constant with the best variance, per feature."""
-        found: baselines.Scores = {}
+        found: naive_scores.Scores = {}
         for part in ("validation", "test"):
             targets, given = self._targets(part), batch_of(self.rows, self.parts[part], self.until)
             values, mask = self.rows.values[targets.rows], self.rows.mask[targets.rows]
             asked = [torch.from_numpy(each) for each in (targets.series, values, mask / mask.sum())]
-            found[f"{part}_mse"] = baselines.series_errors(given, *asked)
+            found[f"{part}_mse"] = naive_scores.series_errors(given, *asked)
             observed = np.ma.array(values, mask=~mask, dtype=np.float64)
             moments = [np.broadcast_to(each.filled(1), mask.shape) for each in (observed.mean(0), observed.var(0))]
             nats = self._scores(part, moments[0], np.log(moments[1]))[f"{part}_negll"]
-            found[f"{part}_negll"] = {baselines.BEST_CONSTANT: nats}
+            found[f"{part}_negll"] = {naive_scores.BEST_CONSTANT: nats}
         return found
 
     @property
     def test_set(self) -> dict[str, int | None]:
-        return baselines.test_set(len(self.parts["test"]))
+        return naive_scores.test_set(len(self.parts["test"]))
 
     def keep(self, share: float) -> float:
         counts = {name: math.ceil(share * len(self.parts[name])) for name in ("validation", "test")}

@@ -25,14 +25,13 @@ from hidden_dynamics.artifacts.figure_notes import (
     task_title,
 )
 from hidden_dynamics.artifacts.kinds.ablation import Ablation, PanelSettings
-from hidden_dynamics.artifacts.naive_baselines import mean_scores
 from hidden_dynamics.artifacts.sheet import STYLE, luminance, page, plain_numbers
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import number
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.published import GridRow
-from hidden_dynamics.results.naive import best
+from hidden_dynamics.results.naive import best, mean_scores
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.summary import measured_of
 

@@ -23,6 +23,7 @@ from hidden_dynamics.artifacts.mean_lines import (
 from hidden_dynamics.artifacts.sheet import NO_VALUE, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.results.departures import listed
+from hidden_dynamics.results.naive import mean_scores
 from hidden_dynamics.results.predictions import Predictions
 from hidden_dynamics.results.run_files import RunFiles
 
@@ -38,7 +39,7 @@ def draw(artifact: ErrorOverTime, sources: Sources) -> Figure:
     """
     answers = answers_of(sources, read_predictions)
     bins = bins_of([one.answer for one in answers.answered]) if answers.answered else None
-    naive = naive_baselines.mean_scores(sources.summary, METRIC)
+    naive = mean_scores(sources.summary, METRIC)
     panels = [time_panel(answers, bins, naive), rows_panel(answers)]
     decimals = artifact.configuration.metrics[METRIC].decimals
     above = " ".join(filter(None, [time_note(answers, bins), naive_baselines.note(naive, decimals)]))

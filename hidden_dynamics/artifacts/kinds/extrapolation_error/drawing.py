@@ -25,6 +25,7 @@ from hidden_dynamics.artifacts.sheet import NO_VALUE, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration.runs import PREDICTIONS
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.naive import mean_scores
 from hidden_dynamics.results.run_files import RunFiles
 
 METRIC = "test_extrapolation_mse_observed"  # the mean of what is drawn
@@ -38,7 +39,7 @@ def draw(artifact: ExtrapolationError, sources: Sources) -> Figure:
         UserError: a file is missing, damaged, or has other hours than the others.
     """
     answers, metric = read_answers(sources), artifact.configuration.metrics[METRIC]
-    naive = naive_baselines.mean_scores(sources.summary, METRIC, metric.factor)
+    naive = mean_scores(sources.summary, METRIC, metric.factor)
     drawn = " ".join(filter(None, [drawn_note(answers), naive_baselines.note(naive, metric.decimals)]))
     return lines_figure(artifact.settings, answers, [panel_of(answers, naive)], [drawn], naive)
 

@@ -10,8 +10,8 @@ from hidden_dynamics.artifacts.departure_notes import departures_of
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
 from hidden_dynamics.artifacts.kinds.results_table.layout import layout
 from hidden_dynamics.artifacts.kinds.results_table.limits import NOTE, limits
-from hidden_dynamics.artifacts.kinds.results_table.naive import NOTE as NAIVE_NOTE
-from hidden_dynamics.artifacts.kinds.results_table.naive import naive
+from hidden_dynamics.artifacts.kinds.results_table.naive_rows import NOTE as NAIVE_NOTE
+from hidden_dynamics.artifacts.kinds.results_table.naive_rows import naive
 from hidden_dynamics.artifacts.kinds.results_table.notes import notes, title
 from hidden_dynamics.artifacts.notes import effects_taken
 from hidden_dynamics.artifacts.row_verdicts import with_verdicts
@@ -21,7 +21,7 @@ from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import NOTHING, published_task, with_originals
-from hidden_dynamics.results.naive import learned as beats_naive
+from hidden_dynamics.results.naive import BY_CHANCE, in_two_clusters, margin, naive_of
 from hidden_dynamics.results.statistics import mean_and_std
 from hidden_dynamics.results.summary import measured_of
 
@@ -108,14 +108,14 @@ def _record(artifact: ResultsTable, about: Record, task: str, metric: str, runs:
 
 
 def _ours(runs: Rows, metric: str, about: Metric) -> Record:
-    """Over seeds the mean and deviation, or, where some have learned something and others nothing, the median of those
-    that have."""
+    """Over seeds the mean and deviation, or the median of those that have learned something, where the others are a
+    cluster apart."""
     finished = [row for row in runs if row["status"] == "finished"]
     measured = [measured_of(row).get(metric, math.inf) * about.factor for row in finished]
     values = [value for value in measured if math.isfinite(value)]
-    outcomes = [beats_naive(row, metric, about.sign) for row in finished]
-    learned = [value for value, outcome in zip(measured, outcomes, strict=True) if outcome]
-    mixed = 0 < len(learned) < len(values)
+    margins = [margin(naive_of(row), measured_of(row), metric, about.sign) for row in finished]
+    learned = [value for value, ahead in zip(measured, margins, strict=True) if ahead is not None and ahead > BY_CHANCE]
+    mixed = in_two_clusters(margins)
     mean, std = (math.nan, math.nan) if mixed else mean_and_std(values)
     return {
         "size": size_of(_shared(runs, "size") or ""),
@@ -124,7 +124,7 @@ def _ours(runs: Rows, metric: str, about: Metric) -> Record:
         "n": len(values),
         "diverged": len(runs) - len(finished),
         "not_finite": len(measured) - len(values),
-        "learned": None if None in outcomes else len(learned),
+        "learned": None if None in margins else len(learned),
         "mean": mean,
         "std": std,
         "median": statistics.median(learned) if mixed else None,

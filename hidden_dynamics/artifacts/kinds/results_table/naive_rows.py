@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.kinds.results_table import ResultsTable
-from hidden_dynamics.artifacts.naive_baselines import by_seed
-from hidden_dynamics.results.naive import BY_CHANCE
+from hidden_dynamics.results.naive import BY_CHANCE, by_seed
 from hidden_dynamics.results.statistics import mean_and_std
 
 MODEL = "naive"
 NOTE = (
     "Naive: answers that need no network, on the data of the same seeds; a constant is the best one of the evaluated "
-    "set, so that no constant scores better. “k of n learned”: only k of the runs beat the best of these by more than "
-    f"{100 * BY_CHANCE:g} %, and the median is theirs. Naive baselines are no models, and are not ranked or judged."
+    "set, so that no constant scores better. “k of n learned”: k of the runs beat the best of these by more than "
+    f"{100 * BY_CHANCE:g} %, whose median it is, and the others are far behind. Naive baselines are no models, and are "
+    "not ranked or judged."
 )
 
 
