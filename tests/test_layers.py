@@ -25,7 +25,7 @@ ORDER = [
 # Files of one name in two packages: one subject in two layers.
 SUBJECTS = {
     *("adding.py", "copying.py", "images.py", "speech.py", "sporadic.py"),  # the data, and the task
-    *("naive.py", "statistics.py"),  # runs beside naive answers, and their rows in tables; of claims, and of curves
+    "statistics.py",  # of claims, and of curves
     *("drawing.py", "notes.py"),  # of each kind of artifact; what several say is in artifacts/notes.py
 }
 
