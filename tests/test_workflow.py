@@ -29,6 +29,7 @@ from hidden_dynamics.system.locks import alone
 pytestmark = pytest.mark.slow
 
 FILTERS = "hidden_dynamics/models/momentum/filters.py"
+WITH_THE_EQUATION = {"momentum_lstm-n4", "momentum_lstm-n6", "scaled_lstm-n6"}
 ARTIFACTS = list(yaml.safe_load((ROOT / "config/artifacts.yaml").read_text(encoding="utf-8")))
 
 
@@ -74,7 +75,7 @@ def test_a_table_a_figure_and_hyperparameters_are_made_from_trained_runs(finishe
         assert {f"tables/{name}.{form}" for form in ("csv", "md", "tex", "html")} <= made
     assert {"figures/momentumrnn_figure9.pdf", "figures/momentumrnn_figure9.png"} <= made
     records = [json.loads(path.read_text()) for path in finished.root.glob("out/demo/runs/*/*/seed0/run.json")]
-    assert len(records) == 10 + 1 + 10 + 1  # mnist and the user's cell, pmnist, the user's task
+    assert len(records) == 11 + 1 + 11 + 1  # mnist with a control, the user's cell, pmnist, the user's task
     assert {record["status"] for record in records} == {"finished"}
     assert {record["dataset"]["stand_in_for"] for record in records} == {"mnist", None}
     assert "demo" in (finished.root / "out/demo/tables/momentumrnn_table11.md").read_text()
@@ -151,11 +152,8 @@ def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
                 for path, text in new.items()
             }
         else:
-            assert differing == {"momentum_lstm-n4", "momentum_lstm-n6"}, name
-    assert {path.split("/")[4] for path, differs in fingerprints.items() if differs} == {
-        "momentum_lstm-n4",
-        "momentum_lstm-n6",
-    }
+            assert differing == WITH_THE_EQUATION, name
+    assert {path.split("/")[4] for path, differs in fingerprints.items() if differs} == WITH_THE_EQUATION
 
 
 def test_a_restored_run_is_no_reason_for_a_job_and_a_job_puts_it_back(workflow):
@@ -243,8 +241,9 @@ def test_where_every_run_is_a_job_a_changed_equation_lists_exactly_its_models(re
     records = [f"{run.directory}/run.json" for run in runs]
     workflow.run(*records, scale="separate")
     workflow.edit(FILTERS, *MOMENTUM)
-    expected = {f"Training {run.variant} on {run.task}, seed 0" for run in runs if run.model == "momentum_lstm"}
-    assert len(expected) == 3
+    models = ("momentum_lstm", "scaled_lstm")
+    expected = {f"Training {run.variant} on {run.task}, seed 0" for run in runs if run.model in models}
+    assert len(expected) == 5
     assert workflow.jobs(*records, scale="separate") == expected
 
 
