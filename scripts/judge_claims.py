@@ -4,7 +4,7 @@
 
 Reads the summary, costs or features that the claim's table or figure is made of, and the files of its runs; judges the
 claim anew; prints the numbers, the test's result and the verdict. Ids are the first column of
-results/<scale>/claims.csv. docs/claims.md has the rules.
+results/<scale>/claims.csv; of what other verdicts decide, its column `found` has them. docs/claims.md has the rules.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -14,14 +14,12 @@ from pathlib import Path
 
 from hidden_dynamics.artifacts import Artifact, load_artifacts
 from hidden_dynamics.claims.expand import Claimed, all_claims
-from hidden_dynamics.claims.explanation import explain, explain_of_others
+from hidden_dynamics.claims.explanation import explain
 from hidden_dynamics.claims.judge import judge, verdicts
 from hidden_dynamics.claims.samples import gather
-from hidden_dynamics.claims.verdict import COLUMNS
-from hidden_dynamics.configuration import Configuration, known, load, parse_settings
+from hidden_dynamics.configuration import known, load, parse_settings
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.papers.claims import artifacts_with_claims, load_claims
-from hidden_dynamics.results.rows import read_rows
+from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.system.arguments import parser
 
 
@@ -30,13 +28,9 @@ def main() -> None:
     arguments.add_argument("--explain", metavar="ID", required=True, help="the claim whose verdict is explained")
     given = arguments.parse_args()
     configuration = load(parse_settings(given.config))
-    if given.explain in {entry.id for entry in load_claims().of_others}:
-        told = explanation_of_others(configuration, given.explain, given.root)
-    else:
-        every = load_artifacts(configuration)
-        artifacts = {name: every[name] for name in artifacts_with_claims(configuration)}
-        told = explanation(artifacts, all_claims(artifacts), given.explain, given.root)
-    print(told, end="")
+    every = load_artifacts(configuration)
+    artifacts = {name: every[name] for name in artifacts_with_claims(configuration)}
+    print(explanation(artifacts, all_claims(artifacts), given.explain, given.root), end="")
 
 
 def explanation(artifacts: Mapping[str, Artifact], claimed: Mapping[str, Claimed], name: str, root: Path) -> str:
@@ -48,13 +42,6 @@ def explanation(artifacts: Mapping[str, Artifact], claimed: Mapping[str, Claimed
     evidence, own = gather(artifacts[claim.artifact], root), claimed[claim.artifact]
     judged = next(judged for judged in judge(evidence, own.here) if judged.claim.id == claim.id)
     return explain(judged, next(row for row in verdicts(own, evidence) if row["id"] == claim.id))
-
-
-def explanation_of_others(configuration: Configuration, name: str, root: Path) -> str:
-    """The same of a claim that others decide: the verdicts on these."""
-    rows = read_rows(root / configuration.paths.all_verdicts("csv"), COLUMNS)
-    found = {row["id"]: row for row in rows}
-    return explain_of_others(found[known(name, found, "claim", configuration.paths.all_verdicts("csv"))], rows)
 
 
 if __name__ == "__main__":

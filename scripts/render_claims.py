@@ -10,6 +10,7 @@ import _bootstrap  # noqa: F401  isort: skip
 from pathlib import Path
 
 from hidden_dynamics.claims.conjunctions import verdicts_of_others
+from hidden_dynamics.claims.judge import counted_once
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import run_main
@@ -29,6 +30,7 @@ def gather_claims(configuration: Configuration, root: Path) -> None:
     names = artifacts_with_claims(configuration)
     rows = [row for name in names for row in read_rows(root / paths.verdicts(name), COLUMNS)]
     judged = [row for row in rows if not row["judged_with"]]
+    counted_once(judged, list(configuration.metrics))
     judged += verdicts_of_others(claims.of_others, judged, claims.definitions.alpha)
     write_rows(root / paths.all_verdicts("csv"), COLUMNS, judged)
 

@@ -72,9 +72,10 @@ def _first(found: set[str]) -> str:
 
 
 def _smallest_p(name: str, rows: Sequence[Row]) -> float:
-    """Of the comparisons of an entry that speak against it; those without a p are counted, not tested."""
-    own = [row for row in rows if name in row["entries"].split() and row["verdict"] == FAILS]
-    return min((float(row["p_adjusted"] or 0.0) for row in own), default=1.0)
+    """Of the comparisons of an entry that speak against it, adjusted over its families; what has no p was counted."""
+    own = [row for row in rows if name in row["entries"].split()]
+    against = [float(row["p_adjusted"] or 0.0) for row in own if row["verdict"] == FAILS]
+    return min(1.0, min(against, default=1.0) * len({row["family"] for row in own if row["family"]} or [1]))
 
 
 def _decided(entry: ClaimEntry, parts: dict[str, str]) -> tuple[str, str]:
@@ -84,11 +85,10 @@ def _decided(entry: ClaimEntry, parts: dict[str, str]) -> tuple[str, str]:
     if len(having[FAILS]) > may_fail:
         fails = f"in {', '.join(having[FAILS])}"
         return (UNDECIDED, f"its evidence fails {fails}") if entry.sufficient else (FAILS, fails)
-    if having[NOT_RUN]:
-        return NOT_RUN, f"in {', '.join(having[NOT_RUN])}"
-    if len(having[HOLDS]) < len(parts) - may_fail:
-        return UNDECIDED, f"in {', '.join(having[UNDECIDED])}"
-    return HOLDS, ""
+    if len(having[HOLDS]) >= len(parts) - may_fail:
+        return HOLDS, ""
+    verdict = NOT_RUN if having[NOT_RUN] else UNDECIDED
+    return verdict, f"in {', '.join(having[verdict])}"
 
 
 def _joined(texts: Iterable[str]) -> str:

@@ -302,7 +302,7 @@ def _words(name: str) -> str:
 
 
 def side_of(ratio: float, margin: float) -> str:
-    """In words, for statements; the interval is held to the same three regions."""
+    """In words, for statements; a t test is held to the same three regions."""
     return {1: "more than", -1: "less than", 0: "about the same as"}[region_of(ratio, margin)]
 
 

@@ -1,6 +1,5 @@
 """All that enters one verdict, as text, so that it can be checked by hand."""
 
-from collections.abc import Sequence
 from dataclasses import fields
 
 from hidden_dynamics.claims.judge import Judged
@@ -28,20 +27,6 @@ def explain(judged: Judged, row: Row) -> str:
     lines.append("Verdict")
     lines += [f"  {name}: {_text(value)}" for name, value in row.items() if value != "" and name != "runs"]
     return "\n".join(lines) + "\n"
-
-
-def explain_of_others(claim: Row, rows: Sequence[Row]) -> str:
-    """The same of a claim that other verdicts decide.
-
-    Args:
-        rows: those of all claims (hidden_dynamics.claims.verdict.COLUMNS).
-    """
-    lines = [claim["id"], f"  The paper: {claim['says']} ({claim['source']})"]
-    for part, verdict in (found.split(": ", 1) for found in claim["found"].split("; ")):
-        own = [row for row in rows if part in row["entries"].split()]
-        lines += [f"{part}: {verdict}", *(f"  {row['verdict'] or 'none'}  {row['id']}" for row in own)]
-    reason = f": {claim['reason']}" if claim["reason"] else ""
-    return "\n".join([*lines, "Verdict", f"  {claim['verdict']}{reason}"]) + "\n"
 
 
 def _text(value: object) -> str:

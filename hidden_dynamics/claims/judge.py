@@ -1,12 +1,13 @@
 """The verdicts on the claims that are judged with an artifact, as rows. docs/claims.md gives the rules."""
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from hidden_dynamics.claims import statistics
-from hidden_dynamics.claims.claim import Claim
+from hidden_dynamics.claims.claim import SYMMETRIC, Claim
 from hidden_dynamics.claims.expand import Claimed
 from hidden_dynamics.claims.kinds import KINDS, LEARNING, PAPER_RUNS, Result
 from hidden_dynamics.claims.samples import Evidence
@@ -14,8 +15,10 @@ from hidden_dynamics.claims.statistics import MOST, Sample, holm
 from hidden_dynamics.claims.verdict import COLUMNS, FAILS, HOLDS, NOT_RUN, UNDECIDED, plain
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.results import naive
 from hidden_dynamics.results.departures import data_text
+from hidden_dynamics.results.rows import Row
 
 
 @dataclass(frozen=True)
@@ -64,32 +67,35 @@ def verdicts(claimed: Claimed, evidence: Evidence) -> list[dict[str, Any]]:
 
     Those that are judged with another artifact have its name, and no verdict unless it could not be judged here either.
     """
-    judged = judge(evidence, claimed.here)
-    counted = counted_once(judged, evidence)
-    rows = [_row(evidence, one, counted[one.claim.id]) for one in judged]
+    rows = [_row(evidence, one) for one in judge(evidence, claimed.here)]
     for claim, other in claimed.elsewhere:
         not_run = bool(evidence.absent(claim)) or not _is_asked(evidence, claim, evidence.departures(claim))
         rows.append(_about(evidence, claim) | {"judged_with": other, "verdict": NOT_RUN if not_run else ""})
     return rows
 
 
-def counted_once(judged: Sequence[Judged], evidence: Evidence) -> dict[str, bool]:
-    """{id: whether the verdict counts}: of claims that one test decides the first; of metrics of the same runs one.
+def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None:
+    """Say of each verdict (rows as they are read) whether it counts: of claims that one test decides the first, of the
+    metrics of the same runs one.
 
-    It is the first test metric that config/metrics.yaml has, else the first train metric: the validation error of a
-    run is no second answer.
+    That is the first test metric in the order of config/metrics.yaml, else the first other one: the validation error
+    of a run is no second answer. Costs are no metrics of the same runs.
     """
-    metrics = enumerate(evidence.configuration.metrics)
-    order = {metric: (metric.split("_")[0] != "test", index) for index, metric in metrics}
-    first: dict[tuple, Judged] = {}
-    for one in judged:
-        kind, task, _, *rest = one.claim.test
-        key = (kind, task, one.claim.reading, *rest[:3])
-        best = first.setdefault(key, one)
-        if order[one.claim.metric] < order[best.claim.metric]:
-            first[key] = one
-    chosen = {one.claim.id for one in first.values()}
-    return {one.claim.id: one.claim.id in chosen for one in judged}
+    order = {metric: (metric.split("_")[0] != "test", index) for index, metric in enumerate(metrics)}
+    first: dict[tuple, dict[str, str]] = {}
+    for row in rows:
+        row["counted"] = "false"
+        if row["verdict"] not in ("", NOT_RUN):
+            pair = tuple(sorted((row["subject"], row["reference"]))) if row["kind"] in SYMMETRIC else row["subject"]
+            apart = (
+                row["artifact"] if not row["subject"] else row["metric"] if row["metric"] in (*TIMES, *MEMORIES) else ""
+            )
+            key = (row["kind"], row["task"], row["reference"] != "", pair, apart)
+            best = first.setdefault(key, row)
+            if order[row["metric"]] < order[best["metric"]]:
+                first[key] = row
+    for row in first.values():
+        row["counted"] = "true"
 
 
 def _is_asked(evidence: Evidence, claim: Claim, departures: str) -> bool:
@@ -109,11 +115,12 @@ def _judged(one: Judged, p_adjusted: float | None, p_of_other: float | None, alp
     if result.supports is None:
         return replace(one, verdict=UNDECIDED)
     verdict, reason = _decided(result, result.supports, p_adjusted, tests, alpha)
-    if result.other:
+    gated = _gate(one, verdict, reason)
+    if result.other and gated["verdict"] == verdict:
         name, supports, p = result.other
         otherwise, _ = _decided(result, supports, p_of_other, tests, alpha)
         other = f"{otherwise} by {name} (p = {plain(p, 2)})" if otherwise != verdict else ""
-    return replace(one, p_adjusted=p_adjusted, other_test=other, **_gate(one, verdict, reason))
+    return replace(one, p_adjusted=p_adjusted, other_test=other, **gated)
 
 
 def _gate(one: Judged, verdict: str, reason: str) -> dict[str, str]:
@@ -122,7 +129,8 @@ def _gate(one: Judged, verdict: str, reason: str) -> dict[str, str]:
     if not idle or not one.result.ahead:
         return {"verdict": verdict, "reason": reason}
     names = " and ".join(dict.fromkeys(runs.label for runs in idle))
-    sides = [name for name, runs in zip(("subject", "reference"), one.result.samples, strict=False) if runs in idle]
+    two = ("subject", "reference") * 2  # of a gain, on both tasks
+    sides = {name for name, runs in zip(two, one.result.samples, strict=False) if runs in idle}
     nothing = "both" if len(sides) > 1 else "".join(sides)
     if any(runs in idle for runs in one.result.ahead):
         text = f"nothing learned: {names} did not beat {idle[0].naive_name}"
@@ -154,15 +162,14 @@ def _about(evidence: Evidence, claim: Claim) -> dict[str, Any]:
     return {**dict.fromkeys(COLUMNS, ""), **own, **sides, **about}
 
 
-def _row(evidence: Evidence, judged: Judged, counted: bool) -> dict[str, Any]:
+def _row(evidence: Evidence, judged: Judged) -> dict[str, Any]:
     claim, result = judged.claim, judged.result
     rows = [row for cell in claim.cells for row in evidence.rows(claim, cell)]
-    tested = result.p is not None
+    tested, pair = result.p is not None, result.samples if claim.subject else ()
     return {
         **_about(evidence, claim),
         "verdict": judged.verdict,
-        "reason": judged.reason,
-        "counted": counted and judged.verdict != NOT_RUN,
+        "reason": "; ".join(filter(None, (judged.reason, *_without_momentum(rows)))),
         "test": result.test,
         **_numbers(evidence, judged),
         "p": _cell(result.p),
@@ -171,8 +178,7 @@ def _row(evidence: Evidence, judged: Judged, counted: bool) -> dict[str, Any]:
         "tests": len(judged.family) if tested else "",
         "other_test": judged.other_test,
         **_naive(evidence, judged),
-        "n_subject": len(result.samples[0].values) if result.samples else "",
-        "n_reference": len(result.samples[1].values) if len(result.samples) > 1 else "",
+        **dict(zip(("n_subject", "n_reference"), (len(runs.values) for runs in pair), strict=False)),
         "found": result.found,
         "published": _published(claim),
         "stand_in": any(row["stand_in_for"] for row in rows),
@@ -180,6 +186,12 @@ def _row(evidence: Evidence, judged: Judged, counted: bool) -> dict[str, Any]:
         "departures": judged.departures,
         "runs": " ".join(dict.fromkeys(row["directory"] for row in rows if "directory" in row)),
     }
+
+
+def _without_momentum(rows: Sequence[Row]) -> list[str]:
+    """Where a momentum cell has no momentum: nothing is credited to it."""
+    about = ((row["label"], json.loads(row.get("hyperparameters") or "{}")) for row in rows)
+    return list(dict.fromkeys(f"{label} has no momentum here (μ = 0)" for label, own in about if own.get("mu") == 0))
 
 
 def _numbers(evidence: Evidence, judged: Judged) -> dict[str, Any]:
@@ -207,9 +219,12 @@ def _numbers(evidence: Evidence, judged: Judged) -> dict[str, Any]:
 
 def _detectable(result: Result, alpha: float, power: float) -> float:
     if result.margin is not None:
-        return statistics.detectable_within(result.estimate, alpha, power)
+        smallest = statistics.detectable_within(result.estimate, alpha, power)
+        return math.exp(smallest) if result.logarithms else smallest
     smallest = statistics.detectable(result.estimate, alpha, power)
-    return math.exp(result.way * smallest) if result.logarithms else smallest
+    if result.logarithms:
+        return math.exp(result.null + result.way * smallest)
+    return result.null + result.way * smallest if result.null else smallest
 
 
 def _seeds(result: Result, alpha: float, power: float) -> str:
@@ -244,13 +259,19 @@ def _naive(evidence: Evidence, judged: Judged) -> dict[str, Any]:
 
 
 def _test_error(evidence: Evidence, judged: Judged) -> float | None:
-    """Of an accuracy or an AUC on a test set that all seeds share, in the unit shown."""
+    """Of an accuracy or an AUC on a test set that all seeds share, in the unit shown; not of overlapping time points."""
     claim, samples = judged.claim, judged.result.samples
-    if not samples or not samples[0].values or evidence.blocked(claim) or "test_set" not in samples[0].rows[0]:
+    if (
+        not claim.subject
+        or not samples
+        or not samples[0].values
+        or evidence.blocked(claim)
+        or "test_set" not in samples[0].rows[0]
+    ):
         return None
     factor, size = evidence.configuration.metrics[claim.metric].factor, naive.test_set(samples[0].rows[0])
     share = samples[0].sample.mean / factor if len(samples[0].values) > 1 else samples[0].values[0] / factor
-    if claim.metric.startswith("test_") and claim.metric.endswith("accuracy") and size.get("size"):
+    if claim.metric == "test_accuracy" and size.get("size"):
         return factor * statistics.error_of_share(share, size["size"])
     if claim.metric == "test_auc" and size.get("positive"):
         return factor * statistics.error_of_auc(share, size["positive"], size["size"] - size["positive"])

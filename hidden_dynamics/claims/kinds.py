@@ -14,6 +14,7 @@ from hidden_dynamics.claims.statistics import FEWEST, Estimate, Sample, equivale
 from hidden_dynamics.claims.verdict import plain
 
 PAPER_RUNS = 5  # "averaged over 5 runs" (MomentumRNN, 3), "five different random seeds" (ACE-NODE, 4)
+UNPAIRED = "Welch's t"
 LEARNING = 0.05  # the level at which a model is called better than the best naive answer
 
 
@@ -94,7 +95,10 @@ def not_better(claim: Claim, evidence: Evidence) -> Result:
         return Result(reason="the paper prints no number that a margin could be taken of", samples=samples)
     bars = _bars(samples[1], samples[0])
     found = _difference(claim, evidence, samples, way, null=-way * margin, bars=bars)
-    return replace(found, test=f"{found.test}, ahead by {margin:.3g} at most") if found.estimate else found
+    if found.estimate is None:
+        return found
+    ahead = [*found.ahead, samples[1]] if found.supports else [samples[0]]  # within a margin of nothing is nothing
+    return replace(found, ahead=ahead, test=f"{found.test}, ahead by {margin:.3g} at most")
 
 
 def similar(claim: Claim, evidence: Evidence) -> Result:
@@ -107,6 +111,8 @@ def similar(claim: Claim, evidence: Evidence) -> Result:
         return few
     (estimate, samples, name), other = _estimates(claim, evidence, samples)
     found = _within(estimate, samples, margin, name)
+    if found.supports is False:
+        found = replace(found, ahead=[_leader(samples, estimate, evidence.sign(claim.metric))])
     if other and found.estimate:
         supports, p = equivalence(other[0], margin)
         found = replace(found, other=(other[2], supports, p))
@@ -122,8 +128,8 @@ def value(claim: Claim, evidence: Evidence) -> Result:
     if claim.reference is not None:
         return _printed_ratio(claim, evidence)
     (runs,), printed, margin = evidence.numbers(claim), _printed(claim), _margin(claim, evidence)
-    if _undecidable(printed, margin):
-        text = f"no number of seeds could decide it: ± {printed.std:g} is too wide for a margin of {margin:.3g}"
+    if _undecidable(replace(printed, overlap=runs.overlap), margin):
+        text = f"no number of seeds could show it: ± {printed.std:g} is too wide for a margin of {margin:.3g}"
         return Result(reason=text, samples=[runs])
     few = _checked([runs])
     return few or _within(welch([runs.sample, replace(printed, overlap=runs.overlap)]), [runs], margin, "", printed)
@@ -218,6 +224,10 @@ def _cost(claim: Claim, evidence: Evidence, centre: float, margin: float, region
     if few:
         return replace(few, found=found)
     estimate = welch([runs.sample, Sample(centre, 0.0, math.inf)])
+    if estimate is None:  # what torch allocates on a GPU is the same in every process
+        ratio = math.exp(runs.values[0])
+        supports = region_of(ratio / math.exp(centre), math.expm1(margin)) == region
+        return Result(test="equal in all processes", supports=supports, ratio=ratio, samples=[runs], found=found)
     if region == 0:
         return replace(_within(estimate, [runs], margin, "of a ratio"), found=found, logarithms=True, ahead=())
     null = region * margin
@@ -311,13 +321,24 @@ def _difference(claim: Claim, evidence: Evidence, samples: Sequence[Runs], way: 
     (estimate, samples, name), other = _estimates(claim, evidence, samples, weights)
     logarithms = more.get("logarithms", False)
     found = _of(estimate, samples, way, test=name + (" of logarithms" if logarithms else ""), **more)
-    if found.estimate is not None and "ahead" not in more:
-        lower_is_better = logarithms or evidence.sign(claim.metric) < 0
-        found = replace(found, ahead=[samples[int((estimate.value < 0) != lower_is_better)]])
+    if found.estimate is not None:
+        sign = -1 if logarithms else evidence.sign(claim.metric)
+        stds = [_std_of(estimate, samples)] if name != UNPAIRED else found.stds
+        found = replace(found, ahead=[_leader(samples, estimate, sign)], stds=stds)
     if found.estimate is None or other is None:
         return found
     null = more.get("null", 0.0)
     return replace(found, other=(other[2], (other[0].value - null) * way > 0, other[0].p(null)))
+
+
+def _leader(samples: Sequence[Runs], estimate: Estimate, sign: int) -> Runs:
+    """The one that is better, where more (`sign` 1) or less (-1) is."""
+    return samples[0] if estimate.value * sign > 0 else samples[1]
+
+
+def _std_of(estimate: Estimate, samples: Sequence[Runs]) -> float:
+    """The standard deviation of the differences seed by seed."""
+    return estimate.error / math.sqrt(1 / len(samples[0].values) + samples[0].overlap)
 
 
 def _estimates(claim: Claim, evidence: Evidence, samples: Sequence[Runs], weights: Sequence[float] = (1, -1)):
@@ -327,7 +348,7 @@ def _estimates(claim: Claim, evidence: Evidence, samples: Sequence[Runs], weight
     Welch's t decides. Where a seed has data of its own, the differences seed by seed do.
     """
     shared = of_shared_seeds(samples)
-    tests = [(welch([runs.sample for runs in samples], weights), samples, "Welch's t")]
+    tests = [(welch([runs.sample for runs in samples], weights), samples, UNPAIRED)]
     if len(shared[0].values) >= FEWEST:
         overlap = shared[0].overlap
         by_seed = paired([runs.values for runs in shared], weights, overlap)

@@ -1,6 +1,5 @@
 """What a claim is judged by: numbers of its models over seeds, read from an artifact's files and those of its runs."""
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -186,7 +185,7 @@ class Evidence:
         """The best naive answer's score on the claim's own metric, in the unit shown: the mean over all runs."""
         factor, sign = self.configuration.metrics[claim.metric].factor, self.sign(claim.metric)
         rows = [row for cell in claim.cells for row in self._runs(cell)]
-        found = [naive.best(_naive_of(row), claim.metric, sign) for row in rows]
+        found = [naive.best(naive.naive_of(row), claim.metric, sign) for row in rows]
         scores = [best[1] * factor for best in found if best]
         return float(np.mean(scores)) if scores else None
 
@@ -250,14 +249,18 @@ class Evidence:
         if fixed is not None:
             scores = {row["seed"]: fixed for row in runs.rows}
             return replace(
-                runs, naive=scores, naive_name="vanishing gradients", scores=runs.by_seed, sign=self.sign(claim.metric)
+                runs,
+                naive=scores,
+                naive_name="the share below which gradients vanish",
+                scores=runs.by_seed,
+                sign=self.sign(claim.metric),
             )
-        known = _naive_of(runs.rows[0]) if runs.rows else {}
+        known = naive.naive_of(runs.rows[0]) if runs.rows else {}
         metric = next((name for name in (claim.metric, *known) if name in known and _is_tested(name, claim)), None)
         if metric is None:
             return runs
         sign, factor = self.sign(metric), self.configuration.metrics[metric].factor
-        best = {row["seed"]: naive.best(_naive_of(row), metric, sign) for row in runs.rows}
+        best = {row["seed"]: naive.best(naive.naive_of(row), metric, sign) for row in runs.rows}
         scores = {row["seed"]: _measured(row, metric) * factor for row in runs.rows}
         return replace(
             runs,
@@ -299,10 +302,6 @@ def _check_complete(artifact: Any, path: Path, rows: Sequence[Row]) -> None:
 
 def _is_tested(metric: str, claim: Claim) -> bool:
     return metric == claim.metric or metric.startswith("test_")
-
-
-def _naive_of(row: Row) -> dict[str, dict[str, float]]:
-    return json.loads(row.get("naive") or "{}")
 
 
 def _cell_of(row: Row) -> tuple[str, str, str]:

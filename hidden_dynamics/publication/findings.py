@@ -54,7 +54,7 @@ def _overall(claims: Sequence[Row]) -> str:
     return (
         f"{found.decided} of the {found.tests} tests that count are decided, each adjusted within its family: "
         f"{found.survive} of them survive one adjustment over all (Holm), and all are found at a false discovery rate "
-        f"of {100 * found.rate:.2g} % (Benjamini and Hochberg)."
+        f"of at most {100 * found.rate:.2g} % (Benjamini and Hochberg)."
     )
 
 

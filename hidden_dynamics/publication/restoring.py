@@ -83,6 +83,9 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
     Raises:
         UserError: a file of the publication, or of a run in it, was altered.
     """
+    if not publication.under(RECORDS):
+        text = f"{publication.directory} has no records of runs: it was published before they were kept."
+        raise UserError(text, file=publication.directory)
     place = configuration or publication.configuration
     outcome = {}
     for name, files in publication.runs():

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from hidden_dynamics.results.rows import Row
-from hidden_dynamics.results.statistics import mean_and_std
+from hidden_dynamics.results.statistics import FEWEST, mean_and_std
 from hidden_dynamics.results.summary import measured_of
 
 BY_CHANCE = 0.01  # of a baseline's score: on a finite test set an answer that learned nothing may be ahead by as much
@@ -16,7 +16,7 @@ Naive = Mapping[str, Mapping[str, float]]
 
 def naive_of(row: Row) -> Naive:
     """{metric: {name: score}} of a run's row of a summary."""
-    return json.loads(row["naive"] or "{}")
+    return json.loads(row.get("naive") or "{}")
 
 
 def test_set(row: Row) -> dict[str, int | None]:
@@ -46,8 +46,13 @@ def margin(naive: Naive, measured: Mapping[str, float], metric: str, sign: int) 
 
 def learned(row: Row, metric: str, sign: int) -> bool | None:
     """True where a run beats the best naive baseline by more than BY_CHANCE; None without a baseline."""
-    found = margin(naive_of(row), measured_of(row), metric, sign)
+    found = margin_of(row, metric, sign)
     return None if found is None else found > BY_CHANCE
+
+
+def margin_of(row: Row, metric: str, sign: int) -> float | None:
+    """`margin` of a run's row of a summary."""
+    return margin(naive_of(row), measured_of(row), metric, sign)
 
 
 def in_two_clusters(margins: Sequence[float | None]) -> bool:
@@ -56,6 +61,8 @@ def in_two_clusters(margins: Sequence[float | None]) -> bool:
     A mean and deviation would describe neither. Seeds that only straddle a baseline are one group.
     """
     finite = [each for each in margins if each is not None and math.isfinite(each)]
+    if len(finite) < FEWEST:
+        return False
     ahead, behind = ([each for each in finite if (each > BY_CHANCE) == side] for side in (True, False))
     if not ahead or not behind:
         return False

@@ -101,7 +101,8 @@ def _summarised(runs: Runs, metric: str) -> Record:
     mean, std = mean_and_std(runs.values)
     beaten = [row["seed"] for row in runs.rows if naive.learned(row, metric, runs.sign) is not False]
     learned = [value for seed, value in runs.by_seed.items() if seed in beaten]
-    middle = median(learned) if 0 < len(learned) < len(runs.values) else None
+    apart = naive.in_two_clusters([naive.margin_of(row, metric, runs.sign) for row in runs.rows])
+    middle = median(learned) if learned and apart else None
     return {"n": len(runs.values), "mean": mean, "std": std, "learned": len(learned), "median": middle}
 
 
@@ -125,8 +126,9 @@ def difference(one: Runs, other: Runs, blocks: bool) -> dict[str, float]:
     if not all(runs.values for runs in sides):
         return NONE
     lead = one.sign * float(np.mean(sides[0].values) - np.mean(sides[1].values))
-    found = NONE | {"difference": lead, "learned": has_learned(one if lead > 0 else other)}
-    if not found["learned"] or len(pairs[0].values) < FEWEST:
+    ahead = one if lead > 0 else other
+    found = NONE | {"difference": lead, "learned": has_learned(ahead)}
+    if not found["learned"] or ahead.failed or len(pairs[0].values) < FEWEST:
         return found
     weights = (one.sign, -one.sign)
     unpaired = welch([runs.sample for runs in (one, other)], weights)

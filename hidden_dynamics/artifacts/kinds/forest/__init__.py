@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
-from hidden_dynamics.claims.verdict import UNDECIDED
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, find
 from hidden_dynamics.papers.published import within_sentence
@@ -53,7 +52,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        return IDLE if self.row["nothing_learned"] and self.row["verdict"] == UNDECIDED else self.row["verdict"]
+        return IDLE if self.row["reason"].startswith(IDLE) else self.row["verdict"]
 
 
 class Forest(Artifact):
@@ -117,7 +116,7 @@ class Forest(Artifact):
     def _names(self, row: Row, sides: tuple[str, str]) -> str:
         sizes, names = [row[side].partition("-n")[2] for side in sides], []
         for side, size in zip(sides, sizes, strict=True):
-            behind = row["nothing_learned"] in (side, "both") and row["verdict"] != UNDECIDED
+            behind = row["nothing_learned"] in (side, "both") and not row["reason"].startswith(IDLE)
             marks = " (μ = 0)" if self._lacks(row, side) else ""
             marks += f" (N = {size})" if sizes[0] != sizes[1] else ""
             names.append(self.configuration.models[_model(row[side])].label + marks + ("†" if behind else ""))
