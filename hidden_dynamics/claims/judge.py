@@ -259,7 +259,7 @@ def _naive(evidence: Evidence, judged: Judged) -> dict[str, Any]:
 
 
 def _test_error(evidence: Evidence, judged: Judged) -> float | None:
-    """Of an accuracy or an AUC on a test set that all seeds share, in the unit shown; not of overlapping time points."""
+    """Of an accuracy or an AUC on a test set that all seeds share, in the unit shown; not of time points."""
     claim, samples = judged.claim, judged.result.samples
     if (
         not claim.subject
