@@ -231,9 +231,9 @@ def test_of_two_seeds_each_has_to_have_learned(score, learned):
 
 
 def test_no_deviation_is_shown_over_runs_of_which_some_have_learned():
-    table = drawn(value=lambda run: 1.0 + run.seed, about=naive_of(2.5))
+    table = drawn(value=lambda run: 1.0 + run.seed / 10 + 8.0 * (run.seed > 1), about=naive_of(2.5))
     said = texts(table, list(table.data["task"]).index("timit"))["Plain core"]
-    assert said == "LSTM: 2 of 5 learned, median 1.50"
+    assert said == "LSTM: 2 of 5 learned, median 1.05"
     assert record(table)["plain_learned"] == 2
 
 

@@ -35,12 +35,13 @@ def claim(subject, reference, verdict="holds", effect=1.0, task="timit", metric=
     return {name: str(value) for name, value in (dict.fromkeys(COLUMNS, "") | about | ends | more).items()}
 
 
+IDLE_SIDES = {"nothing_learned": "both", "reason": "nothing learned: neither beat the majority class"}
 CLAIMS = [
     claim("momentum_lstm-n84", "lstm-n84", "undecided", 0.25, published_effect=21.5, **INSTEAD),
     claim("momentum_lstm-n158", "lstm-n158", "fails", -12.0),
     claim("sr_lstm-n158", "lstm-n158", "holds", 3.0, nothing_learned="reference"),
     claim("lstm-n158", "momentum_lstm-n158", "holds", 2.0, kind="faster", metric="train_loss", artifact=FIGURE),
-    claim("momentum_lstm-n128", "lstm-n128", "undecided", 9.0, "pmnist", "test_accuracy", nothing_learned="both"),
+    claim("momentum_lstm-n128", "lstm-n128", "undecided", 9.0, "pmnist", "test_accuracy", **IDLE_SIDES),
     claim("momentum_lstm-n256", "lstm-n256", "holds", 0.5, "mnist", "test_accuracy"),
     claim("momentum_lstm-n1150", "lstm-n1150", "fails", -2.0, "ptb", "test_perplexity"),  # mu = 0
     claim("momentum_lstm-n120", "lstm-n120", "undecided", None, reason="fewer than 3 seeds are not tested"),

@@ -20,6 +20,8 @@ from hidden_dynamics.results import naive
 from hidden_dynamics.results.departures import data_text
 from hidden_dynamics.results.rows import Row
 
+NOTHING = "nothing learned"  # how a reason begins where the gate takes the verdict away
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -116,7 +118,7 @@ def _judged(one: Judged, p_adjusted: float | None, p_of_other: float | None, alp
         return replace(one, verdict=UNDECIDED)
     verdict, reason = _decided(result, result.supports, p_adjusted, tests, alpha)
     gated = _gate(one, verdict, reason)
-    if result.other and gated["verdict"] == verdict:
+    if result.other and not gated["reason"].startswith(NOTHING):
         name, supports, p = result.other
         otherwise, _ = _decided(result, supports, p_of_other, tests, alpha)
         other = f"{otherwise} by {name} (p = {plain(p, 2)})" if otherwise != verdict else ""
@@ -133,7 +135,7 @@ def _gate(one: Judged, verdict: str, reason: str) -> dict[str, str]:
     sides = {name for name, runs in zip(two, one.result.samples, strict=False) if runs in idle}
     nothing = "both" if len(sides) > 1 else "".join(sides)
     if any(runs in idle for runs in one.result.ahead):
-        text = f"nothing learned: {names} did not beat {idle[0].naive_name}"
+        text = f"{NOTHING}: {names} did not beat {idle[0].naive_name}"
         return {"verdict": UNDECIDED, "reason": text, "nothing_learned": nothing}
     text = f"{names}, behind, has learned nothing"
     return {"verdict": verdict, "reason": "; ".join(filter(None, (reason, text))), "nothing_learned": nothing}
