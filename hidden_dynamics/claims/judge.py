@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,12 +48,7 @@ def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
         if result.p is not None:
             other = result.other[2] if result.other else result.p
             families.setdefault(claim.family, {}).setdefault(claim.test, (claim.id, result.p, other))
-    adjusted = {
-        name: dict(
-            zip(tests, zip(*(holm([test[i] for test in tests.values()]) for i in (1, 2)), strict=True), strict=True)
-        )
-        for name, tests in families.items()
-    }
+    adjusted = {name: _adjusted(tests) for name, tests in families.items()}
     found = []
     for claim in claims:
         family = [(name, p) for name, p, _ in families.get(claim.family, {}).values()]
@@ -62,6 +57,12 @@ def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
         p = adjusted.get(claim.family, {}).get(claim.test, (None, None))
         found.append(_judged(one, *p, evidence.definitions.alpha) if asked else one)
     return found
+
+
+def _adjusted(tests: Mapping[tuple, tuple[str, float, float]]) -> dict[tuple, tuple[float, float]]:
+    """Of each test of a family, Holm's p, and that of the other test."""
+    _, own, other = zip(*tests.values(), strict=True)
+    return dict(zip(tests, zip(holm(own), holm(other), strict=True), strict=True))
 
 
 def verdicts(claimed: Claimed, evidence: Evidence) -> list[dict[str, Any]]:
@@ -89,9 +90,9 @@ def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None
         row["counted"] = "false"
         if row["verdict"] not in ("", NOT_RUN):
             pair = tuple(sorted((row["subject"], row["reference"]))) if row["kind"] in SYMMETRIC else row["subject"]
-            apart = (
-                row["artifact"] if not row["subject"] else row["metric"] if row["metric"] in (*TIMES, *MEMORIES) else ""
-            )
+            apart = row["metric"] if row["metric"] in (*TIMES, *MEMORIES) else ""
+            if not row["subject"]:  # a ranking is one of a table's rows
+                apart = row["artifact"]
             key = (row["kind"], row["task"], row["reference"] != "", pair, apart)
             best = first.setdefault(key, row)
             if order[row["metric"]] < order[best["metric"]]:

@@ -142,8 +142,11 @@ class Evidence:
 
     def numbers(self, claim: Claim) -> list[Runs]:
         """The claim's metric at the reported evaluation of each of its cells, in the unit that it is shown in."""
-        factor = self.configuration.metrics[claim.metric].factor
-        return [self._learning(claim, self._finite(cell, claim.metric, factor)) for cell in claim.cells]
+        return [self._learning(claim.metric, claim.cells, self._finite(cell, claim.metric)) for cell in claim.cells]
+
+    def number_of(self, cell: Cell, metric: str) -> Runs:
+        """The same of a metric of one cell, which no claim is on; beside the naive answer on this metric alone."""
+        return self._learning(metric, [cell], self._finite(cell, metric), alone=True)
 
     def iterations(self, claim: Claim, smoothing: float) -> tuple[list[Runs], float]:
         """log of the iterations to the lowest smoothed train loss that all finished runs of both reach; and that
@@ -151,7 +154,7 @@ class Evidence:
         curves = [self._of_finished(cell, lambda row: _smoothed(self._files(row), smoothing)) for cell in claim.cells]
         level = max((float(curve.min()) for runs in curves for curve in runs.values), default=math.nan)
         found = [runs.mapped(lambda curve: math.log(1 + np.argmax(curve <= level))) for runs in curves]
-        return [self._learning(claim, runs) for runs in found], level
+        return [self._learning(claim.metric, claim.cells, runs) for runs in found], level
 
     def minutes(self, claim: Claim, metric: str, target: float) -> list[Runs]:
         """log of the minutes of training to a target by the runs' clocks; of those that miss it, to their end."""
@@ -163,7 +166,7 @@ class Evidence:
             }
             times = {seed: math.log(minutes or whole[seed]) for seed, minutes in reached.by_seed.items()}
             found.append(replace(reached, by_seed=times, bounded=reached.values.count(None)))
-        return [self._learning(claim, runs) for runs in found]
+        return [self._learning(claim.metric, claim.cells, runs) for runs in found]
 
     def cost_ratios(self, claim: Claim) -> Runs:
         """log of the subject's cost as a multiple of the reference's, a process each."""
@@ -227,25 +230,26 @@ class Evidence:
     def _files(self, row: Row) -> RunFiles:
         return RunFiles(self.root / row["directory"])
 
-    def _finite(self, cell: Cell, metric: str, factor: float) -> Runs:
-        rows = self._runs(cell)
+    def _finite(self, cell: Cell, metric: str) -> Runs:
+        rows, factor = self._runs(cell), self.configuration.metrics[metric].factor
         values = {row["seed"]: _measured(row, metric) * factor for row in rows}
-        return Runs(_label(rows), rows, {seed: value for seed, value in values.items() if math.isfinite(value)})
+        finite = {seed: value for seed, value in values.items() if math.isfinite(value)}
+        return Runs(_label(rows), rows, finite, sign=self.sign(metric))
 
     def _of_finished(self, cell: Cell, number: Callable[[Row], Any]) -> Runs:
         """A cell's runs, and what is read of those that finished."""
         rows = self._runs(cell)
         return Runs(_label(rows), rows, {row["seed"]: number(row) for row in rows if row["status"] == "finished"})
 
-    def _learning(self, claim: Claim, runs: Runs) -> Runs:
+    def _learning(self, metric: str, cells: Sequence[Cell], runs: Runs, alone: bool = False) -> Runs:
         """Runs that know the best naive answer to their task, and whether their seeds' data overlap.
 
-        It is that on the claim's own metric, or else on the task's first test metric that has one: who reached a train
-        loss sooner is asked of networks that learned something.
+        It is that on the metric itself or else, but for `alone`, on the task's first test metric that has one: who
+        reached a train loss sooner is asked of networks that learned something.
         """
-        share = max(resampled(self.configuration, cell.task, cell.model) for cell in claim.cells)
+        share = max(resampled(self.configuration, cell.task, cell.model) for cell in cells)
         runs = replace(runs, overlap=share)
-        fixed = self.definitions.naive.get(claim.metric)
+        fixed = self.definitions.naive.get(metric)
         if fixed is not None:
             scores = {row["seed"]: fixed for row in runs.rows}
             return replace(
@@ -253,10 +257,11 @@ class Evidence:
                 naive=scores,
                 naive_name="the share below which gradients vanish",
                 scores=runs.by_seed,
-                sign=self.sign(claim.metric),
+                sign=self.sign(metric),
             )
         known = naive.naive_of(runs.rows[0]) if runs.rows else {}
-        metric = next((name for name in (claim.metric, *known) if name in known and _is_tested(name, claim)), None)
+        tested = () if alone else (name for name in known if name.startswith("test_"))
+        metric = metric if metric in known else next(iter(tested), None)
         if metric is None:
             return runs
         sign, factor = self.sign(metric), self.configuration.metrics[metric].factor
@@ -298,10 +303,6 @@ def _check_complete(artifact: Any, path: Path, rows: Sequence[Row]) -> None:
         more = f" and {len(lacking) - 1} more runs" if len(lacking) > 1 else ""
         text = f"{path} lacks {lacking[0]}{more}: remove it and run snakemake again, which makes it anew."
         raise UserError(text, file=path, key=lacking[0])
-
-
-def _is_tested(metric: str, claim: Claim) -> bool:
-    return metric == claim.metric or metric.startswith("test_")
 
 
 def _cell_of(row: Row) -> tuple[str, str, str]:

@@ -12,14 +12,12 @@ from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.figure_notes import task_title
 from hidden_dynamics.artifacts.kinds.contrast_table import Contrast, ContrastTable
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.claims.samples import Runs, of_shared_seeds
+from hidden_dynamics.claims.samples import Evidence, Runs, of_shared_seeds
 from hidden_dynamics.claims.statistics import FEWEST, holm, paired, welch
-from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
+from hidden_dynamics.configuration.runs import seeds_are_blocks
 from hidden_dynamics.results import naive
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.statistics import mean_and_std
-from hidden_dynamics.results.summary import measured_of
 
 LEVEL, ALPHA = 0.95, 0.05
 SIDES = ("plain", "control", "filter")
@@ -57,7 +55,8 @@ def records_of(artifact: ContrastTable, sources: Sources) -> list[Record]:
 def _record(artifact: ContrastTable, summary: Sequence[Row], contrast: Contrast) -> Record:
     configuration, task = artifact.configuration, contrast.filter.task
     cells = {side: getattr(contrast, side) for side in SIDES}
-    sides = {side: runs_of(configuration, summary, cell, contrast.metric) for side, cell in cells.items()}
+    evidence = Evidence(artifact, summary)
+    sides = {side: evidence.number_of(cell, contrast.metric) for side, cell in cells.items()}
     settings = {side: json.loads(runs.rows[0]["hyperparameters"]) if runs.rows else {} for side, runs in sides.items()}
     rows = [row for runs in sides.values() for row in runs.rows]
     record = {
@@ -83,17 +82,6 @@ def _record(artifact: ContrastTable, summary: Sequence[Row], contrast: Contrast)
         found = NONE if pair[0] == pair[1] else difference(sides[one], sides[other], blocks)
         record |= {f"{name}_{key}": number for key, number in found.items()} | {f"{name}_pair": pair}
     return record
-
-
-def runs_of(configuration: Configuration, summary: Sequence[Row], cell: Cell, name: str) -> Runs:
-    """The runs of a cell with what the finished ones report of a metric, beside the best naive answer."""
-    wanted, metric = (cell.task, cell.model, str(cell.size)), configuration.metrics[name]
-    rows = [row for row in summary if (row["task"], row["model"], row["paper_size"]) == wanted]
-    found = {row["seed"]: measured_of(row).get(name, math.nan) for row in rows if row["status"] == "finished"}
-    values = {seed: value * metric.factor for seed, value in found.items() if math.isfinite(value)}
-    best = {row["seed"]: naive.best(naive.naive_of(row), name, metric.sign) for row in rows}
-    scores = {seed: answer[1] * metric.factor for seed, answer in best.items() if answer}
-    return Runs(configuration.models[cell.model].label, rows, values, naive=scores, scores=values, sign=metric.sign)
 
 
 def _summarised(runs: Runs, metric: str) -> Record:
