@@ -54,7 +54,7 @@ def few_artifacts(names: Sequence[str] = ARTIFACTS) -> Iterator[None]:
     def gather(configuration: Configuration, root: Path) -> None:
         files = [root / configuration.paths.verdicts(name) for name in names]
         rows = [row for file in files if file.is_file() for row in read_rows(file, COLUMNS)]
-        write_rows(root / configuration.paths.all_verdicts("csv"), COLUMNS, rows)
+        write_rows(root / configuration.paths.all_verdicts, COLUMNS, rows)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(restore, "load_artifacts", few)

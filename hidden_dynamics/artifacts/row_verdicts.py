@@ -4,7 +4,6 @@ Verdicts are rows of text by column (hidden_dynamics.claims.verdict.COLUMNS), re
 they have task, model, size as run, and metric or quantity.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ Rows = Sequence[Mapping[str, str]]
 
 
 def verdicts_on(artifact: Artifact, root: Path) -> tuple[dict[str, str], ...]:
-    """The verdicts that mark a table's rows, also on comparisons that are judged with another artifact.
+    """The verdicts that mark a table's rows; none on comparisons that are judged with another artifact.
 
     Args:
         root: where the results directory is.
@@ -53,7 +52,7 @@ def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows)
         return list(records)
     pairs = [_pair(verdicts, record, artifact.published.baseline) for record in records]
     marks = {
-        "verdict": [row and _verdict(row) for row in pairs],
+        "verdict": [row and word(row) for row in pairs],
         "value_verdict": [_on_value(verdicts, record) for record in records],
     }
     shown = {column: cells for column, cells in marks.items() if column == "verdict" or any(cells)}
@@ -93,17 +92,7 @@ def _on_value(verdicts: Rows, record: Record) -> str | None:
     """The verdict on the published number; None where none was judged."""
     rows = _about(verdicts, record, ("value",))
     own = [row for row in rows if row["subject"] == _variant(record)]
-    return next((_verdict(row) for row in own if row["p_adjusted"] or not row["verdict"]), None)
-
-
-def _verdict(row: Mapping[str, str]) -> str:
-    """The verdict, or with which artifact it is found: "judged with Table 4"."""
-    return word(row) or _judged_with(row)
-
-
-def _judged_with(row: Mapping[str, str]) -> str:
-    form, number = re.fullmatch(r"\w+_([a-z]+)(\d*)", row["judged_with"]).groups()
-    return f"judged with {form.capitalize()} {number}".rstrip()
+    return next((word(row) for row in own if row["p_adjusted"]), None)
 
 
 def _about(verdicts: Rows, record: Record, kinds: Sequence[str]) -> list[Mapping[str, str]]:

@@ -53,11 +53,11 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     papers = [one.paper for one in made]
     artifacts = {_place(one): one for one in sorted(made, key=lambda one: (papers.index(one.paper), one.position))}
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
-    claims = read_rows(root / paths.all_verdicts("csv"), COLUMNS)
+    claims = read_rows(root / paths.all_verdicts, COLUMNS)
     files = {
         "findings.md": page(configuration, claims, artifacts).encode(),
         "README.md": readme(configuration, runs, artifacts).encode(),
-        "verdicts.csv": (root / paths.all_verdicts("csv")).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
+        "verdicts.csv": (root / paths.all_verdicts).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
         "runs.csv": _csv(RUN_COLUMNS, runs),
         "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration)),
         **{path: _content(root / paths.results / path) for path, one in artifacts.items() if not one.is_left_out},
