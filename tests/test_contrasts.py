@@ -230,6 +230,13 @@ def test_of_two_seeds_each_has_to_have_learned(score, learned):
     assert record(drawn(value=lambda run: losses.get(run.model, (60.0, 61.0))[run.seed], **two))["s_learned"] == learned
 
 
+@pytest.mark.parametrize(("failing", "tested"), [("scaled_lstm", False), ("lstm", True)])
+def test_a_failed_run_of_the_side_that_is_ahead_bars_the_test(failing, tested):
+    """The control is ahead of the plain core."""
+    found = record(drawn(about=lambda run: {"diverged_at": 5 if (run.model, run.seed) == (failing, 0) else None}))
+    assert math.isnan(found["s_p"]) != tested and found["s_difference"] > 20
+
+
 def test_no_deviation_is_shown_over_runs_of_which_some_have_learned():
     table = drawn(value=lambda run: 1.0 + run.seed / 10 + 8.0 * (run.seed > 1), about=naive_of(2.5))
     said = texts(table, list(table.data["task"]).index("timit"))["Plain core"]
