@@ -53,7 +53,7 @@ def few_artifacts(names: Sequence[str] = ARTIFACTS) -> Iterator[None]:
 
     def gather(configuration: Configuration, root: Path) -> None:
         files = [root / configuration.paths.verdicts(name) for name in names]
-        rows = [row for file in files if file.is_file() for row in read_rows(file, COLUMNS)]
+        rows = [row for file in files if file.is_file() for row in read_rows(file)]
         write_rows(root / configuration.paths.all_verdicts("csv"), COLUMNS, rows)
 
     with pytest.MonkeyPatch.context() as patch:

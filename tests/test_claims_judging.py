@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import render
 import render_claims
-from conftest import refused
 from judged import (
     BLOCKS,
     NAIVE,
@@ -27,7 +26,7 @@ from judged import (
     run_of,
     seeds,
 )
-from made import as_text, make_run, row_of, write_inputs
+from made import as_text, make_run, row_of
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -725,13 +724,11 @@ MEANS = {"lstm": 0.60, "momentum_lstm": 0.61, "adam_lstm": 0.5, "rmsprop_lstm": 
 
 
 def all_runs(root, table: Artifact, means: dict[str, float]) -> None:
-    """The summary of a table, and its runs: accuracies about these means, as fractions; a train loss that falls."""
-    rows = []
+    """The runs of a table: accuracies about these means, as fractions; a train loss that falls."""
     for run in table.runs:
         offset = np.random.default_rng([run.seed, *run.variant.encode()]).normal() / 100
         evaluations = evaluation(run, test_accuracy=means[run.model] + offset)
-        rows.append(made(root, table, run, evaluations, losses=np.linspace(2, 1, 50) + run.seed / 100))
-    write_inputs(root, table, summary=rows)
+        made(root, table, run, evaluations, losses=np.linspace(2, 1, 50) + run.seed / 100)
 
 
 def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, ended):
@@ -739,7 +736,7 @@ def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, ended):
     all_runs(tmp_path, demo, MEANS)
     render.judge(demo, tmp_path)
     paths = demo.configuration.paths
-    rows = read_rows(tmp_path / paths.verdicts(TABLE), COLUMNS)
+    rows = read_rows(tmp_path / paths.verdicts(TABLE))
     own = next(row for row in rows if row["id"] == "table11:better:mnist:test_accuracy:adam_lstm-128:lstm-128")
     assert (own["subject"], own["reference"], own["verdict"]) == ("adam_lstm-n32", "lstm-n32", NOT_RUN)
     again = next(row for row in rows if row["id"].endswith(f":{PAIR}"))
@@ -748,7 +745,7 @@ def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, ended):
         if name != TABLE:
             write_rows(tmp_path / paths.verdicts(name), COLUMNS, [dict.fromkeys(COLUMNS, "") | {"artifact": name}])
     assert ended(render_claims.main, "--root", tmp_path).code == 0
-    gathered = read_rows(tmp_path / paths.all_verdicts("csv"), COLUMNS)
+    gathered = read_rows(tmp_path / paths.all_verdicts("csv"))
     here = [row for row in rows if not row["judged_with"]]
     assert [row | {"counted": ""} for row in gathered if row["artifact"] == TABLE] == here and len(here) < len(rows)
     of_others = [row for row in gathered if row["kind"] == "all"]
@@ -787,24 +784,6 @@ def test_a_comparison_is_explained_where_it_is_judged(tmp_path, configured, ende
     all_runs(tmp_path, table, MEANS)
     told = ended(judge_claims.main, "--explain", name, "--root", tmp_path).out
     assert told.startswith(f"pixels-momentum-better:{PAIR}\n") and "verdict: not run" in told
-
-
-def test_a_summary_without_one_of_its_runs_is_refused(tmp_path, demo):
-    all_runs(tmp_path, demo, MEANS)
-    path = tmp_path / demo.inputs()["summary"]
-    write_inputs(tmp_path, demo, summary=read_rows(path)[1:])
-    with refused("lacks", file=path, key=demo.runs[0].id):
-        gather(demo, tmp_path)
-
-
-def test_evidence_of_another_scale_or_without_a_column_is_refused(tmp_path, demo, paper):
-    path = tmp_path / demo.inputs()["summary"]
-    write_inputs(tmp_path, demo, summary=seeds(paper(), "lstm", 98.0))
-    with refused("scale paper, not of demo", file=path):
-        gather(demo, tmp_path)
-    write_inputs(tmp_path, demo, summary=[{"task": "mnist"}])
-    with refused("scale", file=path):
-        gather(demo, tmp_path)
 
 
 def test_a_table_marks_its_rows_and_only_where_there_are_verdicts(tmp_path, paper):

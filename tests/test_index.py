@@ -73,7 +73,7 @@ def finished(configuration, root, claims):
     """Results: rendered tables, figures that are blank, the summary of all runs, verdicts."""
     paths, artifacts = configuration.paths, load_artifacts(configuration).values()
     runs = {run.id: run for artifact in artifacts for run in artifact.runs}.values()
-    write_rows(root / paths.summary("all"), summary.COLUMNS, [row_of(configuration, run, **about(run)) for run in runs])
+    write_rows(root / paths.all_runs, summary.COLUMNS, [row_of(configuration, run, **about(run)) for run in runs])
     write_rows(root / paths.all_verdicts("csv"), COLUMNS, claims)
     for artifact in artifacts:
         files = [root / file for file in artifact.files()]

@@ -273,7 +273,7 @@ class Workplace:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "argv", ["measure", "--artifact", artifact, "--config", json.dumps(self.settings)])
             measure_features.main()
-        return read_rows(self.output, COLUMNS)
+        return read_rows(self.output)
 
 
 @pytest.fixture

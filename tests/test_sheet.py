@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import refused
 from drawn import artifact_at
-from made import curves_of, sources_of, summary_of, write_inputs
+from made import curves_of, make_run, sources_of, summary_of
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -22,7 +22,8 @@ NAME = "momentumrnn_figure11"
 
 def test_files_are_valid_and_the_same_from_another_process(tmp_path):
     artifact = artifact_at("demo", NAME)
-    write_inputs(tmp_path, artifact, summary=summary_of(artifact), curves=curves_of(artifact))
+    for run in artifact.runs:
+        make_run(tmp_path, artifact.configuration, run)
     save(artifact.draw(Sources(artifact, tmp_path)), tmp_path / "here/x")
     program = f"import render; from drawn import artifact_at; render.draw(artifact_at('demo', {NAME!r}), Path.cwd())"
     path = os.pathsep.join(str(ROOT / folder) for folder in (".", "scripts", "tests"))
@@ -56,8 +57,7 @@ def test_a_figure_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatc
 
 def test_a_missing_file_is_named(tmp_path):
     artifact = artifact_at("demo", NAME)
-    write_inputs(tmp_path, artifact, summary=summary_of(artifact))
-    with refused("missing", file=tmp_path / artifact.inputs()["curves"]):
+    with refused("missing", file=tmp_path / artifact.runs[0].directory / "run.json"):
         artifact.draw(Sources(artifact, tmp_path))
 
 

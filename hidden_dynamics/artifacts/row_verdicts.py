@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN, word
+from hidden_dynamics.claims.verdict import NOT_RUN, word
 from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import read_rows
 
@@ -41,7 +41,7 @@ def verdicts_on(artifact: Artifact, root: Path) -> tuple[dict[str, str], ...]:
     """
     if artifact.form != "table" or not load_claims().about(artifact.name):
         return ()
-    return tuple(read_rows(root / artifact.configuration.paths.verdicts(artifact.name), COLUMNS))
+    return tuple(read_rows(root / artifact.configuration.paths.verdicts(artifact.name)))
 
 
 def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows) -> list[Record]:

@@ -22,24 +22,8 @@ from hidden_dynamics.results.departures import departures
 from hidden_dynamics.results.rows import Row, read_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import triangular_moving_average
-from hidden_dynamics.results.summary import measured_of
+from hidden_dynamics.results.summary import measured_of, rows_of
 
-OF_EVERY_ROW = ("scale", "task", "model", "label", "size", "paper_size", "dataset", "dataset_title", "stand_in_for")
-OF_EVERY_RUN = ("seed", "status", "readings", "directory")
-COLUMNS = {  # what is read of each of an artifact's files
-    "summary": (
-        *OF_EVERY_ROW,
-        *OF_EVERY_RUN,
-        "parameters",
-        "metric",
-        "measured",
-        "naive",
-        "test_set",
-        "training_seconds",
-    ),
-    "features": (*OF_EVERY_ROW, *OF_EVERY_RUN, "silhouette"),
-    "costs": (*OF_EVERY_ROW, "quantity", "process", "value", "ratio", "implementation", "reference_implementation"),
-}
 HAVE_NUMBERS = ("finished", "measured")  # the status of a run in a summary, and of its features
 
 
@@ -277,32 +261,16 @@ class Evidence:
 
 
 def gather(artifact: Any, root: Path) -> Evidence:
-    """The evidence in an artifact's files.
+    """The evidence in an artifact's runs and measurements.
 
     Raises:
-        UserError: one is missing, damaged or of another scale, or has not all of the artifact's runs.
+        UserError: a file is missing or damaged.
     """
-    files, scale = artifact.inputs(), artifact.configuration.scale_name
-    found = {name: read_rows(root / files[name], columns) for name, columns in COLUMNS.items() if name in files}
-    for name, rows in found.items():
-        path = root / files[name]
-        others = sorted({row["scale"] for row in rows} - {scale})
-        if others:
-            raise UserError(f"{path} is of scale {', '.join(others)}, not of {scale}: remove it.", file=path)
-        if name != "costs":
-            _check_complete(artifact, path, rows)
-    rows = [*found.get("summary", ()), *found.get("features", ())]
+    files = artifact.inputs()
+    found = {name: read_rows(root / files[name]) for name in ("features", "costs") if name in files}
+    runs = artifact.cell_runs if artifact.summarised else ()
+    rows = [*rows_of(artifact.configuration, artifact.name, runs, root), *found.get("features", ())]
     return Evidence(artifact, rows, found.get("costs", ()), root)
-
-
-def _check_complete(artifact: Any, path: Path, rows: Sequence[Row]) -> None:
-    """Without one of its runs, a verdict would be of a choice among them."""
-    there = {row["directory"] for row in rows}
-    lacking = [run.id for run in artifact.runs if run.directory not in there]
-    if lacking:
-        more = f" and {len(lacking) - 1} more runs" if len(lacking) > 1 else ""
-        text = f"{path} lacks {lacking[0]}{more}: remove it and run snakemake again, which makes it anew."
-        raise UserError(text, file=path, key=lacking[0])
 
 
 def _cell_of(row: Row) -> tuple[str, str, str]:

@@ -137,14 +137,6 @@ class Configuration:
         """The runs that hidden_dynamics.configuration.runs has resolved, by cell and seed."""
         return {}
 
-    @functools.cached_property
-    def classes(self) -> dict[str, str]:
-        """{name of a class: where it is}, of every task, network and core.
-
-        A run's specification has the names alone: a class that moves to another module is the same.
-        """
-        return {class_name(place): place for place, _ in _classes(self.models, self.tasks)}
-
 
 def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> Configuration:
     """Read, validate and merge the configuration.

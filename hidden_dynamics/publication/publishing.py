@@ -12,7 +12,6 @@ import yaml
 from PIL import Image
 
 from hidden_dynamics.artifacts import Artifact, load_artifacts
-from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.configuration.loading import PARTS
 from hidden_dynamics.errors import UserError
@@ -45,7 +44,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
         UserError: a result is missing or damaged, or the files are larger than `LIMITS`.
     """
     paths = configuration.paths
-    rows = read_rows(root / paths.summary("all"), summary.COLUMNS)
+    rows = read_rows(root / paths.all_runs)
     directories = {run_id(row): root / row["directory"] for row in rows}
     records = {name: record_of(directory) for name, directory in directories.items()}
     runs = run_rows(rows, records)
@@ -53,7 +52,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     papers = [one.paper for one in made]
     artifacts = {_place(one): one for one in sorted(made, key=lambda one: (papers.index(one.paper), one.position))}
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
-    claims = read_rows(root / paths.all_verdicts("csv"), COLUMNS)
+    claims = read_rows(root / paths.all_verdicts("csv"))
     files = {
         "findings.md": page(configuration, claims, artifacts).encode(),
         "README.md": readme(configuration, runs, artifacts).encode(),

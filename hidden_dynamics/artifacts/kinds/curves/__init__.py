@@ -49,7 +49,7 @@ class Settings(ArtifactSettings):
 class Curves(Artifact):
     Settings = Settings
     summarised = True
-    averaged = True
+    run_files = ("metrics.csv", "train_loss.npy")
 
     def shown(self) -> list[Cell]:
         return [Cell(panel.task, model, panel.size) for panel in self.settings.panels for model in self.settings.models]
