@@ -840,5 +840,5 @@ def test_marks_take_the_printed_direction_and_the_value(paper):
     places = (("t", "a"), ("t", "b"), ("u", "a"), ("t", "c"))
     records = [{"task": task, "metric": "m", "model": model, "size": 8} for task, model in places]
     marked = with_verdicts(paper(), records, rows)  # its baseline is lstm
-    assert [record["verdict"] for record in marked] == ["holds", None, None, "judged with Table 4"]
-    assert [record["value_verdict"] for record in marked] == ["fails", None, None, "judged with Table 4"]
+    assert [record["verdict"] for record in marked] == ["holds", None, None, "judged with momentumrnn_table4"]
+    assert [record["value_verdict"] for record in marked] == ["fails", None, None, "judged with momentumrnn_table4"]

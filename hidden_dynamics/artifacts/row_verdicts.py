@@ -4,7 +4,6 @@ Verdicts are rows of text by column (hidden_dynamics.claims.verdict.COLUMNS), re
 they have task, model, size as run, and metric or quantity.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,48 +46,29 @@ def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows)
     """
     if not verdicts:
         return list(records)
-    baseline = artifact.published.baseline
-    pairs = [_pair(verdicts, record, baseline) for record in records]
-    return [
-        record | {"verdict": row and _verdict(row), "value_verdict": _on_value(verdicts, record)}
-        for record, row in zip(records, pairs, strict=True)
-    ]
+    marked = []
+    for record in records:
+        place = record["task"], record.get("quantity") or record["metric"]
+        about = [row for row in verdicts if (row["task"], row["metric"]) == place]
+        size = record["size"]
+        variant = record["model"] if size in (None, "") else f"{record['model']}-n{size}"  # as the verdicts name it
+        pairs = (row for row in about if _is_of_pair(row, variant, artifact.published.baseline))
+        values = (row for row in about if row["kind"] == "value" and row["subject"] == variant)
+        values = (row for row in values if row["p_adjusted"] or not row["verdict"])
+        found = {"verdict": next(pairs, None), "value_verdict": next(values, None)}
+        marked.append(record | {column: row and _text(row) for column, row in found.items()})
+    return marked
 
 
-def _pair(verdicts: Rows, record: Record, baseline: str) -> Mapping[str, str] | None:
-    """The claim on how a model stands to the baseline; None where nothing is claimed."""
-    variant = _variant(record)
-    for row in _about(verdicts, record, ("better", "ratio")):
-        sides = [row["subject"], row["reference"]]
-        if variant in sides and row["against_table"] != "true":
-            sides.remove(variant)
-            if baseline in (sides[0], sides[0].rpartition("-")[0]):
-                return row
-    return None
+def _is_of_pair(row: Mapping[str, str], variant: str, baseline: str) -> bool:
+    """Whether a claim, in the printed direction, sets a model against the baseline at whatever size."""
+    sides = [row["subject"], row["reference"]]
+    if row["kind"] not in ("better", "ratio") or row["against_table"] == "true" or variant not in sides:
+        return False
+    sides.remove(variant)
+    return baseline in (sides[0], sides[0].rpartition("-")[0])
 
 
-def _on_value(verdicts: Rows, record: Record) -> str | None:
-    """The verdict on the published number; None where none was judged."""
-    rows = _about(verdicts, record, ("value",))
-    own = [row for row in rows if row["subject"] == _variant(record)]
-    return next((_verdict(row) for row in own if row["p_adjusted"] or not row["verdict"]), None)
-
-
-def _verdict(row: Mapping[str, str]) -> str:
-    """The verdict, or with which artifact it is found: "judged with Table 4"."""
-    return word(row) or _judged_with(row)
-
-
-def _judged_with(row: Mapping[str, str]) -> str:
-    form, number = re.fullmatch(r"\w+_([a-z]+)(\d*)", row["judged_with"]).groups()
-    return f"judged with {form.capitalize()} {number}".rstrip()
-
-
-def _about(verdicts: Rows, record: Record, kinds: Sequence[str]) -> list[Mapping[str, str]]:
-    about = record["task"], record.get("quantity") or record["metric"]
-    return [row for row in verdicts if row["kind"] in kinds and (row["task"], row["metric"]) == about]
-
-
-def _variant(record: Record) -> str:
-    """The model with its size as run, as the verdicts name it."""
-    return record["model"] if record["size"] in (None, "") else f"{record['model']}-n{record['size']}"
+def _text(row: Mapping[str, str]) -> str:
+    """The verdict, or with which artifact it is found: "judged with momentumrnn_table4"."""
+    return word(row) or f"judged with {row['judged_with']}"

@@ -27,24 +27,22 @@ Runs = Sequence[Mapping[str, str]]
 LIMIT = "Limit (optimal predictor)"
 BEST_OF_ALL = "best of all epochs"
 OPTIONAL = ("published parameters", "difference", "verdict", "rank")
-NOTES = {  # said where the table has what stands before
-    BEST_OF_ALL: f"“{BEST_OF_ALL}”: these runs chose their evaluation by the number that is shown, on the test set, as "
-    "the released code does. Such numbers are higher than those of an epoch that was chosen without them.",
-    "diverged": "Runs that diverged, and those whose number is not finite, are counted, and are not in the mean.",
-    "rank": "Rank: among this table’s rows that are compared, ran and have a published number, in brackets the "
-    "published rank; a row of which runs failed is behind those of which fewer did.",
-    "parameters": "Parameters with a stroke between them are those of the tasks; published ones are at the paper’s N.",
-    "quoted": "Published numbers marked “quoted” are, surely or very probably, those of {copied_from}, and no result "
-    "of the paper's own runs; no verdict is given on their values.",
-    "literature": "Published numbers marked [..] are not the paper's own runs: it quotes them from the literature "
-    "({references}). Compared is the paper's own number, or else the best that it quotes.",
-    "only in": "Published numbers of rows that the paper’s table does not have are marked with their section.",
-    "naive": "Naive: answers that need no network, on the data of the same seeds; a constant is the best one of the "
-    "evaluated set, so that no constant scores better. “k of n learned”: k of the runs beat the best of these by more "
-    f"than {100 * BY_CHANCE:g} %, whose median it is, and the others are far behind.",
-    "limit": f"{LIMIT}: what the best possible predictor, which knows the process that generated the data, scores on "
-    "the test sets of the same seeds. On average no model scores better; on one test set one may, by chance.",
-}
+NOTES = (  # of every table
+    "Runs that diverged, and those whose number is not finite, are counted, and are not in the mean. “k of n learned”: k "
+    f"of the runs beat the best naive baseline by more than {100 * BY_CHANCE:g} %, whose median it is, and the others "
+    f"are far behind. “{BEST_OF_ALL}”: these runs chose their evaluation by the number that is shown, on the test set, "
+    "as the released code does; such numbers are higher than those of an epoch that was chosen without them.",
+    "Published numbers marked [..] are not the paper's own runs: it quotes them from the literature, named below. Those "
+    "marked “quoted” are, surely or very probably, another paper's, although it does not say so; no verdict is given on "
+    "their values. Compared is the paper's own number, or else the best that it quotes. A section marks a number that "
+    "the paper’s table does not have. Published parameters are those at the paper’s N.",
+    "Rank: among this table’s rows that ran and have a published number, where none of them departs from the paper; in "
+    "brackets the published rank. A row of which runs failed, or beat no naive baseline, is behind those of which fewer "
+    "did.",
+    "Naive: answers that need no network, on the data of the same seeds; a constant is the best one of the evaluated "
+    f"set, so that no constant scores better. {LIMIT}: what one who knows the process that generated the data scores; "
+    "on one test set a model may score better, by chance.",
+)
 
 
 class Settings(RowsSettings):
@@ -109,7 +107,7 @@ def draw(artifact: ResultsTable, sources: "Sources") -> Table:
     sources.check("summary", artifact=[artifact.name], scale=[artifact.configuration.scale_name])
     records = _ranked(artifact, comparison.compared(artifact, _records(artifact, summary), sources.verdicts))
     others = _others(artifact, summary)
-    rows, notes = _rows(artifact, records, others), _notes(artifact, summary, records, others)
+    rows, notes = _rows(artifact, records, others), _notes(artifact, summary, records)
     return Table.of(comparison.title(artifact, records), notes, rows, records + others, OPTIONAL)
 
 
@@ -343,28 +341,14 @@ def _best_of_all(artifact: ResultsTable, record: Record) -> bool:
 # Notes
 
 
-def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record], others: Sequence[Record]) -> list[str]:
+def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record]) -> list[str]:
     configuration, published = artifact.configuration, artifact.published
     models, tasks = configuration.models, load_tasks(artifact.paper)
     data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
     shown = dict.fromkeys(record["model"] for record in records if record["model"] in models)
     choices = [f"{models[name].label}: {models[name].note}." for name in shown if models[name].note]
     theirs = dict.fromkeys(record["published_task"] for record in records)
-    references = published.content.get("references", {})
-    has = {
-        BEST_OF_ALL: any(_best_of_all(artifact, record) for record in records),
-        "diverged": any(record["diverged"] or record["not_finite"] for record in records),
-        "rank": any(record["rank"] for record in records),
-        "parameters": any(record["published_parameters"] for record in records),
-        "quoted": any(record["published_quoted"] for record in records),
-        "literature": any(record["published_literature"] for record in records),
-        "only in": any(record["published_only_in"] for record in records),
-        **{model: any(record["model"] == model for record in others) for model in ("naive", "limit")},
-    }
-    named = {
-        "copied_from": ", ".join(dict.fromkeys(filter(None, (record["published_quoted"] for record in records)))),
-        "references": "; ".join(f"[{key}] {text}" for key, text in references.items()),
-    }
+    references = [f"[{key}] {text}" for key, text in published.content.get("references", {}).items()]
     return [
         *scale_notes(configuration),
         f"Data: {'; '.join(data)}.",
@@ -373,7 +357,8 @@ def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record], oth
         reported_note(summary),
         *divergence_notes(summary),
         comparison.gap_note(artifact, "" if published.across_sizes else " of the same size"),
-        *(text.format(**named) for name, text in NOTES.items() if has[name]),
+        *NOTES,
+        *([f"Literature: {'; '.join(references)}."] if references else []),
         *comparison.notes(artifact, records),
         *([f"Ours, where the paper leaves a model open. {' '.join(choices)}"] if choices else []),
         *published.notes,
