@@ -28,20 +28,21 @@ LIMIT = "Limit (optimal predictor)"
 BEST_OF_ALL = "best of all epochs"
 OPTIONAL = ("published parameters", "difference", "verdict", "rank")
 NOTES = (  # of every table
-    "Runs that diverged, and those whose number is not finite, are counted, and are not in the mean. “k of n learned”: k "
-    f"of the runs beat the best naive baseline by more than {100 * BY_CHANCE:g} %, whose median it is, and the others "
-    f"are far behind. “{BEST_OF_ALL}”: these runs chose their evaluation by the number that is shown, on the test set, "
-    "as the released code does; such numbers are higher than those of an epoch that was chosen without them.",
-    "Published numbers marked [..] are not the paper's own runs: it quotes them from the literature, named below. Those "
-    "marked “quoted” are, surely or very probably, another paper's, although it does not say so; no verdict is given on "
-    "their values. Compared is the paper's own number, or else the best that it quotes. A section marks a number that "
-    "the paper’s table does not have. Published parameters are those at the paper’s N.",
-    "Rank: among this table’s rows that ran and have a published number, where none of them departs from the paper; in "
-    "brackets the published rank. A row of which runs failed, or beat no naive baseline, is behind those of which fewer "
-    "did.",
-    "Naive: answers that need no network, on the data of the same seeds; a constant is the best one of the evaluated "
-    f"set, so that no constant scores better. {LIMIT}: what one who knows the process that generated the data scores; "
-    "on one test set a model may score better, by chance.",
+    "Runs that diverged, and those whose number is not finite, are counted, and are not in the mean. “k of n "
+    f"learned”: k of the runs beat the best naive baseline by more than {100 * BY_CHANCE:g} %, whose median it is, "
+    f"and the others are far behind. “{BEST_OF_ALL}”: these runs chose their evaluation by the number that is shown,"
+    " on the test set, as the released code does; such numbers are higher than those of an epoch that was chosen "
+    "without them.",
+    "Published numbers marked [..] are not the paper's own runs: it quotes them from the literature, named below. "
+    "Those marked “quoted” are, surely or very probably, another paper's, although it does not say so; no verdict "
+    "is given on their values. Compared is the paper's own number, or else the best that it quotes. A section marks"
+    " a number that the paper’s table does not have. Published parameters are those at the paper’s N.",
+    "Rank: among this table’s rows that ran and have a published number, where none of them departs from the paper;"
+    " in brackets the published rank. A row of which runs failed, or beat no naive baseline, is behind those of "
+    "which fewer did.",
+    "Naive: answers that need no network, on the data of the same seeds; a constant is the best one of the "
+    f"evaluated set, so that no constant scores better. {LIMIT}: what one who knows the process that generated the "
+    "data scores; on one test set a model may score better, by chance.",
 )
 
 
