@@ -1,6 +1,6 @@
 """A table of hyperparameters: the configured values of a scale, with the published ones beside those that differ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,6 @@ DETAILS = (
     *("generative_layers", "units", "gru_units", "samples", "solver", "averaging", "evaluation_batch_sizes"),
 )
 OPTIMISERS = {"name": "optimiser", "lr": "learning_rate", "alpha": "alpha", "weight_decay": "weight_decay"}
-MISSING = object()
 
 
 class Settings(ArtifactSettings):
@@ -76,32 +75,10 @@ KIND = HyperparameterTable
 
 
 @dataclass(frozen=True)
-class Value:
-    """A configured value, the published one, and that of the authors' scripts; `MISSING` where there is none."""
-
-    ours: Any = MISSING
-    published: Any = MISSING
-    released: Any = MISSING
-
-    @property
-    def differs(self) -> bool:
-        """Whether it is not as published."""
-        return self._is_other_than(self.published)
-
-    @property
-    def text(self) -> str:
-        others = {"published": self.published, "released": self.released}
-        marks = [f"{name} {_text(value)}" for name, value in others.items() if self._is_other_than(value)]
-        return f"{_text(self.ours)} ({'; '.join(marks)})" if marks else _text(self.ours)
-
-    def _is_other_than(self, theirs: Any) -> bool:
-        left, right = (value.lower() if isinstance(value, str) else value for value in (self.ours, theirs))
-        return theirs is not MISSING and left != right
-
-
-@dataclass(frozen=True)
 class Row:
-    """A run's values by name: dataset, size, those of `COLUMNS`, "data.<key>", and those of `DETAILS`, "rates.factor".
+    """A run's values by name: as configured, as published, and as the authors' scripts have them.
+
+    Names are dataset, size, "data.<key>", and those of `COLUMNS` and `DETAILS`, "rates.factor" where one is a mapping.
 
     Attributes:
         printed: whether the paper's table has it.
@@ -109,14 +86,40 @@ class Row:
 
     run: Run
     printed: bool
-    values: Mapping[str, Value]
+    ours: Mapping[str, Any]
+    published: Mapping[str, Any]
+    released: Mapping[str, Any]
+
+    @property
+    def differing(self) -> list[str]:
+        """The names of what is not as published."""
+        return [name for name in {**self.ours, **self.published} if _differ(name, self.ours, self.published)]
+
+    def text(self, name: str, title: Callable[[Any], Any] = lambda value: value) -> str:
+        """Our value, and in brackets what is another one.
+
+        Args:
+            title: gives the value as it is shown.
+        """
+        others = {"published": self.published, "released": self.released}
+        marks = [
+            f"{of} {_text(title(stated[name]))}" for of, stated in others.items() if _differ(name, self.ours, stated)
+        ]
+        own = _text(title(self.ours[name])) if name in self.ours else ABSENT
+        return f"{own} ({'; '.join(marks)})" if marks else own
+
+
+def _differ(name: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
+    """Whether they state another value than ours."""
+    one, other = (str(of.get(name, ABSENT)).lower() for of in (ours, theirs))
+    return name in theirs and one != other and ours.get(name, ABSENT) != theirs[name]
 
 
 def draw(artifact: HyperparameterTable, sources: "Sources") -> Table:
     """The configured hyperparameters of the artifact's models, a row per task and size, beside the published ones."""
     configuration, published = artifact.configuration, artifact.published
     rows = [_row_of(artifact, cell) for cell in _configured(artifact)]
-    count = sum(value.differs for row in rows for value in row.values.values())
+    count = sum(len(row.differing) for row in rows)
     notes = [
         *scale_notes(configuration),
         f"Seeds: {', '.join(map(str, configuration.seeds))}. Device: {configuration.settings.device}. "
@@ -157,36 +160,29 @@ def _row_of(artifact: HyperparameterTable, cell: Cell) -> Row:
     """The configured values of a run beside those of the table's row, the text about the task, and the scripts."""
     published, task = artifact.published, published_task(artifact.configuration, cell.task)
     run = resolve(artifact.configuration, *cell, artifact.configuration.seeds[0])
-    printed, text = published.row(run.model, run.paper_size, task), load_tasks(artifact.paper).get(task, {})
-    theirs = {**text.get("settings", {}), **(printed["settings"] if printed else {})}
-    stated = dict(_by_definition(artifact)) | _settings(run.spec), theirs, (printed or {}).get("released", {})
-    values = {
-        "dataset": Value(run.spec["dataset"], text.get("dataset", MISSING)),
-        "size": _size(artifact, run, stated[2]),
-    }
-    data = {} if values["dataset"].differs else text.get("data", {})
-    values |= {f"data.{key}": Value(value, data.get(key, MISSING)) for key, value in run.spec["data"].items()}
-    details = [_flat({name: of[name] for name in DETAILS if name in of}) for of in stated]
-    values |= {name: _value(name, details) for name in {**details[0], **details[2]}}
-    return Row(run, printed is not None, values | {name: _value(name, stated) for name in COLUMNS})
-
-
-def _value(name: str, stated: tuple | list) -> Value:
-    return Value(*(of.get(name, MISSING) for of in stated))
+    row, text = published.row(run.model, run.paper_size, task), load_tasks(artifact.paper).get(task, {})
+    printed = row or {"settings": {}}
+    stated = dict(_by_definition(artifact)) | _settings(run.spec), text.get("settings", {}) | printed["settings"]
+    ours, theirs, scripts = (_flat(of) for of in (*stated, printed.get("released", {})))
+    ours |= {"dataset": run.spec["dataset"], **{f"data.{key}": value for key, value in run.spec["data"].items()}}
+    theirs |= {"dataset": text["dataset"]} if "dataset" in text else {}
+    if ours["dataset"] == theirs.get("dataset"):
+        theirs |= {name: value for key, value in text.get("data", {}).items() if (name := f"data.{key}") in ours}
+    if run.paper_size is not None:
+        ours["size"] = run.spec["hyperparameters"].get("hidden_size", run.paper_size)
+        if not any("hidden_size" in of.get("released", {}) for of in published.rows):  # else no size is published
+            theirs["size"] = run.paper_size
+    scripts |= {"size": scripts["hidden_size"]} if "hidden_size" in scripts else {}
+    shown = [name for name in {**ours, **scripts} if name.partition(".")[0] in ("dataset", "size", "data", *DETAILS)]
+    shown += [name for name in COLUMNS if any(name in of for of in (ours, theirs, scripts))]
+    return Row(
+        run, row is not None, *({name: of[name] for name in shown if name in of} for of in (ours, theirs, scripts))
+    )
 
 
 def _by_definition(artifact: HyperparameterTable) -> list[tuple[str, Any]]:
     """The values that the model itself fixes, so that the configuration does not name them."""
     return list(artifact.published.content.get("by_definition", {}).items())
-
-
-def _size(artifact: HyperparameterTable, run: Run, scripts: Mapping[str, Any]) -> Value:
-    """The number of hidden units; where the authors' scripts alone say it, of whichever row, none is published."""
-    if run.paper_size is None:
-        return Value()
-    size = run.spec["hyperparameters"].get("hidden_size", run.paper_size)
-    by_scripts = any("hidden_size" in row.get("released", {}) for row in artifact.published.rows)
-    return Value(size, MISSING if by_scripts else run.paper_size, scripts.get("hidden_size", MISSING))
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,8 +209,6 @@ def _settings(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    if value is MISSING:
-        return ABSENT
     if isinstance(value, list):
         return ", ".join(map(_text, value))
     if isinstance(value, float):
@@ -224,19 +218,14 @@ def _text(value: Any) -> str:
 
 def _texts(artifact: HyperparameterTable, row: Row) -> dict[str, str]:
     """The cells as text; a row that the paper's table does not have says so."""
-    configuration, values = artifact.configuration, row.values
-    dataset = values["dataset"]
-    titles = (
-        value if value is MISSING else configuration.title_of(value) for value in (dataset.ours, dataset.published)
-    )
-    data = [f"{name.removeprefix('data.')} {value.text}" for name, value in values.items() if name.startswith("data.")]
+    configuration, absent = artifact.configuration, "" if row.printed else f" (not in {artifact.published.place})"
+    data = [f"{name.removeprefix('data.')} {row.text(name)}" for name in row.ours if name.startswith("data.")]
     return {
-        "Task": configuration.tasks[row.run.task].title
-        + ("" if row.printed else f" (not in {artifact.published.place})"),
+        "Task": configuration.tasks[row.run.task].title + absent,
         "Model": configuration.models[row.run.model].label,
-        "Data": ": ".join(filter(None, (Value(*titles).text, ", ".join(data)))),
-        "N": values["size"].text,
-        **{title: values[name].text for name, title in COLUMNS.items()},
+        "Data": ": ".join(filter(None, (row.text("dataset", configuration.title_of), ", ".join(data)))),
+        "N": row.text("size"),
+        **{title: row.text(name) for name, title in COLUMNS.items()},
     }
 
 
@@ -244,22 +233,17 @@ def _details(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:
     """For instance "PTB, LSTM: embedding size 32 (published 400); dropouts, input 0.4", once for all models alike."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in rows:
-        values = [(name, value) for name, value in row.values.items() if name.partition(".")[0] in DETAILS]
-        text = "; ".join(f"{name.replace('_', ' ').replace('.', ', ')} {value.text}" for name, value in values)
+        names = [name for name in {**row.ours, **row.released} if name.partition(".")[0] in DETAILS]
+        text = "; ".join(f"{name.replace('_', ' ').replace('.', ', ')} {row.text(name)}" for name in names)
         title = artifact.configuration.tasks[row.run.task].title
         found.setdefault((title, text), []).append(artifact.configuration.models[row.run.model].label)
     return [f"{title}, {', '.join(dict.fromkeys(of))}: {text}." for (title, text), of in found.items() if text]
 
 
 def _record(artifact: HyperparameterTable, row: Row) -> dict[str, Any]:
-    record = {
-        "artifact": artifact.name,
-        "scale": artifact.configuration.scale_name,
-        "task": row.run.task,
-        "model": row.run.model,
-        "differs": " ".join(name for name, value in row.values.items() if value.differs),
-    }
-    for name, value in row.values.items():
-        for prefix, stated in (("", value.ours), ("published_", value.published), ("released_", value.released)):
-            record[f"{prefix}{name}"] = None if stated is MISSING else stated
-    return record
+    about = {"artifact": artifact.name, "scale": artifact.configuration.scale_name, "task": row.run.task}
+    about |= {"model": row.run.model, "differs": " ".join(row.differing)}
+    for name in dict.fromkeys([*row.ours, *row.published, *row.released]):
+        about |= {name: row.ours.get(name), f"published_{name}": row.published.get(name)}
+        about[f"released_{name}"] = row.released.get(name)
+    return about
