@@ -50,11 +50,12 @@ def test_what_only_language_has_is_a_column_of_the_data():
 def test_a_note_marks_what_departs_and_whose_it_is():
     table = table_of(6, "demo")
     size = artifact_at("demo", "momentumrnn_table6").configuration.tasks["ptb"].hyperparameters["embedding_size"]
-    assert any(f"PTB, LSTM: embedding size {size} (published 400); layers" in note for note in table.notes)
+    (note,) = [note for note in table.notes if note.startswith("PTB, LSTM: ")]
+    assert f"; embedding size {size} (published 400); layers" in note
     assert "embedding_size" in table.data[table.data["task"] == "ptb"]["differs"].iloc[0].split()
     changes = {"momentum_lstm": {"hyperparameters": {"layers": 2, "dropouts": {"input": 0.0}}}}
     notes = table_of(7, overrides={"tasks": {"ptb": {"training": {"averaging": None}, "models": changes}}}).notes
-    (note,) = [note for note in notes if note.startswith("PTB, MomentumLSTM: embedding")]
+    (note,) = [note for note in notes if note.startswith("PTB, MomentumLSTM: ")]
     assert "layers 2 (published 3); dropouts, embedding 0.1; dropouts, input 0.0;" in note
     assert "averaging none" in note
 
@@ -130,4 +131,4 @@ def test_a_value_of_neither_names_both():
     table = of_forecasts(overrides={"tasks": epochs}, readings={"series_grid": "original"})
     assert set(table.frame["", "Epochs"]) == {"30 (published 300)"}
     (note,) = [note for note in table.notes if note.startswith("USHCN, ACE-GRU-ODE-Bayes:")]
-    assert "delta 0.1 (released 0.25); prep 10 (released 20)" in note
+    assert "prep 10 (released 20); delta 0.1 (released 0.25)" in note
