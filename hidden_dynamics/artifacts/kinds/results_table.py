@@ -282,7 +282,13 @@ def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Re
                 number(record["mean"], decimals) if same else comparison.ours_text(record, {}, decimals)
             )
         rows.append(row)
-    return rows
+    places = ["Model", "N", "Parameters", "Published parameters", *headings.values()]
+    columns = sorted({column: None for row in rows for column in row}, key=lambda column: places.index(_group(column)))
+    return [{column: rows[0].get(column, ABSENT) for column in columns}, *rows[1:]]
+
+
+def _group(column: str | tuple[str, str]) -> str:
+    return column if isinstance(column, str) else column[0]
 
 
 def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[str, str], str]:
