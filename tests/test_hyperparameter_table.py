@@ -6,6 +6,7 @@ import pytest
 from approved import approved
 from drawn import artifact_at
 
+from hidden_dynamics.artifacts.kinds.hyperparameter_table import Row
 from hidden_dynamics.artifacts.tables import Table, markdown
 
 ROWS = {6: 21, 7: 21, 8: 13, 9: 13, 10: 13}  # by table: models on their tasks and sizes
@@ -58,6 +59,11 @@ def test_a_note_marks_what_departs_and_whose_it_is():
     (note,) = [note for note in notes if note.startswith("PTB, MomentumLSTM: ")]
     assert "layers 2 (published 3); dropouts, embedding 0.1; dropouts, input 0.0;" in note
     assert "averaging none" in note
+
+
+def test_what_is_published_and_not_configured_differs():
+    row = Row(None, True, {"alpha": 0.9, "optimiser": "adam"}, {"alpha": 0.9, "beta": 0.1, "optimiser": "Adam"}, {})
+    assert row.differing == ["beta"] and row.text("beta") == "– (published 0.1)" and row.text("optimiser") == "adam"
 
 
 def test_tasks_that_stand_for_one_are_held_to_the_same_rows():
