@@ -2,7 +2,7 @@
 
 A kind of artifact is one class derived from `Artifact`, in a module or package of `hidden_dynamics.artifacts.kinds`
 that is named as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask it. The workflow reads
-these modules before it builds its graph, so they import no numerical libraries: what draws is a module of its own.
+these modules before it builds its graph, so they import matplotlib and pandas where something is drawn.
 """
 
 import importlib
@@ -17,9 +17,9 @@ from pydantic import Field
 
 from hidden_dynamics.configuration import Configuration, Entry, known
 from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
-from hidden_dynamics.configuration.reading import mistake
+from hidden_dynamics.configuration.reading import listed, mistake
 from hidden_dynamics.configuration.runs import Cell, Run, extra_cells, resolve_seeds
-from hidden_dynamics.configuration.schema import Size
+from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
 
@@ -93,8 +93,8 @@ class Artifact(ABC):
     def draw(self, sources: Any) -> Any:
         """The table (hidden_dynamics.artifacts.tables.Table) or figure (matplotlib's) made of its sources.
 
-        Unless a kind says how, by `draw(artifact, sources)` of the module `drawing` in its package. Of what is left
-        out there is an empty one, which says so.
+        Unless a kind says how, by `draw(artifact, sources)` of its module, or of `drawing` in its package. Of what is
+        left out there is an empty one, which says so.
 
         Args:
             sources: where its files are (hidden_dynamics.artifacts.sources.Sources).
@@ -104,7 +104,10 @@ class Artifact(ABC):
         """
         if self.is_left_out:
             return importlib.import_module("hidden_dynamics.artifacts.left_out").draw(self)
-        return importlib.import_module(f"{type(self).__module__}.drawing").draw(self, sources)
+        module = importlib.import_module(type(self).__module__)
+        if not hasattr(module, "draw"):
+            module = importlib.import_module(f"{module.__name__}.drawing")
+        return module.draw(self, sources)
 
     def cells(self) -> list[Cell]:
         """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not those of tasks that
@@ -265,10 +268,15 @@ class SideBySide(Artifact):
 
 
 class Row(Entry):
-    """A model at one of the paper's sizes, by task where they differ."""
+    """A model at one of the paper's sizes, by task where they differ.
+
+    Attributes:
+        tasks: those that it is shown on, where these are not all of the artifact's.
+    """
 
     model: str
     size: Size | dict[str, Size] | None = None
+    tasks: Names | None = None
 
     def size_on(self, task: str) -> int | str | None:
         return self.size.get(task) if isinstance(self.size, dict) else self.size
@@ -290,7 +298,12 @@ class Rows(Artifact):
     """Models at sizes of their own, each on all of its tasks."""
 
     def shown(self) -> list[Cell]:
-        return [Cell(task, row.model, row.size_on(task)) for row in self.settings.rows for task in self.settings.tasks]
+        return [
+            Cell(task, row.model, row.size_on(task))
+            for row in self.settings.rows
+            for task in self.settings.tasks
+            if row.tasks is None or task in listed(row.tasks)
+        ]
 
     def tasks(self) -> list[str]:
         return self.settings.tasks

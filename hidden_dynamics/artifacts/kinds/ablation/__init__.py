@@ -61,7 +61,7 @@ class Ablation(Artifact):
             UserError: the paper has no such grid.
         """
         task = published_task(self.configuration, panel.task)
-        row = self.published.row(task, panel.model, panel.metric)
+        row = self.published.grid(task, panel.model, panel.metric)
         if row is None:
             raise UserError(
                 f"published/{self.settings.published} has no grid of {panel.metric} for {panel.model} on {task}: "
