@@ -2,7 +2,7 @@
 
 A kind of artifact is one class derived from `Artifact`, in a module or package of `hidden_dynamics.artifacts.kinds`
 that is named as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask it. The workflow reads
-these modules before it builds its graph, so they import no numerical libraries: what draws is a module of its own.
+these modules before it builds its graph, so they import matplotlib and pandas where something is drawn.
 """
 
 import importlib
@@ -24,7 +24,6 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
 
 Models = Annotated[list[str], Field(min_length=1)]
-ABOVE_CAPTION = "Rows above the caption"  # the entry of a figure's PNG from which the page crops it
 
 
 class ArtifactSettings(Entry):
@@ -95,8 +94,8 @@ class Artifact(ABC):
     def draw(self, sources: Any) -> Any:
         """The table (hidden_dynamics.artifacts.tables.Table) or figure (matplotlib's) made of its sources.
 
-        Unless a kind says how, by `draw(artifact, sources)` of the module `drawing` in its package. Of what is left
-        out there is an empty one, which says so.
+        Unless a kind says how, by `draw(artifact, sources)` of its module, or of `drawing` in its package. Of what is
+        left out there is an empty one, which says so.
 
         Args:
             sources: where its files are (hidden_dynamics.artifacts.sources.Sources).
@@ -106,7 +105,10 @@ class Artifact(ABC):
         """
         if self.is_left_out:
             return importlib.import_module("hidden_dynamics.artifacts.left_out").draw(self)
-        return importlib.import_module(f"{type(self).__module__}.drawing").draw(self, sources)
+        module = importlib.import_module(type(self).__module__)
+        if not hasattr(module, "draw"):
+            module = importlib.import_module(f"{module.__name__}.drawing")
+        return module.draw(self, sources)
 
     def cells(self) -> list[Cell]:
         """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not those of tasks that
