@@ -4,7 +4,6 @@ from approved import approved
 from drawn import artifact_at
 from made import summary_of
 
-from hidden_dynamics.artifacts.departure_notes import departures_in_title
 from hidden_dynamics.artifacts.notes import caption, divergence_notes, readings_note
 
 
@@ -30,18 +29,6 @@ def test_reduced_data_are_named_as_such_beside_the_whole():
         assert f"{title} in place of {original}; " in caption(artifact)
         assert "preparation of the data" not in caption(artifact)
         assert {row["dataset_title"] for row in summary_of(artifact)} == {title}
-
-
-def test_a_title_says_how_many_epochs_were_trained_and_how_much_of_one():
-    for name, text in [
-        ("momentumrnn_table1", "2 epochs"),
-        ("momentumrnn_table4", "1 epoch,"),
-        ("acenode_table2", "0.66 "),
-        ("acenode_table7", "3 epochs (mTAND-Full: 10)"),
-    ]:
-        artifact = artifact_at("evening", name)
-        rows = summary_of(artifact)
-        assert f", {text}" in departures_in_title(artifact, rows, [{"departures": "some", "runs": 1}])
 
 
 def test_a_reading_that_differs_within_a_task_says_so():

@@ -17,9 +17,9 @@ from pydantic import Field
 
 from hidden_dynamics.configuration import Configuration, Entry, known
 from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
-from hidden_dynamics.configuration.reading import mistake
+from hidden_dynamics.configuration.reading import listed, mistake
 from hidden_dynamics.configuration.runs import Cell, Run, extra_cells, resolve_seeds
-from hidden_dynamics.configuration.schema import Size
+from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
 
@@ -276,10 +276,15 @@ class SideBySide(Artifact):
 
 
 class Row(Entry):
-    """A model at one of the paper's sizes, by task where they differ."""
+    """A model at one of the paper's sizes, by task where they differ.
+
+    Attributes:
+        tasks: those that it is shown on, where these are not all of the artifact's.
+    """
 
     model: str
     size: Size | dict[str, Size] | None = None
+    tasks: Names | None = None
 
     def size_on(self, task: str) -> int | str | None:
         return self.size.get(task) if isinstance(self.size, dict) else self.size
@@ -301,7 +306,12 @@ class Rows(Artifact):
     """Models at sizes of their own, each on all of its tasks."""
 
     def shown(self) -> list[Cell]:
-        return [Cell(task, row.model, row.size_on(task)) for row in self.settings.rows for task in self.settings.tasks]
+        return [
+            Cell(task, row.model, row.size_on(task))
+            for row in self.settings.rows
+            for task in self.settings.tasks
+            if row.tasks is None or task in listed(row.tasks)
+        ]
 
     def tasks(self) -> list[str]:
         return self.settings.tasks

@@ -103,6 +103,21 @@ def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
     ]
 
 
+def reported_note(rows: Sequence[Mapping[str, str]]) -> str:
+    """What our numbers are over seeds, and which evaluation a run reports.
+
+    Args:
+        rows: of a summary.
+    """
+    chosen = {(row["rule"], row["metric"]): None for row in rows if row["metric"]}
+    texts = dict.fromkeys(
+        "its last evaluation" if rule == LAST else f"its evaluation with the {RULES[rule]} {name}"
+        for rule, name in chosen
+    )
+    which = f" ({' or '.join(texts)})" if texts else ""
+    return f"Ours: mean ± sample standard deviation (n − 1) over n seeds of what a run reports{which}."
+
+
 def commits_note(rows: Iterable[Mapping[str, str]]) -> str:
     """The commits that runs were made by: " Code: commit 0123456789+."; empty where none is known.
 

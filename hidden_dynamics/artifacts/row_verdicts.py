@@ -10,21 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN, word
+from hidden_dynamics.claims.verdict import COLUMNS, word
 from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import read_rows
 
 NOTE = (
-    "Verdict: of a test over seeds, on the claim that the row stands to {baseline} as published; “reproduced” or "
-    "“contradicted” where nothing departs from the paper’s setup, else “holds” or “fails”, which say nothing of the "
-    "paper’s own experiment. “Undecided” (“inconclusive”), too, where the model that is ahead has learned nothing. A "
-    "comparison that several tables show is judged once, with the first of them (docs/claims.md)."
+    "Verdict: of a test over seeds, on the claim that the row stands to {baseline}, or, “on the value”, to the "
+    "published number, as the paper says; “reproduced” or “contradicted” where nothing departs from the paper’s setup, "
+    "else “holds” or “fails”, which say nothing of the paper’s own experiment; “undecided” (“inconclusive”), too, "
+    "where the model that is ahead has learned nothing. What several tables show is judged once, with the first of "
+    "them (docs/claims.md)."
 )
-COSTS_NOTE = (
-    "Verdict: on the claim that the row costs more, less or as much as {baseline}, as published (docs/claims.md)."
-)
-VALUE_NOTE = "Verdict on the value: whether ours is the published number, within the margin of docs/claims.md."
-HEADINGS = {"verdict": "verdict", "value_verdict": "verdict on the value"}
 
 Record = dict[str, Any]
 Rows = Sequence[Mapping[str, str]]
@@ -45,35 +41,17 @@ def verdicts_on(artifact: Artifact, root: Path) -> tuple[dict[str, str], ...]:
 
 
 def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows) -> list[Record]:
-    """Records with `verdict`, on how the model stands to the baseline, and, where one was judged, `value_verdict`.
+    """Records with `verdict`, on how the model stands to the baseline, and `value_verdict`, on the published number.
 
-    As they are where nothing was judged.
+    None where nothing is judged; records as they are where nothing of the artifact was.
     """
     if not verdicts:
         return list(records)
-    pairs = [_pair(verdicts, record, artifact.published.baseline) for record in records]
-    marks = {
-        "verdict": [row and _verdict(row) for row in pairs],
-        "value_verdict": [_on_value(verdicts, record) for record in records],
-    }
-    shown = {column: cells for column, cells in marks.items() if column == "verdict" or any(cells)}
-    return [record | {column: cells[i] for column, cells in shown.items()} for i, record in enumerate(records)]
-
-
-def verdict_texts(record: Record) -> dict[str, str]:
-    """A record's cells by their headings: its verdict and, where the table has any, that on its value."""
-    from hidden_dynamics.artifacts.tables import ABSENT  # pandas, which figures do without
-
-    return {heading: record[column] or ABSENT for column, heading in HEADINGS.items() if column in record}
-
-
-def verdict_notes(records: Sequence[Record], baseline: str, note: str = NOTE) -> list[str]:
-    """The meaning of the verdicts; nothing where nothing was judged (`departures_note` says why)."""
-    notes = {"verdict": note, "value_verdict": VALUE_NOTE}
+    baseline = artifact.published.baseline
+    pairs = [_pair(verdicts, record, baseline) for record in records]
     return [
-        text.format(baseline=baseline)
-        for column, text in notes.items()
-        if any(record.get(column) not in (None, NOT_RUN) for record in records)
+        record | {"verdict": row and _verdict(row), "value_verdict": _on_value(verdicts, record)}
+        for record, row in zip(records, pairs, strict=True)
     ]
 
 

@@ -15,6 +15,7 @@ from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.figure_notes import about, chosen_note, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import luminance, page, plain_numbers, style
 from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.artifacts.tables import number
 from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.reading import expecting, mistake
 from hidden_dynamics.configuration.runs import Cell
@@ -85,7 +86,7 @@ class Ablation(Artifact):
             UserError: the paper has no such grid.
         """
         task = published_task(self.configuration, panel.task)
-        row = self.published.row(task, panel.model, panel.metric)
+        row = self.published.grid(task, panel.model, panel.metric)
         if row is None:
             raise UserError(
                 f"published/{self.settings.published} has no grid of {panel.metric} for {panel.model} on {task}: "
@@ -122,8 +123,7 @@ class Square:
         """The text in the square; empty where nothing was run."""
         if math.isnan(self.value) and self.diverged == self.runs:
             return f"diverged\n{self.diverged}/{self.runs}" if self.runs else ""
-        text = f"{self.value:.{decimals}f}" if abs(self.value) < 1e6 else f"{self.value:.2e}"
-        text = text if math.isfinite(self.value) else "not finite"
+        text = number(self.value, decimals) if math.isfinite(self.value) else "not finite"
         text += NAIVE if self.naive else ""
         return f"{text}\n{self.diverged}/{self.runs} div." if self.diverged else text
 
@@ -281,9 +281,8 @@ def describe(above: "Axes", below: "Axes", configuration: Configuration, panel: 
 def drawn_notes(artifact: Ablation, panels: Sequence[Panel]) -> list[str]:
     """What is drawn, and what is to be known of the published grids."""
     chosen = chosen_note(artifact.configuration, [run for panel in panels for run in panel.runs])
-    baselines = [
-        f"{one.metric.title}: {one.naive[0]}, {one.naive[1]:.{one.metric.decimals}f}" for one in panels if one.naive
-    ]
+    idle = [(one.metric, *one.naive) for one in panels if one.naive]
+    baselines = [f"{metric.title}: {name}, {number(score, metric.decimals)}" for metric, name, score in idle]
     text = (
         f"Above: ours, means over seeds{f', each run at its {chosen}' if chosen else ''}; below: the paper's. Each "
         "grid has its own colours, green for the better end. n/m div.: n of m seeds diverged and are not in the mean. "

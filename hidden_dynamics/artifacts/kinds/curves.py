@@ -81,10 +81,10 @@ class Curves(Artifact):
 
     def printed(self) -> Iterator[tuple[Cell, str]]:
         """The final losses that the paper names."""
-        for row in self.published.rows if self.published else ():
+        for number in self.published.numbers if self.published else ():
             for panel in self.settings.panels:
-                if row.task == panel.task:
-                    yield Cell(row.task, row.model, panel.size), self.published.metric
+                if number.task == panel.task:
+                    yield Cell(number.task, number.model, panel.size), number.metric
 
 
 KIND = Curves
