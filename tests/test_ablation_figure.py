@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from made import EVERY, sources_of, summary_of
 from matplotlib.colors import LogNorm
 
-from hidden_dynamics.artifacts.kinds.ablation import Square, colours_of, font_size
+from hidden_dynamics.artifacts.kinds.ablation import Square, colours_of
 
 FIGURE = "momentumrnn_figure7"
 
@@ -163,12 +163,6 @@ def test_the_papers_numbers_are_large_enough_to_read():
     figure = drawn("paper")
     for image in grids(figure, "published"):
         assert {text.get_fontsize() * 6.5 / figure.get_figwidth() >= 4 for text in image.axes.texts} == {True}
-
-
-@given(st.lists(st.text("0123456789.", min_size=1, max_size=9), min_size=1), st.integers(1, 30), st.integers(1, 30))
-def test_letters_are_never_too_small_to_read_or_larger_than_the_page_text(texts, rows, columns):
-    assert 4 <= font_size(texts, (rows, columns)) <= 9
-    assert font_size(texts, (rows + 1, columns + 1)) <= font_size(texts, (rows, columns))
 
 
 @given(

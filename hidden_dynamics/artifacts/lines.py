@@ -31,7 +31,7 @@ def draw_line(
     front: float = 2,
     **marks: Any,
 ) -> None:
-    """One model: its mean, its band, the lines of its runs, as far as there are any.
+    """One model: its mean, its band, the lines of its runs, as far as there are any; a point where there is one.
 
     Args:
         x: (points,).
@@ -41,14 +41,15 @@ def draw_line(
         front: zorder of the mean.
         marks: other properties of the mean's line.
     """
-    colour = {"color": style["color"]}
+    colour, point = {"color": style["color"]}, {"marker": "o"} if x.size == 1 else {}
     if np.isfinite(band[0]).any():
-        ax.fill_between(x, *band, **colour, alpha=0.12, linewidth=0, gid=f"band {model}")
+        bars = {"alpha": 0.6} if point else {"alpha": 0.12, "linewidth": 0}
+        (ax.vlines if point else ax.fill_between)(x, *band, **colour, **bars, gid=f"band {model}")
     look = colour | {"alpha": 0.45} if mean is not None else {**style, "alpha": 0.9}
     for values in seeds:
-        ax.plot(x, values, **look, linewidth=0.7, zorder=front - 0.5, gid=f"seed {model}")
+        ax.plot(x, values, **look, **point, ms=3, linewidth=0.7, zorder=front - 0.5, gid=f"seed {model}")
     if mean is not None:
-        ax.plot(x, mean, **style, zorder=front, gid=f"curve {model}", **marks)
+        ax.plot(x, mean, **style, zorder=front, gid=f"curve {model}", **point | marks)
 
 
 def model_entries(runs: Iterable[Row], styles: Styles) -> "list[Line2D]":

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 NAIVE = "†"
 NAMES = {"mu": "momentum μ", "s": "step size s"}
-PANEL_WIDTH = 4.2  # inches; of them a grid has
-GRID_HEIGHT, GRID_WIDTH = 2.5, 3.2
+PANEL_WIDTH = 4.2  # inches
 TITLE = 62  # characters in a line of a panel's title
 
 
@@ -211,10 +210,9 @@ def draw_grid(ax: "Axes", by_place: Mapping[tuple[float, float], Square], panel:
     texts = [[square.text(panel.metric.decimals) for square in line] for line in squares]
     colours, norm = colours_of(values.compressed(), panel.metric.better, panel.settings.colour_scale)
     image = ax.imshow(values, cmap=colours, norm=norm, aspect="auto", gid=gid)
-    size = font_size([text for line in texts for text in line], values.shape)
     for i, j in np.ndindex(values.shape):
         colour = colours(norm(values[i, j])) if np.isfinite(squares[i][j].value) else None
-        draw_square(ax, j, i, texts[i][j], colour, fontsize=size, gid=f"{gid} {rows[i]:g} {columns[j]:g}")
+        draw_square(ax, j, i, texts[i][j], colour, fontsize=8, gid=f"{gid} {rows[i]:g} {columns[j]:g}")
     ax.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
     ax.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])
     ax.set_xlabel(NAMES.get(panel.settings.columns, panel.settings.columns))
@@ -257,14 +255,6 @@ def colours_of(
         low, high = (low / 2, low * 2) if logarithmic else (low - 0.5, high + 0.5)
     colours = matplotlib.colormaps["YlGn" if better == "higher" else "YlGn_r"]
     return colours, (LogNorm if logarithmic else Normalize)(low, high)
-
-
-def font_size(texts: Sequence[str], shape: tuple[int, int]) -> float:
-    """The largest size, in points and between 4 and 9, at which every text fits its square."""
-    lines = [text.split("\n") for text in texts]
-    width = max((len(line) for text in lines for line in text), default=1) * 0.68
-    height = max((len(text) for text in lines), default=1) * 1.3
-    return float(np.clip(min(72 * GRID_WIDTH / shape[1] / width, 72 * GRID_HEIGHT / shape[0] / height), 4, 9))
 
 
 def describe(above: "Axes", below: "Axes", configuration: Configuration, panel: Panel) -> None:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TITLE = 66  # characters in a line of a panel's title
-POINTS_APART = 14.0  # of an inch's 72
 
 Limits = Annotated[list[Number], Field(min_length=2, max_length=2)]
 
@@ -116,7 +115,10 @@ class Curve:
 
     @property
     def lines(self) -> NDArray:
-        """(lines, points): the mean, or the seeds' own values where it has none."""
+        """(lines, points): the mean, or the seeds' own values where it has none; of a single point, all around it."""
+        if self.x.size == 1:
+            around = np.concatenate([self.mean, self.low, self.high, *self.seeds])
+            return around[np.isfinite(around)][:, None]
         return self.mean[None] if self.learned is None else self.seeds
 
 
@@ -196,7 +198,7 @@ def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], 
     naive = {name: score for curve in curves for name, score in curve.naive.items()}
     limits = settings.y_limits if papers else None
     if limits is None:
-        marks = [*published.values(), *around_points(curves)]
+        marks = [*published.values()]
         limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
         if limits:
             marks += in_sight(naive, limits[1])
@@ -210,12 +212,6 @@ def published_values(artifact: Curves, settings: PanelSettings, runs: Sequence[R
     metric = f"{settings.split}_loss"
     printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
     return {model: number.value for model, number in printed.items() if number is not None}
-
-
-def around_points(curves: Sequence[Curve]) -> list[float]:
-    """The ends of the bands and the seeds of curves that are a single point."""
-    around = [np.concatenate([curve.low, curve.high, *curve.seeds]) for curve in curves if curve.x.size == 1]
-    return [float(value) for values in around for value in values if math.isfinite(value)]
 
 
 def robust_limits(
@@ -262,13 +258,9 @@ def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
     ax.set_xscale(panel.settings.x_scale)
     ax.set_yscale(panel.settings.y_scale)
     ax.set_xmargin(0.01)
-    for place, curve in enumerate(panel.curves):
+    for curve in panel.curves:
         front = 10 + len(styles) - list(styles).index(curve.model)
-        if curve.x.size == 1:
-            aside = POINTS_APART * (place - (len(panel.curves) - 1) / 2)
-            draw_point(ax, curve, styles[curve.model], front, aside)
-        else:
-            draw_curve(ax, curve, panel, styles[curve.model], front)
+        draw_curve(ax, curve, panel, styles[curve.model], front)
     draw_naive(ax, panel.naive, names)
     for rank, (model, value) in enumerate(panel.published.items()):
         shape = {"marker": "<", "ms": max(9 - 3 * rank, 3), "mec": "0.2", "mew": 0.7, "color": styles[model]["color"]}
@@ -277,11 +269,6 @@ def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
         ax.set_ylim(*panel.y_limits)
     if not any(curve.x.size for curve in panel.curves):
         write_instead(ax)
-    elif all(curve.x.size == 1 for curve in panel.curves):
-        places = sorted({curve.x[0] for curve in panel.curves})
-        ax.set_xlim(places[0] / 2, places[-1] * 2)
-        ax.set_xticks(places)
-        ax.set_xticks([], minor=True)
     if panel.x_limits:
         ax.set_xlim(*panel.x_limits)
 
@@ -308,24 +295,6 @@ def draw_curve(ax: "Axes", curve: Curve, panel: Panel, look: Mapping[str, Any], 
     if ends and panel.y_limits:
         cross = {"color": look["color"], "mew": 2, "gid": f"diverged {curve.model}"}
         ax.plot(curve.x[ends], np.clip(curve.mean[ends], *panel.y_limits), "x", **cross, zorder=front, clip_on=False)
-
-
-def draw_point(ax: "Axes", curve: Curve, look: Mapping[str, Any], front: int, aside: float) -> None:
-    """A model that was evaluated once: a point with its band as a bar, or its seeds as small points.
-
-    Args:
-        aside: how far to the right of its x it is drawn, in points: models that were evaluated at once stand in a row.
-    """
-    from matplotlib.transforms import ScaledTranslation
-
-    shifted = ax.transData + ScaledTranslation(aside / 72, 0, ax.get_figure(root=True).dpi_scale_trans)
-    colour = {"color": look["color"], "transform": shifted}
-    if np.isfinite(curve.low).all():
-        ax.vlines(curve.x, curve.low, curve.high, **colour, linewidth=1.4, alpha=0.6, gid=f"band {curve.model}")
-    for values in curve.seeds:
-        ax.plot(curve.x, values, "o", **colour, alpha=0.45, ms=3, mew=0, gid=f"seed {curve.model}")
-    if curve.learned is None:
-        ax.plot(curve.x, curve.mean, "o", **colour, ms=6, mec="0.2", mew=0.5, zorder=front, gid=f"curve {curve.model}")
 
 
 def divergences(curve: Curve, panel: Panel) -> list[int]:
