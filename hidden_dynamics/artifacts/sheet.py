@@ -70,17 +70,17 @@ def page(
     """
     from matplotlib.figure import Figure
 
-    columns = legend_columns([str(handle.get_label()) for handle in handles], width)
-    head_height = 0.56 + 0.19 * math.ceil(len(handles) / columns)
+    rows = math.ceil(len(handles) / legend_columns([str(handle.get_label()) for handle in handles], width))
+    head_height = 0.56 + 0.19 * rows
     figure = Figure(figsize=(width, head_height + height), dpi=DOTS_PER_INCH, layout="constrained")
-    figure.notes = [note for note in notes if note]
+    figure.notes = [" ".join(note.split()) for note in notes if note]
     figure.heading = settings.heading
     head, body = figure.subfigures(2, 1, height_ratios=[head_height, height], hspace=0)
     head.text(0.5, 1 - 0.08 / head_height, settings.heading, ha="center", va="top", fontsize=11, gid="title")
     head.text(0.5, 1 - 0.32 / head_height, subtitle, ha="center", va="top", color="0.3", gid="subtitle")
     if handles:
-        entries = {"handlelength": 3.4, "columnspacing": 1.4, "borderaxespad": 0.1}
-        head.legend(handles=handles, loc="lower center", ncols=columns, **entries)
+        look = {"handlelength": 3.4, "columnspacing": 1.4, "borderaxespad": 0.1}
+        head.legend(handles=handles, loc="lower center", ncols=math.ceil(len(handles) / rows), **look)
     return figure, body
 
 

@@ -55,7 +55,7 @@ def draw(artifact: CopyingExample, sources: Sources) -> "Figure":
         (f"{task.title}, here {settings_of(task.data)}", letters, task.data),
     ]
     notes = [
-        "- is the blank, : the start marker; time runs from left to right, the numbers below are steps. "
+        "Blank: -, start marker: a colon; time runs from left to right, the numbers below are steps. "
         "Above: alphabet, K and L are those of the paper's example, the letters are ours.",
         f"Below: the first test sequence of the data as configured here. {' '.join(scale_notes(configuration))}",
     ]
