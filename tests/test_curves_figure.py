@@ -144,7 +144,7 @@ def test_diverged_runs_are_marked():
     artifact = artifact_at("demo", "momentumrnn_figure4")
     curves = with_n(curves_of(artifact), {("1", "lstm"): {90: 1}})
     figure = draw(artifact, curves, diverged=[("adding", "lstm", 1)])
-    assert "LSTM (1 of 2 seeds diverged on adding)" in legend(figure)
+    assert "LSTM (1 of 4 runs diverged)" in legend(figure)
     assert "Diverged: Adding, LSTM, seed 1: the loss was not finite at iteration 91." in words(figure)
     assert marks_of(figure) == [([90.0], "Iteration")]
 

@@ -94,13 +94,6 @@ def weights_note(configuration: Configuration, runs: Sequence[Row]) -> str:
 
 
 def legend_label(runs: Sequence[Row]) -> str:
-    """A model's name with its diverged runs, "LSTM (1 of 2 seeds diverged)", by task where it is shown on several."""
-    tasks: dict[str, list[Row]] = {}
-    for run in runs:
-        tasks.setdefault(run["task"], []).append(run)
-    notes = []
-    for task, own in tasks.items():
-        diverged = sum(run["status"] == "diverged" for run in own)
-        where = f" on {task}" if len(tasks) > 1 else ""
-        notes += [f"{diverged} of {len(own)} seeds diverged{where}"] if diverged else []
-    return runs[0]["label"] + (f" ({'; '.join(notes)})" if notes else "")
+    """A model's name with its diverged runs, "LSTM (1 of 2 runs diverged)"."""
+    diverged = sum(run["status"] == "diverged" for run in runs)
+    return runs[0]["label"] + (f" ({diverged} of {len(runs)} runs diverged)" if diverged else "")
