@@ -24,17 +24,17 @@ def test_files_are_valid_and_the_same_from_another_process(tmp_path):
     artifact = artifact_at("demo", NAME)
     for run in artifact.runs:
         make_run(tmp_path, artifact.configuration, run)
-    save(artifact.draw(Sources(artifact, tmp_path)), tmp_path / "here/x")
+    save(artifact.draw(Sources(artifact, tmp_path)), tmp_path / "here" / NAME)
     program = f"import render; from drawn import artifact_at; render.draw(artifact_at('demo', {NAME!r}), Path.cwd())"
     path = os.pathsep.join(str(ROOT / folder) for folder in (".", "scripts", "tests"))
     command = [sys.executable, "-c", f"from pathlib import Path; {program}"]
     subprocess.run(command, check=True, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path})
-    here = {kind: (tmp_path / f"here/x.{kind}").read_bytes() for kind in ("pdf", "png")}
-    assert len(list((tmp_path / "here").iterdir())) == 2
+    here = {kind: (tmp_path / f"here/{NAME}.{kind}").read_bytes() for kind in ("md", "pdf", "png")}
+    assert len(list((tmp_path / "here").iterdir())) == 3
     assert list(here.values()) == [(tmp_path / file).read_bytes() for file in artifact.files()]
     document = here["pdf"]
     assert document.startswith(b"%PDF-") and document.rstrip().endswith(b"%%EOF") and b"CreationDate" not in document
-    with Image.open(tmp_path / "here/x.png") as image:
+    with Image.open(tmp_path / f"here/{NAME}.png") as image:
         image.load()
         assert image.width > 1200 and image.info["dpi"][0] >= 150
         assert np.asarray(image.convert("L")).std() > 5  # something is drawn

@@ -24,7 +24,6 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
 
 Models = Annotated[list[str], Field(min_length=1)]
-ABOVE_CAPTION = "Rows above the caption"  # the entry of a figure's PNG from which the page crops it
 
 
 class ArtifactSettings(Entry):

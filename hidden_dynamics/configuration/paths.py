@@ -7,7 +7,7 @@ from typing import Any
 from hidden_dynamics.configuration.reading import value_text
 
 TABLE_FORMS = ("csv", "md", "tex", "html")
-FIGURE_FORMS = ("pdf", "png")
+FIGURE_FORMS = ("md", "pdf", "png")
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,8 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     made = load_artifacts(configuration).values()
     papers = [one.paper for one in made]
     artifacts = {_place(one): one for one in sorted(made, key=lambda one: (papers.index(one.paper), one.position))}
+    shown = [path for path, one in artifacts.items() if not one.is_left_out]
+    drawn = dict.fromkeys(name for path in shown for name in (path, f"{Path(path).with_suffix('.md')}"))
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
     claims = read_rows(root / paths.all_verdicts("csv"))
     files = {
@@ -59,7 +61,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
         "verdicts.csv": (root / paths.all_verdicts("csv")).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
         "runs.csv": _csv(RUN_COLUMNS, runs),
         "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration)),
-        **{path: _content(root / paths.results / path) for path, one in artifacts.items() if not one.is_left_out},
+        **{path: _content(root / paths.results / path) for path in drawn},
         **{"/".join(Path(path).parts[-2:]): (root / path).read_bytes() for path in dict.fromkeys(measured)},
         **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
         CONFIGURATION: packed(_configuration(configuration)),
