@@ -38,8 +38,8 @@ def judge(artifact: Artifact, root: Path) -> None:
 
     configuration = artifact.configuration
     every = load_artifacts(configuration)
-    claimed = all_claims({name: every[name] for name in artifacts_with_claims(configuration)})[artifact.name]
-    rows = verdicts(claimed, gather(artifact, root))
+    claims = all_claims({name: every[name] for name in artifacts_with_claims(configuration)})[artifact.name]
+    rows = verdicts(gather(artifact, root), claims)
     write_rows(root / configuration.paths.verdicts(artifact.name), COLUMNS, rows)
 
 

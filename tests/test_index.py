@@ -73,7 +73,7 @@ def finished(configuration, root, claims):
     paths, artifacts = configuration.paths, load_artifacts(configuration).values()
     runs = {run.id: run for artifact in artifacts for run in artifact.runs}.values()
     write_rows(root / paths.all_runs, summary.COLUMNS, [row_of(configuration, run, **about(run)) for run in runs])
-    write_rows(root / paths.all_verdicts("csv"), COLUMNS, claims)
+    write_rows(root / paths.all_verdicts, COLUMNS, claims)
     for artifact in artifacts:
         files = [root / file for file in artifact.files()]
         if artifact.form == "table":
@@ -193,7 +193,7 @@ def test_the_runs_behind_a_table_stand_below_it(page, configuration):
 def test_links_to_files_lead_to_what_the_workflow_makes(read, configuration):
     paths, artifacts = configuration.paths, load_artifacts(configuration).values()
     made = [file for artifact in artifacts for file in [*artifact.files(), *artifact.inputs().values()]]
-    made += [paths.all_verdicts("csv")]
+    made += [paths.all_verdicts]
     made += [f"{run.directory}/{file}" for artifact in artifacts for run in artifact.runs for file in ("", "run.json")]
     links = {link for link in read.links() if not link.startswith("#")}
     assert links == {path.removeprefix("results/demo/") for path in made}
@@ -260,7 +260,7 @@ def test_where_nothing_is_judged_the_page_says_so_and_shows_neither_verdict_nor_
     shutil.copytree(root, tmp_path / "none")
     rows = [claim(name, artifact, "not run", said) for name, artifact, _, said in CLAIMS]
     rows[2] |= {"reason": f"{rows[2]['reason']}; changed from the paper’s: training", "stand_in": "false"}
-    write_rows(tmp_path / "none" / configuration.paths.all_verdicts("csv"), COLUMNS, rows)
+    write_rows(tmp_path / "none" / configuration.paths.all_verdicts, COLUMNS, rows)
     read = Reader(index_page(configuration, tmp_path / "none"))
     approved("index_none_judged.txt", lines(read.texts["overview"], read.texts["claims"]))
     assert "0.0123" not in words(read.texts["claims"])
@@ -295,7 +295,7 @@ def test_a_picture_without_its_notes_is_named(tmp_path):
 
 def test_verdicts_that_are_missing_are_named(configuration, root, tmp_path):
     shutil.copytree(root, tmp_path / "cut")
-    path = tmp_path / "cut" / configuration.paths.all_verdicts("csv")
+    path = tmp_path / "cut" / configuration.paths.all_verdicts
     path.unlink()
     with refused(file=path):
         index_page(configuration, tmp_path / "cut")

@@ -291,7 +291,7 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
         make_run(tmp_path, configuration, run, **about(run))
     rows = [row_of(configuration, run, **about(run)) for run in runs]
     write_rows(tmp_path / paths.all_runs, summary.COLUMNS, rows)
-    write_rows(tmp_path / paths.all_verdicts("csv"), COLUMNS, [])
+    write_rows(tmp_path / paths.all_verdicts, COLUMNS, [])
     for path in [tmp_path / path for artifact in load_artifacts(configuration).values() for path in artifact.files()]:
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.new("RGB", (20, 20)).save(path) if path.suffix == ".png" else path.write_text("made")

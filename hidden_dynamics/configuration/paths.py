@@ -58,9 +58,10 @@ class Paths:
         """The verdicts on the claims that rest on an artifact."""
         return f"{self.results}/claims/{artifact}.csv"
 
-    def all_verdicts(self, form: str) -> str:
-        """The verdicts on all claims: csv or md."""
-        return f"{self.results}/claims.{form}"
+    @property
+    def all_verdicts(self) -> str:
+        """The verdicts on all claims."""
+        return f"{self.results}/claims.csv"
 
     def table(self, artifact: str, form: str) -> str:
         return f"{self.results}/tables/{artifact}.{form}"

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hidden_dynamics.claims.verdict import NOT_RUN, UNDECIDED, counts, plain, word
-from hidden_dynamics.papers.claims import OF_OTHERS
 from hidden_dynamics.results.departures import listed
 from hidden_dynamics.results.multiplicity import discoveries
 from hidden_dynamics.results.rows import Row
@@ -46,7 +45,7 @@ def _reasons(waiting: Sequence[Row]) -> str:
 
 
 def _rests_on(claim: Row) -> str:
-    if claim["kind"] in OF_OTHERS:
+    if claim["kind"] == "all":
         return "claims that are not run"
     if not claim["data"]:
         return "runs that are not there"

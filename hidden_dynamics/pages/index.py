@@ -32,7 +32,7 @@ def index_page(configuration: Configuration, root: Path) -> str:
         UserError: a result is missing, damaged, or does not fit the others.
     """
     paths = configuration.paths
-    claims = read_rows(root / paths.all_verdicts("csv"))
+    claims = read_rows(root / paths.all_verdicts)
     runs = read_rows(root / paths.all_runs)
     sections = [section_of(artifact, runs, claims, root) for artifact in load_artifacts(configuration).values()]
     return (

@@ -54,11 +54,11 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     shown = [path for path, one in artifacts.items() if not one.is_left_out]
     drawn = dict.fromkeys(name for path in shown for name in (path, f"{Path(path).with_suffix('.md')}"))
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
-    claims = read_rows(root / paths.all_verdicts("csv"))
+    claims = read_rows(root / paths.all_verdicts)
     files = {
         "findings.md": page(configuration, claims, artifacts).encode(),
         "README.md": readme(configuration, runs, artifacts).encode(),
-        "verdicts.csv": (root / paths.all_verdicts("csv")).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
+        "verdicts.csv": (root / paths.all_verdicts).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
         "runs.csv": _csv(RUN_COLUMNS, runs),
         "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration)),
         **{path: _content(root / paths.results / path) for path in drawn},
