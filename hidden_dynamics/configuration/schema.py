@@ -68,7 +68,6 @@ class ForecastSettings(Entry):
         expecting("null, or the name of a file in calibrations/, without its ending", within=True),
     ] = None
     gpus: Whole = 1
-    seconds: Whole = 240
     artifacts: Names | None = None
 
 
