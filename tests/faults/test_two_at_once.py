@@ -77,9 +77,7 @@ def test_of_two_trainings_of_one_run_the_second_waits_and_repeats_nothing(workfl
     second = Training(workflow, "both")
     waits = second.process.stderr.readline()
     first.process.send_signal(signal.SIGCONT)
-    assert waits.startswith(
-        f"parity/lstm-n3/seed0: another process is at it (process {first.process.pid} on {socket.gethostname()})"
-    )
+    assert waits.startswith("parity/lstm-n3/seed0: another process is at it")
     assert second.wait_for_all()[2] == ""
     assert (*first.wait_for_all()[:2],) == alone
     assert [path.name for path in first.run.glob(".*")] == []
@@ -102,7 +100,7 @@ def test_a_second_workflow_is_refused_and_one_after_a_kill_waits_for_what_was_le
     first.wait()
     third = start(workflow, RECORD, **SHORTER)
     log = workflow.root / "out/demo/logs/train-parity-0.log"
-    wait_until(lambda: log.exists() and f"another process is at it (process {training[0]} on" in log.read_text())
+    wait_until(lambda: log.exists() and "another process is at it" in log.read_text())
     assert "A Snakemake in this directory was killed, and none is alive" in (workflow.root / "said").read_text()
     os.kill(training[0], signal.SIGCONT)
     assert third.wait() == 0
@@ -194,7 +192,7 @@ def test_a_download_killed_at_random_is_continued(slow_server, tmp_path):
     print(f"the places are those of random.Random({seed})")
     dice = random.Random(seed)
     starts, url = slow_server
-    registry, output = write_registry(tmp_path, remote(url)), tmp_path / "out/data.bin"
+    registry, output = write_registry(tmp_path, files={"data.bin": remote(url).given()}), tmp_path / "out/data.bin"
     part = tmp_path / "out/data.bin.part"
     for place in sorted(dice.sample(range(PIECE, len(CONTENT) - 8 * PIECE, 3 * PIECE), DOWNLOAD_KILLS)):
         process = fetching(registry, output)
@@ -213,13 +211,13 @@ def test_a_download_killed_at_random_is_continued(slow_server, tmp_path):
 
 def test_of_two_downloads_of_one_file_the_second_waits_and_repeats_nothing(slow_server, tmp_path):
     starts, url = slow_server
-    registry, output = write_registry(tmp_path, remote(url)), tmp_path / "out/data.bin"
+    registry, output = write_registry(tmp_path, files={"data.bin": remote(url).given()}), tmp_path / "out/data.bin"
     first = fetching(registry, output)
     wait_until(lambda: starts)
     os.kill(first.pid, signal.SIGSTOP)
     second = fetching(registry, output)
     said = second.stderr.readline()
-    assert said.startswith(f"toy/data.bin: another process is at it (process {first.pid} on {HOST})"), said
+    assert said.startswith("toy/data.bin: another process is at it"), said
     os.kill(first.pid, signal.SIGCONT)
     for process in (first, second):
         _, err = process.communicate()
