@@ -411,15 +411,7 @@ def test_samples_of_a_course_differ_and_are_alike_each_time(stays, name: str):
     assert (one["grid_high"] > one["grid_low"]).any() and (one["grid_high"] >= one["grid_low"]).all()
 
 
-# Forecasts, settings
-
-
-@pytest.mark.parametrize("make", [mortality, regression])
-def test_a_forecast_keeps_a_share_and_a_series_at_least(stays, make):
-    task = make(stays)
-    assert task.keep(1e-9) == pytest.approx(1 / 4)
-    assert [len(task.parts[name]) for name in ("train", "validation", "test")] == [36, 1, 1]
-    task.evaluate_test(Echo())
+# Settings
 
 
 @pytest.mark.parametrize(

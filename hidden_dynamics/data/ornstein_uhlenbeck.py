@@ -62,17 +62,18 @@ def draw(settings: dict[str, Any]) -> dict[str, np.ndarray]:
     """The arrays of `ragged`, of as many series as the settings say."""
     count, parts = settings["series"], []
     while sum(len(part["ids"]) for part in parts) < count:
-        candidates = _candidates(generator(settings["seed"], "ornstein_uhlenbeck", len(parts)), settings)
-        rows = np.repeat(np.arange(count), candidates["lengths"])
-        late = np.bincount(rows[candidates["times"] > np.float32(settings["until"])], minlength=count)
+        drawn = _candidates(generator(settings["seed"], "ornstein_uhlenbeck", len(parts)), settings)
+        late = np.add.reduceat(
+            drawn["times"] > np.float32(settings["until"]), ragged.starts(drawn["lengths"]), dtype=int
+        )
         if not (late >= LEAST).any():
             raise UserError(
                 f"ornstein_uhlenbeck: of {count} series, none has {LEAST} rows after {settings['until']:g}; expected "
                 "a higher rate, or a later end",
                 key="rate",
             )
-        candidates["ids"] += count * len(parts)
-        parts.append(ragged.selected(candidates, np.flatnonzero(late >= LEAST)))
+        drawn["ids"] += count * len(parts)
+        parts.append(ragged.selected(drawn, np.flatnonzero(late >= LEAST)))
     whole = {name: np.concatenate([part[name] for part in parts]) for name in ragged.NAMES}
     return ragged.selected(whole, np.arange(count))
 
@@ -149,7 +150,7 @@ def _seen(
 
 
 def _candidates(random: np.random.Generator, settings: dict[str, Any]) -> dict[str, np.ndarray]:
-    """The arrays of `ragged`, whatever is observed of a series."""
+    """The arrays of `ragged` of all series of which anything is observed."""
     count, grid = settings["series"], round(settings["end"] / STEP) + 1
     kept, spread = _moved(np.ones((1, FEATURES)), np.zeros((1, FEATURES, FEATURES)), np.array([STEP]), settings)
     paths = random.standard_normal((grid, count, FEATURES)) @ np.linalg.cholesky(spread[0]).T
@@ -157,16 +158,8 @@ def _candidates(random: np.random.Generator, settings: dict[str, Any]) -> dict[s
     for place in range(1, grid):
         paths[place] += kept * paths[place - 1]
     measured = paths + settings["noise"] * random.standard_normal(paths.shape)
-    mask = (random.random(paths.shape) < settings["rate"] * STEP).swapaxes(0, 1)
-    series, tenths = np.nonzero(mask.any(axis=2))
-    mask = mask[series, tenths]
-    return {
-        "times": (tenths * STEP).round(1).astype(np.float32),
-        "values": np.where(mask, measured[tenths, series], 0).astype(np.float32),
-        "mask": mask,
-        "lengths": np.bincount(series, minlength=count),
-        "ids": np.arange(count),
-    }
+    tenths, series, feature = places = np.nonzero(random.random(paths.shape) < settings["rate"] * STEP)
+    return ragged.ragged(series, tenths, feature, measured[places], FEATURES, STEP)
 
 
 def _checked(settings: dict) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def ragged(
         features: D.
         tick: in the unit of `times`.
     """
-    span = int(ticks.max()) + 1
+    span = int(ticks.max(initial=0)) + 1
     keys, row = np.unique(series * span + ticks, return_inverse=True)
     ids, lengths = np.unique(keys // span, return_counts=True)
     cell, shape = row * features + feature, (len(keys), features)

@@ -110,12 +110,6 @@ class SporadicForecasting:
     def test_set(self) -> dict[str, int | None]:
         return naive_scores.test_set(len(self.parts["test"]))
 
-    def keep(self, share: float) -> float:
-        counts = {name: math.ceil(share * len(self.parts[name])) for name in ("validation", "test")}
-        kept = max(count / len(self.parts[name]) for name, count in counts.items())
-        self.parts = self.parts | {name: self.parts[name][:count] for name, count in counts.items()}
-        return kept
-
     def predictions(self, network: nn.Module) -> dict[str, np.ndarray]:
         """The network's answers on the test part, as `hidden_dynamics.results.run_files.RunFiles.predictions` has them.
 
