@@ -97,11 +97,11 @@ def test_the_quantum_is_finer_than_the_minute_of_the_records():
     np.testing.assert_allclose(arrays["times"], np.arange(2881) / 60, atol=QUANTUM / 2 + 1e-6)
 
 
-def test_a_record_without_a_newline_at_its_end_and_the_first_row_without_a_measurement():
-    content = record(5, "00:30,HR,60")
-    for text in (content, content[:-1]):
-        arrays = parse([text], outcomes({5: 0}))
-        assert arrays["lengths"].tolist() == [2] and not arrays["mask"][0].any()
+def test_records_without_a_newline_at_their_end_whose_first_rows_have_no_measurement():
+    records = [record(number, "00:30,HR,60") for number in (5, 6)]
+    for texts in (records, [text[:-1] for text in records]):
+        arrays = parse(texts, outcomes({5: 0, 6: 0}))
+        assert arrays["lengths"].tolist() == [2, 2] and arrays["mask"].any(axis=1).tolist() == [False, True] * 2
 
 
 # ------------------------------------------------------------------------------------------------------------ the files
