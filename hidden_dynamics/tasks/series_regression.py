@@ -10,18 +10,9 @@ from torch import Tensor, nn
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.latent_family.objective import entry_weights, mean_squared_error, squared_errors
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
-from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
+from hidden_dynamics.models.observations import Observations, at_times, batch_of
 from hidden_dynamics.tasks import naive_scores
-from hidden_dynamics.tasks.partly_observed import (
-    NORMALISATIONS,
-    PartlyObserved,
-    affine_of,
-    checked,
-    drawn_anew,
-    normalised,
-    split,
-    without_placeholders,
-)
+from hidden_dynamics.tasks.partly_observed import IntensiveCare, drawn_anew
 from hidden_dynamics.tasks.rounding import rounded
 
 UNTIL = 24.0  # hours, the time of the last rows given where later ones are asked
@@ -30,44 +21,30 @@ GRID = 96  # steps of the times at which it is predicted
 SAMPLES = 20  # of its predictions
 BAND = (2.5, 97.5)  # percentiles of these
 BIN = 1.0  # hours of which errors are added up
-SETTINGS = {
-    "asked": ("interpolation", "extrapolation"),
-    "placeholders": ("missing", "values"),
-    "normalisation": tuple(NORMALISATIONS),
-    "zero_times": ("kept", "dropped"),
-}
-OF_EXTRAPOLATION = {"split_at": ("time", "index")}
+ASKED = ("interpolation", "extrapolation")
 
 
-class SeriesRegression(PartlyObserved):
-    """PhysioNet 2012 and what stands in for it: the values of patients in intensive care, in their first 48 hours.
+class SeriesRegression(IntensiveCare):
+    """The values of patients between and after those that are given.
 
     Args:
-        arrays: those of hidden_dynamics.data.physionet2012, D features.
-        settings: `asked`, "interpolation": all rows are given and asked for again, or "extrapolation": the first ones
-            are given, the later ones asked; then `split_at`, where these begin: after 24 hours ("time"), or with the
-            second half of the batch's union times ("index"), as released; the others as those of
-            hidden_dynamics.tasks.mortality.Mortality.
+        settings: those of `IntensiveCare`, and `asked`, "interpolation": all rows are given and asked for again, or
+            "extrapolation": the first ones are given, the later ones asked; then `split_at`, where these begin: after
+            24 hours ("time"), or with the second half of the batch's union times ("index"), as released.
         seed: the run's; here without effect.
-        device: where batches are made.
 
     Raises:
-        UserError: a setting is missing, unknown or out of its range, the series are too few, or of a part nothing is
-            given or nothing asked.
+        UserError: as `IntensiveCare`, or of a part nothing is given or nothing asked.
     """
 
     labels, classes = None, 0
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        extrapolates = settings.get("asked") == "extrapolation"
-        self.settings = checked(settings, SETTINGS | (OF_EXTRAPOLATION if extrapolates else {}))
-        rows = Rows(*(arrays[name] for name in Rows._fields))
-        self.original = without_placeholders(rows) if settings["placeholders"] == "missing" else rows
-        self.affine, self.ids = affine_of(self.original, settings["normalisation"]), arrays["ids"]
-        parts = split(len(rows.lengths), settings["validation"])
-        super().__init__(normalised(self.original, self.affine), parts, settings["zero_times"], device)
-        for name in parts.keys() - {"train"}:
-            batch = self._batch(parts[name])
+        own = {"asked": ASKED} | ({"split_at": ("time", "index")} if settings.get("asked") == "extrapolation" else {})
+        super().__init__(arrays, settings, own, device)
+        self.ids = arrays["ids"]
+        for name in self.parts.keys() - {"train"}:
+            batch = self._batch(self.parts[name])
             if not (batch.given.mask.any() and batch.asked.mask.any()):
                 raise UserError(f"of the {name} part nothing is given or nothing is asked.", key="settings.asked")
 
@@ -145,10 +122,8 @@ class SeriesRegression(PartlyObserved):
     def _courses(self, network: nn.Module, batch: SeriesBatch, end: float) -> dict[str, np.ndarray]:
         times = torch.linspace(float(batch.asked.times[0]), 1, GRID + 1, dtype=torch.float64)
         shown = min(SHOWN, batch.given.size)
-        samples = (
-            network.drawn(SeriesBatch(batch.given, _at(times, batch.given, shown)), SAMPLES).double().cpu().numpy()
-        )
-        courses = samples.reshape(SAMPLES, GRID + 1, shown, self.features).swapaxes(1, 2)
+        samples = network.drawn(SeriesBatch(batch.given, _at(times, batch.given, shown)), SAMPLES)
+        courses = samples.double().cpu().numpy().reshape(SAMPLES, GRID + 1, shown, self.features).swapaxes(1, 2)
         courses = courses * self.affine.width + self.affine.shift
         low, high = np.percentile(courses, BAND, axis=0)
         about = {"grid_mean": rounded(courses.mean(0)), "grid_low": rounded(low), "grid_high": rounded(high)}
