@@ -20,7 +20,7 @@ from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.publication import publishing
 
 TABLE, COSTS, GRADIENTS = "momentumrnn_table11", "momentumrnn_table14", "momentumrnn_figure2"
-IMAGES, PATIENT = "acenode_table5", "acenode_patient"
+IMAGES, PATIENT = "acenode_table5", "acenode_figure6"
 ARTIFACTS = (TABLE, COSTS, GRADIENTS, IMAGES, PATIENT, "momentumrnn_table7")
 LEVELS = {"momentum_lstm": 0.9, "adam_lstm": 0.1, "ace_latent_ode": 0.8}  # of the others, 0.5
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

@@ -25,9 +25,8 @@ NOT_CLAIMED = {  # artifacts about which the papers say nothing that runs could 
     "momentumrnn_figure8",  # an example of a task
     *("momentumrnn_controls", "momentumrnn_contrasts"),  # not in the paper
     *("momentumrnn_momentum", "momentumrnn_adam", "acenode_attention"),  # verdicts of others
-    *("acenode_nfe", "acenode_forecasts"),  # not in the paper
     *("acenode_hyperparameters", "acenode_latent"),  # settings
-    *("acenode_patient", "acenode_released"),  # not in the paper
+    *("acenode_forecasts", "acenode_released"),  # not in the paper
     "acenode_figure4",  # a picture; its numbers are Table 5's
     "acenode_figure5",  # "smaller errors during almost the entire testing time" is read off row numbers
 }

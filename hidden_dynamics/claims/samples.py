@@ -21,7 +21,7 @@ from hidden_dynamics.results.departures import departures
 from hidden_dynamics.results.rows import Row, read_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import triangular_moving_average
-from hidden_dynamics.results.summary import measured_of
+from hidden_dynamics.results.summary import measured_of, rows_of
 
 HAVE_NUMBERS = ("finished", "measured")  # the status of a run in a summary, and of its features
 VANISHED = "the share below which gradients vanish"
@@ -219,14 +219,16 @@ class Evidence:
 
 
 def gather(artifact: Any, root: Path) -> Evidence:
-    """The evidence in an artifact's files.
+    """The evidence in an artifact's runs and measurements.
 
     Raises:
-        UserError: one is missing or damaged.
+        UserError: a file is missing or damaged.
     """
     files = artifact.inputs()
-    found = {name: read_rows(root / files[name]) for name in ("summary", "features", "costs") if name in files}
-    return Evidence(artifact, [*found.get("summary", ()), *found.get("features", ())], found.get("costs", ()), root)
+    found = {name: read_rows(root / files[name]) for name in ("features", "costs") if name in files}
+    runs = artifact.cell_runs if artifact.summarised else ()
+    rows = [*rows_of(artifact.configuration, artifact.name, runs, root), *found.get("features", ())]
+    return Evidence(artifact, rows, found.get("costs", ()), root)
 
 
 def _cell_of(row: Row) -> tuple[str, str, str]:

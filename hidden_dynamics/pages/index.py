@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.notes import scale_notes
-from hidden_dynamics.claims.verdict import COLUMNS, counts
+from hidden_dynamics.claims.verdict import counts
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages import claims_list
 from hidden_dynamics.pages.sections import papers_of, reported, section_of, stand_ins
@@ -33,8 +33,8 @@ def index_page(configuration: Configuration, root: Path) -> str:
         UserError: a result is missing, damaged, or does not fit the others.
     """
     paths = configuration.paths
-    claims = read_rows(root / paths.all_verdicts, COLUMNS)
-    runs = read_rows(root / paths.summary("all"))
+    claims = read_rows(root / paths.all_verdicts)
+    runs = read_rows(root / paths.all_runs)
     sections = [section_of(artifact, runs, claims, root) for artifact in load_artifacts(configuration).values()]
     return (
         _jinja(configuration.results)

@@ -19,7 +19,7 @@ CONTROLLED = "contrast_figure"  # the kind that sets momentum beside controls: n
 OF_CONTROLS = (
     "Each filter is set beside a control, with the same scale of its input and no momentum: no claim of the paper."
 )
-OF_CAPTIONS = "What departs from the paper’s setup stands in the figure’s caption."
+OF_CAPTIONS = "What departs from the paper’s setup stands in the figure’s notes."
 
 
 def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping[str, Artifact]) -> str:
