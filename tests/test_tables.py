@@ -11,7 +11,7 @@ from conftest import refused
 from drawn import artifact_at
 from hypothesis import given
 from hypothesis import strategies as st
-from made import sources_of, summary_of, write_inputs
+from made import make_run, sources_of, summary_of
 from markup import Reader
 
 from hidden_dynamics.artifacts.tables import Table, latex_text, markdown, number, signed, write_table
@@ -123,7 +123,8 @@ def measured(artifact):
 
 def test_an_artifacts_files_are_written_with_its_verdicts(tmp_path):
     artifact = artifact_at("demo", "momentumrnn_table11")
-    write_inputs(tmp_path, artifact, summary=summary_of(artifact, measured(artifact)))
+    for run in artifact.runs:
+        make_run(tmp_path, artifact.configuration, run, **measured(artifact)(run))
     judged = {"kind": "better", "task": "mnist", "metric": "test_accuracy", "verdict": "contradicted"}
     judged |= {"subject": "adam_lstm-n32", "reference": "lstm-n32", "against_table": "false"}
     verdicts = tmp_path / artifact.configuration.paths.verdicts(artifact.name)

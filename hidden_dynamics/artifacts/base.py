@@ -24,7 +24,6 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
 
 Models = Annotated[list[str], Field(min_length=1)]
-ABOVE_CAPTION = "Rows above the caption"  # the entry of a figure's PNG from which the page crops it
 
 
 class ArtifactSettings(Entry):
@@ -54,9 +53,8 @@ class Artifact(ABC):
 
     Attributes:
         form: whether it is a table (csv, md, tex, html) or a figure (pdf, png).
-        summarised: whether it shows runs through their summary (hidden_dynamics.results.summary).
-        averaged: whether it shows their curves, averaged over seeds (hidden_dynamics.results.curves).
-        run_files: the files of its runs that it reads beside the summary.
+        summarised: whether it shows runs by their records (hidden_dynamics.results.summary).
+        run_files: the files of its runs that it reads beside run.json.
         measured: what is measured for it: "costs", "features", or nothing. Artifacts whose settings agree in
             `measured_by` share a measurement.
         measurement: the artifact under whose name that measurement is: the first of those that share it.
@@ -73,7 +71,6 @@ class Artifact(ABC):
     Settings: ClassVar[type[ArtifactSettings]] = ArtifactSettings
     form: ClassVar[Literal["table", "figure"]] = "figure"
     summarised: ClassVar[bool] = False
-    averaged: ClassVar[bool] = False
     run_files: ClassVar[tuple[str, ...]] = ()
     measured: ClassVar[Literal["costs", "features"] | None] = None
     measured_by: ClassVar[tuple[str, ...]] = ()
@@ -93,7 +90,8 @@ class Artifact(ABC):
         """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
 
     def draw(self, sources: Any) -> Any:
-        """The table (hidden_dynamics.artifacts.tables.Table) or figure (matplotlib's) made of its sources.
+        """The table (hidden_dynamics.artifacts.tables.Table) or figure (of
+        hidden_dynamics.artifacts.sheet.page) made of its sources.
 
         Unless a kind says how, by `draw(artifact, sources)` of its module, or of `drawing` in its package. Of what is
         left out there is an empty one, which says so.
@@ -166,27 +164,20 @@ class Artifact(ABC):
     # What it is made of.
 
     def inputs(self) -> dict[str, str]:
-        """Its files beside those of runs, by name: summary, curves, costs, features, maps."""
+        """Its files beside those of runs, by name: costs, features, maps."""
         paths, files = self.configuration.paths, {}
         if self.is_left_out:
             return files
-        if self.summarised or self.averaged:
-            files["summary"] = paths.summary(self.name)
-        if self.averaged:
-            files["curves"] = paths.curves(self.name)
         if self.measured == "costs":
             files["costs"] = paths.costs(self.measurement)
         if self.measured == "features":
             files |= {"features": paths.features(self.measurement), "maps": paths.maps(self.measurement)}
         return files
 
-    def gathered(self) -> list[str]:
-        """Those of its files that are gathered from its runs where it is made."""
-        return [file for name, file in self.inputs().items() if name in ("summary", "curves")]
-
     def details(self) -> list[str]:
-        """The files of its runs that it reads beside the summary."""
-        return [f"{run.directory}/{file}" for run in (self.runs if self.run_files else ()) for file in self.run_files]
+        """The files of its runs that it reads."""
+        files = ("run.json", *self.run_files) if self.summarised else ()
+        return [f"{run.directory}/{file}" for run in (self.runs if files else ()) for file in files]
 
     def files(self) -> list[str]:
         """The paths of the rendered files."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.claims.verdict import COLUMNS, word
+from hidden_dynamics.claims.verdict import word
 from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import read_rows
 
@@ -26,7 +26,7 @@ Rows = Sequence[Mapping[str, str]]
 
 
 def verdicts_on(artifact: Artifact, root: Path) -> tuple[dict[str, str], ...]:
-    """The verdicts that mark a table's rows, also on comparisons that are judged with another artifact.
+    """The verdicts that mark a table's rows; none on comparisons that are judged with another artifact.
 
     Args:
         root: where the results directory is.
@@ -36,7 +36,7 @@ def verdicts_on(artifact: Artifact, root: Path) -> tuple[dict[str, str], ...]:
     """
     if artifact.form != "table" or not load_claims().about(artifact.name):
         return ()
-    return tuple(read_rows(root / artifact.configuration.paths.verdicts(artifact.name), COLUMNS))
+    return tuple(read_rows(root / artifact.configuration.paths.verdicts(artifact.name)))
 
 
 def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows) -> list[Record]:
@@ -54,9 +54,9 @@ def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows)
         variant = record["model"] if size in (None, "") else f"{record['model']}-n{size}"  # as the verdicts name it
         pairs = (row for row in about if _is_of_pair(row, variant, artifact.published.baseline))
         values = (row for row in about if row["kind"] == "value" and row["subject"] == variant)
-        values = (row for row in values if row["p_adjusted"] or not row["verdict"])
+        values = (row for row in values if row["p_adjusted"])
         found = {"verdict": next(pairs, None), "value_verdict": next(values, None)}
-        marked.append(record | {column: row and _text(row) for column, row in found.items()})
+        marked.append(record | {column: row and word(row) for column, row in found.items()})
     return marked
 
 
@@ -67,8 +67,3 @@ def _is_of_pair(row: Mapping[str, str], variant: str, baseline: str) -> bool:
         return False
     sides.remove(variant)
     return baseline in (sides[0], sides[0].rpartition("-")[0])
-
-
-def _text(row: Mapping[str, str]) -> str:
-    """The verdict, or with which artifact it is found: "judged with momentumrnn_table4"."""
-    return word(row) or f"judged with {row['judged_with']}"
