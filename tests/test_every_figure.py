@@ -95,7 +95,7 @@ def test_a_model_without_a_run_is_named(made, name):
     runs = made(name)
     model = runs.rows["summary"][-1]["model"]
     runs.rows["summary"] = [row for row in runs.rows["summary"] if row["model"] != model]
-    with refused(model, file=runs.root / runs.artifact.inputs()["summary"]):
+    with refused(model, file=runs.root / runs.artifact.configuration.paths.runs):
         runs.draw()
 
 
