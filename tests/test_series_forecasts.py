@@ -104,8 +104,7 @@ def test_features_are_called_as_the_dataset_calls_them(made):
 
 def test_datasets_name_the_features_that_their_modules_prepare(configured):
     datasets = configured().datasets
-    for name in ("ushcn", "ushcn_like", "ushcn_stations"):
-        assert datasets[name].features == list(ushcn.ELEMENTS)
+    assert datasets["ushcn"].features == list(ushcn.ELEMENTS)
     assert len(datasets["ornstein_uhlenbeck"].features) == ornstein_uhlenbeck.FEATURES
 
 

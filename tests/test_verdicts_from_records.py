@@ -47,7 +47,7 @@ ALPHA = round(1 - RULES["level"], 12)
 
 
 def made_up(configuration):
-    """About each run: around the printed numbers or away from them, close together or not; some learn nothing."""
+    """About each run: around the printed numbers or away from them, close together or not; some learn little."""
     artifacts = [artifact_named(configuration, name) for name in ARTIFACTS if "figure2" not in name]
 
     def level(run, metric):
@@ -59,12 +59,13 @@ def made_up(configuration):
     def about(run):
         own = np.random.default_rng([*run.task.encode(), *run.variant.encode()])
         noise = np.random.default_rng([*run.id.encode()])
-        width, shift, idle = own.choice([0.01, 0.06]), own.choice([0, 0, -0.4, 0.3]), own.random() < 0.12
+        width, shift, idle = own.choice([0.01, 0.06]), own.choice([0, 0, -0.4, 0.3]), own.random() < 0.25
         measured, naive = {run.spec["training"]["report"]["metric"]: 0.5, "train_loss": 0.1, "test_loss": 0.1}, {}
         for metric, best in NAIVE[run.spec["dataset"]].items():
             mean = best if idle else level(run, metric)
             errors = 1 - mean if metric == "test_accuracy" and not idle else 0.2 * mean
-            measured[metric] = float(mean + errors * (shift * (not idle) + width * noise.standard_normal()))
+            lead = own.uniform(0, 2) * width * (1 if metric == "test_accuracy" else -1)
+            measured[metric] = float(mean + errors * ((lead if idle else shift) + width * noise.standard_normal()))
             naive[metric] = {"best": best, "other": best * {"test_accuracy": 0.9}.get(metric, 1.1)}
         fall = np.exp(-np.arange(150) * own.choice([0.02, 0.03]) * (1 + 0.1 * noise.standard_normal()))
         return {
@@ -72,8 +73,8 @@ def made_up(configuration):
             "naive": naive,
             "losses": 0.1 + 2 * fall + 0.05 * noise.random(150),
             "gradients": np.exp(np.linspace(-4 * own.random(), 0, 12) + 0.1 * noise.random((3, 12))),
-            "parameters": int(own.integers(1000, 2000)),
-            "diverged_at": 5 if (run.model, run.seed) == ("sr_lstm", 3) else None,
+            "parameters": 1400 if run.model == "resnet" else 1000,
+            "diverged_at": 5 if run.seed == 3 and (run.model == "sr_lstm" or "mnist/lstm-n128" in run.id) else None,
         }
 
     return about
@@ -365,7 +366,9 @@ def test_every_verdict_follows_from_the_records(given):
     found = recomputed(given)
     rows = given.verdicts.loc[found.index]
     for name in ("estimate", "p", "p_adjusted", "tests"):
-        assert np.allclose(found[name].astype(float), pd.to_numeric(rows[name]), rtol=1e-6, equal_nan=True), name
+        assert np.allclose(found[name].astype(float), pd.to_numeric(rows[name]), rtol=1e-6, atol=0, equal_nan=True), (
+            name
+        )
     assert found.verdict.tolist() == rows.verdict.tolist()
     assert {*rows.kind} == {*TESTS} and {*found.verdict} == {"holds", "fails", "undecided"} and len(found) > 250
 

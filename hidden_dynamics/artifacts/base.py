@@ -90,7 +90,8 @@ class Artifact(ABC):
         """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
 
     def draw(self, sources: Any) -> Any:
-        """The table (hidden_dynamics.artifacts.tables.Table) or figure (matplotlib's) made of its sources.
+        """The table (hidden_dynamics.artifacts.tables.Table) or figure (of
+        hidden_dynamics.artifacts.sheet.page) made of its sources.
 
         Unless a kind says how, by `draw(artifact, sources)` of its module, or of `drawing` in its package. Of what is
         left out there is an empty one, which says so.

@@ -91,7 +91,7 @@ def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None
     first: dict[tuple, dict[str, str]] = {}
     for row in rows:
         row["counted"] = "false"
-        if row["verdict"] not in ("", NOT_RUN):
+        if row["verdict"] != NOT_RUN:
             pair = tuple(sorted((row["subject"], row["reference"]))) if KINDS[row["kind"]].symmetric else row["subject"]
             apart = row["metric"] if row["metric"] in (*TIMES, *MEMORIES) else ""
             if not row["subject"]:  # a ranking is one of a table's rows

@@ -17,6 +17,7 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages import claims_list
 from hidden_dynamics.pages.sections import papers_of, reported, section_of, stand_ins
 from hidden_dynamics.papers.claims import load_claims
+from hidden_dynamics.results import multiplicity
 from hidden_dynamics.results.rows import Row, read_rows
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -45,7 +46,7 @@ def index_page(configuration: Configuration, root: Path) -> str:
             verdicts=list(counts(claims)),
             judged=bool(claims_list.judged(claims)),
             in_a_sentence=claims_list.in_a_sentence(claims),
-            errors_in_a_sentence=claims_list.errors_in_a_sentence(claims),
+            errors_in_a_sentence=multiplicity.in_a_sentence(claims),
             definitions=load_claims().definitions,
         )
     )
