@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from raw import pack
@@ -130,24 +129,6 @@ def test_sets_are_read_one_after_another(small: Path):
     assert physionet2012.prepare(small, {"sets": ["b"]})["ids"].tolist() == list(NUMBERS["b"])
     coarse = physionet2012.prepare(small, {"quantisation": 0.7})
     assert coarse["times"].max() == np.float32(0.7)
-
-
-@pytest.mark.parametrize(
-    ("changes", "key"),
-    [
-        ({"sets": ["c"]}, "sets"),
-        ({"sets": ["b", "a"]}, "sets"),
-        ({"sets": ["a", "a"]}, "sets"),
-        ({"sets": []}, "sets"),
-        ({"sets": "a"}, "sets"),
-        ({"quantisation": 0}, "quantisation"),
-        ({"quantisation": "fine"}, "quantisation"),
-        ({"quantum": 0.1}, "quantum"),
-    ],
-)
-def test_a_wrong_setting_is_named(tmp_path: Path, changes: dict, key: str):
-    with refused("physionet2012", key=key):
-        physionet2012.prepare(tmp_path, changes)
 
 
 def test_the_registry_and_the_module_agree():

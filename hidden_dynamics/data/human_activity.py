@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data import tag_reports
-from hidden_dynamics.data.settings import whole_numbers
 from hidden_dynamics.data.streams import generator
 
 FILE = "ConfLongDemo_JSI.txt"
@@ -22,7 +22,7 @@ STEP = 10_000_000 // tag_reports.TICKS  # 100 ns in a tick
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """The arrays of `tag_reports`, of 25 sequences."""
-    whole_numbers("human_activity", settings, {})
+    typed(Entry, settings, "human_activity")  # none are known
     return parse(Path(raw, FILE).read_bytes())
 
 
@@ -52,7 +52,7 @@ def parse(content: bytes) -> dict[str, np.ndarray]:
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """Random arrays of the names and types that `prepare` gives, and of about their shapes."""
-    whole_numbers("human_activity", settings, {})
+    typed(Entry, settings, "human_activity")  # none are known
     random, length = generator(0, "stand-in"), REPORTS // SEQUENCES
     rows, tags = length * SEQUENCES, len(tag_reports.TAGS)
     times = np.cumsum(random.integers(1, 5, (SEQUENCES, length)), axis=1)  # 2.5 ticks apart, on average

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data.ragged import ragged
 from hidden_dynamics.data.ragged import stand_in as random_series
-from hidden_dynamics.data.settings import whole_numbers
 from hidden_dynamics.errors import UserError
 
 FILE = "small_chunked_sporadic.csv"
@@ -34,7 +34,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     Raises:
         UserError: the table has another number of rows or series.
     """
-    whole_numbers("ushcn", settings, {})
+    typed(Entry, settings, "ushcn")  # none are known
     path = Path(raw, FILE)
     table = pd.read_csv(path)
     values, masks = (table.filter(like=kind).to_numpy() for kind in ("Value_", "Mask_"))
@@ -52,5 +52,5 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """Random arrays of the names and types that `prepare` gives, and of about their shapes."""
-    whole_numbers("ushcn", settings, {})
+    typed(Entry, settings, "ushcn")  # none are known
     return random_series(SERIES, ROWS, len(ELEMENTS), END)
