@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import pandas as pd
 from pydantic import AfterValidator, Field
 
 from hidden_dynamics.configuration.reading import Entry, typed
@@ -49,6 +48,8 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 def parse(records: Iterable[bytes], outcomes: bytes, quantum: float = stay_records.QUANTUM) -> dict[str, np.ndarray]:
     """The arrays of a set of records, in any order, and of the table of their outcomes."""
+    import pandas as pd  # not for `stand_in`, which forecasts call where there is no pandas
+
     lines = b"".join(record.partition(b"\n")[2].rstrip(b"\n") + b"\n" for record in records)
     parameters = pd.CategoricalDtype([*stay_records.PARAMETERS, "RecordID"])
     table = pd.read_csv(

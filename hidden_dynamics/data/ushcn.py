@@ -11,7 +11,6 @@ It is a CSV table, `ID,Time,Value_0,...,Value_4,Mask_0,...,Mask_4`. Its times ar
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data.ragged import ragged
@@ -34,6 +33,8 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     Raises:
         UserError: the table has another number of rows or series.
     """
+    import pandas as pd  # not for `stand_in`, which forecasts call where there is no pandas
+
     typed(Entry, settings, "ushcn")  # none are known
     path = Path(raw, FILE)
     table = pd.read_csv(path)

@@ -8,7 +8,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 import torch
@@ -40,13 +40,6 @@ class StaySettings(Settings):
 
 
 Scores = Literal["averaged", "pooled"]
-
-
-class Affine(NamedTuple):
-    """Of the values of each feature, (D,) float64 each: (value - shift) / width is what a network sees."""
-
-    shift: np.ndarray
-    width: np.ndarray
 
 
 class PartlyObserved:
@@ -148,10 +141,6 @@ class IntensiveCare(PartlyObserved):
             the training part that is held out.
         device: where batches are made.
 
-    Attributes:
-        original: the rows in their own units.
-        affine: how they became `rows`.
-
     Raises:
         UserError: the series are too few.
     """
@@ -161,10 +150,9 @@ class IntensiveCare(PartlyObserved):
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: StaySettings, device: torch.device):
         self.settings = settings
         rows = Rows(*(arrays[name] for name in Rows._fields))
-        self.original = without_placeholders(rows) if settings.placeholders == "missing" else rows
-        self.affine = affine_of(self.original, settings.normalisation)
+        rows = without_placeholders(rows) if settings.placeholders == "missing" else rows
         parts = split(len(rows.lengths), settings.validation)
-        super().__init__(normalised(self.original, self.affine), parts, settings.zero_times, device)
+        super().__init__(normalised(rows, settings.normalisation), parts, settings.zero_times, device)
 
 
 @contextlib.contextmanager
@@ -211,23 +199,18 @@ def without_placeholders(rows: Rows) -> Rows:
     return rows._replace(mask=mask)
 
 
-def affine_of(rows: Rows, normalisation: str) -> Affine:
-    """What brings the observed values of each feature to [0, 1], over all series.
+def normalised(rows: Rows, by: str) -> Rows:
+    """Rows as networks see them: of each feature to [0, 1] over all series; 0 where nothing was observed.
 
     Args:
-        normalisation: "range", (x - min) / (max - min); "maximum", (x - min) / max, as released. Where a feature is
-            constant, or its maximum 0, it is divided by 1.
+        by: "range", (x - min) / (max - min); "maximum", (x - min) / max, as released. Where a feature is constant, or
+            its maximum 0, it is divided by 1.
     """
     seen = rows.mask.any(0)
     lows = np.where(seen, np.where(rows.mask, rows.values, np.inf).min(0, initial=np.inf), 0).astype(np.float64)
     highs = np.where(seen, np.where(rows.mask, rows.values, -np.inf).max(0, initial=-np.inf), 0).astype(np.float64)
-    widths = highs - lows if normalisation == "range" else highs
-    return Affine(lows, np.where(widths == 0, 1, widths))
-
-
-def normalised(rows: Rows, affine: Affine) -> Rows:
-    """Rows as networks see them, 0 where nothing was observed."""
-    values = (rows.values - affine.shift) / affine.width
+    widths = highs - lows if by == "range" else highs
+    values = (rows.values - lows) / np.where(widths == 0, 1, widths)
     return rows._replace(values=np.where(rows.mask, values, 0).astype(rows.values.dtype))
 
 
