@@ -140,23 +140,6 @@ def test_the_registry_and_the_module_agree():
     assert registry["intensive_care_stays"].originals == ("physionet2012",)
 
 
-def test_a_stand_in_is_like_a_set(monkeypatch: pytest.MonkeyPatch):
-    assert physionet2012.RECORDS == 4000
-    monkeypatch.setattr(physionet2012, "RECORDS", 400)
-    arrays = physionet2012.stand_in({"sets": ["a"]})
-    assert set(arrays) == ARRAYS and len(arrays["ids"]) == 400
-    assert len(arrays["times"]) == arrays["lengths"].sum() == pytest.approx(29_926, rel=0.01)
-    assert arrays["mask"].mean() == pytest.approx(0.143, abs=0.01)
-    assert arrays["died"].mean() == pytest.approx(0.14, abs=0.01)
-    first = np.cumsum(arrays["lengths"]) - arrays["lengths"]
-    assert (arrays["times"][first] == 0).all() and arrays["times"].max() <= 48
-    later = np.setdiff1d(np.arange(len(arrays["times"])), first)
-    assert (arrays["times"][later] > arrays["times"][later - 1]).all()
-    assert len(physionet2012.stand_in({"sets": ["a", "b"]})["ids"]) == 800
-    real = parse([record(1, "00:00,Age,54")], outcomes({1: 0}))
-    assert {name: array.dtype for name, array in arrays.items()} == {name: array.dtype for name, array in real.items()}
-
-
 @pytest.mark.slow
 @pytest.mark.mirror
 def test_both_sets_from_a_mirror(from_mirror):

@@ -87,6 +87,24 @@ def test_an_unknown_setting_is_named(module: ModuleType):
         module.prepare(Path("nowhere"), {"stride": 1})
 
 
+@pytest.mark.parametrize(
+    ("real", "generated", "series", "rows", "observed"),
+    [
+        (physionet2012, intensive_care_stays, 4000, 299_264, 0.143),
+        (human_activity, tagged_movements, 25, 164_830, 0.25),
+        (ushcn, ornstein_uhlenbeck, 1114, 350_665, 0.22),
+    ],
+)
+def test_a_stand_in_has_names_types_and_amount_of_the_real_arrays(real, generated, series, rows, observed):
+    arrays, like = real.stand_in({}), generated.prepare(Path("nowhere"), {})
+    assert {name: array.dtype for name, array in arrays.items()} == {
+        name: array.dtype for name, array in like.items() if not name.startswith("optimal")
+    }
+    assert len(arrays["ids"]) == series and len(arrays["times"]) == arrays["lengths"].sum()
+    assert len(arrays["times"]) == pytest.approx(rows, rel=0.01)
+    assert arrays["mask"].mean() == pytest.approx(observed, rel=0.1)
+
+
 # The splits
 
 

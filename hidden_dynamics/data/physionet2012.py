@@ -17,8 +17,7 @@ import numpy as np
 from pydantic import AfterValidator, Field
 
 from hidden_dynamics.configuration.reading import Entry, typed
-from hidden_dynamics.data import archives, stay_records
-from hidden_dynamics.data.streams import generator
+from hidden_dynamics.data import archives, ragged, stay_records
 
 RECORDS, ROWS = 4000, 75  # of a set; of a record, on average
 MEMBERS = "[0-9]*.txt"  # base names of records in an archive
@@ -69,19 +68,6 @@ def parse(records: Iterable[bytes], outcomes: bytes, quantum: float = stay_recor
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """Random arrays of the names and types that `prepare` gives, and of about their shapes."""
     chosen = typed(Settings, settings, "physionet2012")
-    random, records, features = generator(0, "stand-in"), RECORDS * len(chosen.sets), len(stay_records.PARAMETERS)
-    ticks = np.round(np.arange(60 * stay_records.HOURS + 1) / 60 / chosen.quantisation)
-    grid = np.unique(ticks)[1:] * chosen.quantisation
-    length = min(ROWS, len(grid))
-    times = np.zeros((records, length))
-    for record in range(records):
-        times[record, 1:] = np.sort(random.choice(grid, length - 1, replace=False, shuffle=False))
-    mask = random.random((records * length, features), np.float32) < 0.145
-    return {
-        "times": times.reshape(-1).astype(np.float32),
-        "values": np.where(mask, random.random(mask.shape, np.float32), np.float32(0)),
-        "mask": mask,
-        "lengths": np.full(records, length, np.int64),
-        "ids": np.arange(records, dtype=np.int64),
-        "died": np.arange(records) % 7 == 0,  # one in seven
-    }
+    records, parameters = RECORDS * len(chosen.sets), len(stay_records.PARAMETERS)
+    arrays = ragged.stand_in(records, ROWS * records, parameters, stay_records.HOURS, chosen.quantisation, share=0.12)
+    return arrays | {"died": np.arange(records) % 7 == 0}  # one in seven

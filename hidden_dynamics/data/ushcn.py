@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from hidden_dynamics.configuration.reading import Entry, typed
-from hidden_dynamics.data.ragged import ragged
-from hidden_dynamics.data.ragged import stand_in as random_series
+from hidden_dynamics.data import ragged
 from hidden_dynamics.errors import UserError
 
 FILE = "small_chunked_sporadic.csv"
@@ -42,7 +41,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     row, element = np.nonzero(masks)
     ticks = np.round(table["Time"].to_numpy() / TICK).astype(np.int64)
     ids = table["ID"].to_numpy().astype(np.int64)
-    arrays = ragged(ids[row], ticks[row], element, values[row, element], len(ELEMENTS), TICK)
+    arrays = ragged.ragged(ids[row], ticks[row], element, values[row, element], len(ELEMENTS), TICK)
     found = len(arrays["ids"]), len(arrays["times"])
     if found != (SERIES, ROWS):
         raise UserError(
@@ -54,4 +53,4 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """Random arrays of the names and types that `prepare` gives, and of about their shapes."""
     typed(Entry, settings, "ushcn")  # none are known
-    return random_series(SERIES, ROWS, len(ELEMENTS), END)
+    return ragged.stand_in(SERIES, ROWS, len(ELEMENTS), END)
