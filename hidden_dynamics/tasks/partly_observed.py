@@ -207,8 +207,8 @@ def normalised(rows: Rows, by: str) -> Rows:
             its maximum 0, it is divided by 1.
     """
     seen = rows.mask.any(0)
-    lows = np.where(seen, np.where(rows.mask, rows.values, np.inf).min(0, initial=np.inf), 0).astype(np.float64)
-    highs = np.where(seen, np.where(rows.mask, rows.values, -np.inf).max(0, initial=-np.inf), 0).astype(np.float64)
+    lows = np.where(seen, rows.values.min(0, where=rows.mask, initial=np.inf), 0).astype(np.float64)
+    highs = np.where(seen, rows.values.max(0, where=rows.mask, initial=-np.inf), 0).astype(np.float64)
     widths = highs - lows if by == "range" else highs
     values = (rows.values - lows) / np.where(widths == 0, 1, widths)
     return rows._replace(values=np.where(rows.mask, values, 0).astype(rows.values.dtype))
