@@ -10,6 +10,7 @@ from made import answer_of, curves_of, features_of, make_run, sources_of, summar
 from matplotlib.text import Text
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
+from hidden_dynamics.artifacts.kinds.curves import Curves
 from hidden_dynamics.configuration import Configuration, load, read_yaml
 from hidden_dynamics.configuration.runs import PREDICTIONS
 from hidden_dynamics.system.files import ROOT
@@ -46,7 +47,7 @@ class FigureRuns:
         measured = {"evaluations": [{"iteration": 10, "epoch": 1.0, **metrics}]} if metrics else {}
         whole = {run.id: measured | by_model.get((run.model, run.seed), {}) for run in self.artifact.cell_runs}
         self.rows = {"summary": summary_of(self.artifact, lambda run: whole[run.id])}
-        if self.artifact.averaged:
+        if isinstance(self.artifact, Curves):
             self.rows["curves"] = curves_of(self.artifact, seeds=len(self.artifact.configuration.seeds))
         if self.artifact.measured:
             models = dict.fromkeys(run.model for run in self.artifact.runs)

@@ -85,7 +85,8 @@ def section_of(artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], r
     path = (
         configuration.paths.table(artifact.name, "html") if table else configuration.paths.figure(artifact.name, "png")
     )
-    run_on = [task for task in artifact.tasks() if task not in configuration.left_out] if artifact.inputs() else []
+    is_made = artifact.inputs() or artifact.runs
+    run_on = [task for task in artifact.tasks() if is_made and task not in configuration.left_out]
     return Section(
         artifact=artifact,
         shown=table_of(root / path) if table else picture_of(root / path),
