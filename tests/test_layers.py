@@ -26,6 +26,7 @@ ORDER = [
 SUBJECTS = {
     *("adding.py", "copying.py", "images.py", "speech.py", "sporadic.py"),  # the data, and the task
     "statistics.py",  # of claims, and of curves
+    "curves.py",  # averaged, and drawn
     *("drawing.py", "notes.py"),  # of each kind of artifact; what several say is in artifacts/notes.py
 }
 

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import render
 import summarise
 from approved import approved
 from conftest import refused
@@ -295,17 +294,6 @@ def test_a_language_model_that_diverged_or_never_had_a_validation_loss(texts, co
 
 
 # The scripts
-
-
-def test_runs_are_gathered_where_the_summary_and_the_curves_are_sought(finished, figure, ended):
-    render.gather(figure, finished)
-    summary_file, curves_file = (finished / figure.inputs()[name] for name in ("summary", "curves"))
-    assert len(read_rows(summary_file, summary.COLUMNS)) == len(figure.cell_runs)
-    assert read_rows(curves_file, curves.COLUMNS)
-    assert {path.suffix for path in summary_file.parent.glob(".*")} == {".sha256"}  # nothing half-written is left
-    failed = ended(render.main, "--artifact", FIGURE, "--root", finished, "--config", '{"seeds": [7]}')
-    assert failed.code == 1 and failed.err.startswith("error: ") and failed.err.count("\n") == 1
-    assert "run snakemake again" in failed.err
 
 
 def test_all_is_every_configured_run(tmp_path, configuration, ended):
