@@ -34,7 +34,8 @@ from torch import Tensor  # noqa: E402
 from hidden_dynamics.data.speech import BINS  # noqa: E402
 from hidden_dynamics.measurements.interleaved import WARM_UP, processor  # noqa: E402
 from hidden_dynamics.models.ragged import CPU_SEGMENT, GPU_SEGMENT, segments, valid_steps  # noqa: E402
-from hidden_dynamics.models.recurrent import DTRIV, LSTM, MomentumDTRIV, MomentumLSTM  # noqa: E402
+from hidden_dynamics.models.recurrent.lstm import LSTM, MomentumLSTM  # noqa: E402
+from hidden_dynamics.models.recurrent.orthogonal import DTRIV, MomentumDTRIV  # noqa: E402
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork  # noqa: E402
 from hidden_dynamics.tasks.speech import SpeechPrediction  # noqa: E402
 

@@ -469,7 +469,7 @@ EDITS = [
     (FILTERS, MOMENTUM, "self.s * g", WITH_MOMENTUM, RECURRENT[1]),
     (FILTERS, "return j / (j + 3)", "return j / (j + 4)", RESTARTED, OF_RESTARTS),
     (FILTERS, "torch.rsqrt(m + self.eps)", "torch.rsqrt(m)", ADAM, None),
-    ("models/recurrent/lstm.py", "(FilteredCore):", "(FilteredCore):\n    changed = True\n", LSTMS, LSTM_TASKS),
+    ("models/recurrent/lstm.py", "(FilteredRNN):", "(FilteredRNN):\n    changed = True\n", LSTMS, LSTM_TASKS),
     (MODRELU, "torch.addmm(z, h, matrix, out=z)", "torch.addmm(z, h, matrix.t(), out=z)", ORTHOGONAL, OF_ORTHOGONAL),
     ("models/recurrent/trivialisation.py", "INTERVAL = 100", "INTERVAL = 50", ORTHOGONAL, OF_ORTHOGONAL),
     (KERNEL, "tl.maximum(tl.abs(z) + bias[None, :], 0.0)", "tl.abs(z)", ORTHOGONAL, OF_ORTHOGONAL),  # forward

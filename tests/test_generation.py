@@ -23,7 +23,7 @@ from torch import nn
 from hidden_dynamics.data import adding, prepared, text
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.language_model import LanguageModel, LanguageOutput
-from hidden_dynamics.models.recurrent import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM
+from hidden_dynamics.models.recurrent.lstm import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM
 from hidden_dynamics.results import generation
 from tools import generate
 
