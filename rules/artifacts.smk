@@ -1,4 +1,4 @@
-# A rule for each table and figure, by its name: it gathers the runs, judges the claims, and draws, in one process.
+# A rule for each table and figure, by its name: it judges the claims and draws, in one process.
 
 for name, artifact in ARTIFACTS.items():
 
@@ -8,7 +8,6 @@ for name, artifact in ARTIFACTS.items():
         input:
             unpack(lambda wildcards, artifact=artifact: sources_of(artifact)),
         output:
-            artifact.gathered(),
             [PATHS.verdicts(name)] if name in CLAIMED else [],
             artifact.files()[:-1],
             report(

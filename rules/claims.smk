@@ -7,7 +7,7 @@ rule render_claims:
         "published/claims.yaml",
     output:
         report(
-            PATHS.all_verdicts("csv"),
+            PATHS.all_verdicts,
             category="Claims",
             labels={"page": "verdicts", "scale": SETTINGS.scale},
             caption="../docs/report/claims.rst",

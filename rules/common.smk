@@ -62,10 +62,7 @@ def names(artifacts):
 
 def sources_of(artifact):
     """The files that an artifact is made of, by name: those of its runs, measurements, printed numbers."""
-    made_here = artifact.gathered()
-    files = {kind: file for kind, file in artifact.inputs().items() if file not in made_here}
-    gather = files_of if artifact.averaged else records_of
-    files |= {"runs": gather(artifact.runs) if made_here else [], "details": artifact.details()}
+    files = artifact.inputs() | {"runs": artifact.details()}
     if artifact.settings.published:
         files["published"] = f"published/{artifact.settings.published}"
     if artifact.name in CLAIMED:
@@ -94,10 +91,6 @@ def runs_of(wildcards):
 def records_of(runs):
     """What summaries are made of: a run's record, which holds the digests of its other files."""
     return [f"{run.directory}/run.json" for run in runs]
-
-
-def files_of(runs):
-    return [f"{run.directory}/{file}" for run in runs for file in ("run.json", "metrics.csv", "train_loss.npy")]
 
 
 def labels_of(artifact):

@@ -4,8 +4,8 @@
 rule render_index:
     input:
         rendered=[file for artifact in ARTIFACTS.values() for file in artifact.files()],
-        claims=PATHS.all_verdicts("csv"),
-        runs=PATHS.summary("all"),
+        claims=PATHS.all_verdicts,
+        runs=PATHS.all_runs,
         templates=sorted(map(str, Path("hidden_dynamics/pages/templates").iterdir())),
     output:
         PATHS.index,

@@ -5,7 +5,7 @@ rule summarise:
     input:
         records_of(RUNS.values()),
     output:
-        PATHS.summary("all"),
+        PATHS.all_runs,
     log:
         f"{PATHS.logs}/summarise.log",
     benchmark:

@@ -28,11 +28,10 @@ def gather_claims(configuration: Configuration, root: Path) -> None:
     """The verdicts on all claims, as a file."""
     paths, claims = configuration.paths, load_claims()
     names = artifacts_with_claims(configuration)
-    rows = [row for name in names for row in read_rows(root / paths.verdicts(name), COLUMNS)]
-    judged = [row for row in rows if not row["judged_with"]]
+    judged = [row for name in names for row in read_rows(root / paths.verdicts(name))]
     counted_once(judged, list(configuration.metrics))
     judged += verdicts_of_others(claims.of_others, judged, claims.definitions.alpha)
-    write_rows(root / paths.all_verdicts("csv"), COLUMNS, judged)
+    write_rows(root / paths.all_verdicts, COLUMNS, judged)
 
 
 if __name__ == "__main__":

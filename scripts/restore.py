@@ -17,7 +17,7 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from render import draw, gather, judge
+from render import draw, judge
 from render_claims import gather_claims
 
 from hidden_dynamics.artifacts import load_artifacts
@@ -53,10 +53,9 @@ def main() -> None:
 def draw_all(configuration: Configuration, root: Path) -> None:
     """The summary, the verdicts, and every table and figure."""
     rows = summary.rows_of(configuration, "all", all_runs(configuration), root)
-    write_rows(root / configuration.paths.summary("all"), summary.COLUMNS, rows)
+    write_rows(root / configuration.paths.all_runs, summary.COLUMNS, rows)
     artifacts, claimed = load_artifacts(configuration), artifacts_with_claims(configuration)
     for name, artifact in artifacts.items():
-        gather(artifact, root)
         if name in claimed:
             judge(artifact, root)
     gather_claims(configuration, root)

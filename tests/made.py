@@ -17,7 +17,7 @@ from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
-from hidden_dynamics.data import sporadic
+from hidden_dynamics.data import ragged
 from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.results import summary
 from hidden_dynamics.results.rows import write_rows
@@ -168,7 +168,7 @@ def make_run(
 
 def answer_of(run: Run) -> dict[str, np.ndarray]:
     """The arrays of predictions.npz, as the run's task has them."""
-    return courses_of(run) if "asked" in run.spec["task_settings"] else predictions_of(run)
+    return errors_of(run) if "asked" in run.spec["task_settings"] else predictions_of(run)
 
 
 def predictions_of(run: Run, features: int | None = None) -> dict[str, np.ndarray]:
@@ -185,8 +185,8 @@ def predictions_of(run: Run, features: int | None = None) -> dict[str, np.ndarra
     end = 4 * until / 3
     error = 0.5  # the standard deviation of the predicted means
     random = np.random.default_rng([run.seed, *run.model.encode()])
-    data = sporadic.stand_in(series, round(4 * end) * series, features, end)
-    rows, ids = sporadic.after(data, until, 3).ravel(), np.repeat(data["ids"], data["lengths"])
+    data = ragged.stand_in(series, round(4 * end) * series, features, end)
+    rows, ids = ragged.after(data, until, 3).ravel(), np.repeat(data["ids"], data["lengths"])
     about = {"id": ids, "time": data["times"], "mask": data["mask"]}
     about["value"] = np.where(data["mask"], _waves(ids, data["times"], features), np.float32(0))
     grid = np.linspace(0, end, 101, dtype=np.float32)
@@ -204,43 +204,12 @@ def predictions_of(run: Run, features: int | None = None) -> dict[str, np.ndarra
     return single | {"until": np.float64(until)}
 
 
-def courses_of(
-    run: Run, features: int = 41, until: float | None = None, end: float = 48.0, error: float = 0.05
-) -> dict[str, np.ndarray]:
-    """The arrays of predictions.npz of a run that interpolates or extrapolates: of waves, each feature observed now and
-    then, and of answers that are about right.
-
-    Args:
-        until: the last given row's hour; by default `end`, or half of it where the run's task extrapolates.
-        error: on the scale of training, the root of the mean squared error.
-    """
+def errors_of(run: Run) -> dict[str, np.ndarray]:
+    """The arrays of predictions.npz of a run that extrapolates: errors of about 0.05, hour by hour."""
     random = np.random.default_rng([run.seed, *run.task.encode(), *run.model.encode()])
-    extrapolates = run.spec["task_settings"].get("asked") == "extrapolation"
-    until = until or (end / 2 if extrapolates else end)
-    first = until if until < end else 0.0
-    edges = np.arange(first, end + 1)
-    counts = random.integers(30, 60, len(edges) - 1)
-    seen = np.random.default_rng(run.seed)  # the data are those of all models and tasks
-    times = np.concatenate([np.sort(seen.uniform(0, end, 40 + 10 * one)) for one in range(3)])
-    ids = np.repeat([132539, 132541, 132543], [40, 50, 60])
-    grid = np.linspace(first, end, 97)
-    course = np.stack([_waves(name, grid, features) for name in np.unique(ids)]) + 0.1 * random.standard_normal(
-        (3, 1, 1)
-    )
-    width = 0.1 + 0.3 * (grid >= 0.5 * end)[:, None]
-    arrays = {
-        "error_time": edges,
-        "error_sum": counts * error**2 * random.uniform(0.5, 1.5, len(counts)),
-        "row_time": times,
-        "row_value": _waves(ids, times, features),
-        "grid": grid,
-        "grid_mean": course,
-        "grid_low": course - width,
-        "grid_high": course + width,
-    }
-    single = {name: array.astype(np.float32) for name, array in arrays.items()}
-    single |= {"error_sum": arrays["error_sum"], "error_count": counts, "row_id": ids, "until": np.float64(until)}
-    return single | {"row_mask": seen.random((len(times), features)) < 0.4}
+    counts = random.integers(30, 60, 24)
+    sums = counts * 0.05**2 * random.uniform(0.5, 1.5, len(counts))
+    return {"error_time": np.arange(24, 49, dtype=np.float32), "error_sum": sums, "error_count": counts}
 
 
 def _waves(series: Any, times: np.ndarray, features: int) -> np.ndarray:

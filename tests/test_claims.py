@@ -14,10 +14,11 @@ from conftest import refused
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.claims import expand
 from hidden_dynamics.claims.expand import all_claims, smallest_p
+from hidden_dynamics.claims.kinds import TESTS
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.papers import claims as entries
-from hidden_dynamics.papers.claims import FILE, ClaimEntry, Margin, artifacts_with_claims, load_claims
+from hidden_dynamics.papers.claims import FILE, KINDS, ClaimEntry, Margin, artifacts_with_claims, load_claims
 
 ENTRIES = load_claims().claims
 MODELS = load().models
@@ -27,9 +28,8 @@ NOT_CLAIMED = {  # artifacts about which the papers say nothing that runs could 
     "momentumrnn_figure8",  # an example of a task
     *("momentumrnn_controls", "momentumrnn_contrasts"),  # not in the paper
     *("momentumrnn_momentum", "momentumrnn_adam", "acenode_attention"),  # verdicts of others
-    *("acenode_nfe", "acenode_forecasts"),  # not in the paper
     *("acenode_hyperparameters", "acenode_latent"),  # settings
-    *("acenode_patient", "acenode_released"),  # not in the paper
+    *("acenode_forecasts", "acenode_released"),  # not in the paper
     "acenode_figure4",  # a picture; its numbers are Table 5's
     "acenode_figure5",  # "smaller errors during almost the entire testing time" is read off row numbers
 }
@@ -45,12 +45,12 @@ def artifacts(configured):
 @pytest.fixture(scope="module")
 def claims(artifacts):
     """All claims at the paper's scale, by the artifact that they are judged with."""
-    return {name: claimed.here for name, claimed in all_claims(artifacts).items()}
+    return all_claims(artifacts)
 
 
 def claims_of(artifact) -> list:
     """The claims on an artifact, as if there were no other one."""
-    return all_claims({artifact.name: artifact})[artifact.name].here
+    return all_claims({artifact.name: artifact})[artifact.name]
 
 
 def changed(tmp_path: Path, change) -> Path:
@@ -121,9 +121,10 @@ def test_a_comparison_is_judged_once_and_names_all_that_say_it(claims, artifacts
     assert len(made) == len({claim.same for claim in made}) > 450
     pairs = [claim.test for claim in made if claim.kind == "better" and not claim.against_table]
     assert len(pairs) == len(set(pairs))
-    again = all_claims(artifacts)["momentumrnn_table13"].elsewhere
-    assert {other for _, other in again} == {"momentumrnn_table4"} and len(again) == 9
-    (first,) = (claim for claim in claims["momentumrnn_table4"] if claim.same == again[0][0].same)
+    there = {claim.same: claim for claim in claims["momentumrnn_table4"]}
+    again = [claim.same for claim in claims_of(artifacts["momentumrnn_table13"]) if claim.same in there]
+    assert len(again) == 9 and not there.keys() & {claim.same for claim in claims["momentumrnn_table13"]}
+    first = there[again[0]]
     assert first.entries == ("table4", "table13") and "Table 13, caption" in first.also
 
 
@@ -185,6 +186,14 @@ def test_a_model_of_the_user_s_own_takes_one_entry(artifacts, monkeypatch):
     assert [claim.id for claim in claims_of(artifacts["momentumrnn_table11"])] == [
         "mine:pmnist:test_accuracy:nag_lstm-128:lstm-128",
         "mine:pmnist:test_accuracy:nag_lstm-128:momentum_lstm-128",
+    ]
+
+
+def test_every_kind_has_a_test_and_an_entry_may_be_of_an_order_alone(artifacts, monkeypatch):
+    assert KINDS.keys() - {"ordering", "all"} == TESTS.keys()
+    stating(monkeypatch, artifact="momentumrnn_table11", kind="ranking")
+    assert [claim.id for claim in claims_of(artifacts["momentumrnn_table11"])] == [
+        f"mine:{task}:test_accuracy" for task in ("mnist", "pmnist")
     ]
 
 

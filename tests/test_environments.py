@@ -22,7 +22,7 @@ DIRECT = {Requirement(text).name for text in [*PROJECT["project"]["dependencies"
 NAMES = list(PROJECT["tool"]["hidden-dynamics"]["environments"])
 IMPORTED_AS = {"pillow": "PIL", "pydantic-core": "pydantic_core", "pyyaml": "yaml", "scikit-learn": "sklearn"}
 BROUGHT = {"torch": {"triton"}, "pydantic": {"pydantic_core"}}  # by a package that is named
-UNIMPORTED = {"data": {"tqdm"}, "speech": {"tqdm"}, "render": {"tabulate"}}  # pooch's progress bar, pandas' Markdown
+UNIMPORTED = {"data": {"tqdm"}, "speech": {"tqdm"}}  # pooch's progress bar
 
 
 def requirements(name):
@@ -155,8 +155,7 @@ def test_every_direct_dependency_is_imported_or_explained():
         else:
             commented = False
     unexplained = {name for name in DIRECT - explained if IMPORTED_AS.get(name, name) not in imports()}
-    assert unexplained == {"snakemake", "tabulate"}  # the one runs the project, the other makes pandas' Markdown
-    assert ".to_markdown(" in (ROOT / "hidden_dynamics/artifacts/tables.py").read_text(encoding="utf-8")
+    assert unexplained == {"snakemake"}  # it runs the project
 
 
 def test_what_an_environment_names_directly_is_a_dependency_of_the_project():

@@ -80,14 +80,9 @@ def test_what_is_measured_is_possible():
     assert {stay_records.PARAMETERS[place] for place in np.flatnonzero(unknown.any(axis=0))} == {"Height", "Weight"}
 
 
-def test_the_same_seed_draws_the_same_records():
-    few = stays.DEFAULTS | {"stays": 5}
-    records, died = stays.texts(few)
-    assert stays.texts(few) == (records, died) and stays.texts(few | {"seed": 1})[0] != records
-    text = records[0][1].decode().splitlines()
-    assert text[:2] == ["Time,Parameter,Value", "00:00,RecordID,1"] and text[2].startswith("00:00,Age,")
-    one, stand_in = stays.prepare(Path("nowhere"), {"stays": 5}), stays.stand_in({"stays": 5})
-    assert prepared.digest(one) == prepared.digest(stand_in)
+def test_the_same_seed_draws_the_same_stays():
+    digests = [prepared.digest(stays.prepare(Path("nowhere"), {"stays": 5, "seed": seed})) for seed in (0, 0, 1)]
+    assert digests[0] == digests[1] != digests[2]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,6 @@ def test_a_figure_of_nothing_else_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("name", "leave_out", "panels"),
     [
-        ("acenode_nfe", "svhn", 4),
         ("momentumrnn_figure3", "mnist", 4),
         ("momentumrnn_figure4", "adding", 1),
         ("momentumrnn_figure7", "ptb", 8),

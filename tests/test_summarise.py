@@ -324,5 +324,5 @@ def test_all_is_every_configured_run(tmp_path, configuration, ended):
     for run in runs:
         make_run(tmp_path, configuration, run)
     assert ended(summarise.main, "--root", tmp_path, "--config", '{"seeds": [0, 1, 2]}').code == 0
-    rows = read_rows(tmp_path / configuration.paths.summary("all"))
+    rows = read_rows(tmp_path / configuration.paths.all_runs)
     assert [row["directory"] for row in rows] == [run.directory for run in runs]

@@ -1,6 +1,7 @@
 """The meaning of an artifact, as a digest: where it changes, the artifact is made again."""
 
 import hashlib
+import importlib
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -31,11 +32,10 @@ def _drawing(artifact: Artifact) -> list[str]:
     """The definition that `Artifact.draw` imports by its name; none of a kind that draws by itself."""
     if type(artifact).draw is not Artifact.draw:
         return []
-    return [
-        "hidden_dynamics.artifacts.left_out.draw"
-        if artifact.is_left_out
-        else f"{type(artifact).__module__}.drawing.draw"
-    ]
+    if artifact.is_left_out:
+        return ["hidden_dynamics.artifacts.left_out.draw"]
+    module = type(artifact).__module__
+    return [f"{module}.draw" if hasattr(importlib.import_module(module), "draw") else f"{module}.drawing.draw"]
 
 
 def meaning_of_all(configuration: Configuration, code: Iterable[str]) -> str:

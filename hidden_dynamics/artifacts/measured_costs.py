@@ -3,18 +3,21 @@
 import math
 from collections.abc import Mapping, Sequence
 from statistics import median
+from typing import TYPE_CHECKING
 
-from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts
-from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.artifacts.base import SideBySide
 from hidden_dynamics.artifacts.tables import ABSENT
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.results.departures import data_text, listed, original_of
 
+if TYPE_CHECKING:
+    from hidden_dynamics.artifacts.sources import Sources
+
 Rows = Sequence[Mapping[str, str]]
 
 
-def measured_costs(sources: Sources) -> list[dict[str, str]]:
+def measured_costs(sources: "Sources") -> list[dict[str, str]]:
     """The costs of an artifact's models, a row for each model and quantity: `summarised` over the processes.
 
     Raises:
@@ -59,7 +62,7 @@ def as_number(text: str) -> float:
     return float(text) if text else math.nan
 
 
-def published_ratio(artifact: MeasuredCosts, cell: Cell, quantity: str) -> tuple[float, float]:
+def published_ratio(artifact: SideBySide, cell: Cell, quantity: str) -> tuple[float, float]:
     """The printed number of a model and its ratio to the baseline's; NaN where the paper has none."""
     printed = [
         artifact.number(cell._replace(model=model), quantity) for model in (cell.model, artifact.published.baseline)
@@ -76,7 +79,7 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:.{max(digits - 1 - magnitude, 0)}f}"
 
 
-def machine_notes(artifact: MeasuredCosts, costs: Rows) -> list[str]:
+def machine_notes(artifact: SideBySide, costs: Rows) -> list[str]:
     """The machine and the data that the costs were measured on."""
     first = costs[0]
     threads = f"{first['threads']} CPU thread{'s' if first['threads'] != '1' else ''}"

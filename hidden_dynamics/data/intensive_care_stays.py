@@ -6,8 +6,6 @@ The severity s reverts to a stay's own s_0, which is standard normal, and has va
 measured at whole hours, as its normal value plus what severity adds to it, a difference from stay to stay, and noise;
 the sicker, the more often. The patient dies if the mean severity of the 48 hours and a further unknown exceed what
 leaves the share `deaths`. So a few measurements tell much about the outcome, and about the next ones, but never all.
-
-The stays are written as records of the challenge and read from them, as downloaded data is: see `stay_records`.
 """
 
 from pathlib import Path
@@ -65,35 +63,23 @@ BOUNDS = (  # of what an instrument or a scale can show, and where there is none
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Draw the stays.
-
-    Args:
-        raw: not used: the stays are generated.
-        settings: `DEFAULTS`, changed.
-
-    Returns:
-        The arrays of `stay_records`.
+    """Draw the arrays of `stay_records`.
 
     Raises:
         UserError: a setting is unknown or out of range.
     """
     chosen = _checked(settings)
-    records, outcomes = texts(chosen)
-    return stay_records.parse(records, "intensive_care_stays", outcomes, "outcomes of intensive_care_stays")
+    random = generator(chosen["seed"], "intensive_care_stays")
+    severity = severities(random, chosen["stays"])
+    died = outcomes(random, severity, chosen)
+    records = [_record(random, of_stay, chosen) for of_stay in severity]
+    ids = np.repeat(1 + np.arange(len(records)), [len(hours) for hours, _, _ in records])
+    return stay_records.stays(ids, *map(np.concatenate, zip(*records, strict=True))) | {"died": died}
 
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """The arrays themselves: they are made of nothing else."""
     return prepare(Path(), settings)
-
-
-def texts(settings: dict[str, Any]) -> tuple[list[tuple[str, bytes]], bytes]:
-    """The records, base name and content of each, and the table of their outcomes."""
-    random = generator(settings["seed"], "intensive_care_stays")
-    severity = severities(random, settings["stays"])
-    died = outcomes(random, severity, settings)
-    records = [_record(random, 1 + stay, severity[stay], settings) for stay in range(settings["stays"])]
-    return records, stay_records.write_outcomes(dict(enumerate(died, 1)))
 
 
 def severities(random: np.random.Generator, stays: int) -> np.ndarray:
@@ -120,9 +106,9 @@ def outcomes(random: np.random.Generator, severity: np.ndarray, settings: dict[s
 
 
 def _record(
-    random: np.random.Generator, identity: int, severity: np.ndarray, settings: dict[str, Any]
-) -> tuple[str, bytes]:
-    """The record of a stay; `severity` is (49,)."""
+    random: np.random.Generator, severity: np.ndarray, settings: dict[str, Any]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Hours, parameters (places in `PARAMETERS`) and values of a stay's measurements; `severity` is (49,)."""
     share = settings["visits"] / len(severity)
     visits = random.random(len(severity)) < np.clip(share * (1 + 0.3 * severity), 0.3 * share, 1)
     visits[0] = True
@@ -134,13 +120,13 @@ def _record(
     values = np.clip(values, *[[bound.get(name, none) for name in MEASURES] for bound, none in BOUNDS])
     shares = [measure.share for measure in MEASURES.values()]
     hours, measures = np.nonzero((random.random(values.shape) < shares) & visits[:, None])
-    names = list(MEASURES)
     described = _descriptors(random, severity.mean())
-    return stay_records.write(
-        identity,
-        [0] * len(described) + (60 * hours).tolist(),
-        [*described, *(names[measure] for measure in measures)],
-        [*described.values(), *values[hours, measures].round(2).tolist()],
+    places = np.array([stay_records.PARAMETERS.index(name) for name in (*described, *MEASURES)])
+    at_admission = np.arange(len(described))
+    return (
+        np.concatenate([np.zeros(len(described)), hours]),
+        places[np.concatenate([at_admission, len(described) + measures])],
+        np.concatenate([list(described.values()), values[hours, measures].round(2)]),
     )
 
 

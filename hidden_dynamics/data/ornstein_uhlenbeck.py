@@ -7,8 +7,6 @@ Both revert to 0, start in the stationary distribution and have variance 1 in it
 measurement noise e_i or, where `noise` is 0, as it is. The idea is the double Ornstein-Uhlenbeck process of
 GRU-ODE-Bayes (De Brouwer et al., NeurIPS 2019), whose means differ from series to series; these do not,
 so that the conditional distribution of what is to be predicted is Gaussian, and a Kalman filter gives it.
-
-The series are written as the CSV table of `sporadic` and read from it, as downloaded data is.
 """
 
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hidden_dynamics.data import sporadic
+from hidden_dynamics.data import ragged
 from hidden_dynamics.data.settings import with_defaults, within
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
@@ -34,18 +32,14 @@ DEFAULTS: dict[str, Any] = {
 FEATURES = 2
 TARGETS = 3  # rows after `until` that are predicted: the first of them
 LEAST = TARGETS + 1  # rows that a series must have there: more than three, as USHCN's have
-STEP = 10**-sporadic.DECIMALS
+STEP = 0.1  # of the times at which they may be observed
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """Draw the series.
 
-    Args:
-        raw: not used: the series are generated.
-        settings: `DEFAULTS`, changed.
-
     Returns:
-        The arrays of `sporadic`, with two features, and what the optimal predictor says of the targets:
+        The arrays of `ragged`, with two features, and what the optimal predictor says of the targets:
         `optimal_means` and `optimal_variances`, (series, 3, 2), float64, at `optimal_times`, (series, 3). A series that
         has too few rows to be predicted is drawn anew under another id, so the ids have gaps.
 
@@ -53,10 +47,9 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         UserError: a setting is unknown or out of range, or such series have nothing to predict.
     """
     chosen = _checked(settings)
-    text = sporadic.write(draw(chosen))
-    arrays = sporadic.parse(text, "ornstein_uhlenbeck", FEATURES)
+    arrays = draw(chosen)
     means, variances = optimal(arrays, chosen)
-    times = arrays["times"][sporadic.after(arrays, chosen["until"], TARGETS)]
+    times = arrays["times"][ragged.after(arrays, chosen["until"], TARGETS)]
     return arrays | {"optimal_means": means, "optimal_variances": variances, "optimal_times": times}
 
 
@@ -66,35 +59,36 @@ def stand_in(settings: dict) -> dict[str, np.ndarray]:
 
 
 def draw(settings: dict[str, Any]) -> dict[str, np.ndarray]:
-    """The arrays of `sporadic`, of as many series as the settings say."""
+    """The arrays of `ragged`, of as many series as the settings say."""
     count, parts = settings["series"], []
     while sum(len(part["ids"]) for part in parts) < count:
-        candidates = _candidates(generator(settings["seed"], "ornstein_uhlenbeck", len(parts)), settings)
-        rows = np.repeat(np.arange(count), candidates["lengths"])
-        late = np.bincount(rows[candidates["times"] > np.float32(settings["until"])], minlength=count)
+        drawn = _candidates(generator(settings["seed"], "ornstein_uhlenbeck", len(parts)), settings)
+        late = np.add.reduceat(
+            drawn["times"] > np.float32(settings["until"]), ragged.starts(drawn["lengths"]), dtype=int
+        )
         if not (late >= LEAST).any():
             raise UserError(
                 f"ornstein_uhlenbeck: of {count} series, none has {LEAST} rows after {settings['until']:g}; expected "
                 "a higher rate, or a later end",
                 key="rate",
             )
-        candidates["ids"] += count * len(parts)
-        parts.append(sporadic.selected(candidates, np.flatnonzero(late >= LEAST)))
-    whole = {name: np.concatenate([part[name] for part in parts]) for name in sporadic.NAMES}
-    return sporadic.selected(whole, np.arange(count))
+        drawn["ids"] += count * len(parts)
+        parts.append(ragged.selected(drawn, np.flatnonzero(late >= LEAST)))
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in ragged.NAMES}
+    return ragged.selected(whole, np.arange(count))
 
 
 def optimal(arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of the targets, given all that was observed of the series until `until`: a Kalman filter.
 
     Args:
-        arrays: those of `sporadic`.
+        arrays: those of `ragged`.
         settings: with which they were drawn.
 
     Returns:
         means and variances of the observations (series, 3, 2), float64, measurement noise included.
     """
-    targets = sporadic.after(arrays, settings["until"], TARGETS)
+    targets = ragged.after(arrays, settings["until"], TARGETS)
     mean, covariance, last = _filtered(arrays, settings)
     means, variances = np.empty((2, len(mean), TARGETS, FEATURES))
     for place, rows in enumerate(targets.T):
@@ -129,7 +123,7 @@ def _moved(
 
 def _filtered(arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean (series, 2) and covariance (series, 2, 2) of each series at its last row until `until`, and its time."""
-    count, first = len(arrays["ids"]), sporadic.starts(arrays["lengths"])
+    count, first = len(arrays["ids"]), ragged.starts(arrays["lengths"])
     mean, last = np.zeros((count, FEATURES)), np.zeros(count)
     covariance = np.tile(stationary(settings), (count, 1, 1))
     for place in range(arrays["lengths"].max()):
@@ -156,7 +150,7 @@ def _seen(
 
 
 def _candidates(random: np.random.Generator, settings: dict[str, Any]) -> dict[str, np.ndarray]:
-    """The arrays of `sporadic`, whatever is observed of a series."""
+    """The arrays of `ragged` of all series of which anything is observed."""
     count, grid = settings["series"], round(settings["end"] / STEP) + 1
     kept, spread = _moved(np.ones((1, FEATURES)), np.zeros((1, FEATURES, FEATURES)), np.array([STEP]), settings)
     paths = random.standard_normal((grid, count, FEATURES)) @ np.linalg.cholesky(spread[0]).T
@@ -164,16 +158,8 @@ def _candidates(random: np.random.Generator, settings: dict[str, Any]) -> dict[s
     for place in range(1, grid):
         paths[place] += kept * paths[place - 1]
     measured = paths + settings["noise"] * random.standard_normal(paths.shape)
-    mask = (random.random(paths.shape) < settings["rate"] * STEP).swapaxes(0, 1)
-    series, tenths = np.nonzero(mask.any(axis=2))
-    mask = mask[series, tenths]
-    return {
-        "times": (tenths * STEP).round(sporadic.DECIMALS).astype(np.float32),
-        "values": np.where(mask, measured[tenths, series], 0).astype(np.float32),
-        "mask": mask,
-        "lengths": np.bincount(series, minlength=count),
-        "ids": np.arange(count),
-    }
+    tenths, series, feature = places = np.nonzero(random.random(paths.shape) < settings["rate"] * STEP)
+    return ragged.ragged(series, tenths, feature, measured[places], FEATURES, STEP)
 
 
 def _checked(settings: dict) -> dict[str, Any]:

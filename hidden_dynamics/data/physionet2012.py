@@ -1,21 +1,28 @@
 """PhysioNet 2012: the first 48 hours of stays in intensive care, and who died (ACE-NODE, Sections 4.3 and 4.4).
 
 Sets A and B of the PhysioNet/CinC challenge of 2012, 4,000 records each, as Latent-ODE (Rubanova et al., NeurIPS 2019)
-reads them: see `stay_records`. ACE-NODE classifies set A, and interpolates and extrapolates both.
+reads them. ACE-NODE classifies set A, and interpolates and extrapolates both.
+
+A record is a file `<id>.txt` with the header `Time,Parameter,Value`, the line `00:00,RecordID,<id>`, and then a line
+for each measurement: time since admission (hh:mm, until 48:00), parameter and value. The outcomes of a set of records
+are a CSV table with a line for each.
 """
 
+import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from hidden_dynamics.data import archives, stay_records
 from hidden_dynamics.data.settings import with_defaults, within
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 
-SETS = ("a", "b")
 RECORDS, ROWS = 4000, 75  # of a set; of a record, on average
+MEMBERS = "[0-9]*.txt"  # base names of records in an archive
 DEFAULTS: dict[str, Any] = {
     "sets": ["a"],  # which of the two
     "quantisation": stay_records.QUANTUM,  # hours
@@ -23,27 +30,32 @@ DEFAULTS: dict[str, Any] = {
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Read archives and outcomes in the directory `raw`.
-
-    Args:
-        raw: the directory of set-<set>.tar and Outcomes-<set>.txt.
-        settings: `DEFAULTS`, changed.
-
-    Returns:
-        The arrays of `stay_records`, of all sets together: 4,000 records of each.
-
-    Raises:
-        UserError: a setting is unknown or out of range, or a file is missing, damaged or not what it must be; the
-            message names it, in an archive too, and the line.
-    """
+    """The arrays of `stay_records`, of all sets together: 4,000 records of each."""
     chosen = _checked(settings)
-    parts = [_read(Path(raw), name, chosen["quantisation"]) for name in chosen["sets"]]
-    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    if (np.diff(whole["ids"]) <= 0).any():
-        place = int(np.argmax(np.diff(whole["ids"]) <= 0)) + 1
-        file = Path(raw, _archive(chosen["sets"][-1]))
-        raise UserError(f"{file}: expected ids above those of the other set, found {whole['ids'][place]}", file=file)
-    return whole
+    parts = []
+    for name in chosen["sets"]:
+        records = archives.fetched_members(Path(raw, f"set-{name}.tar"), MEMBERS)
+        outcomes = Path(raw, f"Outcomes-{name}.txt").read_bytes()
+        parts.append(parse((content for _, content in records), outcomes, chosen["quantisation"]))
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def parse(records: Iterable[bytes], outcomes: bytes, quantum: float = stay_records.QUANTUM) -> dict[str, np.ndarray]:
+    """The arrays of a set of records, in any order, and of the table of their outcomes."""
+    lines = b"".join(record.partition(b"\n")[2].rstrip(b"\n") + b"\n" for record in records)
+    parameters = pd.CategoricalDtype([*stay_records.PARAMETERS, "RecordID"])
+    table = pd.read_csv(
+        io.BytesIO(lines),
+        names=["time", "parameter", "value"],
+        dtype={"time": "category", "parameter": parameters, "value": np.float64},
+    )
+    hours = np.array([int(time[:2]) + int(time[3:]) / 60 for time in table["time"].cat.categories])
+    parameter, value = table["parameter"].cat.codes.to_numpy(), table["value"].to_numpy()
+    first = parameter == stay_records.ADMISSION  # of its record, whose id is the value
+    ids = value[first].astype(np.int64)[np.cumsum(first) - 1]
+    arrays = stay_records.stays(ids, hours[table["time"].cat.codes], parameter, value, quantum)
+    died = pd.read_csv(io.BytesIO(outcomes), index_col="RecordID")["In-hospital_death"]
+    return arrays | {"died": died.loc[arrays["ids"]].to_numpy() == 1}
 
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
@@ -65,25 +77,6 @@ def stand_in(settings: dict) -> dict[str, np.ndarray]:
         "ids": np.arange(records, dtype=np.int64),
         "died": np.arange(records) % 7 == 0,  # one in seven
     }
-
-
-def _archive(name: str) -> str:
-    return f"set-{name}.tar"
-
-
-def _read(raw: Path, name: str, quantum: float) -> dict[str, np.ndarray]:
-    archive, outcomes = raw / _archive(name), raw / f"Outcomes-{name}.txt"
-    try:
-        table = outcomes.read_bytes()
-    except FileNotFoundError:
-        raise UserError(
-            f"{outcomes}: there is no such file; fetch it first (scripts/fetch.py)", file=outcomes
-        ) from None
-    records = archives.fetched_members(archive, stay_records.MEMBERS)
-    arrays = stay_records.parse(records, str(archive), table, str(outcomes), quantum)
-    if len(arrays["ids"]) != RECORDS:
-        raise UserError(f"{archive}: expected {RECORDS:,} records, found {len(arrays['ids']):,}", file=archive)
-    return arrays
 
 
 def _checked(settings: dict) -> dict[str, Any]:

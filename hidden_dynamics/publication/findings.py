@@ -11,7 +11,7 @@ from hidden_dynamics.artifacts.kinds.forest import IDLE, Comparison, Forest, dep
 from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNDECIDED, plain
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.publication.command import command_of
-from hidden_dynamics.results.multiplicity import discoveries
+from hidden_dynamics.results.multiplicity import in_a_sentence
 from hidden_dynamics.results.rows import Row
 
 TEMPLATE = Path(__file__).parent / "templates" / "findings.md.j2"
@@ -19,7 +19,7 @@ CONTROLLED = "contrast_figure"  # the kind that sets momentum beside controls: n
 OF_CONTROLS = (
     "Each filter is set beside a control, with the same scale of its input and no momentum: no claim of the paper."
 )
-OF_CAPTIONS = "What departs from the paper’s setup stands in the figure’s caption."
+OF_CAPTIONS = "What departs from the paper’s setup stands in the figure’s notes."
 
 
 def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping[str, Artifact]) -> str:
@@ -40,21 +40,8 @@ def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping
     return template.render(
         command=command_of(configuration),
         scale=configuration.scale_name,
-        overall=_overall(claims),
+        overall=in_a_sentence(claims),
         questions=questions,
-    )
-
-
-def _overall(claims: Sequence[Row]) -> str:
-    found = discoveries(claims)
-    if not found.tests:
-        return "No claim is tested at this scale."
-    if not found.decided:
-        return f"None of the {found.tests} tests that count is decided."
-    return (
-        f"{found.decided} of the {found.tests} tests that count are decided, each adjusted within its family: "
-        f"{found.survive} of them survive one adjustment over all (Holm), and all are found at a false discovery rate "
-        f"of at most {100 * found.rate:.2g} % (Benjamini and Hochberg)."
     )
 
 

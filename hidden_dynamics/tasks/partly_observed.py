@@ -22,10 +22,15 @@ from hidden_dynamics.tasks import naive_scores
 
 SPLIT_SEED, TRAINED_ON = 42, 0.8  # of the released code, whatever the seed of a run
 EVALUATION_SEED = 0
-PLACEHOLDER = -1.0  # PhysioNet's for a description of a patient that is unknown
+PLACEHOLDER, DESCRIPTORS = -1.0, 5  # PhysioNet's for what is unknown of a patient, in its first parameters alone
 NORMALISATIONS = {"range": True, "maximum": False}
 WITHOUT_DIVERGENCE, GROWTH = 10, 0.99  # epochs, and by which factor per epoch what is missing shrinks
 SCORES = ("averaged", "pooled")
+STAYS = {
+    "placeholders": ("missing", "values"),
+    "normalisation": tuple(NORMALISATIONS),
+    "zero_times": ("kept", "dropped"),
+}
 
 
 class Affine(NamedTuple):
@@ -83,12 +88,6 @@ class PartlyObserved:
     def test_set(self) -> dict[str, int | None]:
         return naive_scores.test_set(len(self.parts["test"]))
 
-    def keep(self, share: float) -> float:
-        counts = {name: math.ceil(share * len(part)) for name, part in self.parts.items() if name != "train"}
-        kept = max(count / len(self.parts[name]) for name, count in counts.items())
-        self.parts = self.parts | {name: self.parts[name][:count] for name, count in counts.items()}
-        return kept
-
     def part(self, name: str) -> SeriesBatch:
         """The series of a part, as one batch."""
         return self._batch(self.parts[name]).to(self.device)
@@ -130,6 +129,39 @@ class PartlyObserved:
         raise NotImplementedError
 
 
+class IntensiveCare(PartlyObserved):
+    """A task on patients in intensive care, in their first 48 hours: PhysioNet 2012 and what stands in for it.
+
+    Args:
+        arrays: those of hidden_dynamics.data.physionet2012, D features.
+        settings: `placeholders`, whether -1 counts as "missing", or among "values"; `normalisation`, by the "range" of
+            a feature or its "maximum", over all series; `zero_times`, "kept" or "dropped"; `validation`, the share of
+            the training part that is held out; and the task's own.
+        device: where batches are made.
+
+    Attributes:
+        original: the rows in their own units.
+        affine: how they became `rows`.
+
+    Raises:
+        UserError: a setting is missing, unknown or out of its range, or the series are too few.
+    """
+
+    def __init__(
+        self,
+        arrays: Mapping[str, np.ndarray],
+        settings: Mapping[str, Any],
+        own: Mapping[str, tuple],
+        device: torch.device,
+    ):
+        self.settings = checked(settings, STAYS | own)
+        rows = Rows(*(arrays[name] for name in Rows._fields))
+        self.original = without_placeholders(rows) if settings["placeholders"] == "missing" else rows
+        self.affine = affine_of(self.original, settings["normalisation"])
+        parts = split(len(rows.lengths), settings["validation"])
+        super().__init__(normalised(self.original, self.affine), parts, settings["zero_times"], device)
+
+
 @contextlib.contextmanager
 def drawn_anew(device: torch.device) -> Iterator[None]:
     """Within it, torch's generators start anew, and afterwards they are where they were.
@@ -168,8 +200,10 @@ def divergence_weight(epoch: int) -> float:
 
 
 def without_placeholders(rows: Rows) -> Rows:
-    """Rows in which -1 is not observed."""
-    return rows._replace(mask=rows.mask & (rows.values != PLACEHOLDER))
+    """Rows in which a descriptor of -1 is not observed."""
+    mask = rows.mask.copy()
+    mask[:, :DESCRIPTORS] &= rows.values[:, :DESCRIPTORS] != PLACEHOLDER
+    return rows._replace(mask=mask)
 
 
 def affine_of(rows: Rows, normalisation: str) -> Affine:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from hidden_dynamics.configuration import known
 from hidden_dynamics.data import folds
-from hidden_dynamics.data.sporadic import after
+from hidden_dynamics.data.ragged import after
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
 from hidden_dynamics.tasks import naive_scores
@@ -40,7 +40,7 @@ class SporadicForecasting:
     Trained on whole series. Evaluated on series of which only rows until then are given, all of a split as one batch.
 
     Args:
-        arrays: those of hidden_dynamics.data.sporadic, D features; where the best possible predictor is known,
+        arrays: those of hidden_dynamics.data.ragged, D features; where the best possible predictor is known,
             optimal_means and optimal_variances (series, targets, D) of its answers at optimal_times (series, targets).
         settings: `until`, the time of the last rows that are given; `targets`, how many rows of each series after it
             are to be predicted; `fold`, "by_seed", where seed k has the k-th of the random splits
@@ -109,12 +109,6 @@ class SporadicForecasting:
     @property
     def test_set(self) -> dict[str, int | None]:
         return naive_scores.test_set(len(self.parts["test"]))
-
-    def keep(self, share: float) -> float:
-        counts = {name: math.ceil(share * len(self.parts[name])) for name in ("validation", "test")}
-        kept = max(count / len(self.parts[name]) for name, count in counts.items())
-        self.parts = self.parts | {name: self.parts[name][:count] for name, count in counts.items()}
-        return kept
 
     def predictions(self, network: nn.Module) -> dict[str, np.ndarray]:
         """The network's answers on the test part, as `hidden_dynamics.results.run_files.RunFiles.predictions` has them.

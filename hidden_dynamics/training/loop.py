@@ -250,11 +250,11 @@ def _mean_evaluations(counts: list[tuple[int, int]]) -> dict[str, float]:
 def _check(spec: dict[str, Any], network: nn.Module) -> None:
     """Refuse to average points on a manifold, or coordinates whose base changes (their mean is no weight of such a
     network), and to train parts in turn where there are none."""
-    training, name = spec["training"], spec["core"] or spec["network"]
+    training = spec["training"]
     if training.get("averaging") is not None and set(network.parameter_groups()) != {"main"}:
         raise UserError(
-            f"task {spec['task']}: training.averaging: {name} has weights that cannot be averaged (an orthogonal "
-            "matrix): set it to null."
+            f"task {spec['task']}: training.averaging: {spec['core'] or spec['network']} has weights that cannot be "
+            "averaged (an orthogonal matrix): set it to null."
         )
     if training.get("alternating") and not hasattr(network, "parts"):
         raise UserError(f"task {spec['task']}: training.alternating: {spec['network']} has no parts to train in turn.")

@@ -16,7 +16,7 @@ from hidden_dynamics.artifacts.kinds.contrast_figure import ContrastFigure
 from hidden_dynamics.artifacts.kinds.contrast_table.differences import records_of
 from hidden_dynamics.artifacts.kinds.contrast_table.words import about_contrasts
 from hidden_dynamics.artifacts.notes import divergence_notes
-from hidden_dynamics.artifacts.sheet import DOTS_PER_INCH, STYLE, page
+from hidden_dynamics.artifacts.sheet import STYLE, page
 from hidden_dynamics.artifacts.sources import Sources
 
 MARKS = {  # how far below the middle of its row each difference is drawn, and its mark
@@ -47,7 +47,6 @@ def draw(artifact: ContrastFigure, sources: Sources) -> Figure:
         figure, body = page(
             artifact.settings, subtitle_of(configuration, summary), 8.8, 0.9 + 0.27 * len(records), notes, handles
         )
-        figure.set_dpi(DOTS_PER_INCH)  # of fewer dots text is narrower, and the longest label would be cut
         draw_rows(body.subplots(), records)
     return figure
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.figure_notes import task_title
 from hidden_dynamics.artifacts.kinds.contrast_table import Contrast, ContrastTable
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.claims.samples import Evidence, Runs, of_shared_seeds
@@ -63,7 +62,7 @@ def _record(artifact: ContrastTable, summary: Sequence[Row], contrast: Contrast)
         "artifact": artifact.name,
         "scale": configuration.scale_name,
         "task": task,
-        "task_title": task_title(configuration, rows) if rows else configuration.tasks[task].title,
+        "task_title": rows[0]["task_title"] if rows else configuration.tasks[task].title,
         "metric": contrast.metric,
         "size": rows[0]["size"] if rows else None,
         "paper_size": contrast.filter.size,

@@ -62,7 +62,7 @@ class Forest(Artifact):
         return []
 
     def inputs(self) -> dict[str, str]:
-        return {"claims": self.configuration.paths.all_verdicts("csv")}
+        return {"claims": self.configuration.paths.all_verdicts}
 
     def check(self, where: str) -> None:
         for model in (*self.settings.models, *self.settings.against):
