@@ -7,14 +7,13 @@ the 7 speakers whose names contain "sa". The usual roles of the other two sets a
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data import speech
-from hidden_dynamics.data.settings import whole_numbers
-from hidden_dynamics.data.timit_lists import describe_missing
 from hidden_dynamics.errors import UserError
 
 RATE = 16000
@@ -51,7 +50,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         UserError: `raw` is no such directory, speakers or sentences are missing, or a recording cannot be used; the
             message names them.
     """
-    whole_numbers("timit", settings, {})
+    typed(Entry, settings, "timit")  # none are known
     corpus = find_corpus(Path(raw))
     train = {
         name: sentences
@@ -59,8 +58,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         if "sa" not in name
     }
     others = _without_sa(_speakers(_child(corpus, "test")))
-    outside = {*others, *CORE_TEST.split(), *DEVELOPMENT.split()}
-    _check(corpus, "TRAIN", train, TRAIN_SPEAKERS, None, outside)
+    _check(corpus, "TRAIN", train, TRAIN_SPEAKERS)
     splits = {"train": train}
     for split, names in (("validation", CORE_TEST), ("test", DEVELOPMENT)):
         wanted = sorted(names.split())
@@ -71,7 +69,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """Random arrays of the names, types and shapes that `prepare` gives; the mean length is the corpus's, 3.05 s."""
-    whole_numbers("timit", settings, {})
+    typed(Entry, settings, "timit")
     counts = {"train": TRAIN_SPEAKERS, "validation": len(CORE_TEST.split()), "test": len(DEVELOPMENT.split())}
     utterances = {split: SENTENCES * count for split, count in counts.items()}
     return speech.stand_in(utterances, lambda random, count: random.uniform(1.5, 4.6, count))
@@ -133,23 +131,19 @@ def _without_sa(speakers: Speakers) -> Speakers:
     }
 
 
-def _check(
-    corpus: Path, part: str, speakers: Speakers, expected: int, absent: list[str] | None, others: Iterable[str] = ()
-) -> None:
-    """Refuse a copy that has not just the speakers and sentences that it must have; say which."""
-    if len(speakers) == expected and all(len(sentences) == SENTENCES for sentences in speakers.values()):
+def _check(corpus: Path, part: str, speakers: Speakers, expected: int, absent: Sequence[str] = ()) -> None:
+    """Refuse a copy that has not as many speakers, with as many sentences each, as it must have; say which."""
+    odd = {name: len(sentences) for name, sentences in speakers.items() if len(sentences) != SENTENCES}
+    if len(speakers) == expected and not odd:
         return
-    problems = describe_missing(corpus, part, speakers, expected, absent, set(others))
-    more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
-    details = "".join(f"; {problem}" for problem in problems[:5]) + more
-    count = sum(map(len, speakers.values()))
+    named = [f"{name} is missing" for name in absent] + [f"{name} has {count}" for name, count in odd.items()]
     unused = ' (the 462 of TRAIN but for the 7 with "sa" in the name, which are not used)' if part == "TRAIN" else ""
-    state, remedy = "is not complete", "Copy what is missing from LDC93S1."
-    if count >= expected * SENTENCES:
-        state, remedy = "is not as published", "Keep just what is on LDC93S1."
     raise UserError(
-        f"{corpus}: {part} {state}: expected {expected * SENTENCES:,} recordings without SA1 and SA2 of "
-        f"{expected} speakers{unused}, found {count:,} of {len(speakers)}{details}. {remedy}"
+        f"{corpus}: {part} is not as published: expected {expected} speakers{unused} with {SENTENCES} sentences each "
+        f"beside SA1 and SA2, found {len(speakers)}"
+        + "".join(f"; {problem}" for problem in named[:5])
+        + (f"; and {len(named) - 5} more" if len(named) > 5 else "")
+        + ". Compare your copy with LDC93S1."
     )
 
 
