@@ -9,8 +9,8 @@ from drawn import artifact_at, cells
 from made import costs_of, make_run, row_of, sources_of
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
+from hidden_dynamics.artifacts.kinds.cost_table import significant
 from hidden_dynamics.artifacts.kinds.time_to_accuracy_table import percent
-from hidden_dynamics.artifacts.measured_costs import significant
 from hidden_dynamics.artifacts.tables import Table, markdown
 from hidden_dynamics.configuration.runs import resolve
 
@@ -67,7 +67,7 @@ def test_a_cost_is_the_median_of_the_processes_and_one_has_no_range():
 def test_both_implementations_are_named():
     table = drawn(MEMORY, of="adam_lstm", implementation="mine.Adam")
     (note,) = [note for note in table.notes if note.startswith("Timed: ")]
-    named = "LSTM, MomentumLSTM, RMSPropLSTM and SRLSTM of hidden_dynamics.models.recurrent; Adam of mine"
+    named = "LSTM, MomentumLSTM, RMSPropLSTM and SRLSTM of hidden_dynamics.models.recurrent.lstm; Adam of mine"
     assert note.startswith(f"Timed: {named}. ")
 
 

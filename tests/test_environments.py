@@ -171,7 +171,7 @@ def needed_by(environment):
 def test_an_environment_names_just_the_packages_that_its_steps_import(name):
     direct = {IMPORTED_AS.get(package, package) for package in PROJECT["tool"]["hidden-dynamics"]["environments"][name]}
     assert needed_by(name) - direct <= set().union(*(BROUGHT.get(package, set()) for package in direct))
-    assert direct - needed_by(name) == set()
+    assert direct - needed_by(name) == ({"jinja2"} if name == "render" else set())  # pandas' Styler, for LaTeX
 
 
 def test_steps_knows_whose_names_are_imported():

@@ -80,11 +80,6 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     return stay_records.stays(ids, *map(np.concatenate, zip(*records, strict=True))) | {"died": died}
 
 
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """The arrays themselves: they are made of nothing else."""
-    return prepare(Path(), settings)
-
-
 def severities(random: np.random.Generator, stays: int) -> np.ndarray:
     """The severity of each stay at each whole hour: (stays, 49)."""
     hours = stay_records.HOURS + 1

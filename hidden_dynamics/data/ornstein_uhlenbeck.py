@@ -61,11 +61,6 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     return arrays | {"optimal_means": means, "optimal_variances": variances, "optimal_times": times}
 
 
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """The arrays themselves: they are made of nothing else."""
-    return prepare(Path(), settings)
-
-
 def draw(settings: Settings) -> dict[str, np.ndarray]:
     """The arrays of `ragged`, of as many series as the settings say."""
     count, parts = settings.series, []

@@ -84,11 +84,6 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     return tag_reports.sequences(np.repeat(ids, [len(ticks) for ticks, *_ in drawn]), *columns)
 
 
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """The arrays themselves: they are made of nothing else."""
-    return prepare(Path(), settings)
-
-
 def _sequence(random: np.random.Generator, settings: Settings) -> tuple[np.ndarray, ...]:
     """Ticks of 10 ms, tags, activities and places of the reports of one sequence, as `tag_reports.sequences` wants."""
     silent = random.random(4 * settings.reports + 100) < settings.silent

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from hidden_dynamics.configuration import known
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.recurrent.states import map_tensors
+from hidden_dynamics.models.recurrent.filtered_rnn import map_tensors
 from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.schedule import SegmentSchedule
 
@@ -102,15 +102,6 @@ class LanguageModelling:
     def _asked(self, split: str) -> Tensor:
         """The words that are to be predicted of a text."""
         return columns(self.texts[split], self.settings["evaluation_batch_sizes"][split])[1:]
-
-    def keep(self, share: float) -> float:
-        kept = {}
-        for split, columns_ in self.settings["evaluation_batch_sizes"].items():
-            words = len(self.texts[split])
-            kept[split] = min(words, max(2 * columns_, math.ceil(share * words)))
-        largest = max(count / len(self.texts[split]) for split, count in kept.items())
-        self.texts = self.texts | {split: self.texts[split][:count] for split, count in kept.items()}
-        return largest
 
     def _measure(self, network: nn.Module, split: str) -> dict[str, float]:
         rows = columns(self.texts[split], self.settings["evaluation_batch_sizes"][split])
