@@ -21,7 +21,6 @@ from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
 from hidden_dynamics.results import naive
 
 LEVEL = 0.95
-SIDES = ("plain", "control", "filter")
 DIFFERENCES = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # each of the second side from the first
 SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 NONE = {"difference": math.nan, "low": math.nan, "high": math.nan, "p": math.nan, "other_p": math.nan, "learned": True}
