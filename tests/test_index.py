@@ -20,7 +20,6 @@ from hidden_dynamics.artifacts.tables import write_table
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.pages.claims_list import findings
 from hidden_dynamics.pages.index import index_page
-from hidden_dynamics.pages.rendered import picture_of, table_of
 from hidden_dynamics.results import summary
 from hidden_dynamics.results.rows import write_rows
 
@@ -274,22 +273,6 @@ def test_the_script_writes_the_page_whole(ended, configuration, root, page, monk
 
 
 # Errors
-
-
-@pytest.mark.parametrize("read_file", [picture_of, table_of])
-@pytest.mark.parametrize("content", [None, b"GIF89a", b"\x89PNG\r\n\x1a\n"])
-def test_a_file_that_is_missing_or_was_not_rendered_is_named(tmp_path, read_file, content):
-    path = tmp_path / "x"
-    if content:
-        path.write_bytes(content)
-    with refused("snakemake", file=path):
-        read_file(path)
-
-
-def test_a_picture_without_its_notes_is_named(tmp_path):
-    Image.new("RGB", SIZE).save(tmp_path / "x.png")
-    with refused("snakemake", file=tmp_path / "x.md"):
-        picture_of(tmp_path / "x.png")
 
 
 def test_verdicts_that_are_missing_are_named(configuration, root, tmp_path):
