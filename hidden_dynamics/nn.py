@@ -15,15 +15,16 @@ from hidden_dynamics.models.continuous import (
     Solver,
     correlation,
     elementwise,
-    flow_and_jump,
     pairwise,
 )
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, TimeConv2d
-from hidden_dynamics.models.gru_ode_bayes import GRUODE, ACEGRUODEBayes, BayesJump, GRUODEBayes
+from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes
+from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes
+from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE, BayesJump
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.latent_ode import ACELatentODE, LatentODE, LatentODEPoisson
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
-from hidden_dynamics.models.observations import Observations, Rows, batch_of, quantised
+from hidden_dynamics.models.observations import Observations, Rows, batch_of
 from hidden_dynamics.models.ragged import run_ragged
 from hidden_dynamics.models.recurrent import (
     DTRIV,
@@ -76,7 +77,6 @@ __all__ = [
     "SolverFailure",
     "TimeConv2d",
     "elementwise",
-    "flow_and_jump",
     "keep_memory",
     "run_ragged",
     "PairwiseRate",
@@ -89,7 +89,6 @@ __all__ = [
     "Observations",
     "Rows",
     "batch_of",
-    "quantised",
     "ACELatentODE",
     "Answer",
     "LatentODE",

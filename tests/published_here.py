@@ -79,8 +79,8 @@ def results_of(
         make_run(root, configuration, run, **(about(run) | more(run)))
     artifacts = load_artifacts(configuration)
     write_inputs(root, artifacts[COSTS], costs=costs_of(artifacts[COSTS], ratios))
-    silhouettes = {run.model: [0.3 + value for value in SPREAD] for run in artifacts[IMAGES].runs}
-    if silhouettes:
+    if IMAGES in artifacts:
+        silhouettes = {run.model: [0.3 + value for value in SPREAD] for run in artifacts[IMAGES].runs}
         write_inputs(root, artifacts[IMAGES], features=features_of(artifacts[IMAGES], silhouettes, commit=COMMIT))
         np.savez(root / artifacts[IMAGES].inputs()["maps"])
     with few_artifacts(names):
