@@ -163,12 +163,6 @@ def test_tables_are_those_that_were_rendered(page, root, configuration):
         assert table.replace("&nbsp;", " ") in section(page, name)
 
 
-def test_what_is_not_in_a_paper_stands_last(configured):
-    names = ("acenode_table5", "acenode_table10", "acenode_figure4", "acenode_forecasts")
-    positions = [artifact_named(configured(scale="demo"), name).position for name in names]
-    assert positions == sorted(positions)
-
-
 def test_on_the_papers_data_nothing_is_said_of_stand_ins(configured, tmp_path):
     configuration = configuration_at(configured, "paper")
     rows = [claim(*given) | {"stand_in": "false"} for given in CLAIMS]
