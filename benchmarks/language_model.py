@@ -39,7 +39,7 @@ from hidden_dynamics.configuration import load, merge, parse_settings  # noqa: E
 from hidden_dynamics.configuration.runs import Run, resolve  # noqa: E402
 from hidden_dynamics.measurements.interleaved import Subject, training_step  # noqa: E402
 from hidden_dynamics.models.language_model import LanguageModel, LayerState  # noqa: E402
-from hidden_dynamics.models.recurrent import LSTMState  # noqa: E402
+from hidden_dynamics.models.recurrent.lstm import LSTMState  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 from hidden_dynamics.training import devices, optimisers  # noqa: E402
 from hidden_dynamics.training.building import build  # noqa: E402
@@ -114,7 +114,7 @@ def run_of(name: str, options: argparse.Namespace) -> Run:
         "task_settings": {"bptt": options.bptt},
     }
     configured = configured_run()
-    classes = configured.classes | {"core": f"hidden_dynamics.models.recurrent.{core}"}
+    classes = configured.classes | {"core": f"hidden_dynamics.models.recurrent.lstm.{core}"}
     if name == STOCK:
         classes["network"] = f"{StockModel.__module__}.{StockModel.__name__}"
     return dataclasses.replace(configured, spec=merge(configured.spec, changes), classes=classes)

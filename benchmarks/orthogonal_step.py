@@ -24,7 +24,7 @@ from shared import circumstances, median_with_range, parse, prepare, times, writ
 from torch import Tensor, nn  # noqa: E402
 
 from hidden_dynamics.measurements.interleaved import ratios_within_rounds  # noqa: E402
-from hidden_dynamics.models.recurrent import DTRIV, MomentumDTRIV  # noqa: E402
+from hidden_dynamics.models.recurrent.orthogonal import DTRIV, MomentumDTRIV  # noqa: E402
 
 
 class PlainLoop(nn.Module):

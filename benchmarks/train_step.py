@@ -31,14 +31,7 @@ from shared import (  # noqa: E402
 )
 from torch import nn  # noqa: E402
 
-from hidden_dynamics.models.recurrent import (  # noqa: E402
-    LSTM,
-    NAGLSTM,
-    SRLSTM,
-    AdamLSTM,
-    MomentumLSTM,
-    RMSPropLSTM,
-)
+from hidden_dynamics.models.recurrent.lstm import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM, RMSPropLSTM  # noqa: E402
 
 VARIANTS = {  # hyperparameters of the paper's MNIST runs; they have no influence on the time
     "nn.LSTM": lambda n, **options: nn.LSTM(1, n),

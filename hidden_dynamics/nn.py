@@ -6,92 +6,52 @@ torchdiffeq alone: no configuration, no data, no Snakemake. The workflow itself 
 defines it.
 """
 
-from hidden_dynamics.errors import ObservationError, SolverFailure
-from hidden_dynamics.models.continuous import (
-    CoEvolving,
-    FunctionEvaluations,
-    Integral,
-    PairwiseRate,
-    Solver,
-    correlation,
-    elementwise,
-    pairwise,
-)
-from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, TimeConv2d
-from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes
-from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes
-from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE, BayesJump
-from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
-from hidden_dynamics.models.latent_ode import ACELatentODE, LatentODE, LatentODEPoisson
-from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
-from hidden_dynamics.models.observations import Observations, Rows, batch_of
-from hidden_dynamics.models.ragged import run_ragged
-from hidden_dynamics.models.recurrent import (
-    DTRIV,
-    LSTM,
-    NAGLSTM,
-    SRDTRIV,
-    SRLSTM,
-    AdamDTRIV,
-    AdamLSTM,
-    LookAheadLSTM,
-    LSTMState,
-    MomentumDTRIV,
-    MomentumLSTM,
-    OrthogonalRNN,
-    OrthogonalState,
-    RMSPropDTRIV,
-    RMSPropLSTM,
-)
-from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
-from hidden_dynamics.system.memory import keep_memory
+from hidden_dynamics.errors import ObservationError as ObservationError
+from hidden_dynamics.errors import SolverFailure as SolverFailure
+from hidden_dynamics.models.continuous import CoEvolving as CoEvolving
+from hidden_dynamics.models.continuous import FunctionEvaluations as FunctionEvaluations
+from hidden_dynamics.models.continuous import Integral as Integral
+from hidden_dynamics.models.continuous import PairwiseRate as PairwiseRate
+from hidden_dynamics.models.continuous import Solver as Solver
+from hidden_dynamics.models.continuous import correlation as correlation
+from hidden_dynamics.models.continuous import elementwise as elementwise
+from hidden_dynamics.models.continuous import pairwise as pairwise
+from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics as ConvolutionalDynamics
+from hidden_dynamics.models.continuous.convolution import TimeConv2d as TimeConv2d
+from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes as ACEGRUODEBayes
+from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes as GRUODEBayes
+from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE as GRUODE
+from hidden_dynamics.models.gru_ode_bayes.parts import BayesJump as BayesJump
+from hidden_dynamics.models.latent_family.series_batch import Answer as Answer
+from hidden_dynamics.models.latent_family.series_batch import SeriesBatch as SeriesBatch
+from hidden_dynamics.models.latent_ode import ACELatentODE as ACELatentODE
+from hidden_dynamics.models.latent_ode import LatentODE as LatentODE
+from hidden_dynamics.models.latent_ode import LatentODEPoisson as LatentODEPoisson
+from hidden_dynamics.models.momentum.filters import Adam as Adam
+from hidden_dynamics.models.momentum.filters import Identity as Identity
+from hidden_dynamics.models.momentum.filters import Momentum as Momentum
+from hidden_dynamics.models.momentum.filters import Nesterov as Nesterov
+from hidden_dynamics.models.momentum.filters import RMSProp as RMSProp
+from hidden_dynamics.models.observations import Observations as Observations
+from hidden_dynamics.models.observations import Rows as Rows
+from hidden_dynamics.models.observations import batch_of as batch_of
+from hidden_dynamics.models.ragged import run_ragged as run_ragged
+from hidden_dynamics.models.recurrent.lstm import LSTM as LSTM
+from hidden_dynamics.models.recurrent.lstm import NAGLSTM as NAGLSTM
+from hidden_dynamics.models.recurrent.lstm import SRLSTM as SRLSTM
+from hidden_dynamics.models.recurrent.lstm import AdamLSTM as AdamLSTM
+from hidden_dynamics.models.recurrent.lstm import LookAheadLSTM as LookAheadLSTM
+from hidden_dynamics.models.recurrent.lstm import LSTMState as LSTMState
+from hidden_dynamics.models.recurrent.lstm import MomentumLSTM as MomentumLSTM
+from hidden_dynamics.models.recurrent.lstm import RMSPropLSTM as RMSPropLSTM
+from hidden_dynamics.models.recurrent.orthogonal import DTRIV as DTRIV
+from hidden_dynamics.models.recurrent.orthogonal import SRDTRIV as SRDTRIV
+from hidden_dynamics.models.recurrent.orthogonal import AdamDTRIV as AdamDTRIV
+from hidden_dynamics.models.recurrent.orthogonal import MomentumDTRIV as MomentumDTRIV
+from hidden_dynamics.models.recurrent.orthogonal import OrthogonalRNN as OrthogonalRNN
+from hidden_dynamics.models.recurrent.orthogonal import OrthogonalState as OrthogonalState
+from hidden_dynamics.models.recurrent.orthogonal import RMSPropDTRIV as RMSPropDTRIV
+from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation as DynamicTrivialisation
+from hidden_dynamics.system.memory import keep_memory as keep_memory
 
-__all__ = [
-    "DTRIV",
-    "LSTM",
-    "NAGLSTM",
-    "SRDTRIV",
-    "SRLSTM",
-    "Adam",
-    "AdamDTRIV",
-    "AdamLSTM",
-    "CoEvolving",
-    "ConvolutionalDynamics",
-    "DynamicTrivialisation",
-    "FunctionEvaluations",
-    "Identity",
-    "Integral",
-    "LSTMState",
-    "LookAheadLSTM",
-    "Momentum",
-    "MomentumDTRIV",
-    "MomentumLSTM",
-    "Nesterov",
-    "OrthogonalRNN",
-    "OrthogonalState",
-    "RMSProp",
-    "RMSPropDTRIV",
-    "RMSPropLSTM",
-    "Solver",
-    "ObservationError",
-    "SolverFailure",
-    "TimeConv2d",
-    "elementwise",
-    "keep_memory",
-    "run_ragged",
-    "PairwiseRate",
-    "correlation",
-    "pairwise",
-    "GRUODE",
-    "ACEGRUODEBayes",
-    "BayesJump",
-    "GRUODEBayes",
-    "Observations",
-    "Rows",
-    "batch_of",
-    "ACELatentODE",
-    "Answer",
-    "LatentODE",
-    "LatentODEPoisson",
-    "SeriesBatch",
-]
+__all__ = [name for name, value in dict(globals()).items() if callable(value)]

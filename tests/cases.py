@@ -4,19 +4,8 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from hidden_dynamics.models.recurrent import (
-    DTRIV,
-    LSTM,
-    NAGLSTM,
-    SRDTRIV,
-    SRLSTM,
-    AdamDTRIV,
-    AdamLSTM,
-    MomentumDTRIV,
-    MomentumLSTM,
-    RMSPropDTRIV,
-    RMSPropLSTM,
-)
+from hidden_dynamics.models.recurrent.lstm import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM, RMSPropLSTM
+from hidden_dynamics.models.recurrent.orthogonal import DTRIV, SRDTRIV, AdamDTRIV, MomentumDTRIV, RMSPropDTRIV
 
 
 def noise(*shape, seed=0):
@@ -148,7 +137,7 @@ def run(core, x, state=None, cut=None):
     results = {"outputs": h, **named(end)}
     of_all = [result for name, result in results.items() if not (core.filter.linear and of_filter(name))]
     value = sum((result * noise(*result.shape, seed=i).to(result.device)).sum() for i, result in enumerate(of_all))
-    gradients = torch.autograd.grad(value, list(leaves.values()))
+    gradients = torch.autograd.grad(value, list(leaves.values()), materialize_grads=True)  # RMSProp has no use for v
     return results, dict(zip(leaves, gradients, strict=True))
 
 

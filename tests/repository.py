@@ -35,7 +35,7 @@ MOMENTUM = (
 )
 
 CELL = """
-from hidden_dynamics.models.recurrent import LSTM
+from hidden_dynamics.models.recurrent.lstm import LSTM
 
 
 class MyLSTM(LSTM):

@@ -14,7 +14,8 @@ from made import evaluations_of, sources_of, summary_of
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.tables import markdown
 from hidden_dynamics.configuration.runs import resolve
-from hidden_dynamics.models.recurrent import DTRIV, LSTM
+from hidden_dynamics.models.recurrent.lstm import LSTM
+from hidden_dynamics.models.recurrent.orthogonal import DTRIV
 
 TABLE, FIGURE = "momentumrnn_controls", "momentumrnn_contrasts"
 SCALES = ["demo", "evening", "pilot", "paper"]

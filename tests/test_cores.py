@@ -20,7 +20,7 @@ from cases import (
     tensors,
 )
 
-from hidden_dynamics.models.recurrent import SRLSTM
+from hidden_dynamics.models.recurrent.lstm import SRLSTM
 
 D, N, BATCH, STEPS = 3, 5, 4, 37
 BACKENDS = ["fused", "reference"]

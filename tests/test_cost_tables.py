@@ -67,7 +67,7 @@ def test_a_cost_is_the_median_of_the_processes_and_one_has_no_range():
 def test_both_implementations_are_named():
     table = drawn(MEMORY, of="adam_lstm", implementation="mine.Adam")
     (note,) = [note for note in table.notes if note.startswith("Timed: ")]
-    named = "LSTM, MomentumLSTM, RMSPropLSTM and SRLSTM of hidden_dynamics.models.recurrent; Adam of mine"
+    named = "LSTM, MomentumLSTM, RMSPropLSTM and SRLSTM of hidden_dynamics.models.recurrent.lstm; Adam of mine"
     assert note.startswith(f"Timed: {named}. ")
 
 

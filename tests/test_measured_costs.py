@@ -177,7 +177,7 @@ def test_a_real_measurement(tmp_path):
     assert measured == [*itertools.product("01", models, (*TIMES, *MEMORIES))]
     expected = {"batch": batch, "steps": steps, "samples_per_epoch": batch, "size": hidden, "paper_size": 256}
     expected |= {"dataset_title": "Made-up digits", "stand_in_for": "mnist"}
-    expected |= {"reference_implementation": "hidden_dynamics.models.recurrent.LSTM"}
+    expected |= {"reference_implementation": "hidden_dynamics.models.recurrent.lstm.LSTM"}
     for row in rows:
         assert row["unit"] == configuration.metrics[row["quantity"]].unit
         assert {name: row[name] for name in expected} == {name: str(value) for name, value in expected.items()}

@@ -12,11 +12,7 @@ from torch import nn
 from hidden_dynamics.models import ragged
 from hidden_dynamics.models.momentum.filters import Momentum
 from hidden_dynamics.models.ragged import run_ragged, segments, valid_steps
-from hidden_dynamics.models.recurrent import (
-    LSTM,
-    SRLSTM,
-    MomentumLSTM,
-)
+from hidden_dynamics.models.recurrent.lstm import LSTM, SRLSTM, MomentumLSTM
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 
 descending = st.lists(st.integers(1, 12), min_size=1, max_size=7).map(lambda lengths: sorted(lengths, reverse=True))

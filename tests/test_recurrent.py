@@ -23,16 +23,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from hidden_dynamics.models.momentum.filters import Adam
-from hidden_dynamics.models.recurrent import (
-    LSTM,
-    SRLSTM,
-    AdamLSTM,
-    LookAheadLSTM,
-    MomentumLSTM,
-    adam_input,
-    preactivation,
-    projection,
-)
+from hidden_dynamics.models.recurrent import adam_input, preactivation, projection
+from hidden_dynamics.models.recurrent.lstm import LSTM, SRLSTM, AdamLSTM, LookAheadLSTM, MomentumLSTM
 
 D, N, BATCH, STEPS = 3, 5, 4, 37
 every_lstm = pytest.mark.parametrize("name", LSTMS)
@@ -94,7 +86,8 @@ def test_a_filter_of_ones_own(filter, elements, monkeypatch):
 @example(0.0, 2.0, 0.0, 1e-8, 6, 776).via("g near 0")
 def test_adam_fused_is_reference(mu, s, beta, eps, steps, seed):
     x = noise(steps, 2, D, seed=seed)
-    models = [randomised(AdamLSTM(D, 2, mu, s, beta, eps, backend=b).double(), seed) for b in ("fused", "reference")]
+    given = {"mu": mu, "s": s, "beta": beta, "eps": eps}
+    models = [randomised(AdamLSTM(D, 2, **given, backend=b).double(), seed) for b in ("fused", "reference")]
     assert_same(*(run(model, x) for model in models), tolerance=20 * rounding_of_adam(models[0], x))
 
 
@@ -178,20 +171,19 @@ def test_look_ahead_is_for_the_reference_backend_alone():
 
 
 def test_srlstm_makes_either_cell():
-    assert type(SRLSTM(D, N, 1.0, 2)) is SRLSTM
-    assert type(SRLSTM(D, N, 1.0, 2, cell="filter")) is SRLSTM
-    ahead = SRLSTM(D, N, 1.0, restart=4, phase=1, cell="look_ahead", batch_first=True, forget_bias=-4.0)
-    assert type(ahead) is LookAheadLSTM
+    assert SRLSTM(D, N, s=1.0, restart=2).filtered == SRLSTM(D, N, s=1.0, restart=2, cell="filter").filtered
+    ahead = SRLSTM(D, N, s=1.0, restart=4, phase=1, cell="look_ahead", batch_first=True, forget_bias=-4.0)
+    assert isinstance(ahead, SRLSTM) and ahead.filtered != SRLSTM(D, N, s=1.0).filtered
     assert (ahead.filter.restart, ahead.filter.phase, ahead.batch_first, ahead.forget_bias) == (4, 1, True, -4.0)
     with pytest.raises(ValueError, match="cell"):
-        SRLSTM(D, N, 1.0, cell="other")
+        SRLSTM(D, N, s=1.0, cell="other")
 
 
 @pytest.mark.parametrize("d", [1, 10])
 @pytest.mark.parametrize("forget_fill", ["both", "once"])
 def test_initialisation(d, forget_fill):
     n = 6
-    model = MomentumLSTM(d, n, 0.6, 0.6, forget_bias=-4.0, forget_fill=forget_fill)
+    model = MomentumLSTM(d, n, mu=0.6, s=0.6, forget_bias=-4.0, forget_fill=forget_fill)
     torch.testing.assert_close(model.weight_ih.T @ model.weight_ih, torch.eye(d), atol=1e-5, rtol=0)
     i, f, g, o = model.weight_hh.split(n)
     assert torch.equal(i, torch.eye(n))

@@ -11,7 +11,7 @@ from torch import nn
 from hidden_dynamics.data import speech as data
 from hidden_dynamics.data.speech import BINS
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.recurrent import LSTM, MomentumLSTM
+from hidden_dynamics.models.recurrent.lstm import LSTM, MomentumLSTM
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.tasks import speech
 from hidden_dynamics.tasks.schedule import Schedule

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from hidden_dynamics.data import adding, copying
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.recurrent import LSTM
+from hidden_dynamics.models.recurrent.lstm import LSTM
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.tasks.adding import Adding
 from hidden_dynamics.tasks.copying import Copying

@@ -12,7 +12,8 @@ import torch
 from cases import LSTMS, ORTHOGONAL, make_core, noise
 
 from hidden_dynamics.models.ragged import run_ragged
-from hidden_dynamics.models.recurrent import LookAheadLSTM, LSTMState, OrthogonalState
+from hidden_dynamics.models.recurrent.lstm import LookAheadLSTM, LSTMState
+from hidden_dynamics.models.recurrent.orthogonal import OrthogonalState
 from hidden_dynamics.system.files import ROOT
 
 D, N, BATCH, STEPS = 3, 5, 2, 6

@@ -338,7 +338,7 @@ def _classes(models: Mapping[str, Model], tasks: Mapping[str, Task]) -> Iterator
 
 
 def class_name(place: str) -> str:
-    """The name of a class without its module: "LSTM" of "hidden_dynamics.models.recurrent.LSTM"."""
+    """The name of a class without its module: "LSTM" of "hidden_dynamics.models.recurrent.lstm.LSTM"."""
     return place.rpartition(".")[2]
 
 

@@ -41,7 +41,7 @@ Names = Annotated[list[str], Field(min_length=1), Different, expecting("a list o
 ClassName = Annotated[
     str,
     Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$"),
-    expecting("a dotted Python name, such as hidden_dynamics.models.recurrent.LSTM"),
+    expecting("a dotted Python name, such as hidden_dynamics.models.recurrent.lstm.LSTM"),
 ]
 Choice = Annotated[str, expecting("the name of a reading's value, such as published or released")]
 Readings = dict[str, Choice]

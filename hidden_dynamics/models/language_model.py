@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional
 
-from hidden_dynamics.models.recurrent import LSTM, LSTMState
+from hidden_dynamics.models.recurrent.lstm import LSTM, LSTMState
 
 EMBEDDING_RANGE = 0.1  # of AWD-LSTM's uniform initial embeddings
 
@@ -78,8 +78,8 @@ class LanguageModel(nn.Module):
 
     Args:
         task: gives the number of words, V.
-        core: `core(input_size, hidden_size, **options)` makes a layer: `hidden_dynamics.models.recurrent.LSTM` or a
-            class derived from it.
+        core: `core(input_size, hidden_size, **options)` makes a layer: `LSTM` of
+            hidden_dynamics.models.recurrent.lstm or a class derived from it.
         hidden_size: of all layers but the last, which has `embedding_size`, because its states are compared with E.
         embedding_size: of a word.
         layers: L, at least 1.

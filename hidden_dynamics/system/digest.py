@@ -48,7 +48,7 @@ NEUTRAL = frozenset(
 
 
 def code_digest(names: Iterable[str]) -> str:
-    """SHA-256 over the definitions reachable from `names`, such as "hidden_dynamics.models.recurrent.MomentumLSTM".
+    """SHA-256 over the definitions reachable from `names`, such as "hidden_dynamics.models.recurrent.lstm.LSTM".
 
     Raises:
         UserError: a name is not defined where it says.

@@ -25,7 +25,7 @@ def build(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device) -> t
 
 
 def imported(name: str) -> Any:
-    """The object of a dotted name, such as hidden_dynamics.models.recurrent.LSTM."""
+    """The object of a dotted name, such as hidden_dynamics.models.recurrent.lstm.LSTM."""
     module, _, attribute = name.rpartition(".")
     try:
         return getattr(importlib.import_module(module), attribute)

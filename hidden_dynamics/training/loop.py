@@ -13,14 +13,13 @@ from torch.optim.swa_utils import AveragedModel
 
 from hidden_dynamics.configuration import known
 from hidden_dynamics.errors import SolverFailure, UserError
-from hidden_dynamics.models.recurrent.states import map_tensors
+from hidden_dynamics.models.recurrent.filtered_rnn import map_tensors
 from hidden_dynamics.tasks.schedule import Schedule, schedule_of
-from hidden_dynamics.training import averaging
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption
 from hidden_dynamics.training.learning import learn
-from hidden_dynamics.training.optimisers import at_rate
-from hidden_dynamics.training.reported import place_of
+from hidden_dynamics.training.optimisers import set_rate
+from hidden_dynamics.training.reported import averaging_is_due, place_of
 
 
 @dataclass
@@ -108,8 +107,7 @@ def train(
         Interrupted: SIGTERM or SIGINT came; the checkpoint holds everything done so far.
         UserError: the metric to be reported, or to decide on averaging, is none that the evaluation gives.
     """
-    _check_averaging(spec, network)
-    _check_alternating(spec, network)
+    _check(spec, network)
     schedule, history = schedule_of(spec["training"], task, spec["seed"]), History(commit=commit)
     run = Training(spec, task, network, optimisers, device, schedule, history)
     _resume(run, checkpoint)
@@ -166,12 +164,12 @@ def _step(run: Training) -> None:
     batch = run.task.batch(*run.schedule.indices(history.iteration))
     recording = _set_recording(run)
     counts = _count_anew(run.network)
-    with at_rate(run.optimisers, run.schedule.rate(history.iteration)):
-        try:
-            value = learn(run.task, run.network, run.optimisers, batch, run.settings)
-        except SolverFailure as failure:
-            _fail(history, failure, failure.during)
-            return
+    set_rate(run.optimisers, run.schedule.rate(history.iteration))
+    try:
+        value = learn(run.task, run.network, run.optimisers, batch, run.settings)
+    except SolverFailure as failure:
+        _fail(history, failure, failure.during)
+        return
     if not math.isfinite(value):
         history.diverged_at = history.iteration + 1
         return
@@ -249,18 +247,16 @@ def _mean_evaluations(counts: list[tuple[int, int]]) -> dict[str, float]:
     return {"nfe_forward": float(forward), "nfe_backward": float(backward)}
 
 
-def _check_averaging(spec: dict[str, Any], network: nn.Module) -> None:
-    """Refuse to average points on a manifold, or coordinates whose base changes: the mean is no weight of such a
-    network."""
-    if spec["training"].get("averaging") is not None and set(network.parameter_groups()) != {"main"}:
+def _check(spec: dict[str, Any], network: nn.Module) -> None:
+    """Refuse to average points on a manifold, or coordinates whose base changes (their mean is no weight of such a
+    network), and to train parts in turn where there are none."""
+    training = spec["training"]
+    if training.get("averaging") is not None and set(network.parameter_groups()) != {"main"}:
         raise UserError(
             f"task {spec['task']}: training.averaging: {spec['core'] or spec['network']} has weights that cannot be "
             "averaged (an orthogonal matrix): set it to null."
         )
-
-
-def _check_alternating(spec: dict[str, Any], network: nn.Module) -> None:
-    if spec["training"].get("alternating") and not hasattr(network, "parts"):
+    if training.get("alternating") and not hasattr(network, "parts"):
         raise UserError(f"task {spec['task']}: training.alternating: {spec['network']} has no parts to train in turn.")
 
 
@@ -271,7 +267,7 @@ def _average_if_due(run: Training) -> None:
         return
     metric = settings["metric"]
     known(metric, run.history.metrics[-1], "metric", f"task {run.spec['task']}: training.averaging.metric")
-    if averaging.is_due([row[metric] for row in run.history.metrics], settings["nonmonotone"]):
+    if averaging_is_due([row[metric] for row in run.history.metrics], settings["nonmonotone"]):
         run.average = AveragedModel(run.network)
         run.history.averaged_since = run.history.iteration
 
@@ -316,9 +312,7 @@ def _resume(run: Training, checkpoint: Checkpoint) -> None:
     torch.set_rng_state(state["rng"])
     if run.device.type == "cuda" and state["cuda_rng"] is not None:  # None: so far it ran on a CPU
         torch.cuda.set_rng_state(state["cuda_rng"], run.device)
-    history = dict(state["history"], losses=state["losses"].tolist(), gradient_norms=list(state["gradient_norms"]))
-    history["function_evaluations"] = [tuple(counts) for counts in state["function_evaluations"].tolist()]
-    run.history, run.best = History(**history), state["best"]
+    run.history, run.best = History(**state["history"]), state["best"]
     if state["average"] is not None:
         run.average = AveragedModel(run.network)
         run.average.load_state_dict(state["average"])
@@ -326,11 +320,7 @@ def _resume(run: Training, checkpoint: Checkpoint) -> None:
         run.task.carried = map_tensors(lambda tensor: tensor.to(run.device), state["carried"])
 
 
-_TENSORS = ("losses", "gradient_norms", "function_evaluations")  # of a history, in a checkpoint
-
-
 def _save(run: Training, checkpoint: Checkpoint) -> None:
-    history = run.history
     checkpoint.save(
         {
             "network": run.network.state_dict(),
@@ -338,10 +328,7 @@ def _save(run: Training, checkpoint: Checkpoint) -> None:
             "average": None if run.average is None else run.average.state_dict(),
             "best": run.best,
             "carried": getattr(run.task, "carried", None),
-            "history": {k: value for k, value in vars(history).items() if k not in _TENSORS},
-            "losses": torch.tensor(history.losses, dtype=torch.float64),
-            "function_evaluations": torch.tensor(history.function_evaluations, dtype=torch.int32),
-            "gradient_norms": torch.stack(history.gradient_norms) if history.gradient_norms else torch.empty(0),
+            "history": vars(run.history),
             "rng": torch.get_rng_state(),
             "cuda_rng": torch.cuda.get_rng_state(run.device) if run.device.type == "cuda" else None,
         }

@@ -1,9 +1,8 @@
 """The optimisers of Tables 6 to 10, one per group of parameters."""
 
-import contextlib
 import functools
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -52,15 +51,8 @@ def _without_compiler(optimiser: type[torch.optim.Optimizer]) -> type[torch.opti
     return type(optimiser.__name__, (optimiser,), methods | {"step": step})
 
 
-@contextlib.contextmanager
-def at_rate(optimisers: Mapping[str, torch.optim.Optimizer], factor: float) -> Iterator[None]:
-    """Within the block, all learning rates are `factor` times what they are."""
-    groups = [group for optimiser in optimisers.values() for group in optimiser.param_groups]
-    rates = [group["lr"] for group in groups]
-    for group, rate in zip(groups, rates, strict=True):
-        group["lr"] = rate * factor
-    try:
-        yield
-    finally:
-        for group, rate in zip(groups, rates, strict=True):
-            group["lr"] = rate
+def set_rate(optimisers: Mapping[str, torch.optim.Optimizer], factor: float) -> None:
+    """All learning rates become `factor` times the configured ones, which stay in their groups as `initial_lr`."""
+    for optimiser in optimisers.values():
+        for group in optimiser.param_groups:
+            group["lr"] = factor * group.setdefault("initial_lr", group["lr"])

@@ -1,4 +1,4 @@
-"""The evaluation of a run that the tables show, and what is measured of its whole course."""
+"""What evaluations decide: which one the tables show, when averaging begins, and numbers of a whole run."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -63,3 +63,17 @@ def of_course(metrics: Sequence[Mapping[str, float]], gradient_norms: ArrayLike)
             shares = np.where(late > 0, early / late, 1.0)  # where nothing arrives anywhere, nothing is lost on the way
         found["gradient_share"] = float(np.exp(np.log(np.clip(shares, LEAST_SHARE, 1 / LEAST_SHARE)).mean()))
     return found
+
+
+def averaging_is_due(losses: Sequence[float], nonmonotone: int) -> bool:
+    """True where the averaging of the weights begins after the last of `losses`, the validation losses so far.
+
+    Non-monotonically triggered averaged SGD (Merity, Keskar and Socher 2018, Algorithm 1; MomentumRNN follows it on
+    Penn Treebank): once the loss is above its minimum of all but the last n evaluations, the weights' average over the
+    steps that follow is what is evaluated. The steps themselves go on as before.
+
+    Args:
+        nonmonotone: n, the evaluations before the last among which a lower loss does not count.
+    """
+    *before, last = losses
+    return len(before) > nonmonotone and last > min(before[:-nonmonotone])

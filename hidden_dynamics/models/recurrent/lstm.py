@@ -18,12 +18,11 @@ from torch import Tensor, nn
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
 from hidden_dynamics.models.recurrent import preactivation
 from hidden_dynamics.models.recurrent.adam_input import adam_lstm
-from hidden_dynamics.models.recurrent.filtered_core import FilteredCore
+from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, FilteredState, map_tensors
 from hidden_dynamics.models.recurrent.projection import filtered_projection
-from hidden_dynamics.models.recurrent.states import map_tensors
 
 
-class LSTMState(tuple):
+class LSTMState(FilteredState, tuple):
     """The pair (h, c), each of shape (1, batch, hidden_size) as in `nn.LSTM`, that also carries the filter's state.
 
     The filter's state belongs to the backend that made it. Where the filter commutes with the linear map
@@ -33,33 +32,26 @@ class LSTMState(tuple):
     """
 
     filter: Any
-    maker: str | None  # which filter's state it is, and of what (`FilteredCore.maker`); None where that is not known
+    maker: str | None  # which filter's state it is, and of what (`FilteredRNN.maker`); None where that is not known
 
     def __new__(cls, h: Tensor, c: Tensor, filter: Any = None, maker: str | None = None) -> "LSTMState":
         state = super().__new__(cls, (h, c))
         state.filter, state.maker = filter, maker
         return state
 
-    def detach(self) -> "LSTMState":
-        """The same values, cut off from the graph: truncated backpropagation through time."""
-        return self.map(torch.Tensor.detach)
-
-    def first(self, count: int) -> "LSTMState":
-        """The state of the first `count` sequences of the batch, which is part of the same graph."""
-        return self.map(lambda tensor: tensor[..., :count, :])
-
     def map(self, function: Callable[[Tensor], Tensor]) -> "LSTMState":
         """The state with `function` of every tensor in it."""
         return LSTMState(*map(function, self), map_tensors(function, self.filter), self.maker)
 
 
-class LSTM(FilteredCore):
+class LSTM(FilteredRNN):
     """An LSTM whose input passes through a filter; in the place of a one-layer, one-directional `nn.LSTM`.
 
     Args:
         input_size: d, features of the input.
         hidden_size: N.
-        filter: a filter of hidden_dynamics.models.momentum.filters; None is the identity, the plain LSTM.
+        filter: a filter of hidden_dynamics.models.momentum.filters; None is the identity, the plain LSTM. The cells
+            below have their own: they take its arguments instead, by name.
         batch_first: inputs and outputs are (batch, T, features) instead of (T, batch, features).
         backend: "fused" runs torch's own LSTM (cuDNN, oneDNN) or, for a filter that does not commute with the linear
             map on the CPU, a hand-derived one; "reference" is the loop over time that reads as the equations do.
@@ -81,8 +73,9 @@ class LSTM(FilteredCore):
         backend: str = "fused",
         forget_bias: float = 1.0,
         forget_fill: str = "both",
+        **of_filter: Any,
     ):
-        super().__init__(input_size, hidden_size, filter, batch_first, backend)
+        super().__init__(input_size, hidden_size, filter, batch_first, backend, **of_filter)
         if forget_fill not in ("both", "once"):
             raise ValueError(f"forget_fill must be 'both' or 'once', not {forget_fill!r}")
         self.forget_bias, self.forget_fill = forget_bias, forget_fill
@@ -166,42 +159,84 @@ class LSTM(FilteredCore):
 
 
 class MomentumLSTM(LSTM):
-    """LSTM with v_t = mu v_{t-1} + s (W x_t + b) (Eq. 9, Appendix F)."""
+    """LSTM with v_t = mu v_{t-1} + s (W x_t + b) (Eq. 9, Appendix F). Takes mu and s of `filters.Momentum`."""
 
-    def __init__(self, input_size: int, hidden_size: int, mu: float, s: float, **options: Any):
-        super().__init__(input_size, hidden_size, Momentum(mu, s), **options)
+    Filter = Momentum
 
 
-class _AdamFilteredLSTM(LSTM):
-    """On the CPU, the filter runs inside the core's own loop."""
+class AdamLSTM(LSTM):
+    """LSTM whose input is filtered as Adam filters gradients (Eq. 15). Takes mu, s, beta and eps of `filters.Adam`."""
+
+    Filter = Adam
 
     def _filter_and_run(
         self, x: Tensor, state: Any, weight: Tensor, bias: Tensor, *core: Tensor
     ) -> tuple[Tensor, Tensor, Any]:
+        """The filter's steps within the core's loop: those of `LSTM(filter=Adam(...))`, but for rounding, in less
+        time."""
         return adam_lstm(x, weight, bias, self.filter, state, *core)
 
 
-class AdamLSTM(_AdamFilteredLSTM):
-    """LSTM whose input is filtered as Adam filters gradients (Eq. 15)."""
+class RMSPropLSTM(AdamLSTM):
+    """AdamLSTM with mu = 0 (Section 2.4). Takes s, beta and eps of `filters.RMSProp`."""
 
-    def __init__(
-        self, input_size: int, hidden_size: int, mu: float, s: float, beta: float, eps: float = 1e-8, **options: Any
-    ):
-        super().__init__(input_size, hidden_size, Adam(mu, s, beta, eps), **options)
-
-
-class RMSPropLSTM(_AdamFilteredLSTM):
-    """AdamLSTM with mu = 0 (Section 2.4)."""
-
-    def __init__(self, input_size: int, hidden_size: int, s: float, beta: float, eps: float = 1e-8, **options: Any):
-        super().__init__(input_size, hidden_size, RMSProp(s, beta, eps), **options)
+    Filter = RMSProp
 
 
 class NAGLSTM(LSTM):
-    """LSTM with Nesterov momentum that is never restarted (Section 2.4)."""
+    """LSTM with Nesterov momentum that is never restarted (Section 2.4). Takes s of `filters.Nesterov`."""
 
-    def __init__(self, input_size: int, hidden_size: int, s: float, **options: Any):
-        super().__init__(input_size, hidden_size, Nesterov(s), **options)
+    Filter = Nesterov
+
+
+class SRLSTM(LSTM):
+    """LSTM with Nesterov momentum restarted every `restart` steps (Section 2.4). Takes s, restart and phase of
+    `filters.Nesterov`.
+
+    Args:
+        cell: "filter" is the paper's cell. "look_ahead" is that of the released code for the pixel and speech tasks
+            (their `nlstm`), a look-ahead on the whole pre-activation:
+
+                q_t = U h_{t-1} + b_hh - s (W x_t + b_ih),   a_t = q_t + gamma_t (q_t - q_{t-1}),   q_0 = 0
+
+            It involves the hidden state, so it is no filter on the input and only the reference backend can run it.
+            gamma_t is that of the Nesterov filter.
+        options: of `LSTM` and the filter.
+    """
+
+    Filter = Nesterov
+
+    def __init__(self, input_size: int, hidden_size: int, cell: str = "filter", **options: Any):
+        if cell not in ("filter", "look_ahead"):
+            raise ValueError(f"cell must be 'filter' or 'look_ahead', not {cell!r}")
+        if cell == "look_ahead" and options.setdefault("backend", "reference") != "reference":
+            raise ValueError("the look-ahead cell is no filter on the input: it runs with backend='reference' alone")
+        super().__init__(input_size, hidden_size, **options)
+        self.cell = cell
+
+    @property
+    def filtered(self) -> tuple[str, int]:
+        """See `LSTM`; of a look-ahead, it is q, and not the input alone."""
+        return ("whole pre-activation", 4 * self.hidden_size) if self.cell == "look_ahead" else super().filtered
+
+    def _reference(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
+        if self.cell == "filter":
+            return super()._reference(x, hidden, filter_state)
+        q, done = filter_state or (x.new_zeros(x.shape[1], 4 * self.hidden_size), 0)
+        outputs = []
+        for x_t, gamma in zip(x, self.filter.gamma(done, x.shape[0]).tolist(), strict=True):
+            before, g = q, x_t @ self.weight_ih.t() + self.bias_ih
+            q = hidden[0] @ self.weight_hh.t() + self.bias_hh - self.filter.s * g
+            hidden = lstm_cell(q + gamma * (q - before), hidden[1])
+            outputs.append(hidden[0])
+        return torch.stack(outputs), hidden, (q, done + x.shape[0])
+
+
+class LookAheadLSTM(SRLSTM):
+    """SRLSTM with cell="look_ahead": the released one."""
+
+    def __init__(self, input_size: int, hidden_size: int, **options: Any):
+        super().__init__(input_size, hidden_size, cell="look_ahead", **options)
 
 
 def lstm_cell(a: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:

@@ -16,15 +16,14 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.momentum.filters import Adam, Momentum, Nesterov, RMSProp
-from hidden_dynamics.models.recurrent.filtered_core import FilteredCore
+from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, FilteredState, map_tensors
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
 from hidden_dynamics.models.recurrent.projection import filtered_projection
-from hidden_dynamics.models.recurrent.states import map_tensors
 from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
 
 
 @dataclass(frozen=True, eq=False)
-class OrthogonalState:
+class OrthogonalState(FilteredState):
     """The state of a sequence after a segment of it.
 
     Attributes:
@@ -33,7 +32,7 @@ class OrthogonalState:
             filters the inputs, so it has the shape (batch, input_size); otherwise, and in the reference backend,
             (batch, hidden_size).
         matrix: Q and its version: segments of one sequence that are differentiated together share it.
-        maker: which filter's state it is, and of what (`FilteredCore.maker`); None where that is not known.
+        maker: which filter's state it is, and of what (`FilteredRNN.maker`); None where that is not known.
     """
 
     h: Tensor
@@ -43,24 +42,21 @@ class OrthogonalState:
 
     def detach(self) -> "OrthogonalState":
         """The same values, cut off from the graph: truncated backpropagation through time."""
-        return replace(self.map(torch.Tensor.detach), matrix=None)
-
-    def first(self, count: int) -> "OrthogonalState":
-        """The state of the first `count` sequences of the batch, which is part of the same graph."""
-        return self.map(lambda tensor: tensor[..., :count, :])
+        return replace(super().detach(), matrix=None)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> "OrthogonalState":
         """The state with `function` of h and every tensor of the filter's state."""
         return replace(self, h=function(self.h), filter=map_tensors(function, self.filter))
 
 
-class OrthogonalRNN(FilteredCore):
+class OrthogonalRNN(FilteredRNN):
     """An RNN with an orthogonal recurrent matrix whose input passes through a filter.
 
     Args:
         input_size: d, features of the input.
         hidden_size: N.
-        filter: a filter of hidden_dynamics.models.momentum.filters; None is the identity, the plain DTRIV.
+        filter: a filter of hidden_dynamics.models.momentum.filters; None is the identity, the plain DTRIV. The cells
+            below have their own: they take its arguments instead, by name.
         K: see `DynamicTrivialisation`.
         initialisation: of Q: "cayley" or "henaff".
         batch_first: inputs and outputs are (batch, T, features) instead of (T, batch, features).
@@ -87,8 +83,9 @@ class OrthogonalRNN(FilteredCore):
         initialisation: str = "cayley",
         batch_first: bool = False,
         backend: str = "fused",
+        **of_filter: Any,
     ):
-        super().__init__(input_size, hidden_size, filter, batch_first, backend)
+        super().__init__(input_size, hidden_size, filter, batch_first, backend, **of_filter)
         self.record_gradients, self.gradient_norms = False, None
         self.weight_ih = nn.Parameter(torch.empty(hidden_size, input_size))
         self.bias = nn.Parameter(torch.empty(hidden_size))
@@ -165,39 +162,28 @@ class DTRIV(OrthogonalRNN):
 
 
 class MomentumDTRIV(OrthogonalRNN):
-    """DTRIV with v_t = mu v_{t-1} + s W x_t (Eq. 9)."""
+    """DTRIV with v_t = mu v_{t-1} + s W x_t (Eq. 9). Takes mu and s of `filters.Momentum`."""
 
-    def __init__(self, input_size: int, hidden_size: int, mu: float, s: float, **options: Any):
-        super().__init__(input_size, hidden_size, Momentum(mu, s), **options)
+    Filter = Momentum
 
 
 class AdamDTRIV(OrthogonalRNN):
-    """DTRIV whose input is filtered as Adam filters gradients (Eq. 15)."""
+    """DTRIV whose input is filtered as Adam filters gradients (Eq. 15). Takes mu, s, beta and eps of `filters.Adam`."""
 
-    def __init__(
-        self, input_size: int, hidden_size: int, mu: float, s: float, beta: float, eps: float = 1e-8, **options: Any
-    ):
-        super().__init__(input_size, hidden_size, Adam(mu, s, beta, eps), **options)
+    Filter = Adam
 
 
 class RMSPropDTRIV(OrthogonalRNN):
-    """AdamDTRIV with mu = 0 (Section 2.4)."""
+    """AdamDTRIV with mu = 0 (Section 2.4). Takes s, beta and eps of `filters.RMSProp`."""
 
-    def __init__(self, input_size: int, hidden_size: int, s: float, beta: float, eps: float = 1e-8, **options: Any):
-        super().__init__(input_size, hidden_size, RMSProp(s, beta, eps), **options)
+    Filter = RMSProp
 
 
 class SRDTRIV(OrthogonalRNN):
-    """DTRIV with Nesterov momentum restarted every `restart` steps (Section 2.4).
+    """DTRIV with Nesterov momentum restarted every `restart` steps (Section 2.4). Takes s, restart and phase of
+    `filters.Nesterov`."""
 
-    Args:
-        phase: see `hidden_dynamics.models.momentum.filters.Nesterov`.
-    """
-
-    def __init__(
-        self, input_size: int, hidden_size: int, s: float, restart: int | None = None, phase: int = 0, **options: Any
-    ):
-        super().__init__(input_size, hidden_size, Nesterov(s, restart, phase), **options)
+    Filter = Nesterov
 
 
 def _record_norm(h: Tensor, norm: Tensor) -> None:

@@ -56,19 +56,16 @@ class DynamicTrivialisation(nn.Module):
         """Q, (N, N), differentiable once with respect to `skew`. In training mode, the base moves when it is due."""
         if self.training and math.isfinite(self.K) and not torch.equal(self.skew, self.used):
             self._count_step()
-        if not self.skew.any():
-            return _Rotation.apply(self.skew, self.above, self.base, None)
-        return _Rotation.apply(self.skew, self.above, self.base, self.skew_matrix().double())
+        return _Rotation.apply(self.base, self.skew_matrix())
 
     @property
     def version(self) -> tuple[int, ...]:
         """Two calls of `forward` between which this has not changed give the same matrix."""
         return self.skew._version, self.base._version, self.skew.data_ptr()
 
-    @torch.no_grad()
     def skew_matrix(self) -> Tensor:
         """A, (N, N)."""
-        upper = self.skew.new_zeros(self.size * self.size).scatter_(0, self.above, self.skew).view(self.size, self.size)
+        upper = self.skew.new_zeros(self.size * self.size).scatter(0, self.above, self.skew).view(self.size, self.size)
         return upper - upper.t()
 
     @torch.no_grad()
@@ -87,44 +84,28 @@ class DynamicTrivialisation(nn.Module):
 
 
 class _Rotation(torch.autograd.Function):
-    """Q = base exp(A), computed in float64 and rounded: in float32 it would be off from orthogonal by up to 1e-4.
-
-    With ad_A X = A X - X A, the differential of exp at A is exp(A) psi(ad_A), psi(z) = (1 - e^-z) / z. It takes
-    skew-symmetric matrices to skew-symmetric ones, so of Q^T G, where G = dL/dQ, only the skew-symmetric part counts:
-    with S = Q^T G - G^T Q, the gradient with respect to the entries of A above the diagonal is that part of
-
-        phi(ad_A) S,   phi(z) = (e^z - 1) / z
-
-    which at A = 0 is S. It is computed as a Taylor series at A / 2^k, and then k times
-    phi(2z) = (phi(z) + e^z phi(z)) / 2, where e^(ad_A) X = exp(A) X exp(A)^T. All products are N x N; general methods
-    for the derivative of exp need those of 2N x 2N matrices.
-    """
+    """Q = base exp(A), computed again in backward: a graph of N x N matrices is not kept beside that of all steps."""
 
     @staticmethod
-    def forward(ctx, skew: Tensor, above: Tensor, base: Tensor, a: Tensor | None) -> Tensor:
-        """a: the skew-symmetric matrix of `skew` in float64; None where it is 0."""
-        ctx.above, kept = above, []
-        if a is None:
-            q = base.clone()
-        else:
-            *powers, exponential = exponentials(a)
-            q = (base.double() @ exponential).to(base.dtype)
-            kept = [tensor.to(base.dtype) for tensor in (a / 2 ** len(powers), *powers)]
-        ctx.save_for_backward(q, *kept)
-        return q
+    def forward(ctx, base: Tensor, a: Tensor) -> Tensor:
+        ctx.save_for_backward(base, a)
+        return _rotated(base, a)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, dq: Tensor):
-        q, *kept = ctx.saved_tensors
-        s = q.t() @ dq
-        s = s - s.t()
-        if kept:
-            a, *powers = kept
-            s = _phi(a, s)
-            for power in powers:
-                s = (s + power @ s @ power.t()) / 2
-        return s.flatten()[ctx.above], None, None, None
+        base, a = ctx.saved_tensors
+        with torch.enable_grad():
+            a = a.detach().requires_grad_()
+            return None, *torch.autograd.grad(_rotated(base, a), a, dq)
+
+
+def _rotated(base: Tensor, a: Tensor) -> Tensor:
+    """In float64: in float32 it would be off from orthogonal by up to 1e-4. At A = 0, the value and the derivative are
+    those of base (I + A)."""
+    if not a.any():
+        return base + base @ a
+    return (base.double() @ exponentials(a.double())[-1]).to(base.dtype)
 
 
 def exponentials(a: Tensor) -> list[Tensor]:
@@ -133,7 +114,7 @@ def exponentials(a: Tensor) -> list[Tensor]:
     The first is a Taylor polynomial of degree 15 (the remainder is below 1e-18) in six products (Paterson, Stockmeyer,
     1973), the others are squares. torch.matrix_exp is off by up to 5e-12 where the norm is between 0.02 and 0.05.
     """
-    norm = torch.linalg.matrix_norm(a, 1).item()  # no less than the spectral norm of a skew-symmetric matrix
+    norm = torch.linalg.matrix_norm(a.detach(), 1).item()  # no less than the spectral norm of a skew-symmetric matrix
     doublings = math.ceil(math.log2(2 * norm)) if 0.5 < norm < math.inf else 0
     a = a / 2**doublings
     a2 = a @ a
@@ -146,17 +127,6 @@ def exponentials(a: Tensor) -> list[Tensor]:
     for _ in range(doublings):
         results.append(results[-1] @ results[-1])
     return results
-
-
-def _phi(a: Tensor, s: Tensor) -> Tensor:
-    """phi(ad_a) s = s + [a, s] / 2! + [a, [a, s]] / 3! + ..., where the norm of ad_a is at most 1 (that of a, 1/2)."""
-    total, term, k = s, s, 1
-    while math.factorial(k) * torch.finfo(s.dtype).eps < 1:
-        k += 1
-        product = a @ term
-        term = (product - product.t()) / k  # both are skew-symmetric: term a = (a term)^T
-        total = total + term
-    return total
 
 
 def rebase_interval(K: int | float | str) -> int | float:

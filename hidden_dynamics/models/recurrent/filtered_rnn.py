@@ -1,30 +1,59 @@
-"""What the LSTM and the orthogonal RNN share: a filter on the input, and that no kernel sees what it cannot take.
+"""What all recurrent cells share: a filter on the input, states, layouts, and that no kernel sees what it cannot take.
 
 Below `nn.LSTM`, torch's kernels do not look at what they are given: they read and write past the end of a state that is
 too small. The checks look at shapes, types and devices alone, so no GPU is waited for.
 """
 
+from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.momentum.filters import Identity
-from hidden_dynamics.models.recurrent.states import described, kind, map_tensors
 
 
-class FilteredCore(nn.Module):
+class FilteredState:
+    """A state with `map(function)`: the same with `function` of every tensor in it."""
+
+    def detach(self) -> Any:
+        """The same values, cut off from the graph: truncated backpropagation through time."""
+        return self.map(torch.Tensor.detach)
+
+    def first(self, count: int) -> Any:
+        """The state of the first `count` sequences of the batch, which is part of the same graph."""
+        return self.map(lambda tensor: tensor[..., :count, :])
+
+
+class FilteredRNN(nn.Module):
     """A recurrent core whose input passes through a filter.
 
     A subclass has the parameter `weight_ih`; `filtered`, what the filter runs over and its channels; `State`, made of
     `own` tensors, the filter's state and its `maker`; and `_run(x, state)`, which is `forward` of (T, batch, d).
+
+    A cell by the name of its filter has `Filter`, the filter's class; the filter's arguments are among the cell's own
+    (`of_filter`), by name.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, filter: nn.Module | None, batch_first: bool, backend: str):
+    Filter: type[nn.Module] | None = None
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        filter: nn.Module | None,
+        batch_first: bool,
+        backend: str,
+        **of_filter: Any,
+    ):
         super().__init__()
         if backend not in ("fused", "reference"):
             raise ValueError(f"backend must be 'fused' or 'reference', not {backend!r}")
+        if (self.Filter and filter is not None) or (not self.Filter and of_filter):
+            wrong = ", ".join(of_filter) or "a filter beside its own"
+            raise TypeError(f"{type(self).__name__} does not take {wrong}; what its filter takes is given by name")
         self.input_size, self.hidden_size = input_size, hidden_size
-        self.filter = Identity() if filter is None else filter
+        self.filter = self.Filter(**of_filter) if self.Filter else Identity() if filter is None else filter
         self.batch_first, self.backend = batch_first, backend
 
     def forward(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
@@ -89,6 +118,27 @@ class FilteredCore(nn.Module):
 
     def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}, batch_first={self.batch_first}, backend={self.backend!r}"
+
+
+def map_tensors(function: Callable[[Tensor], Tensor], value: Any) -> Any:
+    """`value` with `function` of every tensor in it; tuples are gone through, anything else stays."""
+    if isinstance(value, tuple):
+        return tuple(map_tensors(function, item) for item in value)
+    return function(value) if isinstance(value, Tensor) else value
+
+
+def described(value: Any) -> str:
+    """Shape, type and device of every tensor in it; the class of anything else but a tuple."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(described, value))})"
+    return f"{tuple(value.shape)} {kind(value)}" if isinstance(value, Tensor) else type(value).__name__
+
+
+def kind(tensor: Tensor) -> str:
+    """Its type and device; the device alone where autocast gives it another type."""
+    device, floats = tensor.device, tensor.is_floating_point()
+    casts = floats and torch.amp.is_autocast_available(device.type) and torch.is_autocast_enabled(device.type)
+    return f"on {device}" if casts else f"{tensor.dtype} on {device}"
 
 
 def _check_like(name: str, given: Any, needed: Any) -> None:
