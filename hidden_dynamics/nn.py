@@ -6,23 +6,20 @@ torchdiffeq alone: no configuration, no data, no Snakemake. The workflow itself 
 defines it.
 """
 
+# ruff: noqa: F401
+
 from hidden_dynamics.errors import ObservationError, SolverFailure
-from hidden_dynamics.models.continuous import (
-    CoEvolving,
-    FunctionEvaluations,
-    Integral,
-    PairwiseRate,
-    Solver,
-    correlation,
-    elementwise,
-    pairwise,
-)
+from hidden_dynamics.models.continuous.attention import PairwiseRate, correlation, elementwise, pairwise
+from hidden_dynamics.models.continuous.co_evolving import CoEvolving
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, TimeConv2d
+from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
 from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes
 from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes
 from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE, BayesJump
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
-from hidden_dynamics.models.latent_ode import ACELatentODE, LatentODE, LatentODEPoisson
+from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE
+from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
+from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
 from hidden_dynamics.models.ragged import run_ragged
@@ -44,54 +41,7 @@ from hidden_dynamics.models.recurrent import (
     RMSPropLSTM,
 )
 from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
+from hidden_dynamics.models.solver import Solver
 from hidden_dynamics.system.memory import keep_memory
 
-__all__ = [
-    "DTRIV",
-    "LSTM",
-    "NAGLSTM",
-    "SRDTRIV",
-    "SRLSTM",
-    "Adam",
-    "AdamDTRIV",
-    "AdamLSTM",
-    "CoEvolving",
-    "ConvolutionalDynamics",
-    "DynamicTrivialisation",
-    "FunctionEvaluations",
-    "Identity",
-    "Integral",
-    "LSTMState",
-    "LookAheadLSTM",
-    "Momentum",
-    "MomentumDTRIV",
-    "MomentumLSTM",
-    "Nesterov",
-    "OrthogonalRNN",
-    "OrthogonalState",
-    "RMSProp",
-    "RMSPropDTRIV",
-    "RMSPropLSTM",
-    "Solver",
-    "ObservationError",
-    "SolverFailure",
-    "TimeConv2d",
-    "elementwise",
-    "keep_memory",
-    "run_ragged",
-    "PairwiseRate",
-    "correlation",
-    "pairwise",
-    "GRUODE",
-    "ACEGRUODEBayes",
-    "BayesJump",
-    "GRUODEBayes",
-    "Observations",
-    "Rows",
-    "batch_of",
-    "ACELatentODE",
-    "Answer",
-    "LatentODE",
-    "LatentODEPoisson",
-    "SeriesBatch",
-]
+__all__ = [name for name in dir() if not name.startswith("_")]

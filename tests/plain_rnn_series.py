@@ -75,17 +75,16 @@ def decayed(decay, h, cumulative):
     return h * torch.exp(-torch.minimum(torch.maximum(zero, exponent), zero + 1000))
 
 
-def plain_states(cell, values, mask, gaps=None, decay=None, cumulative=None, decoder=None, own=()):
+def plain_states(cell, values, mask, gaps=None, decay=None, cumulative=None):
     """States after each union time, (1, N, U, H). At the first, every series moves; later, only what is observed.
 
     Args:
         gaps: (U,) or (N, U), the last input; None, where time enters by `decay` and `cumulative` alone.
-        own: union times after the first at which the batch sees what `decoder` predicts instead of its values.
     """
     size, times, _ = values.shape
     h, states = values.new_zeros(size, cell.weight_hh.shape[1]), []
     for u in range(times):
-        x = [decoder(h) if u > 0 and u in own else values[:, u], mask[:, u]]
+        x = [values[:, u], mask[:, u]]
         if gaps is not None:
             x.append(gaps.expand(size, times)[:, u : u + 1])
         before = h if decay is None else decayed(decay, h, cumulative[:, u])
@@ -111,7 +110,7 @@ def plain_generated(cell, decoder, start, first, times):
     return torch.stack(states, 1)[None]
 
 
-def plain_classic(network, dense, gap=None, mean=None, carried=None, own=()):
+def plain_classic(network, dense, gap=None, mean=None, carried=None):
     """Of RNN Delta, -Impute, -Decay and GRU-D: predictions (1, N, U, D) and states (1, N, U, H).
 
     Args:
@@ -130,7 +129,7 @@ def plain_classic(network, dense, gap=None, mean=None, carried=None, own=()):
         values = plain_imputed(values, mask, summed_up(times, mask, carried), w, b, mean)
     if network.decay is not None:
         rate, cumulative = network.decay.rate, summed_up(times, mask, carried)
-    states = plain_states(network.cell, values, mask, told[gap](), rate, cumulative, network.decoder, own)
+    states = plain_states(network.cell, values, mask, told[gap](), rate, cumulative)
     return shifted(network.decoder(states), dense.values), states
 
 

@@ -449,6 +449,7 @@ LATENT_ACE = {f"{kind}ace_latent_ode" for kind in ("", "fc_", "fixed_")}
 LATENT_ODES = {"latent_ode_rnn", "latent_ode_poisson", "latent_ode", "augmented_latent_ode"} | LATENT_ACE
 DECAYING = {"rnn_impute", "rnn_decay", "rnn_gru_d"}
 FAMILY = LATENT_ODES | DECAYING | {"rnn_delta", "rnn_vae", "ode_rnn", "mtan"}
+PADDED = BASELINES | DECAYING | {"rnn_delta", "rnn_vae", "mtan"}
 RELEASED = {"raw_attention", "random_rate", "tied", "joint", "start_label", "fixed_batches", "model_bugs", "released"}
 MORTALITY = {"physionet", *(f"physionet_{name}" for name in RELEASED)}
 REGRESSION, ACTIVITY = {"physionet_interpolation", "physionet_extrapolation"}, {"human_activity"}
@@ -487,10 +488,16 @@ EDITS = [
     ("models/continuous/attention.py", "torch.sigmoid(a)", "torch.tanh(a)", ATTENTIVE | LATENT_ACE, None),
     (IMAGE_NETWORKS, "BLOCKS = 6", "BLOCKS = 5", {"resnet"}, IMAGES),
     (IMAGE_NETWORKS, "InitialAttention(nn.Sequential)", "InitialAttention(nn.Module)", ATTENTIVE, IMAGES),
-    ("models/series/gru_d.py", "torch.exp(-torch.relu(weight", "torch.exp(torch.relu(weight", {"gru_d"}, SERIES),
+    ("models/series/row_by_row.py", "torch.exp(-torch.relu(weight", "torch.exp(torch.relu(weight", {"gru_d"}, SERIES),
     ("models/series/latent.py", "place >= 0", "place > 0", INFERRING, SERIES),
     ("models/divergence.py", "mean.square() +", "2 * mean +", INFERRING | LATENT_ODES | {"mtan", "rnn_vae"}, None),
-    ("models/series/padding.py", "torch.zeros_like(x[:, :1])", "torch.ones_like(x[:, :1])", BASELINES | {"mtan"}, None),
+    (
+        "models/series_major.py",
+        "return functional.pad(self.times",
+        "return functional.pad(1 + self.times",
+        PADDED,
+        None,
+    ),
     ("models/gru_ode_bayes/path.py", "SLACK = 0.001", "SLACK = 0.01", JUMPING, SERIES),
     ("tasks/partly_observed.py", "SPLIT_SEED, TRAINED_ON = 42", "SPLIT_SEED, TRAINED_ON = 43", FAMILY, IRREGULAR),
     ("tasks/scoring.py", "BINS = 10", "BINS = 20", None, MORTALITY),

@@ -5,14 +5,14 @@ from torch import Tensor, nn
 
 from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.divergence import divergence
+from hidden_dynamics.models.encode import gru_step
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.layers import classifier, tanh_network
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.rnn_series.decaying_gru import passed
-from hidden_dynamics.models.rnn_series.elapsed import until_next
-from hidden_dynamics.models.rnn_series.fed_back_gru import generated
-from hidden_dynamics.models.rnn_series.steps import steps_of
+from hidden_dynamics.models.rnn_series.baselines import states_of
+from hidden_dynamics.models.rnn_series.decays import until_next
+from hidden_dynamics.models.series_major import padded
 
 ORDERS = ("time", "patients")
 
@@ -78,10 +78,10 @@ class RNNVAE(LatentNetwork):
 
     def encoded(self, given: Observations, against: bool) -> Tensor:
         """The encoder's last state of each series, (N, recognition size)."""
-        steps = steps_of(given, backwards=against and self.order == "time")
+        steps = padded(given, first_of_all=True, backwards=against and self.order == "time")
         gaps = until_next(-given.times.flip(0) if against else given.times).to(steps.values)
-        states = passed(self.encoder, steps.values, torch.cat([steps.mask, gaps[steps.visits].unsqueeze(2)], 2))
-        return states[torch.arange(given.size, device=states.device), steps.counts]
+        states = states_of(self.encoder, steps.values, torch.cat([steps.mask, gaps[steps.visits].unsqueeze(2)], 2))
+        return states[torch.arange(given.size, device=states.device), steps.lengths]
 
     def states(self, z: Tensor, start: Tensor, times: Tensor) -> Tensor:
         """The decoder's states at the union times asked, (U, N, H), z at the first.
@@ -95,7 +95,13 @@ class RNNVAE(LatentNetwork):
             return z.expand(len(times), *z.shape)
         gaps = times.diff()[:-1].to(z)
         seen = torch.cat([start, torch.ones_like(start), torch.zeros_like(start[:, :1])], 1)
-        return torch.cat([z[None], generated(self.generator, self.decoder, self.generator(seen, z), gaps)])
+        of_values, of_mask, of_gap = self.generator.weight_ih.split([start.shape[1], start.shape[1], 1], 1)
+        given = torch.outer(gaps, of_gap.squeeze(1)) + (self.generator.bias_ih + of_mask.sum(1))
+        states = [z, self.generator(seen, z)]
+        for of_time in given.unbind():
+            gates = torch.addmm(of_time, self.decoder(states[-1]), of_values.t())
+            states.append(gru_step(self.generator, gates, states[-1]))
+        return torch.stack(states)
 
 
 def _first_values(given: Observations) -> Tensor:
