@@ -11,9 +11,6 @@ min_version("9.27")
 configfile: "config.yaml"
 
 
-report: "docs/report/workflow.rst"
-
-
 include: "rules/common.smk"
 
 
@@ -39,7 +36,7 @@ rule all:
     input:
         PATHS.index,
         [artifact.files() for artifact in ARTIFACTS.values()],
-        PATHS.summary("all"),
+        PATHS.all_runs,
         rules.render_claims.output,
         records_of(RUNS.values()),  # one that is missing is made again, although nothing may be made of it anew
     message:

@@ -16,14 +16,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from hidden_dynamics.measurements.interleaved import (
-    WARM_UP,
-    allocated_beyond,
-    interleaved,
-    processor,
-    ratios_within_rounds,
-    resident_beyond,
-)
+from hidden_dynamics.measurements.interleaved import WARM_UP, interleaved, ratios_within_rounds
+from hidden_dynamics.measurements.processes import allocated_beyond, processor, resident_beyond
 from hidden_dynamics.system.arguments import positive
 from hidden_dynamics.training import devices
 
@@ -55,10 +49,10 @@ def add_clock(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def parse(parser: argparse.ArgumentParser, benchmark: str) -> argparse.Namespace:
+def parse(parser: argparse.ArgumentParser, benchmark: str, device: str = "cpu") -> argparse.Namespace:
     """The command line, with the options of every benchmark that trains; refuses a GPU that is not there, and names the
     output after the device."""
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default=device)
     parser.add_argument("--threads", type=positive, default=torch.get_num_threads(), help="torch's threads")
     parser.add_argument("--output", type=Path, help=f"CSV (default: benchmarks/results/{benchmark}-DEVICE.csv)")
     options = parser.parse_args()

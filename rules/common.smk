@@ -12,8 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(workflow.basedir))
 
 from hidden_dynamics.artifacts import load_artifacts
-from hidden_dynamics.artifacts.meaning import meaning_of, meaning_of_all
-from hidden_dynamics.artifacts.notes import caption
+from hidden_dynamics.artifacts.configured import configured
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.jobs import training_jobs
 from hidden_dynamics.configuration.runs import all_runs, outputs_of
@@ -30,7 +29,8 @@ try:
     ARTIFACTS = load_artifacts(CONFIGURATION)
     RUNS = {run.id: run for run in all_runs(CONFIGURATION)}
     IDENTITIES = sorted({run.identity for run in RUNS.values()})  # where a class is not defined, it is said here
-    CLAIMED = artifacts_with_claims(CONFIGURATION)
+    CLAIMED = [name for name in artifacts_with_claims(CONFIGURATION) if name in ARTIFACTS]
+    CONFIGURED = configured(CONFIGURATION)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
@@ -62,10 +62,7 @@ def names(artifacts):
 
 def sources_of(artifact):
     """The files that an artifact is made of, by name: those of its runs, measurements, printed numbers."""
-    made_here = artifact.gathered()
-    files = {kind: file for kind, file in artifact.inputs().items() if file not in made_here}
-    gather = files_of if artifact.averaged else records_of
-    files |= {"runs": gather(artifact.runs) if made_here else [], "details": artifact.details()}
+    files = artifact.inputs() | {"runs": artifact.details()}
     if artifact.settings.published:
         files["published"] = f"published/{artifact.settings.published}"
     if artifact.name in CLAIMED:
@@ -96,24 +93,11 @@ def records_of(runs):
     return [f"{run.directory}/run.json" for run in runs]
 
 
-def files_of(runs):
-    return [f"{run.directory}/{file}" for run in runs for file in ("run.json", "metrics.csv", "train_loss.npy")]
-
-
-def labels_of(artifact):
-    """The columns of Snakemake's report by which an artifact is found."""
-    kind = artifact.settings.kind.replace("_", " ")
-    return {"artifact": artifact.name, "paper": artifact.paper_title, "kind": kind, "scale": SETTINGS.scale}
-
-
-def caption_of(artifact):
-    """What Snakemake's report says of an artifact, with what reStructuredText would read as markup escaped."""
-    return re.sub(r"([\\*`|]|_(?!\w))", r"\\\1", caption(artifact))
-
-
 @functools.cache  # Snakemake asks several times for each job
-def meaning(name):
-    return meaning_of(ARTIFACTS[name], ["scripts.render.main"])
+def made_by(name):
+    """Digests of what is configured of an artifact, and of the code that draws it."""
+    code = code_digest(["scripts.render.main", *ARTIFACTS[name].code()])
+    return [configured(CONFIGURATION, ARTIFACTS[name]), code]
 
 
 def gpus():

@@ -8,7 +8,7 @@ rule evidence:
     input:
         [artifact.files() for artifact in ARTIFACTS.values()],
         rules.render_claims.output,
-        PATHS.summary("all"),
+        PATHS.all_runs,
         [f"{run.directory}/{file}" for run in RUNS.values() for file in outputs_of(CONFIGURATION, run.task)],
     log:
         f"{PATHS.logs}/publish_evidence.log",

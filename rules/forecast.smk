@@ -20,14 +20,12 @@ rule calibrate:
     params:
         threads=min(all_cores(), SCALE.threads),  # those of a run, where the job has as many
         device="cuda" if gpus() else "cpu",  # on another one, it is measured again
-        seconds=SETTINGS.forecast.seconds,
         identities=IDENTITIES,
         measuring=code_digest(["scripts.calibrate.main"]),
     message:
         "Calibrating the runs of the scale {SETTINGS.scale} on this machine"
     shell:
-        "python scripts/calibrate.py --seconds {params.seconds} --threads {params.threads} --cores {threads}"
-        " --output {output:q} 2> {log:q}"
+        "python scripts/calibrate.py --threads {params.threads} --cores {threads} --output {output:q} 2> {log:q}"
 
 
 # It declares no outputs, and no benchmark, which counts as one, so that it is made and shown whenever it is asked for: runs that have
@@ -39,7 +37,7 @@ rule forecast:
         f"{PATHS.logs}/forecast.log",
     localrule: True
     conda:
-        "../envs/summarise.yaml"
+        "../envs/render.yaml"
     threads: 1
     resources:
         **LIGHT,

@@ -4,8 +4,8 @@
 rule render_index:
     input:
         rendered=[file for artifact in ARTIFACTS.values() for file in artifact.files()],
-        claims=PATHS.all_verdicts("csv"),
-        runs=PATHS.summary("all"),
+        claims=PATHS.all_verdicts,
+        runs=PATHS.all_runs,
         templates=sorted(map(str, Path("hidden_dynamics/pages/templates").iterdir())),
     output:
         PATHS.index,
@@ -19,7 +19,7 @@ rule render_index:
     resources:
         **LIGHT,
     params:
-        meaning=meaning_of_all(CONFIGURATION, ["scripts.render_index.main"]),
+        made_by=[CONFIGURED, code_digest(["scripts.render_index.main"])],
     message:
         "Rendering the page of everything"
     shell:

@@ -1,11 +1,11 @@
-"""Measure a scale's runs for a few minutes on this machine, for a forecast of their cost.
+"""Measure a scale's runs on this machine, for a forecast of their cost.
 
     python scripts/calibrate.py --output results/demo/calibration.json --config '{"scale": "demo"}'
 
-Runs that cost alike are measured once: iterations of the real training loop, its evaluation, memory and the bytes of
-its files (hidden_dynamics.measurements.forecast). As many are measured side by side as runs would be trained here.
-Nothing is downloaded or prepared: a dataset that is there is used, in the place of another there are random arrays of
-its shapes. Let nothing else run meanwhile.
+Runs that cost alike are measured once: an iteration of the real training loop, or as many as take a second; an
+evaluation; memory and the bytes of its files (hidden_dynamics.measurements.forecast). As many are measured side by side
+as runs would be trained here. Nothing is downloaded or prepared: a dataset that is there is used, in the place of
+another there are random arrays of its shapes. Let nothing else run meanwhile.
 
 A calibration can be kept for other machines to forecast with: write it to calibrations/<name>.json and set
 forecast.calibration to its name.
@@ -23,7 +23,7 @@ from hidden_dynamics.errors import run_main
 from hidden_dynamics.measurements.forecast import calibration
 from hidden_dynamics.measurements.forecast.calibrating import Calibrator
 from hidden_dynamics.measurements.forecast.groups import chosen
-from hidden_dynamics.system.arguments import parser, positive
+from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.training import devices
 
 
@@ -36,8 +36,7 @@ def main() -> None:
     threads = arguments.threads or configuration.scale.threads
     on_cpu = max(1, (arguments.cores or os.cpu_count() or 1) // threads)
     places = on_cpu if device.type == "cpu" else configuration.settings.runs_per_gpu
-    seconds = arguments.seconds or configuration.settings.forecast.seconds
-    calibrator = Calibrator(configuration, device, threads, places, seconds)
+    calibrator = Calibrator(configuration, device, threads, places)
     output = arguments.output or Path(configuration.paths.calibration)
     calibration.write(output, calibrator.calibrate(runs))
 
@@ -45,7 +44,6 @@ def main() -> None:
 def parse_arguments() -> argparse.Namespace:
     options = parser(__doc__, "--config", "--cores", "--device", "--threads")
     options.add_argument("--output", type=Path, help="calibration to write (JSON); default: <results>/calibration.json")
-    options.add_argument("--seconds", type=positive, help="that it may take, about; default: forecast.seconds")
     return options.parse_args()
 
 

@@ -2,24 +2,20 @@
 
     python scripts/render.py --artifact momentumrnn_figure3
 
-Of the artifact's runs it writes <results>/<scale>/summary/<artifact>.csv, a row per run
-(hidden_dynamics.results.summary.COLUMNS), and <artifact>.curves.csv beside it, a row per plotted point of curves that
-are averaged over seeds (hidden_dynamics.results.curves.COLUMNS); of the claims that rest on it
-<results>/<scale>/claims/<artifact>.csv, a row per claim (hidden_dynamics.claims.verdict.COLUMNS). From these it draws.
-An empty cell means "none".
+Of the claims that rest on it, it writes <results>/<scale>/claims/<artifact>.csv, a row per claim
+(hidden_dynamics.claims.verdict.COLUMNS). An empty cell means "none".
 """
 
 import _bootstrap  # noqa: F401, I001
 
 from pathlib import Path
 
-from hidden_dynamics.artifacts import Artifact, artifact_named, load_artifacts
+from hidden_dynamics.artifacts import Artifact, artifact_named, load_claimed
 from hidden_dynamics.artifacts.row_verdicts import verdicts_on
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.papers.claims import artifacts_with_claims
-from hidden_dynamics.results import curves, summary
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.arguments import parser
 
@@ -28,34 +24,20 @@ def main() -> None:
     given = parser(__doc__, "--artifact", "--config", "--root").parse_args()
     configuration = load(parse_settings(given.config))
     artifact = artifact_named(configuration, given.artifact, "--artifact")
-    gather(artifact, given.root)
     if artifact.name in artifacts_with_claims(configuration):
         judge(artifact, given.root)
     draw(artifact, given.root)
-
-
-def gather(artifact: Artifact, root: Path) -> None:
-    """The rows of the artifact's runs, and the points of its curves, as files, where it is made of them."""
-    files, configuration = artifact.inputs(), artifact.configuration
-    if "summary" in files:
-        rows = summary.rows_of(configuration, artifact.name, artifact.cell_runs, root)
-        write_rows(root / files["summary"], summary.COLUMNS, rows)
-    if "curves" in files:
-        points = curves.points_of(configuration, artifact.panels, artifact.cell_runs, root)
-        write_rows(root / files["curves"], curves.COLUMNS, points)
 
 
 def judge(artifact: Artifact, root: Path) -> None:
     """The verdicts on the artifact's claims, as a file."""
     from hidden_dynamics.claims.expand import all_claims
     from hidden_dynamics.claims.judge import verdicts  # SciPy
-    from hidden_dynamics.claims.samples import gather as evidence_of
+    from hidden_dynamics.claims.samples import gather
     from hidden_dynamics.claims.verdict import COLUMNS
 
     configuration = artifact.configuration
-    every = load_artifacts(configuration)
-    claimed = all_claims({name: every[name] for name in artifacts_with_claims(configuration)})[artifact.name]
-    rows = verdicts(claimed, evidence_of(artifact, root))
+    rows = verdicts(gather(artifact, root), all_claims(load_claimed(configuration))[artifact.name])
     write_rows(root / configuration.paths.verdicts(artifact.name), COLUMNS, rows)
 
 

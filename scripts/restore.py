@@ -17,14 +17,13 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from render import draw, gather, judge
+from render import draw, judge
 from render_claims import gather_claims
 
-from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.artifacts import load_artifacts, load_claimed
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.publication.restoring import Publication, put_all_back
 from hidden_dynamics.results import summary
 from hidden_dynamics.results.rows import write_rows
@@ -53,12 +52,10 @@ def main() -> None:
 def draw_all(configuration: Configuration, root: Path) -> None:
     """The summary, the verdicts, and every table and figure."""
     rows = summary.rows_of(configuration, "all", all_runs(configuration), root)
-    write_rows(root / configuration.paths.summary("all"), summary.COLUMNS, rows)
-    artifacts, claimed = load_artifacts(configuration), artifacts_with_claims(configuration)
-    for name, artifact in artifacts.items():
-        gather(artifact, root)
-        if name in claimed:
-            judge(artifact, root)
+    write_rows(root / configuration.paths.all_runs, summary.COLUMNS, rows)
+    artifacts = load_artifacts(configuration)
+    for artifact in load_claimed(configuration).values():
+        judge(artifact, root)
     gather_claims(configuration, root)
     for artifact in artifacts.values():
         draw(artifact, root)

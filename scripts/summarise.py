@@ -19,7 +19,7 @@ def main() -> None:
     given = parser(__doc__, "--config", "--root").parse_args()
     configuration = load(parse_settings(given.config))
     rows = summary.rows_of(configuration, "all", all_runs(configuration), given.root)
-    write_rows(given.root / configuration.paths.summary("all"), summary.COLUMNS, rows)
+    write_rows(given.root / configuration.paths.all_runs, summary.COLUMNS, rows)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,17 @@ import itertools
 import json
 import re
 
-from made import answer_of, make_run, sources_of, summary_of
+import numpy as np
+from made import answer_of, curves_of, features_of, make_run, sources_of, summary_of
 from matplotlib.text import Text
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.configuration import Configuration, load, read_yaml
+from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
 from hidden_dynamics.system.files import ROOT
+
+# Norms (k, T) of gradients that fall towards the first step and along the training.
+FALLING = 0.05 * np.exp(-np.arange(16)[::-1] / 8)[None] * np.exp(-np.arange(30) / 30)[:, None]
 
 
 def artifact_at(scale: str, name: str, **changes) -> Artifact:
@@ -19,27 +24,40 @@ def artifact_at(scale: str, name: str, **changes) -> Artifact:
     return artifact_named(_configured(json.dumps(settings)), name)
 
 
-class PredictedRuns:
-    """A figure's runs, which predict, and their summary.
+class FigureRuns:
+    """A figure's runs, as files under a root, and what it is made of.
 
     Args:
+        name: of an artifact at a scale, with some settings changed; or the artifact itself.
         about: by (model, seed), keywords of a run, as for `made.record_of`.
-        answers: by (model, seed), predictions other than `made.answer_of` gives.
+        answers: by (model, seed), predictions or gradients other than those that `made` gives.
     """
 
     def __init__(self, root, name, scale="demo", about=None, answers=None, **settings):
-        self.artifact, about = artifact_at(scale, name, **settings), about or {}
-        runs = {(run.model, run.seed): run for run in self.artifact.runs}
-        self.answers = {key: answer_of(run) for key, run in runs.items()} | (answers or {})
-        self.files = {
-            key: make_run(root, self.artifact.configuration, run, predictions=self.answers[key], **about.get(key, {}))
-            for key, run in runs.items()
-        }
-        summary = summary_of(self.artifact, lambda run: about.get((run.model, run.seed), {}))
-        self.sources = sources_of(self.artifact, root, summary=summary)
+        self.artifact, self.root = name if isinstance(name, Artifact) else artifact_at(scale, name, **settings), root
+        by_model, answers, self.files, self.answers = about or {}, answers or {}, {}, {}
+        recorded = {PREDICTIONS: "predictions", GRADIENTS: "gradients"}.get("".join(self.artifact.run_files))
+        for run in self.artifact.runs if recorded else ():
+            key = run.model, run.seed
+            self.answers[key] = answers.get(key, answer_of(run) if recorded == "predictions" else FALLING)
+            about = {recorded: self.answers[key], **by_model.get(key, {})}
+            self.files[key] = make_run(root, self.artifact.configuration, run, **about)
+        metrics = dict.fromkeys(self.artifact.chosen_metrics(), 0.5)
+        measured = {"evaluations": [{"iteration": 10, "epoch": 1.0, **metrics}]} if metrics else {}
+        whole = {run.id: measured | by_model.get((run.model, run.seed), {}) for run in self.artifact.cell_runs}
+        self.rows = {"summary": summary_of(self.artifact, lambda run: whole[run.id])}
+        if "train_loss.npy" in self.artifact.run_files:
+            self.rows["curves"] = curves_of(self.artifact, seeds=len(self.artifact.configuration.seeds))
+        if self.artifact.measured:
+            models = dict.fromkeys(run.model for run in self.artifact.runs)
+            self.rows = {"features": features_of(self.artifact, dict.fromkeys(models, [0.5] * 9))}
+            self.maps = dict.fromkeys([f"{model}.embedding" for model in models], np.arange(80.0).reshape(40, 2))
+            path = root / self.artifact.inputs()["maps"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            np.savez(path, labels=np.arange(40) % 10, **self.maps)
 
     def draw(self):
-        return self.artifact.draw(self.sources)
+        return self.artifact.draw(sources_of(self.artifact, self.root, **self.rows))
 
 
 def add_model(project, task: str, size: int, **entries) -> None:
@@ -77,18 +95,18 @@ def line(ax, gid):
 
 
 def words(figure):
-    """Everything the figure says, in one line."""
+    """Everything the figure, or a part of it, and its notes say, in one line."""
     texts = figure.findobj(lambda artist: hasattr(artist, "get_text") and artist.get_visible())
-    return " ".join(" ".join(text.get_text() for text in texts).split())
+    return " ".join(" ".join([*(text.get_text() for text in texts), *getattr(figure, "notes", ())]).split())
 
 
 def face(figure):
-    """What a figure says, but for numbers such as those of its axes: a text a line, however it is broken in the figure.
+    """What a figure and its notes say, but for numbers such as those of its axes: a text a line.
 
     For tests/approved/.
     """
     texts = [" ".join(text.get_text().split()) for text in figure.findobj(Text) if text.get_visible()]
-    return "\n".join(text for text in texts if re.match(r"[^$]*[A-Za-z]", text))
+    return "\n".join(text for text in [*texts, *figure.notes] if re.match(r"[^$]*[A-Za-z]", text))
 
 
 def legends_of(figure):
@@ -103,7 +121,7 @@ def legend(figure):
 def texts_of(figure):
     """(name, bounding box in pixels) of each piece of text and of each panel."""
     figure.draw_without_rendering()
-    boxes = [(gid, with_gid(figure, gid)[0].get_window_extent()) for gid in ("title", "subtitle", "caption")]
+    boxes = [(gid, with_gid(figure, gid)[0].get_window_extent()) for gid in ("title", "subtitle")]
     boxes += [("legend", box.get_window_extent()) for box in legends_of(figure)]
     for number, ax in enumerate(figure.axes):
         if ax.axison:
@@ -115,7 +133,7 @@ def texts_of(figure):
             boxes += [
                 (f"x tick {number}", box) for box in tick_labels if box.width and ax.bbox.x0 <= box.x0 <= ax.bbox.x1
             ]
-    return boxes
+    return [(name, box) for name, box in boxes if box.width]
 
 
 def assert_nothing_overlaps(figure):

@@ -8,7 +8,8 @@ from typing import Any
 from made import costs_of, row_of
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
-from hidden_dynamics.claims.expand import Claimed, all_claims
+from hidden_dynamics.claims.claim import Claim
+from hidden_dynamics.claims.expand import all_claims
 from hidden_dynamics.claims.judge import verdicts
 from hidden_dynamics.claims.samples import Evidence
 from hidden_dynamics.configuration import Configuration
@@ -56,7 +57,7 @@ def seeds(
     return rows
 
 
-def claimed(artifact: Artifact) -> Claimed:
+def claimed(artifact: Artifact) -> list[Claim]:
     """The claims on an artifact, as if there were no other one."""
     return all_claims({artifact.name: artifact})[artifact.name]
 
@@ -65,9 +66,8 @@ def judged(
     artifact: Artifact, rows: Sequence = (), costs: Sequence = (), root: Path | None = None
 ) -> dict[str, dict[str, Any]]:
     """The verdicts by their claims' ids; without a root, where the runs' files are, those on numbers alone."""
-    claims = [claim for claim in claimed(artifact).here if root or claim.kind != "faster"]
-    evidence = Evidence(artifact, rows, costs, root or Path())
-    return {row["id"]: row for row in verdicts(Claimed(claims, []), evidence)}
+    claims = [claim for claim in claimed(artifact) if root or claim.kind != "faster"]
+    return {row["id"]: row for row in verdicts(Evidence(artifact, rows, costs, root or Path()), claims)}
 
 
 def against_lstm(artifact: Artifact, *rows: Sequence) -> dict[str, Any]:

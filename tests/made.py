@@ -17,9 +17,10 @@ from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
-from hidden_dynamics.data import sporadic
+from hidden_dynamics.data import ragged
 from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.results import summary
+from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seals import RECORD, sealed
@@ -168,7 +169,7 @@ def make_run(
 
 def answer_of(run: Run) -> dict[str, np.ndarray]:
     """The arrays of predictions.npz, as the run's task has them."""
-    return courses_of(run) if "asked" in run.spec["task_settings"] else predictions_of(run)
+    return errors_of(run) if "asked" in run.spec["task_settings"] else predictions_of(run)
 
 
 def predictions_of(run: Run, features: int | None = None) -> dict[str, np.ndarray]:
@@ -185,8 +186,8 @@ def predictions_of(run: Run, features: int | None = None) -> dict[str, np.ndarra
     end = 4 * until / 3
     error = 0.5  # the standard deviation of the predicted means
     random = np.random.default_rng([run.seed, *run.model.encode()])
-    data = sporadic.stand_in(series, round(4 * end) * series, features, end)
-    rows, ids = sporadic.after(data, until, 3).ravel(), np.repeat(data["ids"], data["lengths"])
+    data = ragged.stand_in(series, round(4 * end) * series, features, end)
+    rows, ids = ragged.after(data, until, 3).ravel(), np.repeat(data["ids"], data["lengths"])
     about = {"id": ids, "time": data["times"], "mask": data["mask"]}
     about["value"] = np.where(data["mask"], _waves(ids, data["times"], features), np.float32(0))
     grid = np.linspace(0, end, 101, dtype=np.float32)
@@ -204,43 +205,12 @@ def predictions_of(run: Run, features: int | None = None) -> dict[str, np.ndarra
     return single | {"until": np.float64(until)}
 
 
-def courses_of(
-    run: Run, features: int = 41, until: float | None = None, end: float = 48.0, error: float = 0.05
-) -> dict[str, np.ndarray]:
-    """The arrays of predictions.npz of a run that interpolates or extrapolates: of waves, each feature observed now and
-    then, and of answers that are about right.
-
-    Args:
-        until: the last given row's hour; by default `end`, or half of it where the run's task extrapolates.
-        error: on the scale of training, the root of the mean squared error.
-    """
+def errors_of(run: Run) -> dict[str, np.ndarray]:
+    """The arrays of predictions.npz of a run that extrapolates: errors of about 0.05, hour by hour."""
     random = np.random.default_rng([run.seed, *run.task.encode(), *run.model.encode()])
-    extrapolates = run.spec["task_settings"].get("asked") == "extrapolation"
-    until = until or (end / 2 if extrapolates else end)
-    first = until if until < end else 0.0
-    edges = np.arange(first, end + 1)
-    counts = random.integers(30, 60, len(edges) - 1)
-    seen = np.random.default_rng(run.seed)  # the data are those of all models and tasks
-    times = np.concatenate([np.sort(seen.uniform(0, end, 40 + 10 * one)) for one in range(3)])
-    ids = np.repeat([132539, 132541, 132543], [40, 50, 60])
-    grid = np.linspace(first, end, 97)
-    course = np.stack([_waves(name, grid, features) for name in np.unique(ids)]) + 0.1 * random.standard_normal(
-        (3, 1, 1)
-    )
-    width = 0.1 + 0.3 * (grid >= 0.5 * end)[:, None]
-    arrays = {
-        "error_time": edges,
-        "error_sum": counts * error**2 * random.uniform(0.5, 1.5, len(counts)),
-        "row_time": times,
-        "row_value": _waves(ids, times, features),
-        "grid": grid,
-        "grid_mean": course,
-        "grid_low": course - width,
-        "grid_high": course + width,
-    }
-    single = {name: array.astype(np.float32) for name, array in arrays.items()}
-    single |= {"error_sum": arrays["error_sum"], "error_count": counts, "row_id": ids, "until": np.float64(until)}
-    return single | {"row_mask": seen.random((len(times), features)) < 0.4}
+    counts = random.integers(30, 60, 24)
+    sums = counts * 0.05**2 * random.uniform(0.5, 1.5, len(counts))
+    return {"error_time": np.arange(24, 49, dtype=np.float32), "error_sum": sums, "error_count": counts}
 
 
 def _waves(series: Any, times: np.ndarray, features: int) -> np.ndarray:
@@ -287,22 +257,24 @@ def summary_of(artifact: Artifact, about: Callable[[Run], Mapping[str, Any]] = l
     return [row_of(artifact.configuration, run, artifact.name, **about(run)) for run in artifact.cell_runs]
 
 
-def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[dict[str, str]]:
-    """The points of a figure's curves, as text: from far above the rest a slow fall, different for each model."""
-    rows = []
-    x = np.arange(1, points + 1)
-    for index, panel in enumerate(artifact.panels):
+def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2, **changes: Any) -> list[list[Curve]]:
+    """The curves of a figure's panels: from far above the rest a slow fall, different for each model.
+
+    Args:
+        changes: of all curves.
+    """
+    x, panels = np.arange(1.0, points + 1), []
+    for panel in artifact.panels:
         cells = [cell for cell in artifact.cells() if (cell.task, cell.size) == (panel.task, panel.size)]
-        for number, cell in enumerate(cells):
-            mean = 0.2 / (1 + (number + 1) * x / points) + 30 * np.exp(-x / 3)
-            about = {"panel": index, "task": cell.task, "model": cell.model, "label": cell.model, "variant": cell.model}
-            about |= {"n": seeds, "window": panel.window, "learned": None, "naive": '{"best constant": 0.17}'}
-            for i in range(points):
-                around = [mean[i] * 0.9, mean[i] * 1.1]
-                low, high = around if seeds >= FEWEST else (None, None)
-                own = json.dumps(around) if seeds == 2 else None
-                rows.append(as_text(about | {"x": x[i], "mean": mean[i], "low": low, "high": high, "seeds": own}))
-    return rows
+        panels.append([])
+        for number, cell in enumerate(cells, 1):
+            mean = 0.2 / (1 + number * x / points) + 30 * np.exp(-x / 3)
+            around, none = np.array([mean * 0.9, mean * 1.1]), np.full(points, np.nan)
+            low, high = around if seeds >= FEWEST else (none, none)
+            own = around if seeds == 2 else around[:0]
+            about = {"learned": None, "naive": {"best constant": 0.17}, "window": panel.window} | changes
+            panels[-1].append(Curve(cell.model, x, mean, low, high, np.full(points, seeds), own, **about))
+    return panels
 
 
 def costs_of(

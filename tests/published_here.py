@@ -1,6 +1,6 @@
 """The demo's runs made up, as finished results of some artifacts, drawn and judged; and their publication."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,19 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import render_claims
 import restore
 from judged import SPREAD
 from made import costs_of, features_of, make_run, write_inputs
 
-from hidden_dynamics.artifacts import Artifact, load_artifacts
-from hidden_dynamics.claims.verdict import COLUMNS
+from hidden_dynamics.artifacts import Artifact, load_artifacts, load_claimed
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run, all_runs, code_of
 from hidden_dynamics.publication import publishing
-from hidden_dynamics.results.rows import read_rows, write_rows
 
 TABLE, COSTS, GRADIENTS = "momentumrnn_table11", "momentumrnn_table14", "momentumrnn_figure2"
-IMAGES, PATIENT = "acenode_table5", "acenode_patient"
+IMAGES, PATIENT = "acenode_table5", "acenode_figure6"
 ARTIFACTS = (TABLE, COSTS, GRADIENTS, IMAGES, PATIENT, "momentumrnn_table7")
 LEVELS = {"momentum_lstm": 0.9, "adam_lstm": 0.1, "ace_latent_ode": 0.8}  # of the others, 0.5
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -51,15 +50,14 @@ def few_artifacts(names: Sequence[str] = ARTIFACTS) -> Iterator[None]:
     def few(configuration: Configuration) -> dict[str, Artifact]:
         return {name: artifact for name, artifact in load_artifacts(configuration).items() if name in names}
 
-    def gather(configuration: Configuration, root: Path) -> None:
-        files = [root / configuration.paths.verdicts(name) for name in names]
-        rows = [row for file in files if file.is_file() for row in read_rows(file, COLUMNS)]
-        write_rows(root / configuration.paths.all_verdicts("csv"), COLUMNS, rows)
+    def few_claimed(configuration: Configuration) -> dict[str, Artifact]:
+        return {name: artifact for name, artifact in load_claimed(configuration).items() if name in names}
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(restore, "load_artifacts", few)
-        patch.setattr(restore, "gather_claims", gather)
         patch.setattr(publishing, "load_artifacts", few)
+        for script in (restore, render_claims):
+            patch.setattr(script, "load_claimed", few_claimed)
         yield
 
 
@@ -68,20 +66,23 @@ def results_of(
     root: Path,
     names: Sequence[str] = ARTIFACTS,
     more: Callable[[Run], dict[str, Any]] = lambda run: {},
+    ratios: Mapping[str, float] | None = None,
 ) -> Published:
     """Results of the configured runs under `root`, drawn, judged and published there.
 
     Args:
         names: of the artifacts.
         more: what else a run reports, or otherwise than `about` has it.
+        ratios: of costs, by model, as `costs_of` takes them.
     """
     for run in all_runs(configuration):
         make_run(root, configuration, run, **(about(run) | more(run)))
     artifacts = load_artifacts(configuration)
-    write_inputs(root, artifacts[COSTS], costs=costs_of(artifacts[COSTS]))
-    silhouettes = {run.model: [0.3 + value for value in SPREAD] for run in artifacts[IMAGES].runs}
-    write_inputs(root, artifacts[IMAGES], features=features_of(artifacts[IMAGES], silhouettes, commit=COMMIT))
-    np.savez(root / artifacts[IMAGES].inputs()["maps"])
+    write_inputs(root, artifacts[COSTS], costs=costs_of(artifacts[COSTS], ratios))
+    if IMAGES in artifacts:
+        silhouettes = {run.model: [0.3 + value for value in SPREAD] for run in artifacts[IMAGES].runs}
+        write_inputs(root, artifacts[IMAGES], features=features_of(artifacts[IMAGES], silhouettes, commit=COMMIT))
+        np.savez(root / artifacts[IMAGES].inputs()["maps"])
     with few_artifacts(names):
         restore.draw_all(configuration, root)
         files = publishing.publication(configuration, root)

@@ -6,15 +6,14 @@ import json
 
 import numpy as np
 import pytest
-from approved import approved
 from conftest import refused
-from drawn import artifact_at, face, with_gid, words
+from drawn import artifact_at, with_gid, words
 from hypothesis import given
 from hypothesis import strategies as st
 from made import EVERY, sources_of, summary_of
 from matplotlib.colors import LogNorm
 
-from hidden_dynamics.artifacts.kinds.ablation.drawing import Square, colours_of, font_size
+from hidden_dynamics.artifacts.kinds.ablation import Square, colours_of
 
 FIGURE = "momentumrnn_figure7"
 
@@ -88,7 +87,6 @@ def test_green_is_the_better_end_and_each_grid_has_its_own_colours():
     assert [image.get_cmap().name for image in images] == ["YlGn", "YlGn_r", "YlGn_r"] * 2
     assert [isinstance(image.norm, LogNorm) for image in images] == [False, True, True] * 2  # as configured
     assert len({image.get_clim() for image in images}) == 6
-    assert "by the logarithm for Test MSE and Test perplexity." in words(figure)
     for image in images:
         best = max if image.get_cmap().name == "YlGn" else min
         red, green, blue, _ = image.get_cmap()(image.norm(best(image.get_array().ravel())))
@@ -114,7 +112,6 @@ def test_a_cell_whose_seeds_all_diverged_is_hatched_and_one_with_some_has_the_ot
     assert mse.get_array().mask.sum() == 1 and mse.get_array().mask[-1, -1] and not np.any(accuracy.get_array().mask)
     (hatch,) = with_gid(figure, "hatch")
     assert hatch.axes is mse.axes and hatch.get_hatch() and hatch.get_xy() == (1.5, 1.5)
-    assert "n of m seeds diverged" in words(figure) and "n of m" not in words(drawn("demo"))
 
 
 def test_a_grid_that_diverged_everywhere_is_drawn():
@@ -137,12 +134,6 @@ def test_a_mean_that_is_not_finite_and_a_run_with_nothing_to_report_have_no_colo
     assert text_at(perplexity, "ours 0.9 1") == text_at(perplexity, "ours 0.9 0.1") == ["not finite"]
     assert perplexity.get_array().mask.sum() == 2
     assert text_at(accuracy, "ours 0.9 1") == ["50.00"] and text_at(mse, "ours 0.9 1") == ["2.00e+09"]
-    assert "Hatched: no number" in words(figure) and "Hatched" not in words(drawn("demo"))
-
-
-@pytest.mark.parametrize("scale", ["demo", "paper"])
-def test_what_the_grids_say_is_as_approved(scale):
-    approved(f"{FIGURE}_{scale}.txt", face(drawn(scale)))
 
 
 @pytest.mark.parametrize("scale", ["demo", "paper"])
@@ -172,12 +163,6 @@ def test_the_papers_numbers_are_large_enough_to_read():
     figure = drawn("paper")
     for image in grids(figure, "published"):
         assert {text.get_fontsize() * 6.5 / figure.get_figwidth() >= 4 for text in image.axes.texts} == {True}
-
-
-@given(st.lists(st.text("0123456789.", min_size=1, max_size=9), min_size=1), st.integers(1, 30), st.integers(1, 30))
-def test_letters_are_never_too_small_to_read_or_larger_than_the_page_text(texts, rows, columns):
-    assert 4 <= font_size(texts, (rows, columns)) <= 9
-    assert font_size(texts, (rows + 1, columns + 1)) <= font_size(texts, (rows, columns))
 
 
 @given(
@@ -218,10 +203,9 @@ def test_texts_of_squares():
     assert Square(np.nan, runs=2, diverged=1).text(1) == "not finite\n1/2 div."
 
 
-@pytest.mark.parametrize("change", [{"measured": "{}"}, {"measured": ""}, {"hyperparameters": '{"mu": 0.9}'}])
-def test_a_run_without_the_metric_or_a_place_in_the_grid_is_named(change):
-    column = next(iter(change))
-    with refused("mnist_ablation", file=artifact_at("demo", FIGURE).inputs()["summary"], key=column):
+@pytest.mark.parametrize("change", [{"measured": "{}"}, {"measured": ""}])
+def test_a_run_without_the_metric_is_named(change):
+    with refused("mnist_ablation", file=artifact_at("demo", FIGURE).configuration.paths.runs, key="measured"):
         grid_figure(change=lambda row: row.update(change))
 
 
@@ -231,11 +215,8 @@ def test_places_are_those_of_the_runs_whatever_is_configured_now():
     assert image.get_array().shape == (1, 1) and text_at(image, "ours 0.5 0.25")
 
 
-def test_a_panel_without_runs_or_without_published_numbers_is_named():
-    artifact = artifact_at("demo", FIGURE)
-    with refused("momentum_lstm on mnist_ablation"):
-        artifact.draw(sources_of(artifact, summary=[]))
-    panels = [panel.given() | {"metric": "validation_loss"} for panel in artifact.settings.panels]
+def test_a_panel_without_published_numbers_is_named():
+    panels = [panel.given() | {"metric": "validation_loss"} for panel in artifact_at("demo", FIGURE).settings.panels]
     artifact = artifact_at("demo", FIGURE, overrides={"artifacts": {FIGURE: {"panels": panels}}})
     rows = summary_of(artifact, lambda run: {"evaluations": [evaluation_of(run)]})
     with refused("validation_loss", file="published/momentumrnn/figure7.yaml"):

@@ -6,7 +6,7 @@ import pytest
 from conftest import refused
 from drawn import artifact_at, assert_nothing_overlaps, with_gid, words
 
-from hidden_dynamics.artifacts.kinds.copying_example.drawing import shown_steps
+from hidden_dynamics.artifacts.kinds.copying_example import shown_steps
 from hidden_dynamics.data import copying
 
 FIGURE = "momentumrnn_figure8"

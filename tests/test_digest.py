@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, refused
 
-from hidden_dynamics.configuration.runs import all_runs, code_of
+from hidden_dynamics.configuration.runs import Run, all_runs, code_of
 from hidden_dynamics.system import definitions, digest
 
 
@@ -348,12 +348,12 @@ def library(tmp_path_factory):
 
 @pytest.fixture
 def touched(digests, library, monkeypatch):
-    """Makes edits in a copy of the library, tells the models and tasks of the runs they touch, and takes them back."""
+    """Makes edits in a copy of the library, tells the runs that they touch, and takes them back."""
     monkeypatch.setattr(definitions, "ROOT", library)
     monkeypatch.chdir(library)
     runs, before = digests
 
-    def made(*edits: tuple[str, str, str]) -> tuple[set[str], set[str]]:
+    def made(*edits: tuple[str, str, str]) -> list[Run]:
         originals = {}
         for file, old, new in edits:
             path = library / "hidden_dynamics" / file
@@ -365,18 +365,19 @@ def touched(digests, library, monkeypatch):
         changed = [run for run in runs if code_of(run) != before[run.id]]
         for path, text in originals.items():
             path.write_text(text, encoding="utf-8")
-        return {run.model for run in changed}, {run.task for run in changed}
+        return changed
 
     yield made
     forget()
 
 
 FILTERS, IMAGE_NETWORKS = "models/momentum/filters.py", "models/image_networks.py"
+KERNEL = "models/recurrent/modrelu_kernel.py"
 MOMENTUM = "self.s * g if state is None else self.mu * state + self.s * g"
 IDENTITIES = """
 import json
 from hidden_dynamics.configuration import load
-from hidden_dynamics.configuration.runs import all_runs
+from hidden_dynamics.configuration.runs import Run, all_runs
 print(json.dumps({run.id: [run.model, run.identity] for run in all_runs(load())}))
 """
 
@@ -430,105 +431,45 @@ def test_moves_retrain_nothing_and_a_changed_equation_just_the_runs_that_use_it(
 
 JOINED = {"tasks": {"mnist": {"models": {"nag_lstm": {"sizes": [128], "hyperparameters": {"s": 0.6}}}}}}
 WITH_MOMENTUM = {"momentum_lstm", "scaled_lstm", "momentum_dtriv", "scaled_dtriv"}  # a control's is 0
-LSTMS = {"lstm", "momentum_lstm", "scaled_lstm", "adam_lstm", "rmsprop_lstm", "sr_lstm", "sr_scaled_lstm", "nag_lstm"}
 ORTHOGONAL = {"dtriv", "momentum_dtriv", "scaled_dtriv", "adam_dtriv", "rmsprop_dtriv", "sr_dtriv"}
-GENERATED = {"copying_1k", "copying_2k", "adding"}
-PIXELS = {"mnist", "pmnist", "mnist_ablation", "pmnist_dtriv", "pmnist_gradients"}
-SPEECH = {"timit", "timit_recall", "timit_ablation", "timit_dtriv", "timit_dtriv_recall"}
-OF_ORTHOGONAL = {"pmnist_dtriv", "pmnist_gradients", "timit_dtriv", "timit_dtriv_recall"}
-LANGUAGE = {"ptb", "ptb_ablation"}
-RECURRENT = (LSTMS | ORTHOGONAL, GENERATED | PIXELS | SPEECH | LANGUAGE)
-ODES = {"rknet", "ode_net", "augmented_ode_net"}
-ATTENTIVE = {"ace_ode_net", "ace_ode_net_large"}
-IMAGES = {"mnist_images", "svhn_images", "cifar10_images"}
-INFERRING = {"neural_ode_vae", "neural_ode_vae_mask", "sequential_vae"}
-BASELINES = INFERRING | {"gru_simple", "gru_d", "t_lstm"}
-JUMPING = {f"{kind}gru_ode_bayes" for kind in ("", "augmented_", "ace_", "fc_ace_", "fixed_ace_")}
-SERIES = {"ushcn"}
-LATENT_ACE = {f"{kind}ace_latent_ode" for kind in ("", "fc_", "fixed_")}
-LATENT_ODES = {"latent_ode_rnn", "latent_ode_poisson", "latent_ode", "augmented_latent_ode"} | LATENT_ACE
-DECAYING = {"rnn_impute", "rnn_decay", "rnn_gru_d"}
-FAMILY = LATENT_ODES | DECAYING | {"rnn_delta", "rnn_vae", "ode_rnn", "mtan"}
-PADDED = BASELINES | DECAYING | {"rnn_delta", "rnn_vae", "mtan"}
-RELEASED = {"raw_attention", "random_rate", "tied", "joint", "start_label", "fixed_batches", "model_bugs", "released"}
-MORTALITY = {"physionet", *(f"physionet_{name}" for name in RELEASED)}
-REGRESSION, ACTIVITY = {"physionet_interpolation", "physionet_extrapolation"}, {"human_activity"}
-IRREGULAR = MORTALITY | REGRESSION | ACTIVITY
-ALL = (
-    RECURRENT[0] | ODES | ATTENTIVE | {"resnet"} | BASELINES | JUMPING | FAMILY,
-    RECURRENT[1] | IMAGES | SERIES | IRREGULAR,
-)
-NOT_LANGUAGE, LSTM_TASKS = RECURRENT[1] - LANGUAGE, RECURRENT[1] - OF_ORTHOGONAL
-MODRELU, KERNEL = "models/recurrent/modrelu.py", "models/recurrent/modrelu_kernel.py"
 RESTARTED = {"sr_lstm", "sr_scaled_lstm", "nag_lstm", "sr_dtriv"}
-OF_RESTARTS = GENERATED | {"mnist", "pmnist", "pmnist_dtriv", "timit", "timit_recall", "ptb"}
-ADAM = {"adam_lstm", "rmsprop_lstm", "adam_dtriv", "rmsprop_dtriv"}
-OF_IMAGES = ODES | ATTENTIVE | {"resnet"}
-SOLVED = ODES | ATTENTIVE | {"neural_ode_vae", "neural_ode_vae_mask"}
+PIXELS = {"mnist", "pmnist", "mnist_ablation", "pmnist_dtriv", "pmnist_gradients"}
+IMAGES = {"mnist_images", "svhn_images", "cifar10_images"}
+ALL = None
 EDITS = [
-    # file, what stands there, what does instead; the models and the tasks of the runs that it touches (None: any)
-    (FILTERS, MOMENTUM, "self.s * g", WITH_MOMENTUM, RECURRENT[1]),
-    (FILTERS, "return j / (j + 3)", "return j / (j + 4)", RESTARTED, OF_RESTARTS),
-    (FILTERS, "torch.rsqrt(m + self.eps)", "torch.rsqrt(m)", ADAM, None),
-    ("models/recurrent/lstm.py", "(FilteredCore):", "(FilteredCore):\n    changed = True\n", LSTMS, LSTM_TASKS),
-    (MODRELU, "torch.addmm(z, h, matrix, out=z)", "torch.addmm(z, h, matrix.t(), out=z)", ORTHOGONAL, OF_ORTHOGONAL),
-    ("models/recurrent/trivialisation.py", "INTERVAL = 100", "INTERVAL = 50", ORTHOGONAL, OF_ORTHOGONAL),
-    (KERNEL, "tl.maximum(tl.abs(z) + bias[None, :], 0.0)", "tl.abs(z)", ORTHOGONAL, OF_ORTHOGONAL),  # forward
-    (KERNEL, "tl.where(h != 0, total, 0.0)", "total", ORTHOGONAL, OF_ORTHOGONAL),  # backward
-    (KERNEL, 'input_precision="tf32x3"', 'input_precision="tf32"', ORTHOGONAL, OF_ORTHOGONAL),  # both
-    (KERNEL, "BLOCK_IN = 16, 128, 32", "BLOCK_IN = 16, 128, 64", ORTHOGONAL, OF_ORTHOGONAL),
-    ("training/building.py", "manual_seed(run", "manual_seed(1 + run", *ALL),
-    ("training/devices.py", "torch.set_flush_denormal(True)", "torch.set_flush_denormal(False)", *ALL),
-    ("training/learning.py", "loss.backward()", "(2 * loss).backward()", *ALL),
-    ("data/streams.py", "np.random.PCG64(", "np.random.Philox(", *ALL),
-    ("models/recurrent_network.py", "readout = nn.Linear(", "readout = nn.Bilinear(", RECURRENT[0], NOT_LANGUAGE),
-    ("models/language_model.py", "EMBEDDING_RANGE = 0.1", "EMBEDDING_RANGE = 1", None, LANGUAGE),
-    ("tasks/schedule.py", "HALVED = 0.05", "HALVED = 0.5", None, LANGUAGE),
-    ("models/continuous/integral.py", "torch.tensor([0.0, 1.0]", "torch.tensor([0.0, 2.0]", SOLVED | LATENT_ODES, None),
-    ("models/continuous/attention.py", "torch.sigmoid(a)", "torch.tanh(a)", ATTENTIVE | LATENT_ACE, None),
-    (IMAGE_NETWORKS, "BLOCKS = 6", "BLOCKS = 5", {"resnet"}, IMAGES),
-    (IMAGE_NETWORKS, "InitialAttention(nn.Sequential)", "InitialAttention(nn.Module)", ATTENTIVE, IMAGES),
-    ("models/series/row_by_row.py", "torch.exp(-torch.relu(weight", "torch.exp(torch.relu(weight", {"gru_d"}, SERIES),
-    ("models/series/latent.py", "place >= 0", "place > 0", INFERRING, SERIES),
-    ("models/divergence.py", "mean.square() +", "2 * mean +", INFERRING | LATENT_ODES | {"mtan", "rnn_vae"}, None),
-    (
-        "models/series_major.py",
-        "return functional.pad(self.times",
-        "return functional.pad(1 + self.times",
-        PADDED,
-        None,
-    ),
-    ("models/gru_ode_bayes/path.py", "SLACK = 0.001", "SLACK = 0.01", JUMPING, SERIES),
-    ("tasks/partly_observed.py", "SPLIT_SEED, TRAINED_ON = 42", "SPLIT_SEED, TRAINED_ON = 43", FAMILY, IRREGULAR),
-    ("tasks/scoring.py", "BINS = 10", "BINS = 20", None, MORTALITY),
-    ("tasks/series_regression.py", "UNTIL = 24.0", "UNTIL = 12.0", None, REGRESSION),
-    ("tasks/activity.py", "STRIDE = 50, 25", "STRIDE = 50, 50", FAMILY - {"latent_ode_poisson"}, ACTIVITY),
-    ("models/latent_family/objective.py", "NOISE = 0.01", "NOISE = 0.1", FAMILY, IRREGULAR),
-    ("models/ode_rnn/union_times.py", "INTERVALS = 50", "INTERVALS = 60", LATENT_ODES | {"ode_rnn"}, IRREGULAR),
-    ("tasks/images.py", "HELD_OUT_SEED = 0", "HELD_OUT_SEED = 1", OF_IMAGES, IMAGES),
-    ("tasks/language.py", 'reduction="sum"', 'reduction="mean"', None, LANGUAGE),
-    ("tasks/copying.py", "functional.cross_entropy(", "2 * functional.cross_entropy(", None, GENERATED - {"adding"}),
-    ("data/adding.py", "VARIANCE = ", "VARIANCE = 2 * ", None, {"adding"}),
-    ("tasks/pixels.py", "FIXED_PERMUTATION = 92916", "FIXED_PERMUTATION = 1", None, PIXELS),
-    ("tasks/speech.py", "SHIFTS = ", "SHIFTS = SHIFTS = ", None, SPEECH),
+    # file, what stands there, what does instead; the runs that it touches: all, or those of these models or tasks
+    (FILTERS, MOMENTUM, "self.s * g", WITH_MOMENTUM),
+    (FILTERS, "return j / (j + 3)", "return j / (j + 4)", RESTARTED),
+    (KERNEL, "tl.maximum(tl.abs(z) + bias[None, :], 0.0)", "tl.abs(z)", ORTHOGONAL),
+    ("training/building.py", "manual_seed(run", "manual_seed(1 + run", ALL),
+    ("training/learning.py", "loss.backward()", "(2 * loss).backward()", ALL),
+    ("data/streams.py", "np.random.PCG64(", "np.random.Philox(", ALL),
+    ("models/language_model.py", "EMBEDDING_RANGE = 0.1", "EMBEDDING_RANGE = 1", {"ptb", "ptb_ablation"}),
+    (IMAGE_NETWORKS, "BLOCKS = 6", "BLOCKS = 5", {"resnet"}),
+    ("tasks/images.py", "HELD_OUT_SEED = 0", "HELD_OUT_SEED = 1", IMAGES),
+    ("tasks/pixels.py", "FIXED_PERMUTATION = 92916", "FIXED_PERMUTATION = 1", PIXELS),
 ]
 
 
-@pytest.mark.parametrize(("file", "old", "new", "models", "tasks"), EDITS, ids=[edit[1] for edit in EDITS])
-def test_a_change_touches_just_the_runs_that_use_it(touched, file, old, new, models, tasks):
-    found = touched((file, old, new))
-    assert models in (None, found[0]) and tasks in (None, found[1])
+@pytest.mark.parametrize(("file", "old", "new", "where"), EDITS, ids=[edit[1] for edit in EDITS])
+def test_a_change_touches_just_the_runs_that_use_it(touched, digests, file, old, new, where):
+    runs, _ = digests
+    expected = {run.id for run in runs if where is ALL or {run.model, run.task} & where}
+    assert {run.id for run in touched((file, old, new))} == expected
 
 
 def test_wording_keeping_of_states_and_rendering_touch_no_run(touched):
     """All at once: one that touches a run is found by leaving out the others."""
-    assert touched(
-        (FILTERS, '"""v_t = mu v_{t-1} + s g_t', '"""In other words: v_t = mu v_{t-1} + s g_t'),
-        (FILTERS, "class Momentum(nn.Module):", "# a comment\n\n\nclass Momentum(\n    nn.Module,\n):"),
-        ("tasks/images.py", "image / levels", "image"),  # a docstring
-        ("training/checkpoint.py", "SECONDS = 60.0", "SECONDS = 30.0"),
-        ("training/interruption.py", "signal.SIGTERM, signal.SIGINT", "signal.SIGTERM"),
-        ("system/files.py", "os.fsync(handle.fileno())", "pass"),
-        ("training/progress.py", "value:.4g", "value:.5g"),
-        ("artifacts/notes.py", "def ", "def renamed_"),
-    ) == (set(), set())
+    assert (
+        touched(
+            (FILTERS, '"""v_t = mu v_{t-1} + s g_t', '"""In other words: v_t = mu v_{t-1} + s g_t'),
+            (FILTERS, "class Momentum(nn.Module):", "# a comment\n\n\nclass Momentum(\n    nn.Module,\n):"),
+            ("tasks/images.py", "image / levels", "image"),  # a docstring
+            ("training/checkpoint.py", "SECONDS = 60.0", "SECONDS = 30.0"),
+            ("training/interruption.py", "signal.SIGTERM, signal.SIGINT", "signal.SIGTERM"),
+            ("system/files.py", "os.fsync(handle.fileno())", "pass"),
+            ("training/progress.py", "value:.4g", "value:.5g"),
+            ("artifacts/notes.py", "def ", "def renamed_"),
+        )
+        == []
+    )

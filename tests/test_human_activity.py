@@ -1,17 +1,15 @@
 """Human Activity: reports of tags on a moving body, read from small texts in the original format."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.configuration import load_datasets
-from hidden_dynamics.data import human_activity
-from hidden_dynamics.data.tag_reports import ACTIVITIES, AXES, CLASSES, TAGS, UNREAD, parse
+from hidden_dynamics.data import human_activity, prepared
+from hidden_dynamics.data.tag_reports import ACTIVITIES, AXES, CLASSES, TAGS, UNREAD
 
 ANKLE, OTHER, CHEST, BELT = TAGS
 ARRAYS = {"times", "values", "mask", "labels", "lowest", "lengths", "ids"}
@@ -31,7 +29,7 @@ def report(
 
 
 def read(*lines: str) -> dict[str, np.ndarray]:
-    return parse("\n".join([*lines, ""]).encode(), "tags.txt")
+    return human_activity.parse("\n".join([*lines, ""]).encode())
 
 
 # -------------------------------------------------------------------------------------------------------- the sequences
@@ -130,58 +128,6 @@ def test_a_report_that_comes_late_is_put_in_its_place():
     np.testing.assert_array_equal(early["times"], np.float32([0, 0.05, 0.08]))
 
 
-# ------------------------------------------------------------------------------------------------------ what is refused
-
-
-@pytest.mark.parametrize(
-    ("line", "key", "word"),
-    [
-        (report(3, "010-000-024-034"), "line 2, column tag", "tags"),
-        (report(3, ""), "line 2, column tag", "tags"),
-        (report(3, activity="dancing"), "line 2, column activity", "activities"),
-        (report(3, activity="Walking"), "line 2, column activity", "activities"),
-        (report(3, activity="walking\r"), "line 2, column activity", "activities"),
-        (report(3) + ",1", "line 2", "entries"),
-        (report(3).rpartition(",")[0], "line 2", "entries"),
-        ("", "line 2", "entries"),
-        (report(3, place=(1, "high", 2)), "line 2, column y", "number"),
-        (report(3, place=(1, 2, "inf")), "line 2, column z", "number"),
-        (report(3).replace(str(START)[:6], "noon"), "line 2, column timestamp", "number"),
-        (report(3).replace(str(START)[:6], "1e60"), "line 2, column timestamp", "number"),
-        (report(3).replace(str(START)[:6], "99999999"), "line 2, column timestamp", "bits"),
-        (report(3).replace(str(START)[:6], "-1"), "line 2, column timestamp", "bits"),
-        (report(-11), "line 2, column timestamp", "back"),
-        (report(3, name="1A"), "line 2, column sequence", "letter"),
-        (report(3, name=""), "line 2, column sequence", "letter"),
-        (report(3, name="B01"), "line 3, column sequence", "end"),  # in line 3, the first comes back
-    ],
-)
-def test_a_wrong_line_is_named(line: str, key: str, word: str):
-    with refused(word, "tags.txt", key):
-        read(report(0), line, report(8), report(9))
-
-
-def test_an_empty_text():
-    with refused("empty", "tags.txt"):
-        parse(b"", "tags.txt")
-
-
-# ------------------------------------------------------------------------------------------------------------ the file
-
-
-def test_the_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    path = tmp_path / "ConfLongDemo_JSI.txt"
-    with refused("fetch", path):
-        human_activity.prepare(tmp_path, {})
-    path.write_text("\n".join([report(0), report(3), report(0, name="A02")]))  # without a newline at the end
-    with refused("25", path):
-        human_activity.prepare(tmp_path, {})
-    monkeypatch.setattr(human_activity, "SEQUENCES", 2)
-    assert human_activity.prepare(tmp_path, {})["lengths"].tolist() == [2, 1]
-    with refused("stride"):
-        human_activity.prepare(tmp_path, {"stride": 25})
-
-
 def test_the_registry_and_the_module_agree():
     registry = load_datasets()
     assert list(registry["human_activity"].files) == [human_activity.FILE]
@@ -191,23 +137,12 @@ def test_the_registry_and_the_module_agree():
     assert registry["tagged_movements"].originals == ("human_activity",)
 
 
-def test_a_stand_in_is_like_the_file():
-    arrays = human_activity.stand_in({})
-    real = read(report(0))
-    assert {name: array.dtype for name, array in arrays.items()} == {name: array.dtype for name, array in real.items()}
-    assert len(arrays["ids"]) == 25 and len(arrays["times"]) == arrays["lengths"].sum()
-    assert len(arrays["times"]) == pytest.approx(164_830, rel=0.001) and arrays["mask"].sum(axis=1).mean() == 3
-    first = np.cumsum(arrays["lengths"]) - arrays["lengths"]
-    later = np.setdiff1d(np.arange(len(arrays["times"])), first)
-    assert (arrays["times"][first] == 0).all() and (arrays["times"][later] > arrays["times"][later - 1]).all()
-    assert set(arrays["labels"]) == set(range(7))
-
-
 @pytest.mark.slow
 @pytest.mark.mirror
 def test_the_file_from_a_mirror(from_mirror):
     arrays = human_activity.prepare(from_mirror("human_activity"), {})
     lengths = arrays["lengths"]
+    assert prepared.digest(arrays) == "2f1ae2ceb89b24b7bd5ffb7d4b855205d5cce035ac798df0a00f3caf79494f8f"
     assert arrays["ids"].tolist() == [100 * person + take for person in range(1, 6) for take in range(1, 6)]
     assert lengths.sum() == len(arrays["times"]) == 164_830
     assert sum(len(range(0, length - 50, 25)) for length in lengths) == 6554  # windows of Latent-ODE

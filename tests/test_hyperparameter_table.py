@@ -6,6 +6,7 @@ import pytest
 from approved import approved
 from drawn import artifact_at
 
+from hidden_dynamics.artifacts.kinds.hyperparameter_table import Row
 from hidden_dynamics.artifacts.tables import Table, markdown
 
 ROWS = {6: 21, 7: 21, 8: 13, 9: 13, 10: 13}  # by table: models on their tasks and sizes
@@ -43,30 +44,26 @@ def test_sizes_have_their_own_values():
 
 def test_what_only_language_has_is_a_column_of_the_data():
     row = table_of(7).data.set_index("task").loc["ptb"]
-    assert row["details.embedding_size"] == row["published_details.embedding_size"] == 400
-    assert row["details.dropouts.weight"] == 0.5 and row["details.averaging.nonmonotone"] == 5
+    assert row["embedding_size"] == row["published_embedding_size"] == 400
+    assert row["dropouts.weight"] == 0.5 and row["averaging.nonmonotone"] == 5
 
 
 def test_a_note_marks_what_departs_and_whose_it_is():
     table = table_of(6, "demo")
     size = artifact_at("demo", "momentumrnn_table6").configuration.tasks["ptb"].hyperparameters["embedding_size"]
-    assert any(f"PTB: embedding {size} (published 400); layers" in note for note in table.notes)
-    assert "details.embedding_size" in table.data[table.data["task"] == "ptb"]["differs"].iloc[0].split()
+    (note,) = [note for note in table.notes if note.startswith("PTB, LSTM: ")]
+    assert f"; embedding size {size} (published 400); layers" in note
+    assert "embedding_size" in table.data[table.data["task"] == "ptb"]["differs"].iloc[0].split()
     changes = {"momentum_lstm": {"hyperparameters": {"layers": 2, "dropouts": {"input": 0.0}}}}
     notes = table_of(7, overrides={"tasks": {"ptb": {"training": {"averaging": None}, "models": changes}}}).notes
-    (note,) = [note for note in notes if note.startswith("PTB: embedding")]
-    assert "layers 2 (published 3); dropout: embedding 0.1, input 0.0," in note
-    assert "averaging of the weights none" in note
+    (note,) = [note for note in notes if note.startswith("PTB, MomentumLSTM: ")]
+    assert "layers 2 (published 3); dropouts, embedding 0.1; dropouts, input 0.0;" in note
+    assert "averaging none" in note
 
 
-def test_models_that_differ_in_a_note_are_named():
-    changes = {"ptb": {"models": {"momentum_lstm": {"hyperparameters": {"layers": 2}}}}}
-    shown = {"momentumrnn_table7": {"models": ["lstm", "momentum_lstm", "sr_lstm"]}}
-    notes = table_of(7, overrides={"tasks": changes, "artifacts": shown}).notes
-    assert [note.partition(";")[0] for note in notes if note.startswith("PTB, ")] == [
-        "PTB, LSTM, SRLSTM: embedding 400",
-        "PTB, MomentumLSTM: embedding 400",
-    ]
+def test_what_is_published_and_not_configured_differs():
+    row = Row(None, True, {"alpha": 0.9, "optimiser": "adam"}, {"alpha": 0.9, "beta": 0.1, "optimiser": "Adam"}, {})
+    assert row.differing == ["beta"] and row.text("beta") == "– (published 0.1)" and row.text("optimiser") == "adam"
 
 
 def test_tasks_that_stand_for_one_are_held_to_the_same_rows():
@@ -121,8 +118,9 @@ def test_a_table_beside_a_text_and_scripts_is_as_approved():
     ace_node = data.loc["ace_gru_ode_bayes"]
     assert (ace_node["penalty"], ace_node["published_penalty"], ace_node["released_penalty"]) == (0.01, 0.01, 0.1)
     assert data.loc["augmented_gru_ode_bayes", "published_augmented"] == 5
-    assert ace_node["details.delta"] == ace_node["released_details.delta"] == 0.25
-    assert data.loc["gru_ode_bayes", "released_details.delta"] == 0.1
+    assert (
+        ace_node["delta"] == ace_node["released_delta"] == 0.25 and data.loc["gru_ode_bayes", "released_delta"] == 0.1
+    )
     with_scripts = data["released_size"].notna()
     assert set(data.index[with_scripts]) == {"gru_ode_bayes", "ace_gru_ode_bayes"} and "published_size" not in data
 
@@ -132,8 +130,6 @@ def test_the_released_reading_is_as_the_scripts_and_otherwise_than_the_text():
     data = table.data.set_index("model")
     assert data.loc["ace_gru_ode_bayes", "differs"] == "penalty attention"
     assert "0.1 (published 0.01)" in set(table.frame["", "λ"])
-    (note,) = [note for note in table.notes if note.startswith("Otherwise")]
-    assert note.endswith(": Euler step (GRU-ODE-Bayes).")
 
 
 def test_a_value_of_neither_names_both():
@@ -141,4 +137,4 @@ def test_a_value_of_neither_names_both():
     table = of_forecasts(overrides={"tasks": epochs}, readings={"series_grid": "original"})
     assert set(table.frame["", "Epochs"]) == {"30 (published 300)"}
     (note,) = [note for note in table.notes if note.startswith("USHCN, ACE-GRU-ODE-Bayes:")]
-    assert "Euler step 0.1 (released 0.25); width of a feature's input to the jump 10 (released 20)" in note
+    assert "prep 10 (released 20); delta 0.1 (released 0.25)" in note

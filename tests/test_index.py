@@ -14,10 +14,8 @@ from conftest import refused
 from made import row_of, sources_of, summary_of
 from markup import Reader
 from PIL import Image
-from PIL.PngImagePlugin import PngInfo
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
-from hidden_dynamics.artifacts.base import ABOVE_CAPTION
 from hidden_dynamics.artifacts.tables import write_table
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.pages.claims_list import findings
@@ -29,7 +27,7 @@ from hidden_dynamics.results.rows import write_rows
 TABLE, HYPERPARAMETERS, CURVES, IMAGE = (f"momentumrnn_{name}" for name in ("table11", "table7", "figure9", "figure8"))
 IMAGES = "acenode_table2"
 CONFIGURED = (IMAGE, CURVES, TABLE, IMAGES, HYPERPARAMETERS)
-KEY_FIGURES = (IMAGE, CURVES)
+FIGURES = (IMAGE, CURVES)
 ORDER = [HYPERPARAMETERS, TABLE, IMAGE, CURVES, IMAGES]  # the papers'
 EVIL = "LSTM <img src=x onerror=alert(1)> & “co”"
 CLAIMS = [
@@ -38,7 +36,8 @@ CLAIMS = [
     ("c", TABLE, "undecided", "SRLSTM beats LSTM"),
     ("d", IMAGES, "not run", "ACE-ODE-Net is best"),
 ]
-SIZE, ABOVE = (1200, 600), 450  # of a figure, in pixels
+SIZE = (1200, 600)  # of a figure, in pixels
+NOTE = "<b> is no markup"
 SAYS = "Momentum helps"
 DEPARTURES = "N = 32, not 128"
 
@@ -65,7 +64,7 @@ def claim(name, artifact, verdict, statement):
 def configuration_at(configured, scale):
     whole = configured(scale=scale, seeds=[0, 1], overrides={})
     models = whole.models | {"lstm": whole.models["lstm"].model_copy(update={"label": EVIL})}
-    layers = {name: [("here", whole.artifacts[name] | {"key_figure": name in KEY_FIGURES})] for name in CONFIGURED}
+    layers = {name: [("here", whole.artifacts[name])] for name in CONFIGURED}
     return replace(whole, models=models, artifact_layers=layers)
 
 
@@ -73,8 +72,8 @@ def finished(configuration, root, claims):
     """Results: rendered tables, figures that are blank, the summary of all runs, verdicts."""
     paths, artifacts = configuration.paths, load_artifacts(configuration).values()
     runs = {run.id: run for artifact in artifacts for run in artifact.runs}.values()
-    write_rows(root / paths.summary("all"), summary.COLUMNS, [row_of(configuration, run, **about(run)) for run in runs])
-    write_rows(root / paths.all_verdicts("csv"), COLUMNS, claims)
+    write_rows(root / paths.all_runs, summary.COLUMNS, [row_of(configuration, run, **about(run)) for run in runs])
+    write_rows(root / paths.all_verdicts, COLUMNS, claims)
     for artifact in artifacts:
         files = [root / file for file in artifact.files()]
         if artifact.form == "table":
@@ -85,10 +84,9 @@ def finished(configuration, root, claims):
 
 
 def blank(path):
-    entries = PngInfo()
-    entries.add_text(ABOVE_CAPTION, str(ABOVE))
     path.parent.mkdir(parents=True, exist_ok=True)
-    Image.new("RGB", SIZE, "navy").save(path, pnginfo=entries)
+    Image.new("RGB", SIZE, "navy").save(path)
+    path.with_suffix(".md").write_text(f"# A figure\n\n- {NOTE}\n", encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -148,15 +146,15 @@ def test_what_the_first_screen_and_the_claims_say_is_as_approved(read, part):
     approved(f"index_{part}.txt", lines(read.texts[part]))
 
 
-def test_pictures_are_those_that_were_rendered_and_key_figures_come_first_without_captions(page, root, configuration):
+def test_pictures_are_those_that_were_rendered(page, root, configuration):
     text = page.read_text(encoding="utf-8")
     shown = re.findall(r'<a class="card" href="([^"]+)"[^>]*><img src="data:image/png;base64,([^"]+)"', text)
-    figures = {name: configuration.paths.figure(name, "png") for name in KEY_FIGURES}
-    opened = [figures[name].removeprefix("results/demo/") for name in KEY_FIGURES]
-    assert [address for address, _ in shown] == [*(f"#{name}" for name in KEY_FIGURES), *opened]
-    for (_, content), name in zip(shown, 2 * KEY_FIGURES, strict=True):
+    figures = {name: configuration.paths.figure(name, "png") for name in FIGURES}
+    opened = [figures[name].removeprefix("results/demo/") for name in FIGURES]
+    assert [address for address, _ in shown] == opened
+    for (_, content), name in zip(shown, FIGURES, strict=True):
         assert base64.b64decode(content) == (root / figures[name]).read_bytes()
-    assert text.count(f"aspect-ratio: {SIZE[0]} / {ABOVE}") == len(KEY_FIGURES)
+    assert text.count("<li>&lt;b&gt; is no markup</li>") == len(FIGURES)
 
 
 def test_tables_are_those_that_were_rendered(page, root, configuration):
@@ -167,7 +165,7 @@ def test_tables_are_those_that_were_rendered(page, root, configuration):
 
 
 def test_what_is_not_in_a_paper_stands_last(configured):
-    names = ("acenode_table5", "acenode_table10", "acenode_figure4", "acenode_nfe")
+    names = ("acenode_table5", "acenode_table10", "acenode_figure4", "acenode_forecasts")
     positions = [artifact_named(configured(scale="demo"), name).position for name in names]
     assert positions == sorted(positions)
 
@@ -194,7 +192,7 @@ def test_the_runs_behind_a_table_stand_below_it(page, configuration):
 def test_links_to_files_lead_to_what_the_workflow_makes(read, configuration):
     paths, artifacts = configuration.paths, load_artifacts(configuration).values()
     made = [file for artifact in artifacts for file in [*artifact.files(), *artifact.inputs().values()]]
-    made += [paths.all_verdicts("csv")]
+    made += [paths.all_verdicts]
     made += [f"{run.directory}/{file}" for artifact in artifacts for run in artifact.runs for file in ("", "run.json")]
     links = {link for link in read.links() if not link.startswith("#")}
     assert links == {path.removeprefix("results/demo/") for path in made}
@@ -261,7 +259,7 @@ def test_where_nothing_is_judged_the_page_says_so_and_shows_neither_verdict_nor_
     shutil.copytree(root, tmp_path / "none")
     rows = [claim(name, artifact, "not run", said) for name, artifact, _, said in CLAIMS]
     rows[2] |= {"reason": f"{rows[2]['reason']}; changed from the paper’s: training", "stand_in": "false"}
-    write_rows(tmp_path / "none" / configuration.paths.all_verdicts("csv"), COLUMNS, rows)
+    write_rows(tmp_path / "none" / configuration.paths.all_verdicts, COLUMNS, rows)
     read = Reader(index_page(configuration, tmp_path / "none"))
     approved("index_none_judged.txt", lines(read.texts["overview"], read.texts["claims"]))
     assert "0.0123" not in words(read.texts["claims"])
@@ -288,15 +286,15 @@ def test_a_file_that_is_missing_or_was_not_rendered_is_named(tmp_path, read_file
         read_file(path)
 
 
-def test_a_picture_that_another_program_wrote_is_named(tmp_path):
+def test_a_picture_without_its_notes_is_named(tmp_path):
     Image.new("RGB", SIZE).save(tmp_path / "x.png")
-    with refused("snakemake", file=tmp_path / "x.png"):
+    with refused("snakemake", file=tmp_path / "x.md"):
         picture_of(tmp_path / "x.png")
 
 
 def test_verdicts_that_are_missing_are_named(configuration, root, tmp_path):
     shutil.copytree(root, tmp_path / "cut")
-    path = tmp_path / "cut" / configuration.paths.all_verdicts("csv")
+    path = tmp_path / "cut" / configuration.paths.all_verdicts
     path.unlink()
     with refused(file=path):
         index_page(configuration, tmp_path / "cut")
@@ -325,11 +323,8 @@ def test_the_page_is_no_wider_than_the_screen_asks_for_nothing_and_does_not_comp
     assert (background == "rgb(255, 255, 255)") != dark
 
 
-def test_the_first_screen_has_the_key_figures_and_the_list_whose_titles_are_whole(browser, page):
+def test_the_first_screen_has_the_list_whose_titles_are_whole(browser, page):
     shown = browser.open(page, width=1280, height=900)
-    pictures = shown.run('[...document.querySelectorAll(".key-figures img")].map(e => [e.width, e.height])')
-    assert len(pictures) == 2 and all(width > 500 for width, _ in pictures)
-    assert all(width / height == pytest.approx(SIZE[0] / ABOVE, rel=0.01) for width, height in pictures)
     for paper in (".contents section:first-child", ".contents section:last-child"):
         assert shown.run(f'document.querySelector("{paper} li").getBoundingClientRect().bottom') < 900
     assert shown.run('[...document.querySelectorAll(".contents li")].every(e => e.scrollWidth <= e.clientWidth)')

@@ -24,7 +24,6 @@ from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.data import prepared
-from hidden_dynamics.measurements.cost_measurement import in_fresh_process
 from hidden_dynamics.measurements.costs import COLUMNS, MEMORIES, TIMES
 from hidden_dynamics.measurements.interleaved import (
     WARM_UP,
@@ -35,6 +34,7 @@ from hidden_dynamics.measurements.interleaved import (
     subject_of,
     training_step,
 )
+from hidden_dynamics.measurements.processes import in_fresh_process
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.system.arguments import positive, seed
 from hidden_dynamics.tasks.schedule import schedule_of
@@ -92,7 +92,7 @@ def test_what_slows_a_whole_round_leaves_ratios_as_they_are(slowness, seconds):
 def test_resident_memory_is_that_of_the_peak_beyond_what_was_held_before():
     """500 MB held, then 64 MB that are freed before the action ends, then 128 MB, in a process of their own."""
     code = (
-        "from hidden_dynamics.measurements.interleaved import resident_beyond\n"
+        "from hidden_dynamics.measurements.processes import resident_beyond\n"
         "held = bytearray(500 * 10**6)\n"
         "hold = lambda megabytes: lambda: len(b'x' * (megabytes * 10**6))\n"
         "print(*resident_beyond([hold(64), hold(128)]))\n"

@@ -1,55 +1,14 @@
-"""What every artifact says of itself: captions, and which runs diverged."""
+"""What artifacts say of their runs: the readings taken, and which diverged."""
 
-from approved import approved
 from drawn import artifact_at
 from made import summary_of
 
-from hidden_dynamics.artifacts.departure_notes import departures_in_title
-from hidden_dynamics.artifacts.notes import caption, divergence_notes, readings_note
+from hidden_dynamics.artifacts.notes import divergence_notes, readings_note
 
 
-def test_captions_are_as_approved():
-    """Of stand-ins with both readings, of real data with settings of the user's, of what shows no runs, of costs."""
-    changes = {"tasks": {"mnist": {"training": {"epochs": 3}}}}
-    shown = [
-        artifact_at("demo", "momentumrnn_table2"),
-        artifact_at("paper", "momentumrnn_table11", seeds=None, overrides=changes),
-        artifact_at("demo", "momentumrnn_table7"),
-        artifact_at("demo", "momentumrnn_table14"),
-    ]
-    approved("captions.txt", "\n\n".join(map(caption, shown)))
-
-
-def test_reduced_data_are_named_as_such_beside_the_whole():
-    for name, title, original in [
-        ("momentumrnn_table1", "MNIST averaged to 14 × 14", "MNIST"),
-        ("acenode_table4", "CIFAR-10 averaged to 16 × 16", "CIFAR-10"),
-        ("acenode_table8", "PhysioNet 2012 set a at times rounded to 1 h", "PhysioNet 2012 set a+b"),
-    ]:
-        artifact = artifact_at("evening", name)
-        assert f"{title} in place of {original}; " in caption(artifact)
-        assert "preparation of the data" not in caption(artifact)
-        assert {row["dataset_title"] for row in summary_of(artifact)} == {title}
-
-
-def test_a_title_says_how_many_epochs_were_trained_and_how_much_of_one():
-    for name, text in [
-        ("momentumrnn_table1", "2 epochs"),
-        ("momentumrnn_table4", "1 epoch,"),
-        ("acenode_table2", "0.66 "),
-        ("acenode_table7", "3 epochs (mTAND-Full: 10)"),
-    ]:
-        artifact = artifact_at("evening", name)
-        rows = summary_of(artifact)
-        assert f", {text}" in departures_in_title(artifact, rows, [{"departures": "some", "runs": 1}])
-
-
-def test_a_reading_that_differs_within_a_task_says_so():
-    of_a = [("A", {"sr_cell": "published"}), ("A", {"sr_cell": "released"})]
-    assert readings_note(of_a) == "Readings taken: published and released (sr_cell)."
-    assert readings_note([*of_a, ("B", {"sr_cell": "published"}), ("C", {})]) == (
-        "Readings taken: sr_cell: published and released in “A”, published in “B”."
-    )
+def test_a_reading_that_differs_between_runs_says_so():
+    taken = [("A", {"sr_cell": "published", "permutation": "published"}), ("A", {"sr_cell": "released"})]
+    assert readings_note(taken) == "Readings taken: published (permutation); published and released (sr_cell)."
     assert readings_note([("A", {})]) == "Readings taken: none apply."
 
 

@@ -142,47 +142,11 @@ def test_what_is_something_else_is_refused(files, name, content):
 def test_predictions_are_read_as_they_were_written(files, run):
     found, written = files.predictions(), predictions_of(run)
     for name, array in written.items():
-        np.testing.assert_array_equal(getattr(found, name), array)
-    assert found.features == 5 and found.series.tolist() == [0, 1, 2] and found.until == 15.0
+        np.testing.assert_array_equal(found[name], array)
 
 
 def test_a_run_that_could_predict_nothing_has_no_predictions(make):
-    assert make([], diverged_at=1, predictions={}).predictions() is None
-
-
-def swapped(array):
-    return np.concatenate([array[1::-1], array[2:]])
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "why"),
-    [
-        ("mean", None, "mean"),
-        ("time", lambda array: array[:, None], "time"),
-        ("id", lambda array: array.astype(np.float64), "id"),
-        ("mask", lambda array: array.astype(np.int64), "mask"),
-        ("variance", lambda array: array[1:], "variance"),
-        ("variance", lambda array: array - 1, "variance"),
-        ("grid_variance", lambda array: array - 1, "variance"),
-        ("row_value", lambda array: array[:, :1], "row_value"),
-        ("grid_mean", lambda array: array[:, 1:], "grid_mean"),
-        ("value", lambda array: array + np.float32(np.inf), "value"),
-        ("until", lambda array: array * np.nan, "until"),
-        ("until", lambda array: np.repeat(array, 2), "until"),
-        ("time", swapped, "time"),
-        ("id", lambda array: array[::-1], "time"),
-        ("row_time", swapped, "row_time"),
-        ("row_id", lambda array: array * 0 + np.arange(len(array)), "series"),
-        ("grid", swapped, "grid"),
-        ("id", lambda array: array.astype(object), "Object"),
-    ],
-)
-def test_predictions_of_something_else_are_refused(files, run, name, change, why):
-    arrays = predictions_of(run)
-    array = arrays.pop(name)
-    unsealed(files, PREDICTIONS, saved(np.savez, **arrays, **({name: change(array)} if change else {})))
-    with refused(f"{why}.*remove .* and run snakemake again", file=files.directory / PREDICTIONS):
-        files.predictions()
+    assert make([], diverged_at=1, predictions={}).predictions() == {}
 
 
 # The way to an accuracy
@@ -222,38 +186,11 @@ def path(tmp_path):
 
 
 def test_rows_are_read_as_text(path):
-    assert read_rows(path, ("b", "a")) == [
+    assert read_rows(path) == [
         {"a": "0.1", "b": 'x, "y"\nz'},
         {"a": "", "b": "true"},
         {"a": "2", "b": ""},
     ]
-
-
-def test_rows_that_were_altered_are_refused(path):
-    whole = path.read_bytes()
-    cut = whole[: len(whole) // 2], whole[: whole.rindex(b"\n", 0, -1) + 1], b""
-    for altered in (whole.replace(b"0.", b"1.", 1), *cut):
-        path.write_bytes(altered)
-        with refused("altered.*remove it and run snakemake again", file=path):
-            read_rows(path)
-
-
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        (b"a\n1\n", "columns b"),
-        (b"", "columns a, b"),
-        (b"\xff\x00", "decode"),
-        (b"a,b\n1\n", "2 cells"),
-        (b"a,b\n1,2,3\n", "2 cells"),
-        (b'a,b\n1,"2\n', "end of data"),
-    ],
-)
-def test_a_file_of_something_else_is_refused(tmp_path, content, why):
-    path = tmp_path / "other.csv"
-    path.write_bytes(content)
-    with refused(why, file=path):
-        read_rows(path, ("a", "b"))
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import refused
 from drawn import artifact_at
-from made import curves_of, sources_of, summary_of, write_inputs
+from made import curves_of, make_run, sources_of, summary_of
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -22,18 +22,19 @@ NAME = "momentumrnn_figure11"
 
 def test_files_are_valid_and_the_same_from_another_process(tmp_path):
     artifact = artifact_at("demo", NAME)
-    write_inputs(tmp_path, artifact, summary=summary_of(artifact), curves=curves_of(artifact))
-    save(artifact.draw(Sources(artifact, tmp_path)), tmp_path / "here/x")
+    for run in artifact.runs:
+        make_run(tmp_path, artifact.configuration, run)
+    save(artifact.draw(Sources(artifact, tmp_path)), tmp_path / "here" / NAME)
     program = f"import render; from drawn import artifact_at; render.draw(artifact_at('demo', {NAME!r}), Path.cwd())"
     path = os.pathsep.join(str(ROOT / folder) for folder in (".", "scripts", "tests"))
     command = [sys.executable, "-c", f"from pathlib import Path; {program}"]
     subprocess.run(command, check=True, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path})
-    here = {kind: (tmp_path / f"here/x.{kind}").read_bytes() for kind in ("pdf", "png")}
-    assert len(list((tmp_path / "here").iterdir())) == 2
+    here = {kind: (tmp_path / f"here/{NAME}.{kind}").read_bytes() for kind in ("md", "pdf", "png")}
+    assert len(list((tmp_path / "here").iterdir())) == 3
     assert list(here.values()) == [(tmp_path / file).read_bytes() for file in artifact.files()]
     document = here["pdf"]
     assert document.startswith(b"%PDF-") and document.rstrip().endswith(b"%%EOF") and b"CreationDate" not in document
-    with Image.open(tmp_path / "here/x.png") as image:
+    with Image.open(tmp_path / f"here/{NAME}.png") as image:
         image.load()
         assert image.width > 1200 and image.info["dpi"][0] >= 150
         assert np.asarray(image.convert("L")).std() > 5  # something is drawn
@@ -56,8 +57,7 @@ def test_a_figure_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatc
 
 def test_a_missing_file_is_named(tmp_path):
     artifact = artifact_at("demo", NAME)
-    write_inputs(tmp_path, artifact, summary=summary_of(artifact))
-    with refused("missing", file=tmp_path / artifact.inputs()["curves"]):
+    with refused("missing", file=tmp_path / artifact.runs[0].directory / "run.json"):
         artifact.draw(Sources(artifact, tmp_path))
 
 

@@ -127,14 +127,6 @@ def test_predictions_are_of_the_targets_and_of_the_course_of_the_first_series(ar
     assert sorted(set(made["row_id"])) == arrays["ids"][test[:SHOWN]].tolist()
 
 
-def test_a_forecast_keeps_a_share_and_a_series_at_least(arrays):
-    task = task_of(arrays)
-    whole = {name: len(task.parts[name]) for name in ("validation", "test")}
-    assert task.keep(1e-9) == pytest.approx(max(1 / count for count in whole.values()))
-    assert [len(task.parts[name]) for name in whole] == [1, 1]
-    assert np.isfinite(list(task.evaluate_test(Echo()).values())).all()
-
-
 @pytest.mark.parametrize(("alternating", "attention"), [(True, "evolving"), (False, "released")])
 def test_algorithm_1_trains_g_which_the_released_attention_leaves_alone(arrays, alternating: bool, attention: str):
     """The released g learns nothing from the data: weight decay alone would move it."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from hidden_dynamics.results.statistics import mean_and_std, mean_band, student_t, thin, triangular_moving_average
+from hidden_dynamics.results.statistics import mean_and_std, mean_band, thin, triangular_moving_average
 
 curves = arrays(np.float64, st.integers(1, 80), elements=st.floats(-1e6, 1e6))
 windows = st.integers(1, 100)
@@ -20,12 +20,6 @@ def test_mean_and_std_by_hand_and_of_few():
     assert mean_and_std([3.0])[0] == 3.0
     assert math.isnan(mean_and_std([3.0])[1])
     assert all(math.isnan(value) for value in mean_and_std([]))
-
-
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])
-def test_student_t_is_scipys(level):
-    for degrees in (*range(1, 31), 100, 101):
-        assert student_t(level, degrees) == pytest.approx(stats.t.ppf((1 + level) / 2, degrees), rel=1e-11)
 
 
 @pytest.mark.parametrize("seeds", [3, 5, 12])

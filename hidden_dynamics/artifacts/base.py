@@ -2,7 +2,7 @@
 
 A kind of artifact is one class derived from `Artifact`, in a module or package of `hidden_dynamics.artifacts.kinds`
 that is named as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask it. The workflow reads
-these modules before it builds its graph, so they import no numerical libraries: what draws is a module of its own.
+these modules before it builds its graph, so they import matplotlib and pandas where something is drawn.
 """
 
 import importlib
@@ -17,14 +17,13 @@ from pydantic import Field
 
 from hidden_dynamics.configuration import Configuration, Entry, known
 from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
-from hidden_dynamics.configuration.reading import mistake
+from hidden_dynamics.configuration.reading import listed, mistake
 from hidden_dynamics.configuration.runs import Cell, Run, extra_cells, resolve_seeds
-from hidden_dynamics.configuration.schema import Size
+from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
 
 Models = Annotated[list[str], Field(min_length=1)]
-ABOVE_CAPTION = "Rows above the caption"  # the entry of a figure's PNG from which the page crops it
 
 
 class ArtifactSettings(Entry):
@@ -33,14 +32,12 @@ class ArtifactSettings(Entry):
     Attributes:
         source: paper and place, such as "MomentumRNN, Table 1".
         published: the file of published/ with the paper's numbers.
-        key_figure: whether its picture stands on the page's first screen.
     """
 
     kind: str
     title: str
     source: str
     published: str | None = None
-    key_figure: bool = False
 
     @property
     def heading(self) -> str:
@@ -54,9 +51,8 @@ class Artifact(ABC):
 
     Attributes:
         form: whether it is a table (csv, md, tex, html) or a figure (pdf, png).
-        summarised: whether it shows runs through their summary (hidden_dynamics.results.summary).
-        averaged: whether it shows their curves, averaged over seeds (hidden_dynamics.results.curves).
-        run_files: the files of its runs that it reads beside the summary.
+        summarised: whether it shows runs by their records (hidden_dynamics.results.summary).
+        run_files: the files of its runs that it reads beside run.json.
         measured: what is measured for it: "costs", "features", or nothing. Artifacts whose settings agree in
             `measured_by` share a measurement.
         measurement: the artifact under whose name that measurement is: the first of those that share it.
@@ -73,7 +69,6 @@ class Artifact(ABC):
     Settings: ClassVar[type[ArtifactSettings]] = ArtifactSettings
     form: ClassVar[Literal["table", "figure"]] = "figure"
     summarised: ClassVar[bool] = False
-    averaged: ClassVar[bool] = False
     run_files: ClassVar[tuple[str, ...]] = ()
     measured: ClassVar[Literal["costs", "features"] | None] = None
     measured_by: ClassVar[tuple[str, ...]] = ()
@@ -93,10 +88,10 @@ class Artifact(ABC):
         """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
 
     def draw(self, sources: Any) -> Any:
-        """The table (hidden_dynamics.artifacts.tables.Table) or figure (matplotlib's) made of its sources.
+        """The table (hidden_dynamics.artifacts.tables.Table) or figure (of
+        hidden_dynamics.artifacts.sheet.page) made of its sources.
 
-        Unless a kind says how, by `draw(artifact, sources)` of the module `drawing` in its package. Of what is left
-        out there is an empty one, which says so.
+        Unless a kind says how, by `draw(artifact, sources)` of its module, or of `drawing` in its package.
 
         Args:
             sources: where its files are (hidden_dynamics.artifacts.sources.Sources).
@@ -104,9 +99,15 @@ class Artifact(ABC):
         Raises:
             UserError: a file is missing, damaged, or of something else.
         """
-        if self.is_left_out:
-            return importlib.import_module("hidden_dynamics.artifacts.left_out").draw(self)
-        return importlib.import_module(f"{type(self).__module__}.drawing").draw(self, sources)
+        module, _, name = self.code()[-1].rpartition(".")
+        return getattr(importlib.import_module(module), name)(self, sources)
+
+    @classmethod
+    def code(cls) -> list[str]:
+        """The dotted names of the definitions that make it: the kind's class and, unless that draws, its `draw`."""
+        own = cls.__module__
+        drawing = own if hasattr(importlib.import_module(own), "draw") else f"{own}.drawing"
+        return [f"{own}.{cls.__name__}", *([f"{drawing}.draw"] if cls.draw is Artifact.draw else [])]
 
     def cells(self) -> list[Cell]:
         """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not those of tasks that
@@ -140,7 +141,7 @@ class Artifact(ABC):
 
     @property
     def is_left_out(self) -> bool:
-        """Whether the user leaves out all that it shows (`leave_out` in config.yaml): it is made of nothing then."""
+        """Whether the user leaves out the data of all that it shows (`leave_out` in config.yaml): it is not made."""
         return bool(self.tasks()) and set(self.tasks()) <= set(self.configuration.left_out)
 
     def check(self, where: str) -> None:
@@ -163,27 +164,18 @@ class Artifact(ABC):
     # What it is made of.
 
     def inputs(self) -> dict[str, str]:
-        """Its files beside those of runs, by name: summary, curves, costs, features, maps."""
+        """Its files beside those of runs, by name: costs, features, maps."""
         paths, files = self.configuration.paths, {}
-        if self.is_left_out:
-            return files
-        if self.summarised or self.averaged:
-            files["summary"] = paths.summary(self.name)
-        if self.averaged:
-            files["curves"] = paths.curves(self.name)
         if self.measured == "costs":
             files["costs"] = paths.costs(self.measurement)
         if self.measured == "features":
             files |= {"features": paths.features(self.measurement), "maps": paths.maps(self.measurement)}
         return files
 
-    def gathered(self) -> list[str]:
-        """Those of its files that are gathered from its runs where it is made."""
-        return [file for name, file in self.inputs().items() if name in ("summary", "curves")]
-
     def details(self) -> list[str]:
-        """The files of its runs that it reads beside the summary."""
-        return [f"{run.directory}/{file}" for run in (self.runs if self.run_files else ()) for file in self.run_files]
+        """The files of its runs that it reads."""
+        files = ("run.json", *self.run_files) if self.summarised else ()
+        return [f"{run.directory}/{file}" for run in (self.runs if files else ()) for file in files]
 
     def files(self) -> list[str]:
         """The paths of the rendered files."""
@@ -274,10 +266,15 @@ class SideBySide(Artifact):
 
 
 class Row(Entry):
-    """A model at one of the paper's sizes, by task where they differ."""
+    """A model at one of the paper's sizes, by task where they differ.
+
+    Attributes:
+        tasks: those that it is shown on, where these are not all of the artifact's.
+    """
 
     model: str
     size: Size | dict[str, Size] | None = None
+    tasks: Names | None = None
 
     def size_on(self, task: str) -> int | str | None:
         return self.size.get(task) if isinstance(self.size, dict) else self.size
@@ -299,7 +296,12 @@ class Rows(Artifact):
     """Models at sizes of their own, each on all of its tasks."""
 
     def shown(self) -> list[Cell]:
-        return [Cell(task, row.model, row.size_on(task)) for row in self.settings.rows for task in self.settings.tasks]
+        return [
+            Cell(task, row.model, row.size_on(task))
+            for row in self.settings.rows
+            for task in self.settings.tasks
+            if row.tasks is None or task in listed(row.tasks)
+        ]
 
     def tasks(self) -> list[str]:
         return self.settings.tasks

@@ -1,4 +1,4 @@
-"""Ours beside the published, as data and as text: shared by the tables of numbers.
+"""Ours beside the published: what the tables of numbers share, as data and as text.
 
 A record is a row of a table's data, by column: what ran (task, model, size, paper_size, stand_in_for), its departures
 from the paper, ours over seeds (runs, n, mean, std), and how it stands to the published number and to the baseline.
@@ -7,16 +7,28 @@ gap, no ordering, no rank.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.artifacts.tables import ABSENT, Column, number, signed
+from hidden_dynamics.artifacts.notes import title_of
+from hidden_dynamics.artifacts.row_verdicts import NOTE, with_verdicts
+from hidden_dynamics.artifacts.tables import ABSENT, number, signed
 from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration.runs import Cell
-from hidden_dynamics.papers.published import ordering
+from hidden_dynamics.papers.published import NOTHING, with_originals
+from hidden_dynamics.results.departures import departures
+from hidden_dynamics.results.statistics import mean_and_std
 
 Record = dict[str, Any]
+Rows = Sequence[Mapping[str, Any]]
+
+
+def over_seeds(values: Iterable[float]) -> Record:
+    """n, mean and sample standard deviation."""
+    values = list(values)
+    mean, std = mean_and_std(values)
+    return {"n": len(values), "mean": mean, "std": std}
 
 
 def size_of(text: str) -> int | str | None:
@@ -28,32 +40,64 @@ def baseline_label(artifact: Artifact) -> str:
     return artifact.configuration.models[artifact.published.baseline].label
 
 
-def standing(artifact: Artifact, record: Mapping[str, Any]) -> float:
+# As data
+
+
+def departures_of(artifact: Artifact, rows: Rows, trained: bool = True) -> str | None:
+    """The departures of rows from the paper, as a record has them: joined by semicolons; None without any.
+
+    Args:
+        rows: of a summary, of measured features or costs.
+        trained: as for `departures`.
+    """
+    originals = with_originals(artifact.configuration, artifact.paper, rows)
+    return "; ".join(departures(artifact.configuration, originals, trained)) or None
+
+
+def standing(artifact: Artifact, record: Record) -> float:
     """The published number that a record is held to: the paper's own, or the best that it quotes; NaN without one."""
     printed = artifact.number(Cell(record["task"], record["model"], record["paper_size"]), record["metric"])
     return math.nan if printed is None else printed.value
 
 
-def gaps(artifact: Artifact, record: Mapping[str, Any], baseline: Mapping[str, Any] | None) -> Record:
-    """The distances of a record from the published number and from its baseline.
+def peers_of(artifact: Artifact, records: Sequence[Record], record: Record) -> list[Record]:
+    """The records of its task and metric and, unless the paper compares across sizes, of its size."""
+    shared = ("task", "metric") if artifact.published.across_sizes else ("task", "metric", "paper_size")
+    return [other for other in records if all(other[column] == record[column] for column in shared)]
+
+
+def compared(artifact: Artifact, records: Sequence[Record], verdicts: Rows) -> list[Record]:
+    """Records with their distances from the published number and from the baseline's record, and their verdicts.
 
     Returns:
-        `difference`, ours less the published; `gap`, our mean less the baseline's, and `published_gap`; `ordering`,
-        whether both gaps have one sign. NaN or None where there is nothing to compare, and but for `gap` where the
-        record or its baseline departs from the paper.
+        beside what they had `difference`, ours less the published; `gap`, our mean less the baseline's, and
+        `published_gap`; `ordering`, whether both gaps have one sign. NaN or None where there is nothing to compare, and
+        but for `gap` where the record or its baseline departs from the paper.
     """
-    theirs = standing(artifact, record)
-    gap = published_gap = math.nan
-    if baseline is not None and baseline["model"] != record["model"]:
-        gap = record["mean"] - baseline["mean"]
-        if not (math.isnan(gap) or record["departures"] or baseline["departures"]):
-            published_gap = theirs - standing(artifact, baseline)
-    return {
-        "difference": math.nan if record["departures"] else record["mean"] - theirs,
-        "gap": gap,
-        "published_gap": published_gap,
-        "ordering": ordering(gap, published_gap),
-    }
+    found, name = [], artifact.published.baseline
+    for record in records:
+        baseline = next((peer for peer in peers_of(artifact, records, record) if peer["model"] == name), None)
+        theirs, gap, published_gap = standing(artifact, record), math.nan, math.nan
+        if baseline is not None and baseline is not record:
+            gap = record["mean"] - baseline["mean"]
+            if not (math.isnan(gap) or record["departures"] or baseline["departures"]):
+                published_gap = theirs - standing(artifact, baseline)
+        difference = math.nan if record["departures"] else record["mean"] - theirs
+        gaps = {"difference": difference, "gap": gap, "published_gap": published_gap}
+        found.append(record | gaps | {"ordering": _ordering(gap, published_gap)})
+    return with_verdicts(artifact, found, verdicts)
+
+
+def _ordering(gap: float, published_gap: float) -> str | None:
+    """Our gap to the baseline against the published one, by sign; None where nothing is comparable."""
+    if math.isnan(gap) or math.isnan(published_gap) or abs(published_gap) < NOTHING:
+        return None
+    if abs(gap) < NOTHING:
+        return "tied"
+    return "holds" if gap * published_gap > 0 else "fails"
+
+
+# As text
 
 
 def size_text(size: object, paper_size: object) -> str:
@@ -85,64 +129,62 @@ def ours_text(record: Mapping[str, Any], failed: Mapping[str, int], decimals: in
     return f"{number(record['mean'], decimals)} ± {number(record['std'], decimals)} ({about})"
 
 
-def gap_heading(artifact: Artifact, records: Sequence[Mapping[str, Any]]) -> str:
-    """The heading of the gaps to the baseline: ours alone, where nothing of the paper stands beside them."""
-    label = baseline_label(artifact)
-    return f"against {label}" if _held(records) else f"ours less our {label}’s"
-
-
-def gap_text(record: Mapping[str, Any], decimals: int) -> str:
-    """The gap to the baseline and whether it has the published sign, such as "holds +1.00 (+0.34)"."""
+def gap_texts(artifact: Artifact, record: Record, decimals: int) -> dict[str, str]:
+    """By heading: the difference from the published number, and the gap to the baseline, such as "holds +1.00 (+0.34)"
+    with the published one; the verdicts."""
     gap = signed(record["gap"], decimals)
-    if record["ordering"] is None:
-        return gap
-    return f"{record['ordering']} {gap} ({signed(record['published_gap'], decimals)})"
+    if record["ordering"]:
+        gap = f"{record['ordering']} {gap} ({signed(record['published_gap'], decimals)})"
+    texts = {"difference": signed(record["difference"], decimals), f"ours less our {baseline_label(artifact)}’s": gap}
+    return texts | verdict_texts(record)
 
 
-def gap_note(artifact: Artifact, records: Sequence[Mapping[str, Any]], ranks: str = "", among: str = "") -> str:
+def verdict_texts(record: Record) -> dict[str, str]:
+    return {
+        "verdict": record.get("verdict") or ABSENT,
+        "verdict on the value": record.get("value_verdict") or ABSENT,
+    }
+
+
+# Around the table
+
+
+def title(artifact: Artifact, records: Rows, about: str = "") -> str:
+    """An artifact's title, its place in the paper and the scale, and that what departs from the paper is not
+    comparable with it."""
+    departing = [bool(record["departures"]) for record in records if record.get("runs") != 0]
+    said = ", not comparable with the published numbers" if any(departing) else ""
+    return title_of(artifact, about) + said + (" in some cells" if said and not all(departing) else "")
+
+
+def notes(artifact: Artifact, records: Rows) -> list[str]:
+    """What departs from the paper and what that forbids, what verdicts are, and the rows of the user's own models."""
+    parts = dict.fromkeys(part for record in records for part in (record["departures"] or "").split("; ") if part)
+    departs = (
+        f"Departs from the paper: {'; '.join(parts)}. What departs is not held to the published numbers: it has no "
+        "difference from them, no published gap and no rank, and a verdict beside it is none on the paper’s own claim."
+    )
+    judged = any(record.get(column) not in (None, NOT_RUN) for record in records for column in VERDICTS)
+    extras = dict.fromkeys(record["label"] for record in records if record["extra"])
+    return [
+        *([departs] if parts else []),
+        *([NOTE.format(baseline=baseline_label(artifact))] if judged else []),
+        *([f"Not in the paper's table: {', '.join(extras)}."] if extras else []),
+    ]
+
+
+VERDICTS = ("verdict", "value_verdict")
+
+
+def gap_note(artifact: Artifact, among: str = "") -> str:
     """A sentence on the column of gaps to the baseline.
 
     Args:
-        ranks: a sentence on the table's ranks, if it shows any.
         among: which rows are compared, such as " of the same size".
     """
     label = baseline_label(artifact)
-    little = "with few seeds, a gap within the standard deviations says little."
-    if not _held(records):
-        return (
-            f"Ours less our {label}’s{among}: the difference of two means of ours; the paper is not in it, and {little}"
-        )
     return (
-        f"Against {label}: our mean less our {label}'s{among}, in brackets the published gap; “holds” says that "
-        f"both have the same sign. {ranks}{'Both compare' if ranks else 'It compares'} means only: {little}"
+        f"Ours less our {label}’s{among}: the difference of two means of ours; with few seeds, one within the standard "
+        "deviations says little. Where nothing departs from the paper, the published gap is in brackets, and “holds” "
+        "says that both have the same sign."
     )
-
-
-def _held(records: Sequence[Mapping[str, Any]]) -> bool:
-    """True where a record is held to the published numbers, or none has run."""
-    ran = [record for record in records if record["runs"]]
-    return not ran or any(not record["departures"] for record in ran)
-
-
-def without_idle(rows: Sequence[Mapping[Column, str]], names: tuple[str, ...]) -> list[dict[Column, str]]:
-    """Rows of texts, as `Table.of` takes them, without the columns that say nothing in any row.
-
-    Args:
-        names: beginnings of the names of columns, in lower case, that may be left out.
-    """
-
-    def name_of(column: Column) -> str:
-        return (column if isinstance(column, str) else column[1]).lower()
-
-    said = {column for texts in rows for column, text in texts.items() if text not in (ABSENT, NOT_RUN)}
-
-    def is_kept(column: Column) -> bool:
-        return column in said or not name_of(column).startswith(names)
-
-    return [{column: text for column, text in texts.items() if is_kept(column)} for texts in rows]
-
-
-def extras_note(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The rows of the user's own models, in a sentence; none where there are none."""
-    labels = dict.fromkeys(record["label"] for record in records if record["extra"])
-    return [f"Not in the paper's table: {', '.join(labels)}."] if labels else []

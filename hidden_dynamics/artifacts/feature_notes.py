@@ -1,12 +1,14 @@
 """Shared by the table and the figure of image features: their measurement, and sentences on it."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from hidden_dynamics.artifacts.kinds.silhouette_table import FeatureSettings
 from hidden_dynamics.artifacts.notes import divergence_notes
-from hidden_dynamics.artifacts.sources import Sources
+
+if TYPE_CHECKING:
+    from hidden_dynamics.artifacts.kinds.silhouette_table import FeatureSettings
+    from hidden_dynamics.artifacts.sources import Sources
 
 LAYERS = {
     "pooled": "what the last linear map sees, means over all places",
@@ -20,12 +22,11 @@ WITHOUT = {
 }
 
 
-def measured_features(sources: Sources) -> list[dict[str, str]]:
+def measured_features(sources: "Sources") -> list[dict[str, str]]:
     """The measured features of an artifact, a row for each run.
 
     Raises:
-        UserError: they are of another scale, task, size or settings, have not one row for each run, or a row whose
-            status does not fit its silhouette.
+        UserError: they are of another scale, task, size or settings, or have not one row for each run.
     """
     artifact, rows = sources.artifact, sources.features
     settings, size = artifact.settings, artifact.settings.size
@@ -41,39 +42,22 @@ def measured_features(sources: Sources) -> list[dict[str, str]]:
     for run in artifact.runs:
         if found.count((run.model, str(run.seed))) != 1:
             raise sources.wrong("features", f"it has not one row for {run.id}")
-    for row in rows:
-        if (row["status"] == "measured") != _is_number(row["silhouette"]):
-            text = f"{row['model']}, seed {row['seed']}, is {row['status']} with the silhouette '{row['silhouette']}'"
-            raise sources.wrong("features", text)
     return rows
 
 
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
-
-
-def features_note(settings: FeatureSettings, rows: Sequence[Mapping[str, str]]) -> str:
+def features_note(settings: "FeatureSettings", rows: Sequence[Mapping[str, str]]) -> str:
     """The layer and the images that the features are of."""
-    extracted = [row for row in rows if row["dimensions"]]
-    if not extracted:
-        return f"Features: {LAYERS[settings.layer]}."
-    images = {row["images"] for row in extracted}
-    dimensions: dict[str, list[str]] = {}
-    for row in extracted:
-        dimensions.setdefault(row["dimensions"], []).append(row["label"])
-    each = [f"{number} ({', '.join(dict.fromkeys(labels))})" for number, labels in dimensions.items()]
-    numbers = ", ".join(each if len(each) > 1 else dimensions)
     scaled = "every number scaled to mean 0 and deviation 1" if settings.standardise else "not scaled"
+    sizes = dict.fromkeys(f"{row['dimensions']} ({row['label']})" for row in rows if row["dimensions"])
+    images = {f"{int(row['images']):,}" for row in rows if row["images"]}
     return (
-        f"Features: {LAYERS[settings.layer]}; numbers per image: {numbers}; {scaled}. Images: {int(images.pop()):,} "
-        f"of the {settings.split} set, the first ones, at most {settings.images:,}, as evaluations see them."
+        f"Features: {LAYERS[settings.layer]}; numbers per image: {', '.join(sizes) or 'none'}; {scaled}. Images: "
+        f"{' or '.join(images) or 'none'} of the {settings.split} set, the first ones, at most {settings.images:,}, as "
+        "evaluations see them."
     )
 
 
-def clusters_note(settings: FeatureSettings) -> str:
+def clusters_note(settings: "FeatureSettings") -> str:
     """The clusters that the silhouette is of."""
     return (
         "Silhouette: the mean over these images, with Euclidean distances between features, of the clusters that "
@@ -84,22 +68,12 @@ def clusters_note(settings: FeatureSettings) -> str:
 
 def weights_note(rows: Sequence[Mapping[str, str]]) -> str:
     """The evaluation that the runs' weights are of, and the devices that computed their features."""
-    of = {"reported": "the reported evaluation", "last": "the last evaluation"}
-    kept = [of[weights] for weights in of if weights in {row["weights"] for row in rows}]
-    devices = "; ".join(sorted({row["measured_on"] for row in rows}))
-    return f"Weights: those of {' or '.join(kept) or 'no run'}. Features computed on: {devices}."
+    kept, devices = (sorted({row[column] for row in rows} - {""}) for column in ("weights", "measured_on"))
+    return f"Weights: those of the {' or '.join(kept)} evaluation. Features computed on: {'; '.join(devices)}."
 
 
 def missing_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
     """The runs without a silhouette, and the reasons."""
-    lines = []
-    for status, reason in WITHOUT.items():
-        runs = [row for row in rows if row["status"] == status]
-        if runs and status != "diverged":
-            names = ", ".join(f"{row['label']} seed {row['seed']}{_solver(row)}" for row in runs)
-            lines.append(f"Without a silhouette, because {reason}: {names}.")
-    return [*divergence_notes(rows), *lines]
-
-
-def _solver(row: Mapping[str, str]) -> str:
-    return f" ({row['failure']})" if row["failure"] else ""
+    found = [row for row in rows if row["status"] not in ("measured", "diverged")]
+    texts = [f"{row['label']} seed {row['seed']} ({row['failure'] or WITHOUT[row['status']]})" for row in found]
+    return [*divergence_notes(rows), *([f"Without a silhouette: {'; '.join(texts)}."] if texts else [])]

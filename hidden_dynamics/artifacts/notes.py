@@ -2,13 +2,10 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.configuration.schema import Effect
-from hidden_dynamics.results.departures import departures
 
 LAST = "last"  # a run's last evaluation is reported, whatever its metric
 RULES = {"max": "highest", "min": "lowest"}  # or the one with the highest, or lowest, metric
@@ -37,56 +34,21 @@ def title_of(artifact: Artifact, about: str = "") -> str:
     return f"{settings.title}{about} ({settings.source}): {artifact.configuration.scale_name} scale"
 
 
-def caption(artifact: Artifact) -> str:
-    """An artifact in sentences, before it is made: title, scale, data, departures from the paper, seeds, readings."""
-    configuration, runs = artifact.configuration, artifact.runs
-    parts = [f"{artifact.settings.heading}.", *scale_notes(configuration)]
-    data = dict.fromkeys(configuration.data_title(t) for t in artifact.tasks() if t not in configuration.left_out)
-    if data:
-        parts.append(f"Data: {'; '.join(data)}.")
-    departing = departures(configuration, [_row(configuration, run) for run in artifact.cell_runs], bool(runs))
-    departing += artifact.departures()
-    if departing:
-        parts.append(f"Departs from the paper, and is not held to the published numbers: {'; '.join(departing)}.")
-    if runs:
-        parts.append(f"Seeds: {', '.join(map(str, sorted({run.seed for run in runs})))}.")
-        parts.append(readings_note((configuration.tasks[run.task].title, run.spec["readings"]) for run in runs))
-    return " ".join(parts)
-
-
-def _row(configuration: Configuration, run: Run) -> dict[str, Any]:
-    """What is known of a run before it is made, of that in which it may depart from the paper."""
-    return {
-        "task": run.task,
-        "size": run.spec["hyperparameters"].get("hidden_size", run.paper_size),
-        "paper_size": run.paper_size,
-        "dataset_title": configuration.data_title(run.task),
-        "stand_in_for": configuration.replaced(run.task),
-    }
-
-
 def readings_note(runs: Iterable[tuple[str, Mapping[str, str]]]) -> str:
     """The readings taken where the paper and its code differ: "Readings taken: published (adam_epsilon)."
-
-    One that differs between tasks says which took which.
 
     Args:
         runs: for each, its task's title and {reading: its value}.
     """
-    taken: dict[str, dict[str, set[str]]] = {}
-    for task, choice in runs:
+    taken: dict[str, set[str]] = {}
+    for _, choice in runs:
         for name, value in choice.items():
-            taken.setdefault(name, {}).setdefault(task, set()).add(value)
-    same: dict[str, list[str]] = {}
-    differing = []
-    for name, by_task in sorted(taken.items()):
-        texts = {task: " and ".join(sorted(values)) for task, values in by_task.items()}
-        if len(set(texts.values())) == 1:
-            same.setdefault(texts.popitem()[1], []).append(name)
-        else:
-            differing.append(f"{name}: {', '.join(f'{value} in “{task}”' for task, value in texts.items())}")
-    parts = [f"{value} ({', '.join(names)})" for value, names in sorted(same.items())]
-    return f"Readings taken: {'; '.join(parts + differing) or 'none apply'}."
+            taken.setdefault(name, set()).add(value)
+    names: dict[str, list[str]] = {}
+    for name, values in sorted(taken.items()):
+        names.setdefault(" and ".join(sorted(values)), []).append(name)
+    texts = [f"{value} ({', '.join(of)})" for value, of in sorted(names.items())]
+    return f"Readings taken: {'; '.join(texts) or 'none apply'}."
 
 
 def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
@@ -101,6 +63,21 @@ def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
         f"Precision: {', '.join(sorted(precisions))}.{commits_note(rows)}",
         readings_note((row["task_title"], json.loads(row["readings"])) for row in rows),
     ]
+
+
+def reported_note(rows: Sequence[Mapping[str, str]]) -> str:
+    """What our numbers are over seeds, and which evaluation a run reports.
+
+    Args:
+        rows: of a summary.
+    """
+    chosen = {(row["rule"], row["metric"]): None for row in rows if row["metric"]}
+    texts = dict.fromkeys(
+        "its last evaluation" if rule == LAST else f"its evaluation with the {RULES[rule]} {name}"
+        for rule, name in chosen
+    )
+    which = f" ({' or '.join(texts)})" if texts else ""
+    return f"Ours: mean ± sample standard deviation (n − 1) over n seeds of what a run reports{which}."
 
 
 def commits_note(rows: Iterable[Mapping[str, str]]) -> str:

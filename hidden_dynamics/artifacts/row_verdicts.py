@@ -4,34 +4,29 @@ Verdicts are rows of text by column (hidden_dynamics.claims.verdict.COLUMNS), re
 they have task, model, size as run, and metric or quantity.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.claims.verdict import COLUMNS, NOT_RUN, word
+from hidden_dynamics.claims.verdict import word
 from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import read_rows
 
 NOTE = (
-    "Verdict: of a test over seeds, on the claim that the row stands to {baseline} as published; “reproduced” or "
-    "“contradicted” where nothing departs from the paper’s setup, else “holds” or “fails”, which say nothing of the "
-    "paper’s own experiment. “Undecided” (“inconclusive”), too, where the model that is ahead has learned nothing. A "
-    "comparison that several tables show is judged once, with the first of them (docs/claims.md)."
+    "Verdict: of a test over seeds, on the claim that the row stands to {baseline}, or, “on the value”, to the "
+    "published number, as the paper says; “reproduced” or “contradicted” where nothing departs from the paper’s setup, "
+    "else “holds” or “fails”, which say nothing of the paper’s own experiment; “undecided” (“inconclusive”), too, "
+    "where the model that is ahead has learned nothing. What several tables show is judged once, with the first of "
+    "them (docs/claims.md)."
 )
-COSTS_NOTE = (
-    "Verdict: on the claim that the row costs more, less or as much as {baseline}, as published (docs/claims.md)."
-)
-VALUE_NOTE = "Verdict on the value: whether ours is the published number, within the margin of docs/claims.md."
-HEADINGS = {"verdict": "verdict", "value_verdict": "verdict on the value"}
 
 Record = dict[str, Any]
 Rows = Sequence[Mapping[str, str]]
 
 
 def verdicts_on(artifact: Artifact, root: Path) -> tuple[dict[str, str], ...]:
-    """The verdicts that mark a table's rows, also on comparisons that are judged with another artifact.
+    """The verdicts that mark a table's rows; none on comparisons that are judged with another artifact.
 
     Args:
         root: where the results directory is.
@@ -41,76 +36,34 @@ def verdicts_on(artifact: Artifact, root: Path) -> tuple[dict[str, str], ...]:
     """
     if artifact.form != "table" or not load_claims().about(artifact.name):
         return ()
-    return tuple(read_rows(root / artifact.configuration.paths.verdicts(artifact.name), COLUMNS))
+    return tuple(read_rows(root / artifact.configuration.paths.verdicts(artifact.name)))
 
 
 def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows) -> list[Record]:
-    """Records with `verdict`, on how the model stands to the baseline, and, where one was judged, `value_verdict`.
+    """Records with `verdict`, on how the model stands to the baseline, and `value_verdict`, on the published number.
 
-    As they are where nothing was judged.
+    None where nothing is judged; records as they are where nothing of the artifact was.
     """
     if not verdicts:
         return list(records)
-    pairs = [_pair(verdicts, record, artifact.published.baseline) for record in records]
-    marks = {
-        "verdict": [row and _verdict(row) for row in pairs],
-        "value_verdict": [_on_value(verdicts, record) for record in records],
-    }
-    shown = {column: cells for column, cells in marks.items() if column == "verdict" or any(cells)}
-    return [record | {column: cells[i] for column, cells in shown.items()} for i, record in enumerate(records)]
+    marked = []
+    for record in records:
+        place = record["task"], record.get("quantity") or record["metric"]
+        about = [row for row in verdicts if (row["task"], row["metric"]) == place]
+        size = record["size"]
+        variant = record["model"] if size in (None, "") else f"{record['model']}-n{size}"  # as the verdicts name it
+        pairs = (row for row in about if _is_of_pair(row, variant, artifact.published.baseline))
+        values = (row for row in about if row["kind"] == "value" and row["subject"] == variant)
+        values = (row for row in values if row["p_adjusted"])
+        found = {"verdict": next(pairs, None), "value_verdict": next(values, None)}
+        marked.append(record | {column: row and word(row) for column, row in found.items()})
+    return marked
 
 
-def verdict_texts(record: Record) -> dict[str, str]:
-    """A record's cells by their headings: its verdict and, where the table has any, that on its value."""
-    from hidden_dynamics.artifacts.tables import ABSENT  # pandas, which figures do without
-
-    return {heading: record[column] or ABSENT for column, heading in HEADINGS.items() if column in record}
-
-
-def verdict_notes(records: Sequence[Record], baseline: str, note: str = NOTE) -> list[str]:
-    """The meaning of the verdicts; nothing where nothing was judged (`departures_note` says why)."""
-    notes = {"verdict": note, "value_verdict": VALUE_NOTE}
-    return [
-        text.format(baseline=baseline)
-        for column, text in notes.items()
-        if any(record.get(column) not in (None, NOT_RUN) for record in records)
-    ]
-
-
-def _pair(verdicts: Rows, record: Record, baseline: str) -> Mapping[str, str] | None:
-    """The claim on how a model stands to the baseline; None where nothing is claimed."""
-    variant = _variant(record)
-    for row in _about(verdicts, record, ("better", "ratio")):
-        sides = [row["subject"], row["reference"]]
-        if variant in sides and row["against_table"] != "true":
-            sides.remove(variant)
-            if baseline in (sides[0], sides[0].rpartition("-")[0]):
-                return row
-    return None
-
-
-def _on_value(verdicts: Rows, record: Record) -> str | None:
-    """The verdict on the published number; None where none was judged."""
-    rows = _about(verdicts, record, ("value",))
-    own = [row for row in rows if row["subject"] == _variant(record)]
-    return next((_verdict(row) for row in own if row["p_adjusted"] or not row["verdict"]), None)
-
-
-def _verdict(row: Mapping[str, str]) -> str:
-    """The verdict, or with which artifact it is found: "judged with Table 4"."""
-    return word(row) or _judged_with(row)
-
-
-def _judged_with(row: Mapping[str, str]) -> str:
-    form, number = re.fullmatch(r"\w+_([a-z]+)(\d*)", row["judged_with"]).groups()
-    return f"judged with {form.capitalize()} {number}".rstrip()
-
-
-def _about(verdicts: Rows, record: Record, kinds: Sequence[str]) -> list[Mapping[str, str]]:
-    about = record["task"], record.get("quantity") or record["metric"]
-    return [row for row in verdicts if row["kind"] in kinds and (row["task"], row["metric"]) == about]
-
-
-def _variant(record: Record) -> str:
-    """The model with its size as run, as the verdicts name it."""
-    return record["model"] if record["size"] in (None, "") else f"{record['model']}-n{record['size']}"
+def _is_of_pair(row: Mapping[str, str], variant: str, baseline: str) -> bool:
+    """Whether a claim, in the printed direction, sets a model against the baseline at whatever size."""
+    sides = [row["subject"], row["reference"]]
+    if row["kind"] not in ("better", "ratio") or row["against_table"] == "true" or variant not in sides:
+        return False
+    sides.remove(variant)
+    return baseline in (sides[0], sides[0].rpartition("-")[0])

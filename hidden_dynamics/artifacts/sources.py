@@ -1,4 +1,4 @@
-"""The files from which an artifact is drawn, each read once."""
+"""What an artifact is drawn from, each file read once."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -6,19 +6,17 @@ from functools import cached_property
 from pathlib import Path
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.claims import verdict
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.results import curves, summary
-from hidden_dynamics.results.rows import read_rows
+from hidden_dynamics.results.rows import Row, read_rows
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The files of an artifact (`Artifact.inputs`), and those of its runs.
+    """The runs and the files of an artifact, as rows of text by column.
 
     Attributes:
-        root: what their paths are relative to.
+        root: what the paths are relative to.
         verdicts: on its claims, once they are judged (hidden_dynamics.claims.verdict.COLUMNS).
     """
 
@@ -26,40 +24,45 @@ class Sources:
     root: Path = Path()
     verdicts: tuple[dict[str, str], ...] = ()
 
-    def path(self, name: str) -> Path:
-        """
-        Raises:
-            UserError: the artifact is not made of such a file.
-        """
-        files = self.artifact.inputs()
-        if name not in files:
-            raise UserError(f"{self.artifact.name} is not made of {name}: its kind is {self.artifact.settings.kind}.")
-        return self.root / files[name]
-
     @cached_property
     def summary(self) -> list[dict[str, str]]:
-        """A row for each run, as text by column."""
-        return read_rows(self.path("summary"), summary.COLUMNS)
+        """A row for each run (hidden_dynamics.results.summary.COLUMNS)."""
+        artifact = self.artifact
+        return list(summary.rows_of(artifact.configuration, artifact.name, artifact.cell_runs, self.root))
 
     @cached_property
-    def curves(self) -> list[dict[str, str]]:
-        """A row for each point of the averaged curves, as text by column."""
-        return read_rows(self.path("curves"), curves.COLUMNS)
+    def curves(self) -> list[list[curves.Curve]]:
+        """The averaged curves of each panel."""
+        artifact, runs = self.artifact, self.artifact.cell_runs
+        return [curves.curves_of(artifact.configuration, panel, runs, self.root) for panel in artifact.panels]
 
     @cached_property
     def costs(self) -> list[dict[str, str]]:
-        return read_rows(self.path("costs"), costs.COLUMNS)
+        return read_rows(self.path("costs"))
 
     @cached_property
     def claims(self) -> list[dict[str, str]]:
         """The verdicts on all claims."""
-        return read_rows(self.path("claims"), verdict.COLUMNS)
+        return read_rows(self.path("claims"))
 
     @cached_property
     def features(self) -> list[dict[str, str]]:
-        return read_rows(self.path("features"), features.COLUMNS)
+        return read_rows(self.path("features"))
 
-    def first_run(self, model: str) -> dict[str, str]:
+    def path(self, name: str) -> Path:
+        """The path of one of its files; for what is read of its runs, the directory of all runs.
+
+        Raises:
+            UserError: the artifact is not made of such a file.
+        """
+        files = self.artifact.inputs()
+        if name in ("summary", "curves"):
+            return self.root / self.artifact.configuration.paths.runs
+        if name not in files:
+            raise UserError(f"{self.artifact.name} is not made of {name}: its kind is {self.artifact.settings.kind}.")
+        return self.root / files[name]
+
+    def first_run(self, model: str) -> Row:
         """A model's row of the summary with the first seed.
 
         Raises:
@@ -86,4 +89,6 @@ class Sources:
     def wrong(self, name: str, why: str, column: str = "") -> UserError:
         """The error of a file that is not what the artifact is made of, to be raised."""
         path = self.path(name)
-        return UserError(f"{path}: {why}: remove it and run snakemake again, which makes it anew.", path, column)
+        if path.suffix:
+            why = f"{why}: remove it and run snakemake again, which makes it anew"
+        return UserError(f"{path}: {self.artifact.name}: {why}.", path, column)

@@ -1,17 +1,21 @@
-"""Tables for programs and for people: one CSV, and Markdown, LaTeX and HTML with the title above and notes below."""
+"""Tables for programs and for people: one CSV, and Markdown, LaTeX and HTML with the title above and notes below.
 
-import itertools
+pandas is imported where a table is made, because Snakemake's start imports the kinds of tables.
+"""
+
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jinja2
-import pandas
-
-from hidden_dynamics.artifacts.latex import latex
+from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.system.files import atomic
+
+if TYPE_CHECKING:
+    import pandas
 
 ABSENT = "–"
 
@@ -31,25 +35,32 @@ class Table:
 
     title: str
     notes: list[str]
-    frame: pandas.DataFrame
-    data: pandas.DataFrame
+    frame: "pandas.DataFrame"
+    data: "pandas.DataFrame"
 
     @classmethod
     def of(
         cls,
         title: str,
-        notes: list[str],
+        notes: Iterable[str],
         rows: Sequence[Mapping[Column, str]],
         records: Sequence[Mapping[str, Any]],
+        optional: tuple[str, ...] = (),
     ) -> "Table":
-        """A table of rows of texts by column; a missing cell becomes a dash. A column's name alone is of no group."""
+        """A table of rows of texts by column; a missing cell becomes a dash. A column's name alone is of no group.
+
+        Args:
+            optional: beginnings of names, in lower case, of columns that are left out where no row says anything.
+        """
+        import pandas
+
         frame = pandas.DataFrame(rows, dtype=object).fillna(ABSENT)
-        frame = frame.set_axis(pandas.MultiIndex.from_tuples(map(_grouped, frame.columns)), axis="columns")
-        return cls(title, notes, frame, pandas.DataFrame(records, dtype=object))
-
-
-def _grouped(column: Column) -> tuple[str, str]:
-    return column if isinstance(column, tuple) else ("", column)
+        columns = [column if isinstance(column, tuple) else ("", column) for column in frame.columns]
+        frame = frame.set_axis(pandas.MultiIndex.from_tuples(columns), axis="columns")
+        says = (~frame.isin([ABSENT, NOT_RUN])).any(axis="index").to_numpy()
+        kept = [said or not name.lower().startswith(optional) for said, (_, name) in zip(says, columns, strict=True)]
+        data = pandas.DataFrame(records, dtype=object)
+        return cls(title, list(dict.fromkeys(notes)), frame.loc[:, kept], data)
 
 
 def write_table(table: Table, paths: Iterable[str | Path]) -> None:
@@ -77,7 +88,17 @@ def markdown(table: Table) -> str:
 
 
 def tex(table: Table) -> str:
-    return latex(_parts(table.frame), table.title, table.notes)
+    r"""A `table` environment for \input, with the packages booktabs and graphicx: one tabular per group of columns, and
+    none wider than the page."""
+    fit = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
+    lines = [r"\begin{table}[htbp]", rf"\centering\footnotesize\caption{{{latex_text(table.title)}}}"]
+    for group, part in _parts(table.frame):
+        body = part.map(latex_text).rename(columns=latex_text).style.hide(axis="index").to_latex(hrules=True)
+        heading = [rf"\medskip\textbf{{{latex_text(group)}}}", ""] if group else []
+        lines += ["", *heading, fit, f"{body.rstrip()}}}"]
+    lines += ["", r"\medskip\begin{minipage}{\textwidth}\raggedright"]
+    lines += [rf"{latex_text(note)}\par" for note in table.notes]
+    return "\n".join([*lines, r"\end{minipage}", r"\end{table}", ""])
 
 
 def html(table: Table) -> str:
@@ -85,25 +106,20 @@ def html(table: Table) -> str:
 
     Groups of columns, where there are any, have a line of headings. hidden_dynamics/pages/rendered.py reads it.
     """
-    by_group = itertools.groupby(group for group, _ in table.frame.columns)
-    groups = [(group, len(list(columns))) for group, columns in by_group]
-    return _PAGE.render(
-        title=table.title,
-        groups=groups if any(group for group, _ in groups) else [],
-        names=[name for _, name in table.frame.columns],
-        rows=table.frame.to_numpy().tolist(),
-        notes=table.notes,
-    )
+    frame = table.frame if any(group for group, _ in table.frame.columns) else table.frame.droplevel(0, axis="columns")
+    shown = re.sub("<table[^>]*>", "<table>", frame.to_html(index=False, justify="left"), count=1)
+    notes = "\n".join(f"<li>{escape(note)}</li>" for note in table.notes)
+    return _PAGE.format(title=escape(table.title), table=shown, notes=notes)
 
 
-def number(value: float, decimals: int) -> str:
+def number(value: float | None, decimals: int) -> str:
     """A number with a fixed number of decimals, above a million in powers of ten, or a dash where there is none."""
-    return ABSENT if pandas.isna(value) else _digits(value, decimals)
+    return ABSENT if value is None or math.isnan(value) else _digits(value, decimals)
 
 
-def signed(value: float, decimals: int) -> str:
+def signed(value: float | None, decimals: int) -> str:
     """As `number`, with its sign; what rounds to nothing has none."""
-    if pandas.isna(value):
+    if value is None or math.isnan(value):
         return ABSENT
     text = _digits(value, decimals, "+").replace("-", "−")
     return text if float(f"{value:.{decimals}f}") else text[1:]
@@ -113,13 +129,16 @@ def _digits(value: float, decimals: int, sign: str = "") -> str:
     return f"{value:{sign}.{decimals}f}" if abs(value) < 1e6 else f"{value:{sign}.2e}"
 
 
-def _parts(frame: pandas.DataFrame) -> list[tuple[str, pandas.DataFrame]]:
-    """The table of each group: the columns without a group, then the group's own."""
+def _parts(frame: "pandas.DataFrame") -> list[tuple[str, "pandas.DataFrame"]]:
+    """The table of each group: the columns without one, then its own, in the rows that say anything in these."""
     groups = [group for group in dict.fromkeys(frame.columns.get_level_values(0)) if group]
     parts = []
     for group in groups or [""]:
-        part = frame.loc[:, [column[0] in ("", group) for column in frame.columns]]
-        parts.append((group, part.set_axis(part.columns.get_level_values(1), axis="columns")))
+        own = frame.columns.get_level_values(0) == group
+        part = frame.loc[
+            (frame.loc[:, own] != ABSENT).any(axis="columns"), own | (frame.columns.get_level_values(0) == "")
+        ]
+        parts.append((group, part.droplevel(0, axis="columns")))
     return parts
 
 
@@ -127,68 +146,60 @@ def _markdown_text(text: str) -> str:
     return re.sub(r"([\\`*_|<~])", r"\\\1", " ".join(str(text).split()))
 
 
-_PAGE = jinja2.Environment(
-    autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-).from_string(
-    """\
+def latex_text(text: str) -> str:
+    """`text` as LaTeX shows it literally; a character that pdflatex lacks is given by its code."""
+    return "".join(_latex_character(character) for character in " ".join(str(text).split()))
+
+
+def _latex_character(character: str) -> str:
+    if character in _LATEX:
+        return _LATEX[character]
+    is_known = character.isascii() or (character.isalpha() and character < "\u0180")
+    return character if is_known else f"{{[}}U+{ord(character):04X}{{]}}"
+
+
+_NAMES = {
+    **{"\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", "…": "ldots"},
+    **{"<": "textless", ">": "textgreater", "|": "textbar"},
+}
+_SYMBOLS = {
+    **{"±": "pm", "×": "times", "÷": "div", "·": "cdot", "≈": "approx", "≤": "leq", "≥": "geq", "∞": "infty"},
+    **{"α": "alpha", "β": "beta", "γ": "gamma", "ε": "varepsilon", "λ": "lambda", "μ": "mu", "µ": "mu"},
+}
+_LATEX = {
+    **{character: rf"\{name}{{}}" for character, name in _NAMES.items()},
+    **{character: rf"$\{name}$" for character, name in _SYMBOLS.items()},
+    **{character: "\\" + character for character in "&%$#_{}"},
+    **{character: f"{{{character}}}" for character in "[]*"},  # after \\ of a row they would be read as its arguments
+    **{"−": "$-$", "–": "--", "—": "---", "“": "``", "”": "''", "‘": "`", "’": "'", "\u00a0": "~"},
+}
+
+_PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{ title }}</title>
+<title>{title}</title>
 <style>
-body { font: 16px/1.45 system-ui, sans-serif; margin: 1rem; }
-h1, ul { max-width: 60rem; overflow-wrap: anywhere; }
-h1 { font-size: 1.15rem; }
-div { overflow-x: auto; }
-table, ul { font-size: .875rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .35rem .7rem; text-align: left; border-bottom: 1px solid #d8dee4; }
-tbody th, td { white-space: nowrap; }
-th:first-child { position: sticky; left: 0; background: #fff; }
+body {{ font: 16px/1.45 system-ui, sans-serif; margin: 1rem; }}
+h1, ul {{ max-width: 60rem; overflow-wrap: anywhere; }}
+h1 {{ font-size: 1.15rem; }}
+div {{ overflow-x: auto; }}
+table, ul {{ font-size: .875rem; }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
+th, td {{ padding: .35rem .7rem; text-align: left; white-space: nowrap; border-bottom: 1px solid #d8dee4; }}
+:is(th, td):first-child {{ position: sticky; left: 0; background: #fff; }}
 </style>
 </head>
 <body>
-<h1>{{ title }}</h1>
+<h1>{title}</h1>
 <div>
-<table>
-<thead>
-{% if groups %}
-<tr>
-{% for group, span in groups %}
-{% if group %}
-<th class="group" colspan="{{ span }}" scope="colgroup">{{ group }}</th>
-{% else %}
-<td colspan="{{ span }}"></td>
-{% endif %}
-{% endfor %}
-</tr>
-{% endif %}
-<tr>
-{% for name in names %}
-<th scope="col">{{ name }}</th>
-{% endfor %}
-</tr>
-</thead>
-<tbody>
-{% for row in rows %}
-<tr>
-<th scope="row">{{ row[0] }}</th>
-{% for cell in row[1:] %}
-<td>{{ cell }}</td>
-{% endfor %}
-</tr>
-{% endfor %}
-</tbody>
-</table>
+{table}
 </div>
 <ul>
-{% for note in notes %}
-<li>{{ note }}</li>
-{% endfor %}
+{notes}
 </ul>
 </body>
 </html>
 """
-)

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.papers.claims import KINDS
 from hidden_dynamics.papers.published import Number
 
 BY_CLOCKS = "time_to_accuracy"  # the cost that is not measured apart: the clocks of the trained runs tell it
-SYMMETRIC = ("better", "faster")  # whose test is the same when subject and reference change places
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Claim:
     def test(self) -> tuple:
         """Equal for two claims that one test decides, one way or the other."""
         kind, task, metric, subject, reference, *rest = self.same
-        pair = frozenset((subject, reference)) if kind in SYMMETRIC else (subject, reference)
+        pair = frozenset((subject, reference)) if KINDS[kind].symmetric else (subject, reference)
         return kind, task, metric, pair, *rest
 
     @property

@@ -6,6 +6,7 @@ above this one.
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,54 +16,28 @@ from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.claims import ORIGIN, ClaimEntry, load_claims
+from hidden_dynamics.papers.claims import KINDS, ORIGIN, ClaimEntry, load_claims
 from hidden_dynamics.papers.published import NOTHING, Number, published_task, within_sentence
 
-FIXED = {"faster": "train_loss", "smaller": "parameters"}
 
-
-@dataclass(frozen=True)
-class Claimed:
-    """The claims on an artifact.
-
-    Attributes:
-        here: those that are judged from its files.
-        elsewhere: those that an artifact before it has, too, each with the name of that one.
-    """
-
-    here: list[Claim]
-    elsewhere: list[tuple[Claim, str]]
-
-
-def all_claims(artifacts: Mapping[str, Any]) -> dict[str, Claimed]:
-    """The claims on each artifact; the order of the artifacts decides with which a comparison is judged.
+def all_claims(artifacts: Mapping[str, Any]) -> dict[str, list[Claim]]:
+    """The claims that are judged with each artifact: each comparison with the first that has it.
 
     Raises:
         UserError: an entry does not fit its artifact, or two claims have one id.
     """
     first: dict[tuple, Claim] = {}
-    again: list[tuple[Claim, str]] = []
     for artifact in artifacts.values():
         for entry in load_claims().about(artifact.name):
             for claim in _Maker(artifact, entry).claims():
                 before = first.setdefault(claim.same, claim)
-                if before is claim:
-                    continue
-                first[claim.same] = _said_again(before, claim, by_table=entry.kind == "ordering")
-                if before.artifact != claim.artifact:
-                    again.append((claim, before.artifact))
+                if before is not claim:
+                    first[claim.same] = _said_again(before, claim, by_table=entry.kind == "ordering")
     judged = list(first.values())
-    names = [claim.id for claim in judged]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(claim.id for claim in judged).items() if times > 1)
     if twice:
         raise UserError(f"{ORIGIN} says twice: {', '.join(twice)}.", file=ORIGIN, key=twice[0])
-    return {
-        name: Claimed(
-            [claim for claim in judged if claim.artifact == name],
-            [(claim, other) for claim, other in again if claim.artifact == name],
-        )
-        for name in artifacts
-    }
+    return {name: [claim for claim in judged if claim.artifact == name] for name in artifacts}
 
 
 def _said_again(claim: Claim, other: Claim, by_table: bool) -> Claim:
@@ -104,7 +79,7 @@ class _Maker:
         """
         if self.entry.kind == "ordering":
             return itertools.chain(self.table_pairs(), self.rankings(), self.values())
-        ways = {"value": self.values, "ratio": self.ratios, "gain": self.gains}
+        ways = {"ranking": self.rankings, "value": self.values, "ratio": self.ratios, "gain": self.gains}
         return ways.get(self.entry.kind, self.comparisons)()
 
     def claim(self, kind: str, statement: str, task: str, metric: str, *cells: Cell, **more: Any) -> Claim:
@@ -140,7 +115,7 @@ class _Maker:
                 continue
             pair = Cell(task, subject, sizes[0]), Cell(task, reference, sizes[1])
             statement = self.compared(kind, metric, *pair)
-            printed = (None, None) if kind in FIXED else self.both(metric, *pair)
+            printed = (None, None) if KINDS[kind].metric else self.both(metric, *pair)
             yield self.claim(kind, statement, task, metric, *pair, printed=printed, times=entry.times)
 
     def gains(self) -> Iterator[Claim]:
@@ -165,7 +140,7 @@ class _Maker:
     def metrics(self, task: str) -> list[str]:
         kind = self.entry.kind
         known(task, self.artifact.configuration.tasks, "task", self.origin)
-        return [FIXED[kind]] if kind in FIXED else self.entry.metrics or self.artifact.metrics_on(task)
+        return [KINDS[kind].metric] if KINDS[kind].metric else self.entry.metrics or self.artifact.metrics_on(task)
 
     def table_pairs(self) -> Iterator[Claim]:
         """Every row of a table of results against its baseline, in the printed direction."""
@@ -227,10 +202,10 @@ class _Maker:
         for subject, reference, quantity in self.artifact.ratios():
             printed = self.both(quantity, subject, reference)
             ratio = printed[0].value / printed[1].value
-            about = f"{self.model(subject)}’s {_words(quantity)} on {self.task(subject.task)}"
+            about = f"{self.model(subject)}’s {quantity.replace('_', ' ')} on {self.task(subject.task)}"
             theirs = f"{self.model(reference)}’s{_size(subject)}."
-            said = {"ratio": side_of(ratio, margin)}
-            said |= {"value": f"{ratio:.2f} times"} if quantity != BY_CLOCKS else {}
+            side = {1: "more than", -1: "less than", 0: "about the same as"}[region_of(ratio, margin)]
+            said = {"ratio": side} | ({"value": f"{ratio:.2f} times"} if quantity != BY_CLOCKS else {})
             for kind, comparison in said.items():
                 statement = f"{about} is {comparison} {theirs}"
                 yield self.claim(kind, statement, subject.task, quantity, subject, reference, printed=printed)
@@ -297,15 +272,6 @@ def _article(title: str) -> str:
     return "an" if title[0] in ("AEFHILMNORSX" if spelt else "aeio") else "a"
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def side_of(ratio: float, margin: float) -> str:
-    """In words, for statements; a t test is held to the same three regions."""
-    return {1: "more than", -1: "less than", 0: "about the same as"}[region_of(ratio, margin)]
-
-
 def region_of(ratio: float, margin: float) -> int:
-    """1 above 1 + margin, -1 below 1 / (1 + margin), 0 between."""
+    """1 above 1 + margin, -1 below 1 / (1 + margin), 0 between; statements and tests have the same three regions."""
     return int(ratio > 1 + margin) - int(ratio < 1 / (1 + margin))

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hidden_dynamics.claims import statistics
-from hidden_dynamics.claims.claim import SYMMETRIC, Claim
-from hidden_dynamics.claims.expand import Claimed
-from hidden_dynamics.claims.kinds import KINDS, LEARNING, PAPER_RUNS, Result
+from hidden_dynamics.claims.claim import Claim
+from hidden_dynamics.claims.kinds import LEARNING, PAPER_RUNS, TESTS, Result
 from hidden_dynamics.claims.samples import Evidence
 from hidden_dynamics.claims.statistics import MOST, Sample, holm
 from hidden_dynamics.claims.verdict import COLUMNS, FAILS, HOLDS, NOT_RUN, UNDECIDED, plain
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
+from hidden_dynamics.papers.claims import KINDS
 from hidden_dynamics.results import naive
 from hidden_dynamics.results.departures import data_text
 from hidden_dynamics.results.rows import Row
@@ -29,10 +29,10 @@ class Judged:
 
     claim: Claim
     result: Result
-    family: Sequence[tuple[str, float]]
     verdict: str
     reason: str
     departures: str
+    family: Sequence[tuple[str, float]] = ()
     nothing_learned: str = ""
     p_adjusted: float | None = None
     other_test: str = ""
@@ -40,41 +40,44 @@ class Judged:
 
 def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
     """A verdict on each claim."""
-    departing = {claim.id: evidence.departures(claim) for claim in claims}
-    results = {claim.id: _result(evidence, claim, departing[claim.id]) for claim in claims}
-    families: dict[str, dict[tuple, tuple[str, float, float]]] = {}
-    for claim in claims:
-        result = results[claim.id]
-        if result.p is not None:
-            other = result.other[2] if result.other else result.p
-            families.setdefault(claim.family, {}).setdefault(claim.test, (claim.id, result.p, other))
+    judged, families = [_tested(evidence, claim) for claim in claims], {}
+    for one in judged:
+        if one.result.p is not None:
+            families.setdefault(one.claim.family, {}).setdefault(one.claim.test, one)
     adjusted = {name: _adjusted(tests) for name, tests in families.items()}
     found = []
-    for claim in claims:
-        family = [(name, p) for name, p, _ in families.get(claim.family, {}).values()]
-        one = Judged(claim, results[claim.id], family, NOT_RUN, results[claim.id].reason, departing[claim.id])
-        asked = not evidence.absent(claim) and _is_asked(evidence, claim, one.departures)
-        p = adjusted.get(claim.family, {}).get(claim.test, (None, None))
-        found.append(_judged(one, *p, evidence.definitions.alpha) if asked else one)
+    for one in judged:
+        family = families.get(one.claim.family, {}).values()
+        one = replace(one, family=[(first.claim.id, first.result.p) for first in family])
+        p = adjusted.get(one.claim.family, {}).get(one.claim.test, (None, None))
+        found.append(one if one.result.supports is None else _judged(one, *p, evidence.definitions.alpha))
     return found
 
 
-def _adjusted(tests: Mapping[tuple, tuple[str, float, float]]) -> dict[tuple, tuple[float, float]]:
-    """Of each test of a family, Holm's p, and that of the other test."""
-    _, own, other = zip(*tests.values(), strict=True)
-    return dict(zip(tests, zip(holm(own), holm(other), strict=True), strict=True))
+def _tested(evidence: Evidence, claim: Claim) -> Judged:
+    """A claim with its test's result, undecided; not run where there are no runs, or none that answer it.
 
-
-def verdicts(claimed: Claimed, evidence: Evidence) -> list[dict[str, Any]]:
-    """A row for each claim on the artifact (hidden_dynamics.claims.verdict.COLUMNS).
-
-    Those that are judged with another artifact have its name, and no verdict unless it could not be judged here either.
+    Runs that depart from the paper answer it at scales that ask for directions, of kinds that have one.
     """
-    rows = [_row(evidence, one) for one in judge(evidence, claimed.here)]
-    for claim, other in claimed.elsewhere:
-        not_run = bool(evidence.absent(claim)) or not _is_asked(evidence, claim, evidence.departures(claim))
-        rows.append(_about(evidence, claim) | {"judged_with": other, "verdict": NOT_RUN if not_run else ""})
-    return rows
+    departing = evidence.departures(claim)
+    asked = evidence.configuration.scale.directions and KINDS[claim.kind].directional
+    reason = evidence.absent(claim) or ("" if asked else departing)
+    if reason:
+        return Judged(claim, Result(reason=reason), NOT_RUN, reason, departing)
+    result = TESTS[claim.kind](claim, evidence)
+    return Judged(claim, result, UNDECIDED, result.reason, departing)
+
+
+def _adjusted(tests: Mapping[tuple, Judged]) -> dict[tuple, tuple[float, float]]:
+    """Of each test of a family, Holm's p, and that of the other test."""
+    results = [one.result for one in tests.values()]
+    own, other = holm([each.p for each in results]), holm([each.other[2] if each.other else each.p for each in results])
+    return dict(zip(tests, zip(own, other, strict=True), strict=True))
+
+
+def verdicts(evidence: Evidence, claims: Sequence[Claim]) -> list[dict[str, Any]]:
+    """A row for each claim."""
+    return [row_of(evidence, one) for one in judge(evidence, claims)]
 
 
 def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None:
@@ -88,8 +91,8 @@ def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None
     first: dict[tuple, dict[str, str]] = {}
     for row in rows:
         row["counted"] = "false"
-        if row["verdict"] not in ("", NOT_RUN):
-            pair = tuple(sorted((row["subject"], row["reference"]))) if row["kind"] in SYMMETRIC else row["subject"]
+        if row["verdict"] != NOT_RUN:
+            pair = tuple(sorted((row["subject"], row["reference"]))) if KINDS[row["kind"]].symmetric else row["subject"]
             apart = row["metric"] if row["metric"] in (*TIMES, *MEMORIES) else ""
             if not row["subject"]:  # a ranking is one of a table's rows
                 apart = row["artifact"]
@@ -101,22 +104,9 @@ def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None
         row["counted"] = "true"
 
 
-def _is_asked(evidence: Evidence, claim: Claim, departures: str) -> bool:
-    """Whether runs that depart from the paper answer it: at scales that ask for directions, of kinds that have one."""
-    return not departures or (evidence.configuration.scale.directions and KINDS[claim.kind].directional)
-
-
-def _result(evidence: Evidence, claim: Claim, departures: str) -> Result:
-    absent = evidence.absent(claim)
-    if absent or not _is_asked(evidence, claim, departures):
-        return Result(reason=absent or departures)
-    return KINDS[claim.kind].test(claim, evidence)
-
-
 def _judged(one: Judged, p_adjusted: float | None, p_of_other: float | None, alpha: float) -> Judged:
+    """The verdict, with that by the other test where it is another one."""
     result, tests, other = one.result, len(one.family), ""
-    if result.supports is None:
-        return replace(one, verdict=UNDECIDED)
     verdict, reason = _decided(result, result.supports, p_adjusted, tests, alpha)
     gated = _gate(one, verdict, reason)
     if result.other and not gated["reason"].startswith(NOTHING):
@@ -157,20 +147,17 @@ def _decided(result: Result, supports: bool, p_adjusted: float | None, tests: in
 # --------------------------------------------------------------------------------------------------------------- Rows
 
 
-def _about(evidence: Evidence, claim: Claim) -> dict[str, Any]:
-    """What a row says of the claim itself."""
-    own = {key: getattr(claim, key) for key in COLUMNS if hasattr(claim, key)}
-    sides = {"subject": _variant(evidence, claim.subject), "reference": _variant(evidence, claim.reference)}
-    about = {"entries": " ".join(claim.entries), "family": "", "test": ""}
-    return {**dict.fromkeys(COLUMNS, ""), **own, **sides, **about}
-
-
-def _row(evidence: Evidence, judged: Judged) -> dict[str, Any]:
+def row_of(evidence: Evidence, judged: Judged) -> dict[str, Any]:
+    """By column (hidden_dynamics.claims.verdict.COLUMNS)."""
     claim, result = judged.claim, judged.result
     rows = [row for cell in claim.cells for row in evidence.rows(claim, cell)]
     tested, pair = result.p is not None, result.samples if claim.subject else ()
     return {
-        **_about(evidence, claim),
+        **dict.fromkeys(COLUMNS, ""),
+        **{key: getattr(claim, key) for key in COLUMNS if hasattr(claim, key)},
+        "entries": " ".join(claim.entries),
+        "subject": _variant(evidence, claim.subject),
+        "reference": _variant(evidence, claim.reference),
         "verdict": judged.verdict,
         "reason": "; ".join(filter(None, (judged.reason, *_without_momentum(rows)))),
         "test": result.test,
@@ -264,13 +251,9 @@ def _naive(evidence: Evidence, judged: Judged) -> dict[str, Any]:
 def _test_error(evidence: Evidence, judged: Judged) -> float | None:
     """Of an accuracy or an AUC on a test set that all seeds share, in the unit shown; not of time points."""
     claim, samples = judged.claim, judged.result.samples
-    if (
-        not claim.subject
-        or not samples
-        or not samples[0].values
-        or evidence.blocked(claim)
-        or "test_set" not in samples[0].rows[0]
-    ):
+    if not claim.subject or not samples or not samples[0].values or evidence.blocked(claim):
+        return None
+    if claim.metric not in ("test_accuracy", "test_auc"):
         return None
     factor, size = evidence.configuration.metrics[claim.metric].factor, naive.test_set(samples[0].rows[0])
     share = samples[0].sample.mean / factor if len(samples[0].values) > 1 else samples[0].values[0] / factor

@@ -1,10 +1,12 @@
 """The kinds of claims: a test for each. docs/claims.md has the rules in words."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
+
+import numpy as np
 
 from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import BY_CLOCKS, Claim
@@ -32,7 +34,8 @@ class Result:
         samples: those that enter, the subject's first.
         ahead: those of them that have to beat the naive answer for a verdict.
         gap, stds: the printed difference, and the standard deviations by which the seeds that find it are counted.
-        bars: whether a verdict for the claim (0) and one against it (1) is barred, as the reason; "" where it is not.
+        bars: why a verdict for the claim (0), or one against it (1), is barred: in favour of a model no run may have
+            failed; "" where it is not.
         found: the numbers that were compared, as text.
     """
 
@@ -56,19 +59,6 @@ class Result:
     found: str = ""
 
 
-@dataclass(frozen=True)
-class Kind:
-    """
-    Attributes:
-        test: takes a claim and its evidence.
-        directional: whether the claim has a direction that other conditions than the paper's can be asked for: its test
-            holds runs to runs of the same conditions, and no printed number enters but as a sign, a side or an order.
-    """
-
-    test: Callable[[Claim, Evidence], Result]
-    directional: bool
-
-
 # ------------------------------------------------------------------------------------------------ Means of two models
 
 
@@ -77,14 +67,16 @@ def better(claim: Claim, evidence: Evidence) -> Result:
     way, samples = evidence.sign(claim.metric), evidence.numbers(claim)
     if claim.reference is None:
         return _above_naive(samples[0], way)
-    return _difference(claim, evidence, samples, way, gap=_printed_gap(claim))
+    gap = None if None in claim.printed else abs(claim.printed[0].value - claim.printed[1].value)
+    return _difference(claim, evidence, samples, way, gap=gap)
 
 
 def _above_naive(runs: Runs, way: int) -> Result:
+    if few := _checked([runs]):
+        return few
     score = next(iter(runs.naive.values()))
-    few = _checked([runs])
-    estimate = None if few else welch([runs.sample, Sample(score, 0.0, math.inf)])
-    return few or _of(estimate, [runs], way, bars=(runs.without, ""), test=f"t of one sample, against {score:.3g}")
+    estimate = welch([runs.sample, Sample(score, 0.0, math.inf)])
+    return _of(estimate, [runs], way, bars=(runs.without, ""), test=f"t of one sample, against {score:.3g}")
 
 
 def not_better(claim: Claim, evidence: Evidence) -> Result:
@@ -93,7 +85,7 @@ def not_better(claim: Claim, evidence: Evidence) -> Result:
     margin = _margin(claim, evidence)
     if margin is None:
         return Result(reason="the paper prints no number that a margin could be taken of", samples=samples)
-    bars = _bars(samples[1], samples[0])
+    bars = samples[1].without, samples[0].without
     found = _difference(claim, evidence, samples, way, null=-way * margin, bars=bars)
     if found.estimate is None:
         return found
@@ -106,10 +98,9 @@ def similar(claim: Claim, evidence: Evidence) -> Result:
     samples, margin = evidence.numbers(claim), _margin(claim, evidence)
     if margin is None:
         return Result(reason="the paper prints no number that a margin could be taken of", samples=samples)
-    few = _too_few(claim, evidence, samples)
-    if few:
+    if few := _too_few(claim, evidence, samples):
         return few
-    (estimate, samples, name), other = _estimates(claim, evidence, samples)
+    (estimate, samples, name), other = estimates(samples, evidence.blocked(claim))
     found = _within(estimate, samples, margin, name)
     if found.supports is False:
         found = replace(found, ahead=[_leader(samples, estimate, evidence.sign(claim.metric))])
@@ -127,17 +118,14 @@ def value(claim: Claim, evidence: Evidence) -> Result:
     """
     if claim.reference is not None:
         return _printed_ratio(claim, evidence)
-    (runs,), printed, margin = evidence.numbers(claim), _printed(claim), _margin(claim, evidence)
-    if _undecidable(replace(printed, overlap=runs.overlap), margin):
+    (runs,), number, margin = evidence.numbers(claim), claim.printed[0], _margin(claim, evidence)
+    printed = Sample(number.value, number.std, number.runs or PAPER_RUNS, runs.overlap)
+    if _undecidable(printed, margin):
         text = f"no number of seeds could show it: ± {printed.std:g} is too wide for a margin of {margin:.3g}"
         return Result(reason=text, samples=[runs])
-    few = _checked([runs])
-    return few or _within(welch([runs.sample, replace(printed, overlap=runs.overlap)]), [runs], margin, "", printed)
-
-
-def _printed(claim: Claim) -> Sample:
-    number = claim.printed[0]
-    return Sample(number.value, number.std, number.runs or PAPER_RUNS)
+    if few := _checked([runs]):
+        return few
+    return _within(welch([runs.sample, printed]), [runs], margin, "", printed)
 
 
 def _undecidable(printed: Sample, margin: float) -> bool:
@@ -150,8 +138,9 @@ def _margin(claim: Claim, evidence: Evidence) -> float | None:
     """Of the published number; where the paper prints none, a share of the best naive answer's score."""
     number = claim.printed[-1] or claim.printed[0]
     if number is None:
-        score = evidence.naive_score(claim)
-        return None if score is None else evidence.definitions.unprinted * abs(score)
+        runs = [evidence.number_of(cell, claim.metric) for cell in claim.cells]
+        scores = [score for each in runs for score in each.naive.values()]
+        return evidence.definitions.unprinted * abs(float(np.mean(scores))) if scores else None
     margin = evidence.definitions.margin(claim.metric).around(number.value)
     return margin if claim.hidden_gap is None else min(margin, claim.hidden_gap / 2)
 
@@ -162,7 +151,8 @@ def gain(claim: Claim, evidence: Evidence) -> Result:
     A run that failed bars the verdict that its number would have lessened, on either task.
     """
     samples, way = evidence.numbers(claim), evidence.sign(claim.metric)
-    bars = _joined(_bars(*samples[:2]), _bars(*samples[:1:-1]))
+    lessened = samples[::3], samples[1:3]  # by what is lacking of these, the lead that is claimed and its opposite
+    bars = tuple("; ".join(filter(None, (runs.without for runs in two))) for two in lessened)
     found = _difference(claim, evidence, samples, way, weights=(1, -1, -1, 1), bars=bars)
     if found.estimate is None:
         return found
@@ -183,18 +173,18 @@ def steadier(claim: Claim, evidence: Evidence) -> Result:
 def faster(claim: Claim, evidence: Evidence) -> Result:
     """Fewer iterations until the smoothed train loss first reaches the lowest level that every run of both reaches."""
     samples, level = evidence.iterations(claim, evidence.definitions.smoothing)
-    found = f"{_exponentials(samples)} iterations to a loss of {plain(level, 4)}"
+    counts = (", ".join(plain(math.exp(each)) for each in runs.values) or "none" for runs in samples)
+    found = f"{' against '.join(counts)} iterations to a loss of {plain(level, 4)}"
     return replace(_difference(claim, evidence, samples, -1, logarithms=True), found=found)
 
 
 def ratio(claim: Claim, evidence: Evidence) -> Result:
-    """A cost lies on the printed side of the baseline's; a time to an accuracy is shorter, or longer, than it."""
-    printed = claim.printed[0].value / claim.printed[1].value
+    """A cost lies on the printed side of the baseline's."""
     if claim.metric == BY_CLOCKS:
-        return _sooner(claim, evidence, way=-1 if printed < 1 else 1)
-    margin = math.log1p(evidence.definitions.costs)
-    region = region_of(printed, evidence.definitions.costs)
-    return _cost(claim, evidence, 0.0, margin, region)
+        return Result(reason="trainings may have shared a machine: their clocks are not compared")
+    margin = evidence.definitions.costs
+    region = region_of(claim.printed[0].value / claim.printed[1].value, margin)
+    return _cost(claim, evidence, 0.0, math.log1p(margin), region)
 
 
 def _printed_ratio(claim: Claim, evidence: Evidence) -> Result:
@@ -204,24 +194,12 @@ def _printed_ratio(claim: Claim, evidence: Evidence) -> Result:
     return _cost(claim, evidence, centre, min(margin, abs(centre) / 2) if centre else margin, 0)
 
 
-def _sooner(claim: Claim, evidence: Evidence, way: int) -> Result:
-    settings = evidence.artifact.settings
-    samples = evidence.minutes(claim, settings.metric, settings.target)
-    if all(runs.bounded == len(runs.values) for runs in samples):
-        return Result(reason="no run of either reached the accuracy", samples=samples)
-    favoured = samples if way < 0 else samples[::-1]  # the one that the claim favours is first
-    bars = _joined(_bars(*favoured), tuple(_missed(runs) for runs in favoured))
-    found = _difference(claim, evidence, samples, way, logarithms=True, bars=bars)
-    return replace(found, found=f"{_exponentials(samples)} minutes")
-
-
 def _cost(claim: Claim, evidence: Evidence, centre: float, margin: float, region: int) -> Result:
     """Test: log of a cost's ratio lies above `centre` + margin (region 1), below centre - margin (-1), or between."""
     runs = evidence.cost_ratios(claim)
     timed = f"{runs.rows[0]['implementation']} against {runs.rows[0]['reference_implementation']}"
     found = f"× {', '.join(plain(math.exp(each)) for each in runs.values)}, {timed}"
-    few = _checked([runs], "process")
-    if few:
+    if few := _checked([runs], "processes"):
         return replace(few, found=found)
     estimate = welch([runs.sample, Sample(centre, 0.0, math.inf)])
     if estimate is None:  # what torch allocates on a GPU is the same in every process
@@ -235,11 +213,6 @@ def _cost(claim: Claim, evidence: Evidence, centre: float, margin: float, region
     return replace(result, found=found, logarithms=True, ahead=())
 
 
-def _missed(runs: Runs) -> str:
-    """How many of its runs did not reach the accuracy; "" where all did."""
-    return f"{runs.bounded} of {len(runs.values)} runs of {runs.label} did not reach it" if runs.bounded else ""
-
-
 # ------------------------------------------------------------------------------------------------- Orders and numbers
 
 
@@ -249,8 +222,7 @@ def ranking(claim: Claim, evidence: Evidence) -> Result:
     Models of which more runs failed come after those of which fewer did (worst ranks: Lachin 1999).
     """
     samples, sign = dict(zip(claim.cells, evidence.numbers(claim), strict=True)), evidence.sign(claim.metric)
-    few = _checked([runs for runs in samples.values() if not runs.failed])
-    if few:
+    if few := _checked([runs for runs in samples.values() if not runs.failed]):
         return few
     learned = {cell: runs for cell, runs in samples.items() if runs.failed or runs.learned(LEARNING) is not False}
     within = strata(learned)
@@ -283,28 +255,18 @@ def _worst_last(runs: Runs, sign: int) -> tuple[int, float]:
 
 def smaller(claim: Claim, evidence: Evidence) -> Result:
     """The subject has fewer parameters, or at most so many times fewer as is said."""
-    subject, reference = evidence.parameters(claim)
-    tied = subject == reference and claim.times is None
+    subject, reference = (int(evidence.rows(claim, cell)[0]["parameters"]) for cell in claim.cells)
     return Result(
         test="count",
-        supports=None if tied else subject * (claim.times or 1) <= reference,
-        reason="they have as many" if tied else "",
+        supports=subject * claim.times <= reference if claim.times else subject < reference,
         ratio=subject / reference,
         found=f"{subject:,} against {reference:,} parameters",
     )
 
 
-KINDS = {
-    "better": Kind(better, True),
-    "not_better": Kind(not_better, True),
-    "similar": Kind(similar, True),
-    "gain": Kind(gain, True),
-    "steadier": Kind(steadier, True),
-    "faster": Kind(faster, True),
-    "ranking": Kind(ranking, True),
-    "ratio": Kind(ratio, True),
-    "value": Kind(value, False),  # held to a number that is none of these runs'
-    "smaller": Kind(smaller, False),  # parameters are counted, of networks whose sizes the scale has set
+TESTS = {
+    test.__name__: test
+    for test in (better, not_better, similar, gain, steadier, faster, ratio, value, ranking, smaller)
 }
 
 
@@ -314,11 +276,10 @@ KINDS = {
 def _difference(claim: Claim, evidence: Evidence, samples: Sequence[Runs], way: int, **more: Any) -> Result:
     """Test: a weighted sum of means lies on the claim's side of `null`; paired where a seed is a block."""
     weights = more.pop("weights", (1, -1))
-    more.setdefault("bars", _bars(*samples[:2]))
-    few = _too_few(claim, evidence, samples)
-    if few:
+    more.setdefault("bars", (samples[0].without, samples[1].without))
+    if few := _too_few(claim, evidence, samples):
         return few
-    (estimate, samples, name), other = _estimates(claim, evidence, samples, weights)
+    (estimate, samples, name), other = estimates(samples, evidence.blocked(claim), weights)
     logarithms = more.get("logarithms", False)
     found = _of(estimate, samples, way, test=name + (" of logarithms" if logarithms else ""), **more)
     if found.estimate is not None:
@@ -341,7 +302,7 @@ def _std_of(estimate: Estimate, samples: Sequence[Runs]) -> float:
     return estimate.error / math.sqrt(1 / len(samples[0].values) + samples[0].overlap)
 
 
-def _estimates(claim: Claim, evidence: Evidence, samples: Sequence[Runs], weights: Sequence[float] = (1, -1)):
+def estimates(samples: Sequence[Runs], blocked: bool, weights: Sequence[float] = (1, -1)) -> tuple[Any, Any]:
     """(estimate, samples, name) of the test that decides, and of the other one, None where it cannot be taken.
 
     Runs of one seed share initial weights, batches and noise, which correlate hardly (0.25 over the evening's pairs):
@@ -353,7 +314,7 @@ def _estimates(claim: Claim, evidence: Evidence, samples: Sequence[Runs], weight
         overlap = shared[0].overlap
         by_seed = paired([runs.values for runs in shared], weights, overlap)
         tests.append((by_seed, shared, "corrected resampled t" if overlap else "paired t"))
-    if evidence.blocked(claim):
+    if blocked:
         tests.reverse()
     other = tests[1] if len(tests) > 1 and tests[1][0] is not None else None
     return tests[0], other
@@ -404,29 +365,14 @@ def _too_few(claim: Claim, evidence: Evidence, samples: Sequence[Runs]) -> Resul
     return _checked(of_shared_seeds(samples) if evidence.blocked(claim) else samples)
 
 
-def _checked(samples: Sequence[Runs], of: str = "seed") -> Result | None:
+def _checked(samples: Sequence[Runs], of: str = "seeds") -> Result | None:
     """Nothing is tested with one or two values a model; None where all have more."""
     short = [runs for runs in samples if len(runs.values) < FEWEST]
     if not short:
         return None
-    plural = "processes" if of == "process" else "seeds"
     number = "; ".join(f"n = {len(runs.values)} for {runs.label}" for runs in short)
-    texts = [f"{number}: fewer than {FEWEST} {plural} are not tested", *(runs.without for runs in short)]
+    texts = [f"{number}: fewer than {FEWEST} {of} are not tested", *(runs.without for runs in short)]
     return Result(reason="; ".join(filter(None, texts)), samples=samples)
-
-
-def _bars(subject: Runs, reference: Runs) -> tuple[str, str]:
-    """No verdict for a claim in favour of a model of which runs failed, nor against it when the other's did."""
-    return subject.without, reference.without
-
-
-def _joined(*bars: tuple[str, str]) -> tuple[str, str]:
-    return tuple("; ".join(filter(None, reasons)) for reasons in zip(*bars, strict=True))
-
-
-def _printed_gap(claim: Claim) -> float | None:
-    """None where the paper prints no two numbers."""
-    return None if None in claim.printed else abs(claim.printed[0].value - claim.printed[1].value)
 
 
 def _mean(sample: Sample) -> str:
@@ -435,7 +381,3 @@ def _mean(sample: Sample) -> str:
 
 def _means(samples: Sequence[Runs]) -> str:
     return " against ".join(_mean(runs.sample) for runs in samples)
-
-
-def _exponentials(samples: Sequence[Runs]) -> str:
-    return " against ".join(", ".join(plain(math.exp(each)) for each in runs.values) or "none" for runs in samples)

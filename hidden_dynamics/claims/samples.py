@@ -1,7 +1,7 @@
 """What a claim is judged by: numbers of its models over seeds, read from an artifact's files and those of its runs."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,6 @@ from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Cell, resampled, seeds_are_blocks
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import Definitions, load_claims
 from hidden_dynamics.papers.published import with_originals
 from hidden_dynamics.results import naive
@@ -22,25 +21,10 @@ from hidden_dynamics.results.departures import departures
 from hidden_dynamics.results.rows import Row, read_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import triangular_moving_average
-from hidden_dynamics.results.summary import measured_of
+from hidden_dynamics.results.summary import measured_of, rows_of
 
-OF_EVERY_ROW = ("scale", "task", "model", "label", "size", "paper_size", "dataset", "dataset_title", "stand_in_for")
-OF_EVERY_RUN = ("seed", "status", "readings", "directory")
-COLUMNS = {  # what is read of each of an artifact's files
-    "summary": (
-        *OF_EVERY_ROW,
-        *OF_EVERY_RUN,
-        "parameters",
-        "metric",
-        "measured",
-        "naive",
-        "test_set",
-        "training_seconds",
-    ),
-    "features": (*OF_EVERY_ROW, *OF_EVERY_RUN, "silhouette"),
-    "costs": (*OF_EVERY_ROW, "quantity", "process", "value", "ratio", "implementation", "reference_implementation"),
-}
 HAVE_NUMBERS = ("finished", "measured")  # the status of a run in a summary, and of its features
+VANISHED = "the share below which gradients vanish"
 
 
 @dataclass(frozen=True)
@@ -53,7 +37,6 @@ class Runs:
         naive: of the same runs, the score of the best naive answer on its test set, and `naive_name`, which it is; {}
             where no answer without learning is known.
         scores: of the same runs, the score that is held to it, by `sign`: 1 where more is better, else -1.
-        bounded: of the numbers that are only a lower bound (a level not reached), how many.
         overlap: n_test / n_train, where the data of seeds are random parts of the same data; else 0.
     """
 
@@ -64,7 +47,6 @@ class Runs:
     naive_name: str = ""
     scores: Mapping[str, float] = field(default_factory=dict)
     sign: int = 1
-    bounded: int = 0
     overlap: float = 0.0
 
     @property
@@ -95,10 +77,6 @@ class Runs:
             return gains[0] > 0
         above = statistics.welch([statistics.Sample.of(gains, self.overlap)], [1])
         return above.p_above() < alpha if above else gains[0] > 0
-
-    def mapped(self, function: Callable[[float], float]) -> "Runs":
-        """The same runs with another number each."""
-        return replace(self, by_seed={seed: function(value) for seed, value in self.by_seed.items()})
 
 
 def of_shared_seeds(samples: Sequence[Runs]) -> list[Runs]:
@@ -149,48 +127,28 @@ class Evidence:
         return self._learning(metric, [cell], self._finite(cell, metric), alone=True)
 
     def iterations(self, claim: Claim, smoothing: float) -> tuple[list[Runs], float]:
-        """log of the iterations to the lowest smoothed train loss that all finished runs of both reach; and that
-        loss."""
-        curves = [self._of_finished(cell, lambda row: _smoothed(self._files(row), smoothing)) for cell in claim.cells]
-        level = max((float(curve.min()) for runs in curves for curve in runs.values), default=math.nan)
-        found = [runs.mapped(lambda curve: math.log(1 + np.argmax(curve <= level))) for runs in curves]
-        return [self._learning(claim.metric, claim.cells, runs) for runs in found], level
-
-    def minutes(self, claim: Claim, metric: str, target: float) -> list[Runs]:
-        """log of the minutes of training to a target by the runs' clocks; of those that miss it, to their end."""
-        found = []
-        for cell in claim.cells:
-            reached = self._of_finished(cell, lambda row: self._files(row).progress(metric, target).minutes)
-            whole = {
-                row["seed"]: float(row["training_seconds"]) / 60 for row in reached.rows if row["training_seconds"]
+        """log of the iterations to the lowest smoothed train loss that all finished runs of both reach; that loss."""
+        rows = [self._runs(cell) for cell in claim.cells]
+        curves = [
+            {
+                row["seed"]: _smoothed(self.root / row["directory"], smoothing)
+                for row in own
+                if row["status"] == "finished"
             }
-            times = {seed: math.log(minutes or whole[seed]) for seed, minutes in reached.by_seed.items()}
-            found.append(replace(reached, by_seed=times, bounded=reached.values.count(None)))
-        return [self._learning(claim.metric, claim.cells, runs) for runs in found]
+            for own in rows
+        ]
+        level = max((float(curve.min()) for own in curves for curve in own.values()), default=math.nan)
+        found = []
+        for own, losses in zip(rows, curves, strict=True):
+            reached = {seed: math.log(1 + np.argmax(curve <= level)) for seed, curve in losses.items()}
+            found.append(self._learning(claim.metric, claim.cells, Runs(_label(own), own, reached)))
+        return found, level
 
     def cost_ratios(self, claim: Claim) -> Runs:
         """log of the subject's cost as a multiple of the reference's, a process each."""
         rows = self._costs(claim.subject, claim.metric)
         ratios = {row["process"]: math.log(float(row["ratio"])) for row in rows if row["ratio"]}
         return Runs(_label(rows), rows, ratios)
-
-    def parameters(self, claim: Claim) -> list[int]:
-        """
-        Raises:
-            UserError: runs of one model have different numbers of parameters.
-        """
-        numbers = [{int(row["parameters"]) for row in self._runs(cell)} for cell in claim.cells]
-        if any(len(found) != 1 for found in numbers):
-            raise UserError(f"{claim.artifact}: runs of one model have different numbers of parameters.")
-        return [found.pop() for found in numbers]
-
-    def naive_score(self, claim: Claim) -> float | None:
-        """The best naive answer's score on the claim's own metric, in the unit shown: the mean over all runs."""
-        factor, sign = self.configuration.metrics[claim.metric].factor, self.sign(claim.metric)
-        rows = [row for cell in claim.cells for row in self._runs(cell)]
-        found = [naive.best(naive.naive_of(row), claim.metric, sign) for row in rows]
-        scores = [best[1] * factor for best in found if best]
-        return float(np.mean(scores)) if scores else None
 
     # What bars or limits a verdict.
 
@@ -227,19 +185,11 @@ class Evidence:
     def _costs(self, cell: Cell, quantity: str) -> list[Row]:
         return [row for row in self.costs if _cell_of(row) == _as_text(cell) and row["quantity"] == quantity]
 
-    def _files(self, row: Row) -> RunFiles:
-        return RunFiles(self.root / row["directory"])
-
     def _finite(self, cell: Cell, metric: str) -> Runs:
         rows, factor = self._runs(cell), self.configuration.metrics[metric].factor
         values = {row["seed"]: _measured(row, metric) * factor for row in rows}
         finite = {seed: value for seed, value in values.items() if math.isfinite(value)}
         return Runs(_label(rows), rows, finite, sign=self.sign(metric))
-
-    def _of_finished(self, cell: Cell, number: Callable[[Row], Any]) -> Runs:
-        """A cell's runs, and what is read of those that finished."""
-        rows = self._runs(cell)
-        return Runs(_label(rows), rows, {row["seed"]: number(row) for row in rows if row["status"] == "finished"})
 
     def _learning(self, metric: str, cells: Sequence[Cell], runs: Runs, alone: bool = False) -> Runs:
         """Runs that know the best naive answer to their task, and whether their seeds' data overlap.
@@ -247,26 +197,18 @@ class Evidence:
         It is that on the metric itself or else, but for `alone`, on the task's first test metric that has one: who
         reached a train loss sooner is asked of networks that learned something.
         """
-        share = max(resampled(self.configuration, cell.task, cell.model) for cell in cells)
-        runs = replace(runs, overlap=share)
-        fixed = self.definitions.naive.get(metric)
-        if fixed is not None:
-            scores = {row["seed"]: fixed for row in runs.rows}
-            return replace(
-                runs,
-                naive=scores,
-                naive_name="the share below which gradients vanish",
-                scores=runs.by_seed,
-                sign=self.sign(metric),
-            )
-        known = naive.naive_of(runs.rows[0]) if runs.rows else {}
-        tested = () if alone else (name for name in known if name.startswith("test_"))
-        metric = metric if metric in known else next(iter(tested), None)
+        rows, fixed = runs.rows, self.definitions.naive.get(metric)
+        runs = replace(runs, overlap=max(resampled(self.configuration, cell.task, cell.model) for cell in cells))
+        known = naive.naive_of(rows[0]) if rows else {}
+        if fixed is None and metric not in known:
+            metric = next((name for name in known if name.startswith("test_") and not alone), None)
         if metric is None:
             return runs
         sign, factor = self.sign(metric), self.configuration.metrics[metric].factor
-        best = {row["seed"]: naive.best(naive.naive_of(row), metric, sign) for row in runs.rows}
-        scores = {row["seed"]: _measured(row, metric) * factor for row in runs.rows}
+        best = {row["seed"]: naive.best(naive.naive_of(row), metric, sign) for row in rows}
+        if fixed is not None:
+            best = dict.fromkeys(best, (VANISHED, fixed))
+        scores = {row["seed"]: _measured(row, metric) * factor for row in rows}
         return replace(
             runs,
             naive={seed: found[1] * factor for seed, found in best.items() if found},
@@ -277,32 +219,16 @@ class Evidence:
 
 
 def gather(artifact: Any, root: Path) -> Evidence:
-    """The evidence in an artifact's files.
+    """The evidence in an artifact's runs and measurements.
 
     Raises:
-        UserError: one is missing, damaged or of another scale, or has not all of the artifact's runs.
+        UserError: a file is missing or damaged.
     """
-    files, scale = artifact.inputs(), artifact.configuration.scale_name
-    found = {name: read_rows(root / files[name], columns) for name, columns in COLUMNS.items() if name in files}
-    for name, rows in found.items():
-        path = root / files[name]
-        others = sorted({row["scale"] for row in rows} - {scale})
-        if others:
-            raise UserError(f"{path} is of scale {', '.join(others)}, not of {scale}: remove it.", file=path)
-        if name != "costs":
-            _check_complete(artifact, path, rows)
-    rows = [*found.get("summary", ()), *found.get("features", ())]
+    files = artifact.inputs()
+    found = {name: read_rows(root / files[name]) for name in ("features", "costs") if name in files}
+    runs = artifact.cell_runs if artifact.summarised else ()
+    rows = [*rows_of(artifact.configuration, artifact.name, runs, root), *found.get("features", ())]
     return Evidence(artifact, rows, found.get("costs", ()), root)
-
-
-def _check_complete(artifact: Any, path: Path, rows: Sequence[Row]) -> None:
-    """Without one of its runs, a verdict would be of a choice among them."""
-    there = {row["directory"] for row in rows}
-    lacking = [run.id for run in artifact.runs if run.directory not in there]
-    if lacking:
-        more = f" and {len(lacking) - 1} more runs" if len(lacking) > 1 else ""
-        text = f"{path} lacks {lacking[0]}{more}: remove it and run snakemake again, which makes it anew."
-        raise UserError(text, file=path, key=lacking[0])
 
 
 def _cell_of(row: Row) -> tuple[str, str, str]:
@@ -320,9 +246,9 @@ def _measured(row: Row, metric: str) -> float:
 
 
 @cache
-def _smoothed(files: RunFiles, smoothing: float) -> NDArray:
-    """(iterations,) the loss of every minibatch, smoothed."""
-    losses = files.train_loss()
+def _smoothed(directory: Path, smoothing: float) -> NDArray:
+    """(iterations,) the loss of every minibatch of a run, smoothed."""
+    losses = RunFiles(directory).train_loss()
     return triangular_moving_average(losses, max(1, round(smoothing * losses.size)))
 
 

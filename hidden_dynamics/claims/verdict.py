@@ -10,7 +10,7 @@ OF_THE_PAPER = {HOLDS: "reproduced", FAILS: "contradicted", UNDECIDED: "inconclu
 COLUMNS = (  # of claims.csv, and of each artifact's file
     *("id", "paper", "artifact", "source", "kind", "statement", "says", "entries", "also"),
     *("reading", "task", "metric", "subject", "reference"),
-    *("verdict", "reason", "counted", "judged_with", "test"),
+    *("verdict", "reason", "counted", "test"),
     *("estimate", "low", "high", "level", "p", "p_adjusted", "family", "tests", "other_test"),
     *("detectable", "seeds_needed", "effect", "effect_low", "effect_high", "published_effect"),
     *("naive", "nothing_learned", "test_error", "n_subject", "n_reference", "found", "published", "against_table"),

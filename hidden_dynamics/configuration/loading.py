@@ -27,6 +27,7 @@ from hidden_dynamics.configuration.schema import (
     Settings,
     Task,
     TaskModel,
+    Training,
 )
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
@@ -128,7 +129,7 @@ class Configuration:
     def changed(self, task: str) -> list[str]:
         """The keys of a task that the scale or the user sets otherwise than config/tasks.yaml."""
         changes = self.scale.tasks.get(task), self.settings.overrides.tasks.get(task)
-        keys = [*(changes[0].given() if changes[0] else ()), *(changes[1] or ())]
+        keys = [key for change in changes for key in change or ()]
         own, papers = self.tasks[task].given(), _with_grids(self.papers_tasks[task]).given()
         return [key for key in dict.fromkeys(keys) if own.get(key) != papers.get(key)]
 
@@ -136,14 +137,6 @@ class Configuration:
     def resolved(self) -> dict[Any, Any]:
         """The runs that hidden_dynamics.configuration.runs has resolved, by cell and seed."""
         return {}
-
-    @functools.cached_property
-    def classes(self) -> dict[str, str]:
-        """{name of a class: where it is}, of every task, network and core.
-
-        A run's specification has the names alone: a class that moves to another module is the same.
-        """
-        return {class_name(place): place for place, _ in _classes(self.models, self.tasks)}
 
 
 def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> Configuration:
@@ -260,6 +253,15 @@ def _check_tasks(parts: Mapping, tasks: Mapping[str, Task], origin: str) -> None
             known(model, parts["models"], "model", f"{within}{name}.models")
             _check_readings(parts["readings"], entry.readings, f"{within}{name}.models.{model}.readings")
             _check_sizes(name, task, model, entry, within)
+            for training in [entry.training, *(of.training for of in entry.by_size.values())]:
+                _check_training(task.training, training, f"{within}{name}.models.{model}.training")
+
+
+def _check_training(usual: Training, changes: Mapping, place: str) -> None:
+    """A model's training must be complete and right once it is merged into its task's."""
+    if changes:
+        file, _, key = place.partition(": ")
+        typed(Training, merge(usual.given(), changes), file, key)
 
 
 def _check_readings(readings: Mapping[str, Reading], chosen: Mapping[str, str], place: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from hidden_dynamics.configuration.reading import value_text
 
 TABLE_FORMS = ("csv", "md", "tex", "html")
-FIGURE_FORMS = ("pdf", "png")
+FIGURE_FORMS = ("md", "pdf", "png")
 
 
 @dataclass(frozen=True)
@@ -30,17 +30,19 @@ class Paths:
         name = "-".join([dataset, *(f"{key}{value_text(value)}" for key, value in sorted(settings.items()))])
         return f"{self.data}/prepared/{name}.npz"
 
+    @property
+    def runs(self) -> str:
+        """The directory of all runs."""
+        return f"{self.results}/runs"
+
     def run(self, task: str, variant: str, seed: int | str) -> str:
         """The directory of a run."""
-        return f"{self.results}/runs/{task}/{variant}/seed{seed}"
+        return f"{self.runs}/{task}/{variant}/seed{seed}"
 
-    def summary(self, artifact: str) -> str:
-        """A row for each run of an artifact, or of `all` runs."""
-        return f"{self.results}/summary/{'runs' if artifact == 'all' else artifact}.csv"
-
-    def curves(self, artifact: str) -> str:
-        """The points of a figure's curves, averaged over seeds."""
-        return f"{self.results}/summary/{artifact}.curves.csv"
+    @property
+    def all_runs(self) -> str:
+        """A row for each run."""
+        return f"{self.results}/summary/runs.csv"
 
     def costs(self, artifact: str) -> str:
         return f"{self.results}/costs/{artifact}.csv"
@@ -56,9 +58,10 @@ class Paths:
         """The verdicts on the claims that rest on an artifact."""
         return f"{self.results}/claims/{artifact}.csv"
 
-    def all_verdicts(self, form: str) -> str:
-        """The verdicts on all claims: csv or md."""
-        return f"{self.results}/claims.{form}"
+    @property
+    def all_verdicts(self) -> str:
+        """The verdicts on all claims."""
+        return f"{self.results}/claims.csv"
 
     def table(self, artifact: str, form: str) -> str:
         return f"{self.results}/tables/{artifact}.{form}"

@@ -154,7 +154,7 @@ def _resolved(configuration: Configuration, cell: Cell, seeds: Iterable[int]) ->
         "data": entry.data,
         "training": merge(
             entry.training.given(),
-            settings.training.given(),
+            settings.training,
             by_size.get("training", {}),
             consequences["training"],
         ),

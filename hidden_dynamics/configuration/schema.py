@@ -47,13 +47,14 @@ Choice = Annotated[str, expecting("the name of a reading's value, such as publis
 Readings = dict[str, Choice]
 FOR_ALL = ("published", "released")  # what may be chosen for all readings at once
 Free = dict[Any, Any]
+Changes = Annotated[Free, expecting("a mapping from keys to values")]  # validated once merged into what they change
 
 
-class Changes(Entry):
+class Overrides(Entry):
     """Changes that the user makes to tasks and artifacts, key by key."""
 
-    tasks: dict[str, Annotated[Free, expecting("a mapping from a task's keys to values")]] = {}
-    artifacts: dict[str, Annotated[Free, expecting("a mapping from an artifact's keys to values")]] = {}
+    tasks: dict[str, Changes] = {}
+    artifacts: dict[str, Changes] = {}
 
 
 class DataSettings(Entry):
@@ -68,7 +69,6 @@ class ForecastSettings(Entry):
         expecting("null, or the name of a file in calibrations/, without its ending", within=True),
     ] = None
     gpus: Whole = 1
-    seconds: Whole = 240
     artifacts: Names | None = None
 
 
@@ -89,7 +89,7 @@ class Settings(Entry):
     results: Directory
     evidence: Directory = "docs/evidence"
     readings: Readings
-    overrides: Changes
+    overrides: Overrides
     forecast: ForecastSettings = ForecastSettings()
 
 
@@ -126,14 +126,9 @@ OptimiserName = Annotated[
 LearningRate = Annotated[int | float, Field(gt=0), expecting("a learning rate above 0", within=True)]
 
 
-class OptimiserChange(Entry):
+class Optimiser(Entry):
     model_config = ConfigDict(extra="allow")
 
-    name: OptimiserName | None = None
-    lr: LearningRate | None = None
-
-
-class Optimiser(OptimiserChange):
     name: OptimiserName
     lr: LearningRate
 
@@ -145,12 +140,7 @@ class Report(Entry):
     rule: Annotated[Literal["max", "min", "last"], expecting("max, min or last")]
 
 
-class AveragingChange(Entry):
-    metric: str | None = None
-    nonmonotone: Whole | None = None
-
-
-class Averaging(AveragingChange):
+class Averaging(Entry):
     metric: str
     nonmonotone: Whole
 
@@ -164,38 +154,28 @@ class Rates(Entry):
     floor: Positive | None = None
 
 
-class TrainingChange(Entry):
-    """Changes that a model, a size, a reading or a scale makes to the settings of training."""
+class Training(Entry):
+    """The settings of a task's training."""
 
-    optimisers: dict[str, OptimiserChange] = {}
-    batch_size: Whole | None = None
-    epochs: Whole | None = None
+    optimisers: dict[str, Optimiser]
+    batch_size: Whole
+    epochs: Whole
     iterations_per_epoch: Whole | None = None
     evaluate_every: Whole | None = None
     clip_norm: Annotated[Positive | None, expecting("a number above 0, or null for no clipping", within=True)] = None
-    averaging: Annotated[AveragingChange | None, expecting("{metric, nonmonotone}, or null for no averaging")] = None
+    averaging: Annotated[Averaging | None, expecting("{metric, nonmonotone}, or null for no averaging")] = None
     record_gradients: Whole | None = None
     record_predictions: bool = False
-    report: Report | None = None
+    report: Report
     drop_last: bool = False
     fixed_batches: bool = False
     alternating: bool = False
     rates: Rates | None = None
 
 
-class Training(TrainingChange):
-    """The complete settings of a task's training."""
-
-    optimisers: dict[str, Optimiser]
-    batch_size: Whole
-    epochs: Whole
-    averaging: Averaging | None = None
-    report: Report
-
-
 class BySize(Entry):
     hyperparameters: Free = {}
-    training: TrainingChange = TrainingChange()
+    training: Changes = {}
 
 
 class TaskModel(Entry):
@@ -215,7 +195,7 @@ class TaskModel(Entry):
         | None
     ) = None
     hyperparameters: Free = {}
-    training: TrainingChange = TrainingChange()
+    training: Changes = {}
     readings: Readings = {}
     by_size: dict[int | str, BySize] = {}
     extra: Literal[True] | None = None
@@ -226,26 +206,17 @@ class TaskModel(Entry):
         return list(self.sizes) if self.sizes else [None]
 
 
-class TaskChange(Entry):
-    """The changes that a scale may make to a task."""
-
-    title: str | None = None
-    dataset: str | None = None
-    data: Free = {}
-    settings: Free = {}
-    hyperparameters: Free = {}
-    sizes: dict[int | str, Size] = {}
-    training: TrainingChange = TrainingChange()
-    readings: Readings = {}
-    models: Free = {}
-
-
-class Task(TaskChange):
+class Task(Entry):
     """An experiment: data, a task class, settings of training, and the models that are trained."""
 
     title: str
     task_class: ClassName = Field(alias="class")
     dataset: str
+    data: Free = {}
+    settings: Free = {}
+    hyperparameters: Free = {}
+    sizes: dict[int | str, Size] = {}
+    readings: Readings = {}
     network: ClassName | None = None
     published_as: str | None = None
     training: Training
@@ -441,7 +412,7 @@ class Scale(Entry):
     runtime: Whole
     mem_mb: Whole
     together: Together
-    tasks: dict[str, TaskChange]
+    tasks: dict[str, Changes]
     artifacts: dict[str, Free] = {}
     processes: Whole = 3
     directions: bool = False

@@ -6,6 +6,7 @@ each trains on 801, validates on 201 and tests on 112.
 """
 
 import math
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,6 @@ from hidden_dynamics.errors import UserError
 
 FOLDS = 5
 SEED = 432  # of their script
-PARTS = ("train", "validation", "test")
 
 
 class Fold(NamedTuple):
@@ -25,14 +25,12 @@ class Fold(NamedTuple):
     test: np.ndarray
 
 
-class Overlap(NamedTuple):
-    """How the test sets of several splits overlap.
+PARTS = Fold._fields
 
-    Attributes:
-        tested: series that at least one of them has.
-        of: all series.
-        least, most: series that two of them share.
-    """
+
+class Overlap(NamedTuple):
+    """How the test sets of several splits overlap: series that one of them has, all series, and the least and the
+    greatest number of series that two of them share."""
 
     tested: int
     of: int
@@ -44,10 +42,7 @@ def folds(count: int, number: int = FOLDS) -> list[Fold]:
     """Splits of positions 0 to `count` - 1, in the order of the draw; the first five are theirs.
 
     One stream of random numbers, seeded once, permutes twice for each split, as scikit-learn's `train_test_split` does
-    of the positions and then of those that are not tested.
-
-    Args:
-        number: how many are drawn.
+    of the positions and then of those that are not tested. (Trainings and figures have no scikit-learn.)
 
     Raises:
         UserError: a split would be empty.
@@ -56,36 +51,21 @@ def folds(count: int, number: int = FOLDS) -> list[Fold]:
     drawn = []
     for place in range(number):
         others, test = _split(random, np.arange(count), 0.1)
-        train, validation = _split(random, others, 0.2)
-        drawn.append(_with_series(Fold(train, validation, test), place))
+        drawn.append(_with_series(Fold(*_split(random, others, 0.2), test), place))
     return drawn
 
 
 def published(fold: Fold, ids: np.ndarray) -> Fold:
-    """The series of a split: a position is that of an id among the sorted ids.
-
-    Args:
-        ids: (series,), ascending; as many as there are positions.
-
-    Returns:
-        Places of series, ascending.
-    """
+    """The places of a split's series, ascending: a position is that of an id among the sorted `ids` (series,)."""
     assert len(ids) == sum(map(len, fold))
     return Fold(*(np.sort(part) for part in fold))
 
 
 def released(fold: Fold, ids: np.ndarray, place: int = 0) -> Fold:
-    """The series of a split as the released code has them: a position is taken for an id.
+    """The places of a split's series, ascending, as the released code has them: a position is taken for an id.
 
-    A position that is no id falls away, and so does a series whose id is no position: with gaps in the ids, the parts
-    are smaller.
-
-    Args:
-        ids: (series,), ascending.
-        place: of the split among the five, for messages.
-
-    Returns:
-        Places of series, ascending.
+    A position that is no id falls away, and so does a series whose id is no position: with gaps in the `ids`
+    (series,), the parts are smaller. `place`, of the split among the five, is for messages.
 
     Raises:
         UserError: a part has no series.
@@ -96,7 +76,7 @@ def released(fold: Fold, ids: np.ndarray, place: int = 0) -> Fold:
 def overlap(splits: list[Fold], of: int) -> Overlap:
     """How the test sets of these splits overlap, among `of` series."""
     tests = [set(split.test.tolist()) for split in splits]
-    shared = [len(first & second) for place, first in enumerate(tests) for second in tests[:place]]
+    shared = [len(first & second) for first, second in combinations(tests, 2)]
     return Overlap(len(set().union(*tests)), of, min(shared), max(shared))
 
 
@@ -107,7 +87,7 @@ def _split(random: np.random.RandomState, positions: np.ndarray, share: float) -
 
 
 def _with_series(fold: Fold, place: int) -> Fold:
-    for name, part in zip(PARTS, fold, strict=True):
+    for name, part in fold._asdict().items():
         if not len(part):
             raise UserError(
                 f"fold {place}: its part {name} has no series; expected 3 series or more", key=f"fold {place}"

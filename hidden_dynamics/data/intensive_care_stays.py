@@ -6,27 +6,28 @@ The severity s reverts to a stay's own s_0, which is standard normal, and has va
 measured at whole hours, as its normal value plus what severity adds to it, a difference from stay to stay, and noise;
 the sicker, the more often. The patient dies if the mean severity of the 48 hours and a further unknown exceed what
 leaves the share `deaths`. So a few measurements tell much about the outcome, and about the next ones, but never all.
-
-The stays are written as records of the challenge and read from them, as downloaded data is: see `stay_records`.
 """
 
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from pydantic import Field
 
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data import stay_records
-from hidden_dynamics.data.settings import with_defaults, within
 from hidden_dynamics.data.streams import generator
 
-DEFAULTS: dict[str, Any] = {
-    "stays": 200,
-    "deaths": 0.25,  # share of the stays, on average
-    "visits": 12.0,  # hours of the 49 at which something is measured, on average
-    "unknown": 0.8,  # standard deviation of what decides the outcome beside severity
-    "seed": 0,
-}
+
+class Settings(Entry):
+    stays: int = Field(200, ge=1)
+    deaths: float = Field(0.25, ge=0.01, le=0.99)  # share of the stays, on average
+    visits: float = Field(12.0, ge=1, le=1 + stay_records.HOURS)  # hours of the 49 with a measurement, on average
+    unknown: float = Field(0.8, ge=0)  # standard deviation of what decides the outcome beside severity
+    seed: int = Field(0, ge=0)
+
+
 HOLD, SPREAD = 24.0, 0.3  # hours, after which severity has lost all but 1/e of its deviation; variance of that
 
 
@@ -65,35 +66,18 @@ BOUNDS = (  # of what an instrument or a scale can show, and where there is none
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Draw the stays.
-
-    Args:
-        raw: not used: the stays are generated.
-        settings: `DEFAULTS`, changed.
-
-    Returns:
-        The arrays of `stay_records`.
+    """Draw the arrays of `stay_records`.
 
     Raises:
         UserError: a setting is unknown or out of range.
     """
-    chosen = _checked(settings)
-    records, outcomes = texts(chosen)
-    return stay_records.parse(records, "intensive_care_stays", outcomes, "outcomes of intensive_care_stays")
-
-
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """The arrays themselves: they are made of nothing else."""
-    return prepare(Path(), settings)
-
-
-def texts(settings: dict[str, Any]) -> tuple[list[tuple[str, bytes]], bytes]:
-    """The records, base name and content of each, and the table of their outcomes."""
-    random = generator(settings["seed"], "intensive_care_stays")
-    severity = severities(random, settings["stays"])
-    died = outcomes(random, severity, settings)
-    records = [_record(random, 1 + stay, severity[stay], settings) for stay in range(settings["stays"])]
-    return records, stay_records.write_outcomes(dict(enumerate(died, 1)))
+    chosen = typed(Settings, settings, "intensive_care_stays")
+    random = generator(chosen.seed, "intensive_care_stays")
+    severity = severities(random, chosen.stays)
+    died = outcomes(random, severity, chosen)
+    records = [_record(random, of_stay, chosen) for of_stay in severity]
+    ids = np.repeat(1 + np.arange(len(records)), [len(hours) for hours, _, _ in records])
+    return stay_records.stays(ids, *map(np.concatenate, zip(*records, strict=True))) | {"died": died}
 
 
 def severities(random: np.random.Generator, stays: int) -> np.ndarray:
@@ -107,23 +91,23 @@ def severities(random: np.random.Generator, stays: int) -> np.ndarray:
     return random.standard_normal((stays, 1)) + deviation
 
 
-def outcomes(random: np.random.Generator, severity: np.ndarray, settings: dict[str, Any]) -> np.ndarray:
+def outcomes(random: np.random.Generator, severity: np.ndarray, settings: Settings) -> np.ndarray:
     """Whether each patient dies: (stays,), bool.
 
     Args:
         severity: (stays, 49).
     """
     gaps = np.abs(np.subtract.outer(*[np.arange(severity.shape[1])] * 2))
-    variance = 1 + SPREAD * np.exp(-gaps / HOLD).mean() + settings["unknown"] ** 2
-    limit = NormalDist(sigma=float(np.sqrt(variance))).inv_cdf(1 - settings["deaths"])
-    return severity.mean(axis=1) + settings["unknown"] * random.standard_normal(len(severity)) > limit
+    variance = 1 + SPREAD * np.exp(-gaps / HOLD).mean() + settings.unknown**2
+    limit = NormalDist(sigma=float(np.sqrt(variance))).inv_cdf(1 - settings.deaths)
+    return severity.mean(axis=1) + settings.unknown * random.standard_normal(len(severity)) > limit
 
 
 def _record(
-    random: np.random.Generator, identity: int, severity: np.ndarray, settings: dict[str, Any]
-) -> tuple[str, bytes]:
-    """The record of a stay; `severity` is (49,)."""
-    share = settings["visits"] / len(severity)
+    random: np.random.Generator, severity: np.ndarray, settings: Settings
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Hours, parameters (places in `PARAMETERS`) and values of a stay's measurements; `severity` is (49,)."""
+    share = settings.visits / len(severity)
     visits = random.random(len(severity)) < np.clip(share * (1 + 0.3 * severity), 0.3 * share, 1)
     visits[0] = True
     about = np.array([(measure.normal, measure.effect, measure.stays, measure.noise) for measure in MEASURES.values()])
@@ -134,13 +118,13 @@ def _record(
     values = np.clip(values, *[[bound.get(name, none) for name in MEASURES] for bound, none in BOUNDS])
     shares = [measure.share for measure in MEASURES.values()]
     hours, measures = np.nonzero((random.random(values.shape) < shares) & visits[:, None])
-    names = list(MEASURES)
     described = _descriptors(random, severity.mean())
-    return stay_records.write(
-        identity,
-        [0] * len(described) + (60 * hours).tolist(),
-        [*described, *(names[measure] for measure in measures)],
-        [*described.values(), *values[hours, measures].round(2).tolist()],
+    places = np.array([stay_records.PARAMETERS.index(name) for name in (*described, *MEASURES)])
+    at_admission = np.arange(len(described))
+    return (
+        np.concatenate([np.zeros(len(described)), hours]),
+        places[np.concatenate([at_admission, len(described) + measures])],
+        np.concatenate([list(described.values()), values[hours, measures].round(2)]),
     )
 
 
@@ -155,16 +139,3 @@ def _descriptors(random: np.random.Generator, severity: float) -> dict[str, floa
         "ICUType": float(random.integers(1, 5)),
         "Weight": round(weight, 1) if known[1] else -1.0,
     }
-
-
-def _checked(settings: dict) -> dict[str, Any]:
-    chosen = with_defaults("intensive_care_stays", settings, DEFAULTS)
-    for name, least, most in (
-        ("stays", 1, np.inf),
-        ("deaths", 0.01, 0.99),
-        ("visits", 1, 1 + stay_records.HOURS),
-        ("unknown", 0, np.inf),
-        ("seed", 0, np.inf),
-    ):
-        within("intensive_care_stays", chosen, name, least, most)
-    return chosen

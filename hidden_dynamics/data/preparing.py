@@ -16,7 +16,7 @@ from hidden_dynamics.configuration.schema import Dataset
 from hidden_dynamics.errors import UserError
 
 # What determines arrays, where it is used.
-LIBRARIES = ("numpy", "scikit-learn", "scipy", "soundfile", "torch", "torchaudio")
+LIBRARIES = ("numpy", "pandas", "scikit-learn", "scipy", "soundfile", "torch", "torchaudio")
 
 
 def raw_directory(name: str, configuration: Configuration) -> Path:

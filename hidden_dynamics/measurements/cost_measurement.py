@@ -9,10 +9,7 @@ kernels, which all its rounds share.
 import datetime
 import functools
 import json
-import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -22,20 +19,17 @@ import torch
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.data import prepared
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.measurements.interleaved import (
     Subject,
-    allocated_beyond,
     evaluation_step,
     first_batch,
     interleaved,
-    processor,
     ratios_within_rounds,
-    resident_beyond,
     subject_of,
     training_step,
 )
+from hidden_dynamics.measurements.processes import allocated_beyond, in_fresh_process, processor, resident_beyond
 from hidden_dynamics.training import devices
 
 ACTIONS = {"training": training_step, "evaluation": evaluation_step}
@@ -146,27 +140,6 @@ def allocated_memory(subjects: Sequence[Subject], device: torch.device) -> dict[
         }
         for subject in subjects
     }
-
-
-def in_fresh_process(method: str, about: str, function: Callable, *arguments: Any) -> Any:
-    """What a function gives in a process of its own.
-
-    Args:
-        method: "spawn", a process that shares nothing with this one; or "forkserver", whose processes have all imported
-            torch and done nothing else, and share the places that the libraries have in memory.
-        about: what is measured, for the error.
-    """
-    context = multiprocessing.get_context(method)
-    if method == "forkserver":
-        context.set_forkserver_preload(["torch"])  # once for all of them: it takes longer than the measurement
-    with ProcessPoolExecutor(1, mp_context=context) as executor:
-        try:
-            return executor.submit(function, *arguments).result()
-        except BrokenProcessPool:
-            raise UserError(
-                f"{about}: the process that measured it was killed; did this machine run out of memory? "
-                "--batch takes fewer samples."
-            ) from None
 
 
 def resident_memory(run: Run, path: str, circumstances: Circumstances) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """The image features of trained networks: a measurement of every run, and a map of each model's first seed.
 
-Every network is built as its run.json says, whatever is configured now; `hidden_dynamics.measurements.clusters` says
-what is taken from it.
+A run.json of another specification than is configured is refused; `hidden_dynamics.measurements.clusters` says what is
+taken from a network.
 """
 
 import json
@@ -18,8 +18,9 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.measurements import clusters
+from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seals import RECORD, check_is_of, remedy
-from hidden_dynamics.results.trained import load_data, load_weights, read_record
+from hidden_dynamics.results.trained import load_data, load_weights
 from hidden_dynamics.training import devices
 from hidden_dynamics.training.building import build
 
@@ -51,9 +52,9 @@ def measure(
             not fit its images.
     """
     first = {run.model: run.id for run in reversed(runs)}
-    for configured in runs:
-        run, record = read_record(Path(configured.directory), configuration)
-        check_is_of(configured, record, Path(run.directory, RECORD))
+    for run in runs:
+        record = RunFiles(Path(run.directory)).record()
+        check_is_of(run, record, Path(run.directory, RECORD))
         about = describe(configuration, run, record) | {"measured_on": devices.name_of(device)}
         measured = _measure_run(configuration, run, record, settings, device)
         mapped = _mapped(run, measured, settings) if run.id == first[run.model] else {}

@@ -1,17 +1,12 @@
-"""Timing and peak memory, robust to background load.
+"""Timing, robust to background load.
 
 Times are taken in rounds: each round times everything once, in an order that rotates, so that what else the machine
-does falls on all alike. A ratio is the median over the rounds of the ratios within a round. Memory is the peak beyond
-what was held before: on a GPU what torch allocated, on the CPU the resident memory of a process that does nothing else.
+does falls on all alike. A ratio is the median over the rounds of the ratios within a round.
 """
 
-import platform
-import resource
-import sys
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -117,57 +112,3 @@ def _seconds(action: Callable[[], Any], clock: Callable[[], float], wait: Callab
 def ratios_within_rounds(times: Sequence[Mapping[Name, float]], name: Name, baseline: Name) -> list[float]:
     """Of each round, how many times as long as the baseline something took."""
     return [seconds[name] / seconds[baseline] for seconds in times]
-
-
-def allocated_beyond(action: Callable[[], Any], device: torch.device) -> int:
-    """Bytes by which an action raises the memory that torch has allocated on a GPU, at its peak."""
-    torch.cuda.synchronize(device)
-    before = torch.cuda.memory_allocated(device)
-    torch.cuda.reset_peak_memory_stats(device)
-    action()
-    torch.cuda.synchronize(device)
-    return torch.cuda.max_memory_allocated(device) - before
-
-
-def resident_beyond(actions: Sequence[Callable[[], Any]]) -> list[int]:
-    """Bytes by which each action raises the peak of this process's resident memory beyond what it holds now.
-
-    The system knows one peak for the life of a process: that of an action is right where no earlier action, and nothing
-    before, had a higher one.
-    """
-    before = _resident("VmRSS") if _tells_resident() else _peak_resident()
-    peaks = []
-    for action in actions:
-        action()
-        peaks.append(max(_peak_resident() - before, 0))
-    return peaks
-
-
-def _peak_resident() -> int:
-    # Not getrusage where there is another way: on Linux, what it calls a process's peak includes that of the process it
-    # was forked from.
-    if _tells_resident():
-        return _resident("VmHWM")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
-def _tells_resident() -> bool:
-    return _STATUS.exists()
-
-
-def _resident(field: str) -> int:
-    return int(_STATUS.read_text(encoding="utf-8").split(f"{field}:")[1].split()[0]) * 1024
-
-
-_STATUS = Path("/proc/self/status")
-
-
-def processor() -> str:
-    """The model of this machine's CPU, as the system names it."""
-    information = Path("/proc/cpuinfo")
-    if information.exists():
-        for line in information.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()

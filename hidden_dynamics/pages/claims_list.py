@@ -4,15 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hidden_dynamics.claims.verdict import NOT_RUN, UNDECIDED, counts, plain, word
-from hidden_dynamics.papers.claims import OF_OTHERS
 from hidden_dynamics.results.departures import listed
-from hidden_dynamics.results.multiplicity import discoveries
 from hidden_dynamics.results.rows import Row
 
 
 def judged(claims: Sequence[Row]) -> list[Row]:
-    """The claims that runs of this scale were asked for; not those that are judged with another artifact."""
-    return [claim for claim in claims if claim["verdict"] not in ("", NOT_RUN)]
+    """The claims that runs of this scale were asked for."""
+    return [claim for claim in claims if claim["verdict"] != NOT_RUN]
 
 
 def in_a_sentence(claims: Sequence[Row]) -> str:
@@ -27,17 +25,6 @@ def in_a_sentence(claims: Sequence[Row]) -> str:
     return f"{text}; {len(waiting)} {NOT_RUN}: {_reasons(waiting)}." if waiting else f"{text}."
 
 
-def errors_in_a_sentence(claims: Sequence[Row]) -> str:
-    """How many decided tests would survive one adjustment over all, and the rate of false ones; "" without any."""
-    found = discoveries(claims)
-    if not found.decided:
-        return ""
-    return (
-        f"Adjusted within its family, {found.decided} of {found.tests} different tests decide; {found.survive} of them "
-        f"would, adjusted over all. They are found at a false discovery rate of at most {found.rate:.1%}."
-    )
-
-
 def _reasons(waiting: Sequence[Row]) -> str:
     """How many claims are not run for which reason: "9 rest on stand-in data and 3 on runs that are not there"."""
     (first, number), *others = Counter(_rests_on(claim) for claim in waiting).most_common()
@@ -46,7 +33,7 @@ def _reasons(waiting: Sequence[Row]) -> str:
 
 
 def _rests_on(claim: Row) -> str:
-    if claim["kind"] in OF_OTHERS:
+    if claim["kind"] == "all":
         return "claims that are not run"
     if not claim["data"]:
         return "runs that are not there"

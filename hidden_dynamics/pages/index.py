@@ -10,13 +10,14 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.artifacts import left_out_note, load_artifacts
 from hidden_dynamics.artifacts.notes import scale_notes
-from hidden_dynamics.claims.verdict import COLUMNS, counts
+from hidden_dynamics.claims.verdict import counts
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages import claims_list
 from hidden_dynamics.pages.sections import papers_of, reported, section_of, stand_ins
 from hidden_dynamics.papers.claims import load_claims
+from hidden_dynamics.results import multiplicity
 from hidden_dynamics.results.rows import Row, read_rows
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -32,8 +33,8 @@ def index_page(configuration: Configuration, root: Path) -> str:
         UserError: a result is missing, damaged, or does not fit the others.
     """
     paths = configuration.paths
-    claims = read_rows(root / paths.all_verdicts("csv"), COLUMNS)
-    runs = read_rows(root / paths.summary("all"))
+    claims = read_rows(root / paths.all_verdicts)
+    runs = read_rows(root / paths.all_runs)
     sections = [section_of(artifact, runs, claims, root) for artifact in load_artifacts(configuration).values()]
     return (
         _jinja(configuration.results)
@@ -42,10 +43,11 @@ def index_page(configuration: Configuration, root: Path) -> str:
             configuration=configuration,
             provenance=_provenance(configuration, runs),
             papers=papers_of(sections),
+            left_out=left_out_note(configuration),
             verdicts=list(counts(claims)),
             judged=bool(claims_list.judged(claims)),
             in_a_sentence=claims_list.in_a_sentence(claims),
-            errors_in_a_sentence=claims_list.errors_in_a_sentence(claims),
+            errors_in_a_sentence=multiplicity.in_a_sentence(claims),
             definitions=load_claims().definitions,
         )
     )

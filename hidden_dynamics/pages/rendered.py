@@ -8,7 +8,6 @@ from pathlib import Path
 from markupsafe import Markup
 from PIL import Image
 
-from hidden_dynamics.artifacts.base import ABOVE_CAPTION
 from hidden_dynamics.errors import UserError
 
 PARTS = re.compile(r"<h1>(.*?)</h1>.*?(<table>.*?</table>).*?(<ul>.*?</ul>)", re.DOTALL)
@@ -25,12 +24,12 @@ class RenderedTable:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure's PNG as a data address, and its size in pixels; those `above` its caption are the picture itself."""
+    """A figure's PNG as a data address, its size in pixels, and its notes as a list."""
 
     address: str = field(repr=False)
     width: int
     height: int
-    above: int
+    notes: Markup
 
 
 def table_of(path: Path) -> RenderedTable:
@@ -54,13 +53,15 @@ def picture_of(path: Path) -> Picture:
     """
     try:
         with Image.open(path, formats=["PNG"]) as image:
-            above = int(image.info[ABOVE_CAPTION])
-    except FileNotFoundError:
-        raise _missing(path) from None
-    except (OSError, KeyError, ValueError):
+            size = image.size
+        said = path.with_suffix(".md").read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise _missing(Path(error.filename)) from None
+    except OSError:
         raise UserError(f"{path} is no rendered figure: remove it and run snakemake again.", file=path) from None
     content = base64.b64encode(path.read_bytes()).decode()
-    return Picture(f"data:image/png;base64,{content}", *image.size, above)
+    notes = Markup().join(Markup("<li>{}</li>").format(line[2:]) for line in said.splitlines() if line.startswith("- "))
+    return Picture(f"data:image/png;base64,{content}", *size, Markup("<ul>{}</ul>").format(notes))
 
 
 def _missing(path: Path) -> UserError:

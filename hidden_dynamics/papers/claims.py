@@ -1,8 +1,10 @@
 """The papers' claims (published/claims.yaml), typed; docs/claims.md says how an entry is read. Quick to import."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -23,10 +25,42 @@ Pair = Annotated[list[Whole], Field(min_length=2, max_length=2)]
 PaperSize = Annotated[
     Whole | Pair, expecting("one of the paper's sizes, or a pair: the subject's and the reference's", within=True)
 ]
-Compared = Literal["better", "not_better", "similar", "steadier", "gain", "faster", "smaller"]
-OfATable = Literal["ordering", "value", "ratio"]
-OfOthers = Literal["all"]
-COMPARED, OF_A_TABLE, OF_OTHERS = map(get_args, (Compared, OfATable, OfOthers))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is particular to a kind of claim; the function of its name in hidden_dynamics.claims.kinds is its test.
+
+    Attributes:
+        needs, may: the keys that an entry of it needs, and those that it may have beside them.
+        metric: that of every claim of it; None where the entry or its artifact names them.
+        directional: whether it has a direction that other conditions than the paper's can be asked for: its test holds
+            runs to runs of the same conditions, and no printed number enters but as a sign, a side or an order.
+        symmetric: whether its test is the same when subject and reference change places.
+    """
+
+    needs: Sequence[str] = ()
+    may: Sequence[str] = ()
+    metric: str | None = None
+    directional: bool = True
+    symmetric: bool = False
+
+
+PAIR, PLACES = ("subject", "reference", "sizes"), ("tasks", "metrics")
+KINDS = {
+    "better": Kind(("subject", "sizes"), (*PLACES, "reference"), symmetric=True),
+    "not_better": Kind(PAIR, PLACES),
+    "similar": Kind(PAIR, PLACES),
+    "steadier": Kind(PAIR, PLACES),
+    "gain": Kind((*PAIR, "tasks"), PLACES),
+    "faster": Kind(PAIR, PLACES, metric="train_loss", symmetric=True),
+    "smaller": Kind(PAIR, (*PLACES, "times"), metric="parameters", directional=False),
+    "ordering": Kind(),  # of every row of a table: becomes better, ranking and value
+    "ranking": Kind(),
+    "value": Kind(directional=False),
+    "ratio": Kind(),
+    "all": Kind(("of",), ("but", "sufficient")),  # of other entries
+}
 
 
 class Margin(Entry):
@@ -91,8 +125,7 @@ class ClaimEntry(Entry):
     Attributes:
         artifact: whose runs it rests on; of a claim of kind `all`, under which it is listed.
         says: what the paper says, in other words.
-        kind: one of `COMPARED`, of two models; of `OF_A_TABLE`, of a whole table; or of `OF_OTHERS`, of what other
-            entries say.
+        kind: one of `KINDS`.
         reference: of `better`, none where the subject is held to the naive answer.
         tasks, metrics: all that the artifact shows, where they are not given. A `gain` is larger on the first of two
             tasks than on the second.
@@ -107,10 +140,7 @@ class ClaimEntry(Entry):
     artifact: str
     source: Text
     says: Text
-    kind: Annotated[
-        Literal[Compared, OfATable, OfOthers],
-        expecting(f"one of {', '.join((*COMPARED, *OF_A_TABLE, *OF_OTHERS))}"),
-    ]
+    kind: Annotated[Literal[tuple(KINDS)], expecting(f"one of {', '.join(KINDS)}")]
     tasks: Names | None = None
     metrics: Names | None = None
     subject: ModelNames | None = None
@@ -124,7 +154,7 @@ class ClaimEntry(Entry):
 
     @model_validator(mode="after")
     def _has_the_keys_of_its_kind(self) -> "ClaimEntry":
-        needed, possible = _keys_of(self.kind)
+        needed, possible = set(KINDS[self.kind].needs), set(KINDS[self.kind].may)
         given = self.model_fields_set - {"id", "artifact", "source", "says", "kind", "against_table"}
         if needed - given:
             text = f"a claim of kind {self.kind} needs {', '.join(sorted(needed - given))}"
@@ -152,31 +182,18 @@ class ClaimEntry(Entry):
         return [tuple(size) if isinstance(size, list) else (size, size) for size in self.sizes or ()]
 
 
-def _keys_of(kind: str) -> tuple[set[str], set[str]]:
-    """(the keys that an entry of this kind needs, those that it may have beside them)."""
-    if kind in OF_A_TABLE:
-        return set(), set()
-    if kind in OF_OTHERS:
-        return {"of"}, {"but", "sufficient"}
-    needed = {"subject", "sizes"} | ({"tasks"} if kind == "gain" else set())
-    more = {"times"} if kind == "smaller" else set()
-    if kind == "better":
-        return needed, {"tasks", "metrics", "reference"}
-    return needed | {"reference"}, {"tasks", "metrics"} | more
-
-
 class Claims(Entry):
     definitions: Definitions
     claims: Annotated[list[ClaimEntry], Field(min_length=1)]
 
     def about(self, artifact: str) -> list[ClaimEntry]:
         """The entries that rest on an artifact's runs."""
-        return [entry for entry in self.claims if entry.artifact == artifact and entry.kind not in OF_OTHERS]
+        return [entry for entry in self.claims if entry.artifact == artifact and entry.kind != "all"]
 
     @property
     def of_others(self) -> list[ClaimEntry]:
         """The entries that rest on other entries."""
-        return [entry for entry in self.claims if entry.kind in OF_OTHERS]
+        return [entry for entry in self.claims if entry.kind == "all"]
 
 
 @cache
@@ -196,7 +213,7 @@ def load_claims(path: Path = FILE) -> Claims:
         if entry.kind == "better" and entry.reference is None:  # held to a naive answer that no task computes
             for metric in entry.metrics or [""]:
                 known(metric, content.definitions.naive, "naive answer", f"{ORIGIN}: {entry.id}")
-    parts = [entry.id for entry in content.claims if entry.kind not in OF_OTHERS]
+    parts = [entry.id for entry in content.claims if entry.kind != "all"]
     for entry in content.of_others:
         for part in entry.of:
             known(part, parts, "claim", f"{ORIGIN}: {entry.id}")

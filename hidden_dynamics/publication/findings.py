@@ -11,7 +11,7 @@ from hidden_dynamics.artifacts.kinds.forest import IDLE, Comparison, Forest, dep
 from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNDECIDED, plain
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.publication.command import command_of
-from hidden_dynamics.results.multiplicity import discoveries
+from hidden_dynamics.results.multiplicity import in_a_sentence
 from hidden_dynamics.results.rows import Row
 
 TEMPLATE = Path(__file__).parent / "templates" / "findings.md.j2"
@@ -19,7 +19,7 @@ CONTROLLED = "contrast_figure"  # the kind that sets momentum beside controls: n
 OF_CONTROLS = (
     "Each filter is set beside a control, with the same scale of its input and no momentum: no claim of the paper."
 )
-OF_CAPTIONS = "What departs from the paper’s setup stands in the figure’s caption."
+OF_CAPTIONS = "What departs from the paper’s setup stands in the figure’s notes."
 
 
 def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping[str, Artifact]) -> str:
@@ -28,11 +28,10 @@ def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping
         claims: the rows of claims.csv.
         artifacts: by their files in the publication; those that answer a question are chosen here.
     """
-    shown = {path: one for path, one in artifacts.items() if not one.is_left_out}
-    forests = [one for one in shown.values() if isinstance(one, Forest)]
+    forests = [one for one in artifacts.values() if isinstance(one, Forest)]
     questions = [
         _answered(path, one, claims) if isinstance(one, Forest) else _controlled(path, one, forests, claims)
-        for path, one in shown.items()
+        for path, one in artifacts.items()
         if isinstance(one, Forest) or one.settings.kind == CONTROLLED
     ]
     about = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
@@ -40,21 +39,8 @@ def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping
     return template.render(
         command=command_of(configuration),
         scale=configuration.scale_name,
-        overall=_overall(claims),
+        overall=in_a_sentence(claims),
         questions=questions,
-    )
-
-
-def _overall(claims: Sequence[Row]) -> str:
-    found = discoveries(claims)
-    if not found.tests:
-        return "No claim is tested at this scale."
-    if not found.decided:
-        return f"None of the {found.tests} tests that count is decided."
-    return (
-        f"{found.decided} of the {found.tests} tests that count are decided, each adjusted within its family: "
-        f"{found.survive} of them survive one adjustment over all (Holm), and all are found at a false discovery rate "
-        f"of at most {100 * found.rate:.2g} % (Benjamini and Hochberg)."
     )
 
 

@@ -12,7 +12,6 @@ import yaml
 from PIL import Image
 
 from hidden_dynamics.artifacts import Artifact, load_artifacts
-from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.configuration.loading import PARTS
 from hidden_dynamics.errors import UserError
@@ -45,22 +44,23 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
         UserError: a result is missing or damaged, or the files are larger than `LIMITS`.
     """
     paths = configuration.paths
-    rows = read_rows(root / paths.summary("all"), summary.COLUMNS)
+    rows = read_rows(root / paths.all_runs)
     directories = {run_id(row): root / row["directory"] for row in rows}
     records = {name: record_of(directory) for name, directory in directories.items()}
     runs = run_rows(rows, records)
     made = load_artifacts(configuration).values()
     papers = [one.paper for one in made]
     artifacts = {_place(one): one for one in sorted(made, key=lambda one: (papers.index(one.paper), one.position))}
+    drawn = dict.fromkeys(name for path in artifacts for name in (path, f"{Path(path).with_suffix('.md')}"))
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
-    claims = read_rows(root / paths.all_verdicts("csv"), COLUMNS)
+    claims = read_rows(root / paths.all_verdicts)
     files = {
         "findings.md": page(configuration, claims, artifacts).encode(),
         "README.md": readme(configuration, runs, artifacts).encode(),
-        "verdicts.csv": (root / paths.all_verdicts("csv")).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
+        "verdicts.csv": (root / paths.all_verdicts).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
         "runs.csv": _csv(RUN_COLUMNS, runs),
         "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration)),
-        **{path: _content(root / paths.results / path) for path, one in artifacts.items() if not one.is_left_out},
+        **{path: _content(root / paths.results / path) for path in drawn},
         **{"/".join(Path(path).parts[-2:]): (root / path).read_bytes() for path in dict.fromkeys(measured)},
         **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
         CONFIGURATION: packed(_configuration(configuration)),

@@ -34,3 +34,17 @@ def discoveries(claims: Sequence[Row], alpha: float = 0.05) -> Discoveries:
     holm = np.maximum.accumulate(p * np.arange(n, 0, -1))
     rates = np.minimum.accumulate((p * n / np.arange(1, n + 1))[::-1])[::-1]
     return Discoveries(n, int(decided.sum()), int((holm[decided] < alpha).sum()), float(rates[decided].max(initial=0)))
+
+
+def in_a_sentence(claims: Sequence[Row]) -> str:
+    """How many tests are decided, how many of them survive one adjustment over all, and the rate of false ones."""
+    found = discoveries(claims)
+    if not found.tests:
+        return "No claim is tested at this scale."
+    if not found.decided:
+        return f"None of the {found.tests} tests that count is decided."
+    return (
+        f"{found.decided} of the {found.tests} tests that count are decided, each adjusted within its family: "
+        f"{found.survive} of them survive one adjustment over all (Holm), and all are found at a false discovery rate "
+        f"of at most {100 * found.rate:.2g} % (Benjamini and Hochberg)."
+    )

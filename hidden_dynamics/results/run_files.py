@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run, outputs_of
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results import courses, predictions
 from hidden_dynamics.results.seals import RECORD, check, remedy
 
 Content = TypeVar("Content")
@@ -105,16 +104,12 @@ class RunFiles:
             raise self._unreadable(GRADIENTS, "expected a row of norms for each of evenly spaced iterations")
         return iterations, norms
 
-    def predictions(self) -> predictions.Predictions | None:
-        """The reported weights' forecasts on the test set.
+    def predictions(self) -> dict[str, NDArray]:
+        """The reported weights' answers on the test set, as the task's `predictions` gives them.
 
-        None where no evaluation gave a finite number, or a solver failed on the test set.
+        Empty where no evaluation gave a finite number, or a solver failed on the test set.
         """
-        return self._read(PREDICTIONS, predictions.read)
-
-    def courses(self) -> courses.Courses | None:
-        """As `predictions`, of a run that interpolates or extrapolates."""
-        return self._read(PREDICTIONS, courses.read)
+        return self._read(PREDICTIONS, _arrays)
 
     def _read(self, name: str, read: Callable[[Path], Content]) -> Content:
         path = self.directory / name
@@ -161,6 +156,11 @@ def _numbers(path: Path) -> list[dict[str, float]]:
     with path.open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle, strict=True))
     return [{name: float(cell) for name, cell in row.items() if cell != ""} for row in rows]
+
+
+def _arrays(path: Path) -> dict[str, NDArray]:
+    with np.load(path, allow_pickle=False) as arrays:
+        return dict(arrays)
 
 
 def _array(path: Path) -> NDArray:

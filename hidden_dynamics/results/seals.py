@@ -1,19 +1,16 @@
-"""Integrity checks: altered files are refused. A run's record (run.json) vouches for the files beside it and for
-itself, a hidden file beside a summary or a measurement for that.
+"""Integrity checks: a run's record (run.json) has the SHA-256 of the files beside it and its own.
 
-Nothing here imports a numerical library: summaries and renderings, which do not train, verify what they read.
+Nothing here imports a numerical library: what is drawn of runs verifies what it reads.
 """
 
-import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from hidden_dynamics.configuration.runs import WEIGHTS, Run
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.system.files import atomic
 
 RECORD = "run.json"
 
@@ -70,31 +67,6 @@ def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
     if differing:
         text = f"{path}: its run's {', '.join(differing)} differ from what is configured: {remedy(path)}"
         raise UserError(text, file=path, key=", ".join(f"spec.{key}" for key in differing))
-
-
-@contextlib.contextmanager
-def vouched(path: Path) -> Iterator[IO]:
-    """Write the text file `path`, as `system.files.atomic`, and its SHA-256 beside it (`check_vouched`)."""
-    with atomic(path) as handle:
-        yield handle
-    with atomic(_digest_file(path)) as handle:
-        handle.write(f"{_sha256(path)}  {path.name}\n")
-
-
-def check_vouched(path: Path) -> None:
-    """Refuse a file that was altered since `vouched` wrote it; one that was made otherwise, or is missing, passes.
-
-    Raises:
-        UserError: it was altered.
-    """
-    with contextlib.suppress(FileNotFoundError):
-        if _digest_file(path).read_text(encoding="utf-8", errors="replace").split()[:1] != [_sha256(path)]:
-            text = f"{path} was altered since it was written: remove it and run snakemake again, which makes it anew."
-            raise UserError(text, file=path)
-
-
-def _digest_file(path: Path) -> Path:
-    return path.with_name(f".{path.name}.sha256")
 
 
 def remedy(path: Path) -> str:

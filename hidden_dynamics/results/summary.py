@@ -1,4 +1,4 @@
-"""Summaries: finished runs as rows of text by column, a row for each. Tables, figures, page and claims read them.
+"""Finished runs as rows of text by column, a row for each. Tables, figures, page and claims are made of them.
 
 What a row says of a run is what its run.json says, whatever is configured now. An empty cell means "none".
 """
@@ -11,6 +11,7 @@ from typing import Any
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.rows import as_text
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seals import RECORD, check_is_of, remedy
 
@@ -25,11 +26,11 @@ COLUMNS = (
 )
 
 
-def rows_of(configuration: Configuration, artifact: str, runs: Iterable[Run], root: Path) -> Iterator[dict[str, Any]]:
+def rows_of(configuration: Configuration, artifact: str, runs: Iterable[Run], root: Path) -> Iterator[dict[str, str]]:
     """A row for each run, by column.
 
     Args:
-        artifact: the name of what the summary is made for.
+        artifact: the name of what the rows are read for.
         root: what the runs' directories are relative to.
 
     Raises:
@@ -37,7 +38,8 @@ def rows_of(configuration: Configuration, artifact: str, runs: Iterable[Run], ro
     """
     for run in runs:
         directory = root / run.directory
-        yield {"artifact": artifact, **row_of(configuration, run, RunFiles(directory).record(), directory / RECORD)}
+        row = row_of(configuration, run, RunFiles(directory).record(), directory / RECORD)
+        yield as_text({"artifact": artifact, **row})
 
 
 def row_of(configuration: Configuration, run: Run, record: Mapping[str, Any], path: Path) -> dict[str, Any]:

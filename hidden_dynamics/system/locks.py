@@ -3,13 +3,14 @@
 import contextlib
 import errno
 import fcntl
-import os
 import socket
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
+
+from filelock import FileLock, Timeout
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # said by some network file systems
 
@@ -28,45 +29,22 @@ def alone(path: Path, what: str) -> Iterator[bool]:
         OSError: `path` cannot be made.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, waited = _acquire(path, what)
+    lock, waited = FileLock(path), False
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        waited = True
+        _say(f"{what}: another process is at it; waiting until it ends. Nothing is done twice.")
+        lock.acquire()
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        _say(f"{what}: {path.parent} is on a file system without locks: run no second process for it meanwhile.")
     try:
         yield waited
     finally:
-        with contextlib.suppress(OSError):
-            path.unlink()
-        os.close(descriptor)
-
-
-def _acquire(path: Path, what: str) -> tuple[int, bool]:
-    waited = False
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if not waited:
-                holder = os.read(descriptor, 200).decode(errors="replace") or "one that has just begun"
-                _say(f"{what}: another process is at it ({holder}); waiting until it ends. Nothing is done twice.")
-            waited = True
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except OSError as error:
-            if error.errno not in NO_LOCKS:
-                raise
-            _say(f"{what}: {path.parent} is on a file system without locks: run no second process for it meanwhile.")
-            return descriptor, waited
-        if _is_still_there(descriptor, path):
-            with contextlib.suppress(OSError):  # a full disk: the lock holds all the same
-                os.ftruncate(descriptor, 0)
-                os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
-            return descriptor, waited
-        os.close(descriptor)  # its holder has removed it
-
-
-def _is_still_there(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
-        return False
+        path.unlink(missing_ok=True)  # while it is held: who waits for it sees that, and makes it anew
+        lock.release()
 
 
 @contextlib.contextmanager
@@ -80,11 +58,7 @@ def one_of(paths: Sequence[Path], poll: float = 0.5) -> Iterator[int]:
     paths[0].parent.mkdir(parents=True, exist_ok=True)
     while True:
         for index, path in enumerate(paths):
-            with open(path, "w") as handle:
-                try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    continue
+            with contextlib.suppress(Timeout), FileLock(path, timeout=0):
                 yield index
                 return
         time.sleep(poll)

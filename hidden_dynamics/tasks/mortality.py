@@ -7,56 +7,34 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.configuration.reading import typed
 from hidden_dynamics.models.latent_family.objective import entry_weights, mean_squared_error
-from hidden_dynamics.models.observations import Rows
 from hidden_dynamics.tasks import naive_scores
-from hidden_dynamics.tasks.partly_observed import (
-    NORMALISATIONS,
-    SCORES,
-    PartlyObserved,
-    affine_of,
-    checked,
-    normalised,
-    split,
-    without_placeholders,
-)
+from hidden_dynamics.tasks.partly_observed import IntensiveCare, Scores, StaySettings
 from hidden_dynamics.tasks.scoring import area_under_roc, average_precision, calibration_error
 
-SETTINGS = {
-    "placeholders": ("missing", "values"),
-    "normalisation": tuple(NORMALISATIONS),
-    "zero_times": ("kept", "dropped"),
-    "scores": SCORES,
-}
+
+class Settings(StaySettings):
+    scores: Scores
 
 
-class Mortality(PartlyObserved):
-    """PhysioNet 2012 and what stands in for it: death in hospital, by the first 48 hours in intensive care.
-
-    All rows are given, and asked for again.
+class Mortality(IntensiveCare):
+    """Death in hospital, by the first 48 hours. All rows are given, and asked for again.
 
     Args:
-        arrays: those of hidden_dynamics.data.physionet2012, D features.
-        settings: `placeholders`, whether -1 counts as "missing", or among "values"; `normalisation`, by the "range" of
-            a feature or its "maximum", over all series; `zero_times`, "kept" or "dropped"; `validation`, the share of
-            the training part that is held out; `scores`, whether the probabilities of a network's samples are
+        settings: those of `IntensiveCare`, and `scores`, whether the probabilities of a network's samples are
             "averaged", or "pooled" as if they were of patients of their own.
         seed: the run's; here without effect.
-        device: where batches are made.
 
     Raises:
         UserError: a setting is missing, unknown or out of its range, or the series are too few.
     """
 
+    settings: Settings
     labels, classes = "series", 1
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        self.settings = checked(settings, SETTINGS)
-        rows = Rows(*(arrays[name] for name in Rows._fields))
-        rows = without_placeholders(rows) if settings["placeholders"] == "missing" else rows
-        rows = normalised(rows, affine_of(rows, settings["normalisation"]))
-        parts = split(len(rows.lengths), settings["validation"])
-        super().__init__(rows, parts, settings["zero_times"], device)
+        super().__init__(arrays, typed(Settings, settings, "the task", "settings"), device)
         self.died = arrays["died"].astype(np.float32)
 
     def _labels(self, chosen: np.ndarray, asked: object) -> Tensor:
@@ -83,7 +61,7 @@ class Mortality(PartlyObserved):
         answer = network(batch)
         probabilities = torch.sigmoid(answer.labels.double()).cpu().numpy()
         died = self.died[self.parts[part]]
-        if self.settings["scores"] == "pooled":
+        if self.settings.scores == "pooled":
             scores, died = probabilities.ravel(), np.tile(died, len(probabilities))
         else:
             scores = probabilities.mean(0)

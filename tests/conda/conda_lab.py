@@ -38,23 +38,15 @@ class Lab:
     def __init__(self, root: Path):
         self.root = root
         subprocess.run([sys.executable, HERE / "channel.py", root / "channels/conda-forge"], check=True)
-        self.install(root)
-
-    def install(self, root: Path) -> Path:
-        """Put a conda's bin/ into a directory; for another than the lab's own, to change it there."""
         (root / "bin").mkdir(parents=True)
         (root / "bin/conda").write_text(CALL.format(python=sys.executable, stand_in=HERE / "stand_in.py"))
         (root / "bin/conda").chmod(0o755)
         shutil.copy(HERE / "activate", root / "bin/activate")
-        return root
 
-    def environment(self, conda: Path | None = None) -> dict[str, str]:
-        """The variables of a shell in which conda is installed; torch's files are kept once for all environments."""
+    def environment(self) -> dict[str, str]:
+        """The variables of a shell in which conda is installed."""
         variables = {
-            "PATH": f"{conda or self.root}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PATH": f"{self.root}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
             "CONDA_LAB": str(self.root),
-            "CONDA_LAB_PREFIX": str(conda or self.root),
-            "CONDA_LAB_INSTALLER": "uv",
-            "UV_CACHE_DIR": os.environ.get("UV_CACHE_DIR", str(self.root / "uv")),
         }
         return {key: value for key, value in os.environ.items() if key != "CONDA_PREFIX"} | variables

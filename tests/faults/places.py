@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,6 @@ from repository import Workflow, add_what_a_user_adds, copy_repository
 TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 1, "batch_size": 360}}
 OVERRIDES = {"tasks": {"mnist": TINY, "pmnist": TINY, "parity": {"training": {"epochs": 500}}}}
 SETTINGS = {"results": "out", "seeds": [0], "device": "cpu", "overrides": OVERRIDES}
-SHORTER = {"overrides": {"tasks": {"parity": {"training": {"epochs": 300}}}}}
 PARITY = "out/demo/runs/parity/lstm-n3/seed0"
 TARGETS = ["momentumrnn_table11", "momentumrnn_figure9", f"{PARITY}/run.json"]
 RUN_FILES = ("metrics.csv", "train_loss.npy", "model.pt")
@@ -89,12 +87,6 @@ def trainings_in(root: Path) -> list[int]:
     return found
 
 
-def cpu_seconds(pid: int) -> float:
-    """What a process has taken so far, however busy the machine is with others."""
-    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-
-
 def kill_all_in(root: Path) -> None:
     for pid in processes_in(root):
         with contextlib.suppress(ProcessLookupError):
@@ -112,13 +104,6 @@ def small_disk(point: Path, size: str) -> Iterator[Path]:
         yield point
     finally:
         subprocess.run(["umount", "--lazy", str(point)], check=True)
-
-
-def train_command(results: str, *more: str) -> list[str]:
-    """The run of parity by hand, shorter and with its results elsewhere."""
-    config = json.dumps(SETTINGS | SHORTER | {"results": results})
-    run = ["--task", "parity", "--model", "lstm-n3", "--seed", "0", "--config", config]
-    return [sys.executable, "scripts/train.py", *run, *more]
 
 
 def outputs_of(run: Path) -> dict[str, bytes]:

@@ -1,18 +1,10 @@
-"""The calibration of a scale: every group of runs measured in a fresh process, the heaviest ones at length.
+"""The calibration of a scale: one run of every group measured, in a fresh process."""
 
-All groups are measured briefly, which says what each weighs: the hours of all its runs. Then, the heaviest first, each
-is measured again for its part of the time that is left. That is time on the wall: on a machine that does other things,
-less is measured, not longer.
-"""
-
-import multiprocessing
 import os
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import date
-from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
 
@@ -25,40 +17,26 @@ from hidden_dynamics.configuration.schema import Dataset
 from hidden_dynamics.data import prepared
 from hidden_dynamics.data.preparing import module_of
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group, cost_of
+from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group
 from hidden_dynamics.measurements.forecast.groups import grouped
 from hidden_dynamics.measurements.forecast.measuring import measure
-from hidden_dynamics.measurements.interleaved import processor
+from hidden_dynamics.measurements.processes import in_fresh_process, processor
 from hidden_dynamics.system.files import ROOT
 from hidden_dynamics.training import devices
 
-BRIEFLY = 0.3  # share of the time in which all groups are measured
-WORTH = 2.0  # a group is measured again where there is so many times the time that it took before
-BETWEEN_LINES = 10.0  # seconds
 
-
-@dataclass
+@dataclass(frozen=True)
 class Calibrator:
-    """Measures runs, `places` of them side by side, because runs that share a machine slow each other down.
-
-    Attributes:
-        seconds: on the wall, that all of it may take, about.
-        found, took: the measurement of each group, and the seconds that it took.
-        wall, cpu: seconds that all measurements took so far.
-    """
+    """Measures runs, `places` of them side by side, because runs that share a machine slow each other down."""
 
     configuration: Configuration
     device: torch.device
     threads: int
     places: int
-    seconds: float
-    found: dict[str, Group] = field(default_factory=dict)
-    took: dict[str, float] = field(default_factory=dict)
-    wall: float = 0.0
-    cpu: float = 0.0
 
     @property
     def clock(self) -> str:
+        """That of the process where a run has one thread on a CPU: what it takes whatever else the machine does."""
         return "cpu" if self.device.type == "cpu" and self.threads == 1 else "wall"
 
     def calibrate(self, runs: list[Run]) -> Calibration:
@@ -66,53 +44,22 @@ class Calibrator:
         Raises:
             UserError: a run cannot be measured.
         """
-        self.load, self.begun, self.said = os.getloadavg()[0], time.monotonic(), 0.0
-        self.groups, self.context = grouped(runs), _context(runs)
-        brief = BRIEFLY * self.seconds * self.places / max(len(self.groups), 1)
+        begun, groups, preload = time.monotonic(), grouped(runs), _imported(runs)
         with ThreadPoolExecutor(self.places) as pool:
-            for _ in pool.map(lambda key: self._measure(key, brief), self.groups):
-                self._say("briefly")
-            weights = {key: self._weight(key) for key in self.groups}
-            for _ in pool.map(lambda key: self._refine(key, weights), sorted(weights, key=weights.get, reverse=True)):
-                self._say("at length")
-        return Calibration(about=self._about(), groups=self.found)
+            found = pool.map(lambda members: self._measured(members[0], preload), groups.values())
+            measured = dict(zip(groups, found, strict=True))
+        return Calibration(about=self._about(time.monotonic() - begun), groups=measured)
 
-    def _weight(self, key: str) -> float:
-        """Hours of all runs of a group, as if they were all like the first."""
-        return len(self.groups[key]) * cost_of(self.groups[key][0], self.found[key]).seconds
-
-    def _refine(self, key: str, weights: dict[str, float]) -> None:
-        """Measure a group again, for its part of the time that is left to it and to the lighter ones."""
-        left = (self.begun + self.seconds - time.monotonic()) * self.places
-        seconds = left * weights[key] / sum(weight for weight in weights.values() if weight <= weights[key])
-        if seconds > WORTH * self.took[key]:
-            self._measure(key, seconds)
-
-    def _measure(self, key: str, seconds: float) -> None:
+    def _measured(self, run: Run, preload: list[str]) -> Group:
         """In a process of its own, whose memory is that of this run."""
-        run, started = self.groups[key][0], time.monotonic()
         dataset = self.configuration.datasets[run.spec["dataset"]]
         file = Path(self.configuration.paths.prepared(run.spec["dataset"], run.spec["data"]))
-        how = self.device, self.threads, self.configuration.settings.runs_per_gpu, seconds, self.clock
-        with ProcessPoolExecutor(1, mp_context=self.context) as executor:
-            try:
-                found, wall, cpu = executor.submit(measure_here, run, dataset, file, *how).result()
-            except BrokenProcessPool:
-                raise UserError(
-                    f"{run.id}: the process that measured it was killed; did this machine run out of memory? Give "
-                    "fewer cores, or forecast fewer artifacts (forecast.artifacts)."
-                ) from None
-        self.found[key], self.took[key] = Group(**found), time.monotonic() - started
-        self.wall, self.cpu = self.wall + wall, self.cpu + cpu
+        given = run, dataset, file, self.device, self.threads, self.configuration.settings.runs_per_gpu, self.clock
+        group = Group(**in_fresh_process("forkserver", run.id, measure_here, *given, preload=preload))
+        print(f"{run.id}: {group.iteration:.3g} s an iteration, {group.evaluation:.3g} s an evaluation", flush=True)
+        return group
 
-    def _say(self, how: str) -> None:
-        now = time.monotonic()
-        if now - self.said > BETWEEN_LINES:
-            self.said = now
-            text = f"{len(self.found)} of {len(self.groups)} configurations measured"
-            print(f"Calibrating {how}: {text} after {now - self.begun:.0f} s", flush=True)
-
-    def _about(self) -> About:
+    def _about(self, seconds: float) -> About:
         on_gpu = self.device.type == "cuda"
         return About(
             processor=processor(),
@@ -120,45 +67,37 @@ class Calibrator:
             threads=self.threads,
             side_by_side=self.places,
             clock=self.clock,
-            wall_per_cpu=self.wall / self.cpu if self.cpu else 1.0,
-            load=self.load,
             torch=torch.__version__,
             date=date.today().isoformat(),
-            seconds=time.monotonic() - self.begun,
+            seconds=seconds,
         )
 
 
 def measure_here(
-    run: Run,
-    dataset: Dataset,
-    file: Path,
-    device: torch.device,
-    threads: int,
-    runs_per_gpu: int,
-    seconds: float,
-    clock: str,
-) -> tuple[dict[str, Any], float, float]:
-    """A run's measurement, and the seconds on the wall and of computing that it took.
+    run: Run, dataset: Dataset, file: Path, device: torch.device, threads: int, runs_per_gpu: int, clock: str
+) -> dict[str, Any]:
+    """A run's measurement, by the field of Group.
 
     Args:
         file: where its dataset is, if that is prepared.
+        clock: "cpu", the time that this process computes, or "wall".
     """
     devices.set_arithmetic(threads, run.spec["precision"])
     arrays = prepared.load(file).arrays if file.is_file() else stand_in(run, dataset)
     with devices.turn(device, runs_per_gpu, Path(".snakemake/gpu-places")) as device:
-        wall, cpu = time.perf_counter(), time.process_time()
-        found = measure(run, arrays, device, seconds, clock)
-        took = time.perf_counter() - wall, time.process_time() - cpu
-    return {"data": "prepared" if file.is_file() else "stand-in", **found}, *took
+        found = measure(run, arrays, device, time.process_time if clock == "cpu" else time.perf_counter)
+    return {"data": "prepared" if file.is_file() else "stand-in", **found}
 
 
 def stand_in(run: Run, dataset: Dataset) -> dict[str, np.ndarray]:
-    """Arrays of the shapes of a run's dataset, as its module gives them.
+    """Arrays of the shapes of a run's dataset, as its module gives them; of what needs no download, the arrays.
 
     Raises:
         UserError: it gives none.
     """
     module = module_of(run.spec["dataset"], dataset)
+    if not (dataset.files or dataset.own_copy):
+        return module.prepare(Path(), run.spec["data"])
     if not hasattr(module, "stand_in"):
         raise UserError(
             f"{dataset.module} does not say which shapes {dataset.title} has, on which {run.id} is to be measured: "
@@ -169,11 +108,9 @@ def stand_in(run: Run, dataset: Dataset) -> dict[str, np.ndarray]:
     return module.stand_in(run.spec["data"])
 
 
-def _context(runs: list[Run]) -> BaseContext:
-    """Processes are forked from one that has imported the runs' classes, and what torch's first step imports."""
-    # That one finds modules there, and not by the path that a script has set.
+def _imported(runs: list[Run]) -> list[str]:
+    """The modules that a process has to have imported: the runs' classes, and what torch's first step imports."""
+    # They are found there, and not by the path that a script has set.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    context = multiprocessing.get_context("forkserver")
-    modules = sorted({place.rpartition(".")[0] for run in runs for place in run.classes.values()})
-    context.set_forkserver_preload([__name__, "torch.optim.swa_utils", *modules])
-    return context
+    modules = {place.rpartition(".")[0] for run in runs for place in run.classes.values()}
+    return [__name__, "torch.optim.swa_utils", *sorted(modules)]

@@ -30,8 +30,6 @@ class About(Entry):
         device: "cpu", or the GPU's name.
         side_by_side: how many runs were measured at a time.
         clock: "cpu", the time that a process computes, or "wall".
-        wall_per_cpu: seconds on the wall for each that the measured processes computed.
-        load: the machine's load average just before: processes that wanted a core.
         seconds: on the wall, of the whole calibration.
     """
 
@@ -40,8 +38,6 @@ class About(Entry):
     threads: Whole
     side_by_side: Whole
     clock: Literal["cpu", "wall"]
-    wall_per_cpu: Above
-    load: Seconds
     torch: str
     date: str
     seconds: Above
@@ -57,8 +53,7 @@ class Group(Entry):
         sizes: what that class knows of the data.
         set_up: seconds of building task and network.
         iteration: seconds of a unit of the schedule's work: an iteration, or of a text one of its rows.
-        batch: the largest that was timed; `iterations`, how many of the whole one (0: it follows from smaller ones).
-        evaluation, evaluated: seconds of an evaluation, and the largest share of its data that was timed.
+        evaluation: seconds of an evaluation.
         test: seconds of the test of the trained network, if the task has one.
         function_evaluations: of an iteration, forward and backward, if the network counts them.
         model_bytes, checkpoint_bytes: of the files; `history_bytes`, what every iteration adds to them.
@@ -72,10 +67,7 @@ class Group(Entry):
     sizes: dict[str, int | None]
     set_up: Seconds
     iteration: Above
-    batch: Whole
-    iterations: Bytes
     evaluation: Seconds
-    evaluated: Above
     test: Seconds | None
     function_evaluations: list[Seconds] | None
     data_bytes: Bytes

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tabulate import tabulate
+
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
-from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Cost, cost_of
+from hidden_dynamics.measurements.forecast.calibration import Calibration, Cost, cost_of
 from hidden_dynamics.results.run_files import is_finished
-
-BUSY_LOAD, BUSY_WALL = 0.5, 1.15  # processes that wanted a core before, and wall to CPU time: the machine was busy
 
 
 @dataclass(frozen=True)
@@ -126,25 +126,30 @@ def unsized(configuration: Configuration, runs: Iterable[Run]) -> list[str]:
 def as_markdown(configuration: Configuration, calibration: Calibration, machine: Machine, result: Forecast) -> str:
     """The table and what it rests on."""
     unit = "GPU hours" if machine.on_gpu else "core hours"
-    gpu = ["GPU memory"] if machine.on_gpu else []
-    head = ["artifact", "runs", "finished", unit, "left", "longest run", "wall of what is left", "disk", "memory", *gpu]
-    body = [
-        [
-            row.artifact,
-            f"{row.runs:,}",
-            f"{row.finished:,}",
-            hours(row.device_hours),
-            hours(row.device_hours_left),
-            duration(row.longest_hours),
-            f"≥ {duration(row.least_wall_hours_left)}",
-            size(row.disk_bytes),
-            size(row.memory_bytes) if row.runs else "–",
-            *([size(row.gpu_memory_bytes) if row.runs else "–"] if gpu else []),
-        ]
+    rows = [
+        {
+            "artifact": row.artifact,
+            "runs": f"{row.runs:,}",
+            "finished": f"{row.finished:,}",
+            unit: hours(row.device_hours),
+            "left": hours(row.device_hours_left),
+            "longest run": duration(row.longest_hours),
+            "wall of what is left": f"≥ {duration(row.least_wall_hours_left)}",
+            "disk": size(row.disk_bytes),
+            "memory": size(row.memory_bytes) if row.runs else "–",
+            **({"GPU memory": size(row.gpu_memory_bytes) if row.runs else "–"} if machine.on_gpu else {}),
+        }
         for row in (*result.rows, result.total)
     ]
-    lines = [f"# Forecast of the scale {configuration.scale_name}", "", *_table(head, body), ""]
-    return "\n".join([*lines, *(f"- {note}" for note in _notes(configuration, calibration, machine, result))]) + "\n"
+    notes = "\n".join(f"- {note}" for note in _notes(configuration, calibration, machine, result))
+    table = tabulate(
+        rows,
+        headers="keys",
+        tablefmt="github",
+        disable_numparse=True,
+        colalign=["left"] + ["right"] * (len(rows[0]) - 1),
+    )
+    return f"# Forecast of the scale {configuration.scale_name}\n\n{table}\n\n{notes}\n"
 
 
 def _notes(configuration: Configuration, calibration: Calibration, machine: Machine, result: Forecast) -> list[str]:
@@ -159,13 +164,12 @@ def _notes(configuration: Configuration, calibration: Calibration, machine: Mach
         f"{about.processor if about.device == 'cpu' else about.device}, threads of a run: {about.threads}, "
         f"{about.side_by_side} side by side, torch {about.torch}, {about.date}; {len(groups)} configurations in "
         f"{about.seconds:.0f} s, {sum(group.data == 'stand-in' for group in groups)} of them on random arrays with the "
-        f"data's shapes, {sum(not group.iterations for group in groups)} on parts of a batch.",
+        "data's shapes.",
         "Starting processes, preparing data, measuring costs and drawing are not counted, nor are downloads but in "
-        "bytes. Diverging runs are shorter. Expect 25 %, and more of runs that were measured on parts of a batch.",
+        "bytes. Diverging runs are shorter. Expect an error of 25 %, and more where the machine was not at rest.",
     ]
     if result.unsized:
         notes.append(f"Disk does not count downloads whose size is not known: {', '.join(result.unsized)}.")
-    notes += _of_a_busy_machine(about)
     if result.adaptive_share > 0.005:
         notes.append(
             f"{result.adaptive_share:.0%} of the training time is that of ODE solvers, at the function evaluations of "
@@ -178,30 +182,6 @@ def _notes(configuration: Configuration, calibration: Calibration, machine: Mach
             "cluster (mem_mb in config/scales.yaml)."
         )
     return notes
-
-
-def _of_a_busy_machine(about: About) -> list[str]:
-    waited = about.clock == "cpu" and about.wall_per_cpu > BUSY_WALL
-    if about.load <= BUSY_LOAD and not waited:
-        return []
-    found = [f"its load average was {about.load:.1f} before"] if about.load > BUSY_LOAD else []
-    found += [f"{about.wall_per_cpu:.1f} s passed for each that measuring computed"] if waited else []
-    effect = "too long by what it shares of caches" if about.clock == "cpu" else "too long by what it waited"
-    return [
-        f"The machine was not at rest during the calibration: {' and '.join(found)}. The forecast may be {effect}: "
-        "calibrate again when nothing else runs."
-    ]
-
-
-def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[column]) for row in (head, *body)) for column in range(len(head))]
-
-    def line(cells: Sequence[str]) -> str:
-        first, *others = (cell.ljust(widths[0]) if not n else cell.rjust(widths[n]) for n, cell in enumerate(cells))
-        return f"| {' | '.join([first, *others])} |"
-
-    ruler = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    return [line(head), line(ruler), *(line(row) for row in body)]
 
 
 def hours(value: float) -> str:

@@ -2,7 +2,6 @@
 
 from typing import Protocol
 
-import torch
 from torch import Tensor
 
 from hidden_dynamics.models.forecaster import Forecaster
@@ -39,10 +38,3 @@ class LatentNetwork(Forecaster):
         if not batch.labels.is_floating_point():
             return labelled + answer.extra
         return negative_bound(answer, batch) + LABEL_WEIGHT * labelled + answer.extra
-
-    def drawn(self, batch: SeriesBatch, samples: int) -> Tensor:
-        """Predicted means of the rows asked, (samples, R, D), each from a sample of its own of what is latent."""
-        answers: list[Tensor] = []
-        while sum(map(len, answers)) < samples:
-            answers.append(self(batch).values)
-        return torch.cat(answers)[:samples]

@@ -90,28 +90,24 @@ class LatentODE(LatentNetwork):
         self.decoder = initialised(nn.Linear(hidden_size + augmented, task.features))
         self.classifier = self._classifier(task)
 
-    def forward(self, batch: SeriesBatch, noise: Tensor | None = None, samples: int | None = None) -> Answer:
+    def forward(self, batch: SeriesBatch, noise: Tensor | None = None) -> Answer:
         """What is predicted of the rows asked, from samples of z(0).
 
         Args:
             noise: (K, N, L) (or twice L where the latent state has two halves), what the samples are made of, standard
                 normal; None draws it.
-            samples: K, where noise is drawn; None: as many as the network has.
 
         Raises:
             SolverFailure: the ODE could not be solved.
         """
         mean, deviation = self.encoder(self.accepted(batch.given))
         if noise is None:
-            noise = torch.randn(samples or self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
+            noise = torch.randn(self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
         z = mean + deviation * noise
         rows, end = self._solution(self._state(functional.pad(z, (0, self.augmented))), batch.asked)
         values = self.decoder(rows[..., : self.decoder.in_features])
         labels, extra = self._labels(z, rows, end), self._extra(rows, end, batch.asked)
         return Answer(values, labels, divergence(mean, deviation).mean(), extra)
-
-    def drawn(self, batch: SeriesBatch, samples: int) -> Tensor:
-        return self(batch, samples=samples).values
 
     def _flow(self) -> nn.Module:
         """Dynamics of the shape of f."""

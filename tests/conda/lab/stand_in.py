@@ -3,16 +3,14 @@
     conda --version | conda info --json | conda config --get channel_priority --json | conda clean ...
     conda env create --quiet --no-default-packages --file FILE --prefix PREFIX
 
-CONDA_LAB is the lab's directory, whose channels/ holds what `channels:` names; CONDA_LAB_PREFIX is where conda is
-installed, and CONDA_LAB_VERSION its version. The pip section is installed by pip, as conda does it, or with
-CONDA_LAB_INSTALLER=uv by uv, which resolves the same requirements but shares files between environments by hard links.
+CONDA_LAB is the lab's directory, where conda is installed and whose channels/ holds what `channels:` names. The pip
+section is installed by pip, as conda does it.
 """
 
 import argparse
 import asyncio
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -20,7 +18,7 @@ from pathlib import Path
 
 import yaml
 
-VERSION = os.environ.get("CONDA_LAB_VERSION", "24.7.1")  # the lowest that Snakemake accepts
+VERSION = "24.7.1"  # the lowest that Snakemake accepts
 LAB = Path(os.environ["CONDA_LAB"])
 
 
@@ -29,7 +27,7 @@ def main() -> None:
         case ["--version"]:
             print(f"conda {VERSION}")
         case ["info", "--json"]:
-            print(json.dumps({"conda_prefix": os.environ["CONDA_LAB_PREFIX"], "platform": "linux-64"}))
+            print(json.dumps({"conda_prefix": str(LAB), "platform": "linux-64"}))
         case ["config", "--get", "channel_priority", "--json"]:
             print(json.dumps({"get": {"channel_priority": "strict"}}))
         case ["clean", *_]:
@@ -69,30 +67,8 @@ def install_requirements(requirements: list[str], prefix: Path) -> None:
     with tempfile.TemporaryDirectory() as directory:
         listed = Path(directory, "requirements.txt")
         listed.write_text("\n".join(requirements) + "\n", encoding="utf-8")
-        if os.environ.get("CONDA_LAB_INSTALLER") == "uv":
-            import uv
-
-            command = [uv.find_uv_bin(), "pip", "install", "--quiet", "--no-config", "--python", prefix / "bin/python"]
-            command += ["--index-strategy", "unsafe-best-match"]  # pip's: the best version of all the indexes
-            subprocess.run([*command, "--requirement", listed], env=os.environ | sources_of_pip(), check=True)
-        else:
-            command = [prefix / "bin/python", "-m", "pip", "install", "--quiet", "--no-input", "--requirement", listed]
-            subprocess.run(command, check=True)
-
-
-def sources_of_pip() -> dict[str, str]:
-    """The indexes and wheels that pip is configured to use, as uv's variables: uv does not read pip's files."""
-    command = [sys.executable, "-m", "pip", "config", "list"]
-    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    found = re.findall(r"^\S+?\.([a-z-]+)='(.*)'$", listed.replace("\\n", " "), flags=re.MULTILINE)
-    set_to = dict(reversed(found))  # what the environment sets comes first in the list, and counts
-    variables = {
-        "UV_DEFAULT_INDEX": set_to.get("index-url"),
-        "UV_INDEX": set_to.get("extra-index-url"),
-        "UV_FIND_LINKS": ",".join(set_to.get("find-links", "").split()),
-        "SSL_CERT_FILE": set_to.get("cert"),
-    }
-    return {name: value for name, value in variables.items() if value}
+        command = [prefix / "bin/python", "-m", "pip", "install", "--quiet", "--no-input", "--requirement", listed]
+        subprocess.run(command, check=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,284 @@
+"""Grids over two hyperparameters, ours above the paper's (MomentumRNN, Figure 7: momentum mu by step size s)."""
+
+import json
+import math
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
+from hidden_dynamics.artifacts.figure_notes import about, chosen_note, figure_notes, subtitle_of
+from hidden_dynamics.artifacts.sheet import luminance, page, plain_numbers, style
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.artifacts.tables import number
+from hidden_dynamics.configuration import Configuration, Entry
+from hidden_dynamics.configuration.reading import expecting, mistake
+from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.schema import Metric
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.papers.published import GridRow, published_task
+from hidden_dynamics.results.naive import best, mean_scores
+from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.summary import measured_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap, Normalize
+    from matplotlib.figure import Figure
+
+NAIVE = "†"
+NAMES = {"mu": "momentum μ", "s": "step size s"}
+PANEL_WIDTH = 4.2  # inches
+TITLE = 62  # characters in a line of a panel's title
+
+
+class PanelSettings(Entry):
+    task: str
+    model: str
+    rows: str
+    columns: str
+    metric: str
+    colour_scale: Annotated[Literal["linear", "log"], expecting("linear (the default) or log")] = "linear"
+
+
+class Settings(ArtifactSettings):
+    published: str
+    panels: Annotated[list[PanelSettings], Field(min_length=1)]
+
+
+class Ablation(Artifact):
+    Settings = Settings
+    summarised = True
+    with_extras = False  # the grids are of the paper's models alone
+    ranked_as = "cells of the grid"
+
+    def shown(self) -> list[Cell]:
+        return [cell for panel in self.settings.panels for cell in self.cells_of(panel)]
+
+    @property
+    def panels(self) -> list[PanelSettings]:
+        """Those of tasks that are not left out."""
+        return [panel for panel in self.settings.panels if panel.task not in self.configuration.left_out]
+
+    def cells_of(self, panel: PanelSettings) -> list[Cell]:
+        task = self.configuration.tasks.get(panel.task)
+        entry = task.models.get(panel.model) if task else None
+        if entry is None or entry.grid is None:
+            text = f"an ablation of {panel.model} on {panel.task} needs a grid in config/tasks.yaml."
+            raise mistake(self.configured_at, text)
+        return [Cell(panel.task, panel.model, size) for size in entry.run_sizes]
+
+    def chosen_metrics(self) -> list[str]:
+        return list(dict.fromkeys(panel.metric for panel in self.settings.panels))
+
+    def metrics(self) -> list[str]:
+        return self.chosen_metrics()
+
+    def published_grid(self, panel: PanelSettings) -> GridRow:
+        """
+        Raises:
+            UserError: the paper has no such grid.
+        """
+        task = published_task(self.configuration, panel.task)
+        row = self.published.grid(task, panel.model, panel.metric)
+        if row is None:
+            raise UserError(
+                f"published/{self.settings.published} has no grid of {panel.metric} for {panel.model} on {task}: "
+                "add it there, or leave the panel out of config/artifacts.yaml.",
+                file=f"published/{self.settings.published}",
+            )
+        return row
+
+    def rankings(self) -> Iterator[tuple[str, str, Mapping[Cell, float]]]:
+        for panel in self.settings.panels:
+            grid = self.published_grid(panel)
+            values = {
+                Cell(panel.task, panel.model, f"{grid.row_name}{row}-{grid.column_name}{column}"): value
+                for (row, column), value in grid.places().items()
+            }
+            configured = self.cells_of(panel)
+            yield panel.task, panel.metric, {cell: value for cell, value in values.items() if cell in configured}
+
+
+KIND = Ablation
+
+
+@dataclass(frozen=True)
+class Square:
+    """One place of a grid: the mean over the finished runs (nan without any), how many of the runs diverged, and
+    whether it is no better than the best naive baseline."""
+
+    value: float = math.nan
+    runs: int = 0
+    diverged: int = 0
+    naive: bool = False
+
+    def text(self, decimals: int) -> str:
+        """The text in the square; empty where nothing was run."""
+        if math.isnan(self.value) and self.diverged == self.runs:
+            return f"diverged\n{self.diverged}/{self.runs}" if self.runs else ""
+        text = number(self.value, decimals) if math.isfinite(self.value) else "not finite"
+        text += NAIVE if self.naive else ""
+        return f"{text}\n{self.diverged}/{self.runs} div." if self.diverged else text
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A pair of grids.
+
+    Attributes:
+        runs: rows of the summary.
+        naive: name and score of the best naive baseline, as it is shown; None where there is none.
+        ours, theirs: the squares by (row value, column value).
+    """
+
+    settings: PanelSettings
+    metric: Metric
+    runs: Sequence[Row]
+    naive: tuple[str, float] | None
+    ours: Mapping[tuple[float, float], Square]
+    theirs: Mapping[tuple[float, float], Square]
+    published: GridRow
+
+
+def draw(artifact: Ablation, sources: Sources) -> "Figure":
+    """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below.
+
+    Raises:
+        UserError: nothing is published for a panel, it has no runs, or a finished run did not measure its metric.
+    """
+    configuration = artifact.configuration
+    panels = [panel_of(artifact, sources, settings) for settings in artifact.panels]
+    runs = [run for panel in panels for run in panel.runs]
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle_of(configuration, runs),
+            width=max(6.8, PANEL_WIDTH * len(panels)),
+            height=6.6,
+            notes=figure_notes(configuration, runs, *drawn_notes(artifact, panels)),
+        )
+        for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
+            draw_grid(above, panel.ours, panel, gid="ours")
+            draw_grid(below, panel.theirs, panel, gid="published")
+            describe(above, below, configuration, panel)
+    return figure
+
+
+def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> Panel:
+    """Both grids of a panel: the measured one and the published one."""
+    runs = [run for run in sources.summary if (run["task"], run["model"]) == (settings.task, settings.model)]
+    if not runs:
+        raise sources.wrong("summary", f"it has no run of {settings.model} on {settings.task}")
+    metric, published = artifact.configuration.metrics[settings.metric], artifact.published_grid(settings)
+    naive = best({settings.metric: mean_scores(runs, settings.metric, metric.factor)}, settings.metric, metric.sign)
+    places: dict[tuple[float, float], list[Row]] = {}
+    for run in runs:
+        had = json.loads(run["hyperparameters"])
+        places.setdefault((float(had[settings.rows]), float(had[settings.columns])), []).append(run)
+    ours = {}
+    for place, shown in places.items():
+        values = [
+            metric.factor * measured(sources, run, settings.metric) for run in shown if run["status"] == "finished"
+        ]
+        value = sum(values) / len(values) if values else math.nan
+        idle = naive is not None and metric.sign * (value - naive[1]) <= 0
+        ours[place] = Square(value, len(shown), len(shown) - len(values), idle)
+    theirs = {place: Square(value) for place, value in published.places().items()}
+    return Panel(settings, metric, runs, naive, ours, theirs, published)
+
+
+def measured(sources: Sources, run: Row, metric: str) -> float:
+    """The value that a run reports; nan where no evaluation gave a finite number."""
+    found = measured_of(run)
+    if metric not in found and run["metric"]:
+        raise sources.wrong("summary", f"{run['directory']} has no {metric}", "measured")
+    return found.get(metric, math.nan)
+
+
+def draw_grid(ax: "Axes", by_place: Mapping[tuple[float, float], Square], panel: Panel, gid: str) -> None:
+    """The squares in colour, each with its text, the largest row value on top, and a scale of colours."""
+    rows = sorted({row for row, _ in by_place}, reverse=True)
+    columns = sorted({column for _, column in by_place})
+    squares = [[by_place.get((row, column), Square()) for column in columns] for row in rows]
+    values = np.ma.masked_invalid([[square.value for square in line] for line in squares])
+    texts = [[square.text(panel.metric.decimals) for square in line] for line in squares]
+    colours, norm = colours_of(values.compressed(), panel.metric.better, panel.settings.colour_scale)
+    image = ax.imshow(values, cmap=colours, norm=norm, aspect="auto", gid=gid)
+    for i, j in np.ndindex(values.shape):
+        colour = colours(norm(values[i, j])) if np.isfinite(squares[i][j].value) else None
+        draw_square(ax, j, i, texts[i][j], colour, fontsize=8, gid=f"{gid} {rows[i]:g} {columns[j]:g}")
+    ax.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
+    ax.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])
+    ax.set_xlabel(NAMES.get(panel.settings.columns, panel.settings.columns))
+    ax.set_ylabel(NAMES.get(panel.settings.rows, panel.settings.rows))
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    if values.count():
+        bar = ax.figure.colorbar(image, ax=ax, pad=0.02, aspect=25)
+        if bar.ax.get_yscale() == "log":
+            plain_numbers(bar.ax.yaxis)
+
+
+def draw_square(ax: "Axes", x: int, y: int, text: str, colour: Sequence[float] | None, **options: Any) -> None:
+    """The text of a square, in an ink that its colour lets be read; hatched where it has no number to colour it by."""
+    look: dict[str, Any] = {"ha": "center", "va": "center", **options}
+    if colour is None:
+        ax.bar(x, 1, 1, y - 0.5, fc="white", ec="0.7", hatch="////", lw=0, gid="hatch")
+        look["bbox"] = {"fc": "white", "ec": "none", "pad": 1.5}
+    elif luminance(colour) < 0.45:
+        look["color"] = "white"
+    if text:
+        ax.text(x, y, text, **look)
+
+
+def colours_of(
+    values: NDArray, better: Literal["higher", "lower"], scale: Literal["linear", "log"]
+) -> "tuple[Colormap, Normalize]":
+    """Yellow to green with green the better end.
+
+    Args:
+        values: (n,), finite.
+        scale: "log" for values that differ by factors; linear where one of them is not above 0.
+    """
+    import matplotlib
+    from matplotlib.colors import LogNorm, Normalize
+
+    low, high = (values.min(), values.max()) if values.size else (0.0, 1.0)
+    logarithmic = scale == "log" and low > 0
+    if low == high:  # one colour: neither end of the scale
+        low, high = (low / 2, low * 2) if logarithmic else (low - 0.5, high + 0.5)
+    colours = matplotlib.colormaps["YlGn" if better == "higher" else "YlGn_r"]
+    return colours, (LogNorm if logarithmic else Normalize)(low, high)
+
+
+def describe(above: "Axes", below: "Axes", configuration: Configuration, panel: Panel) -> None:
+    """Titles of a pair: metric, task, sizes and seeds, data other than the paper's; metric, size and data."""
+    title, seeds = panel.published.title, len({run["seed"] for run in panel.runs})
+    mean = f"mean of {seeds} seeds" if seeds > 1 else "1 seed"
+    lines = about(configuration, panel.runs, f"Ours: {title}", panel.runs[0]["task_title"], mean)
+    above.set_title("\n".join(part for line in lines for part in textwrap.wrap(line, TITLE)), linespacing=1.3)
+    data = configuration.title_of(configuration.papers_tasks[panel.settings.task].dataset)
+    text = f"Published: {title}, N = {panel.published.size}, {data}"
+    below.set_title("\n".join(textwrap.wrap(text, TITLE)), linespacing=1.3)
+
+
+def drawn_notes(artifact: Ablation, panels: Sequence[Panel]) -> list[str]:
+    """What is drawn, and what is to be known of the published grids."""
+    chosen = chosen_note(artifact.configuration, [run for panel in panels for run in panel.runs])
+    idle = [(one.metric, *one.naive) for one in panels if one.naive]
+    baselines = [f"{metric.title}: {name}, {number(score, metric.decimals)}" for metric, name, score in idle]
+    text = (
+        f"Above: ours, means over seeds{f', each run at its {chosen}' if chosen else ''}; below: the paper's. Each "
+        "grid has its own colours, green for the better end. n/m div.: n of m seeds diverged and are not in the mean. "
+        "Hatched: no number, because every seed diverged or a finished one has none that is finite."
+    )
+    if baselines:
+        text += f" {NAIVE} no better than the best naive baseline ({'; '.join(baselines)})."
+    grids = [f"{panel.published.title}: {' '.join(panel.published.notes)}" for panel in panels]
+    return [text, " ".join(["Published:", *artifact.published.notes, *grids])]

@@ -1,0 +1,217 @@
+"""A table of costs: time or memory per sample, measured on the machine at hand, beside the published ones.
+
+Another machine's milliseconds say nothing about this one: what is compared is each model's ratio to the baseline, where
+both were measured on the paper's data and at the paper's size.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from hidden_dynamics.artifacts import comparison
+from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
+from hidden_dynamics.artifacts.comparison import Record
+from hidden_dynamics.artifacts.notes import readings_note, scale_notes
+from hidden_dynamics.artifacts.row_verdicts import with_verdicts
+from hidden_dynamics.artifacts.tables import ABSENT, Table, number
+from hidden_dynamics.configuration.reading import expecting
+from hidden_dynamics.configuration.runs import Cell, Run
+from hidden_dynamics.measurements.costs import MEMORIES, TIMES
+from hidden_dynamics.results.departures import data_text, listed, original_of
+
+if TYPE_CHECKING:
+    from hidden_dynamics.artifacts.sources import Sources
+
+Rows = Sequence[Mapping[str, str]]
+QUANTITIES = {"time": TIMES, "memory": MEMORIES}
+NOTES = {
+    "time": "Training: forward, loss, backward, clipping and optimiser step. Evaluation: forward and loss. Ours: of "
+    "each process the median of {rounds} rounds, each of which times every model once, in an order that rotates; a "
+    "ratio is the median of the ratios within a round.",
+    "memory": "Ours: the peak of a training step, and of an evaluation, beyond what was held before, divided by the "
+    "samples in the batch: on a CPU the resident memory of a fresh process for each model, on a GPU what torch "
+    "allocated. MB: 10^6 bytes.",
+}
+
+
+class Settings(SideBySideSettings):
+    published: str
+    quantity: Annotated[Literal["time", "memory"], expecting("time or memory")]
+
+
+class MeasuredCosts(SideBySide):
+    """Costs of models of one size on one task."""
+
+    form = "table"
+    measured = "costs"
+    measured_by = ("task", "size", "models")
+
+    def measured_runs(self) -> list[Run]:
+        """The runs that are measured, as the first seed trains them."""
+        seed = self.configuration.seeds[0]
+        return [run for run in self.cell_runs if run.seed == seed]
+
+    def metrics(self) -> list[str]:
+        return list(self.published.content["quantities"])
+
+    def ratios(self) -> Iterator[tuple[Cell, Cell, str]]:
+        for cell in self.shown():
+            for quantity in self.metrics():
+                if cell.model != self.published.baseline:
+                    yield cell, cell._replace(model=self.published.baseline), quantity
+
+
+class CostTable(MeasuredCosts):
+    Settings = Settings
+
+    @property
+    def runs(self) -> list[Run]:
+        return []  # they are measured, not trained
+
+
+KIND = CostTable
+
+
+def draw(artifact: CostTable, sources: "Sources") -> Table:
+    """One row per model, the paper's first, then the user's own."""
+    costs, quantities = measured_costs(sources), QUANTITIES[artifact.settings.quantity]
+    records = [_record(artifact, costs, cell, quantity) for cell in artifact.cells() for quantity in quantities]
+    records = with_verdicts(artifact, records, sources.verdicts)
+    rows = [
+        _row(artifact, [record for record in records if record["model"] == cell.model]) for cell in artifact.cells()
+    ]
+    lines = [
+        *scale_notes(artifact.configuration),
+        *machine_notes(artifact, costs),
+        readings_note((row["task"], json.loads(row["readings"])) for row in costs),
+        NOTES[artifact.settings.quantity].format(rounds=records[0]["rounds"]),
+        f"Number of processes: {records[0]['processes']}, one after another. Ours is their median, in brackets their "
+        "range; of one process it says nothing of another one. Compared with the paper’s are the ratios to "
+        f"{comparison.baseline_label(artifact)} alone: time and memory are those of this machine and of this program.",
+        *comparison.notes(artifact, records),
+        *artifact.published.notes,
+    ]
+    return Table.of(comparison.title(artifact, records), lines, rows, records, ("published ÷", "verdict"))
+
+
+def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Record:
+    """Our number and the published one, with their ratios to the baseline's; none of what departs from the paper."""
+    baseline = artifact.published.baseline
+    value, ratio = published_ratio(artifact, cell, quantity)
+    departs = comparison.departures_of(
+        artifact, [row for row in costs if row["model"] in (cell.model, baseline)], trained=False
+    )
+    return {
+        "artifact": artifact.name,
+        **cost_of(costs, cell.model, quantity),
+        "extra": cell.model not in artifact.settings.models,
+        "published": value,
+        "published_unit": artifact.published.content["quantities"][quantity]["unit"],
+        "published_ratio": math.nan if departs else ratio,
+        "departures": departs,
+    }
+
+
+def _row(artifact: CostTable, records: Sequence[Record]) -> dict[str | tuple[str, str], str]:
+    first, baseline = records[0], comparison.baseline_label(artifact)
+    cells = {"Model": first["label"], "N": comparison.size_text(first["size"], first["paper_size"])}
+    for record in records:
+        quantity = artifact.published.content["quantities"][record["quantity"]]
+        decimals = artifact.configuration.metrics[record["quantity"]].decimals
+        ratio, low, high = (number(as_number(record[end]), 2) for end in ("ratio", "ratio_low", "ratio_high"))
+        texts = {
+            f"ours, {record['unit']}": significant(as_number(record["value"])),
+            f"ours ÷ {baseline}’s": ratio if low == ABSENT else f"{ratio} ({low} – {high})",
+            f"published, printed as {quantity['unit']}": number(record["published"], decimals),
+            f"published ÷ {baseline}’s": number(record["published_ratio"], 2),
+            **comparison.verdict_texts(record),
+        }
+        cells |= {(quantity["title"], name): text for name, text in texts.items()}
+    return cells
+
+
+# Shared with the table of times to an accuracy
+
+
+def measured_costs(sources: "Sources") -> list[dict[str, str]]:
+    """The costs of an artifact's models, a row for each model and quantity: `summarised` over the processes.
+
+    Raises:
+        UserError: they are of another scale, task or size, or a process has not one row for each model and quantity.
+    """
+    artifact, costs = sources.artifact, sources.costs
+    settings = artifact.settings
+    size = "" if settings.size is None else str(settings.size)
+    sources.check("costs", scale=[artifact.configuration.scale_name], task=[settings.task], paper_size=[size])
+    found = [(row["process"], row["model"], row["quantity"]) for row in costs]
+    needed = [(cell.model, quantity) for cell in artifact.cells() for quantity in (*TIMES, *MEMORIES)]
+    for process in dict.fromkeys(row["process"] for row in costs):
+        for model, quantity in needed:
+            if found.count((process, model, quantity)) != 1:
+                raise sources.wrong("costs", f"process {process} has not one row for {quantity} of {model}")
+    return [summarised([row for row in costs if (row["model"], row["quantity"]) == pair]) for pair in needed]
+
+
+def summarised(rows: Rows) -> dict[str, str]:
+    """A model's rows of one quantity, a process each, in one: the medians of `value` and `ratio`, and their range.
+
+    `ratio_low` and `ratio_high` are empty where all ratios are one; `processes` says how many there were.
+    """
+    values, ratios = ([float(row[column]) for row in rows if row[column]] for column in ("value", "ratio"))
+    low, high = (str(end(ratios)) if len(set(ratios)) > 1 else "" for end in (min, max))
+    ratio = str(median(ratios)) if ratios else ""
+    numbers = {"value": str(median(values)), "ratio": ratio, "ratio_low": low, "ratio_high": high}
+    return {
+        **{name: text for name, text in rows[0].items() if name != "process"},
+        **numbers,
+        "processes": str(len(rows)),
+    }
+
+
+def cost_of(costs: Rows, model: str, quantity: str) -> dict[str, str]:
+    """The row of a model and a quantity."""
+    return next(dict(row) for row in costs if (row["model"], row["quantity"]) == (model, quantity))
+
+
+def as_number(text: str) -> float:
+    """NaN where there is none."""
+    return float(text) if text else math.nan
+
+
+def published_ratio(artifact: MeasuredCosts, cell: Cell, quantity: str) -> tuple[float, float]:
+    """The printed number of a model and its ratio to the baseline's; NaN where the paper has none."""
+    printed = [
+        artifact.number(cell._replace(model=model), quantity) for model in (cell.model, artifact.published.baseline)
+    ]
+    value, baseline = (math.nan if number is None else number.value for number in printed)
+    return value, value / baseline
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """A number of 0 or more with so many significant digits and no exponent, or a dash where there is none."""
+    if math.isnan(value):
+        return ABSENT
+    magnitude = math.floor(math.log10(value)) if value > 0 else 0
+    return f"{value:.{max(digits - 1 - magnitude, 0)}f}"
+
+
+def machine_notes(artifact: MeasuredCosts, costs: Rows) -> list[str]:
+    """The machine and the data that the costs were measured on."""
+    first = costs[0]
+    threads = f"{first['threads']} CPU thread{'s' if first['threads'] != '1' else ''}"
+    machine = first["processor"] if first["device"] == "cpu" else f"{first['device']} ({first['processor']})"
+    data = data_text(artifact.configuration, first)
+    if original_of(artifact.configuration, first):
+        data += ": costs and their ratios depend on the sequences' length"
+    timed: dict[str, dict[str, None]] = {}
+    for row in costs:
+        module, _, name = row["implementation"].rpartition(".")
+        timed.setdefault(module, {})[name] = None
+    names = "; ".join(f"{listed(list(classes))} of {module}" for module, classes in timed.items())
+    return [
+        f"Measured on {machine}, {threads}, torch {first['torch']}, {first['precision']}, {first['date']}.",
+        f"A batch: {first['batch']} sequences of {first['steps']} steps. Data: {data}.",
+        f"Timed: {names}. A ratio is of these implementations, not of what the equations need.",
+    ]

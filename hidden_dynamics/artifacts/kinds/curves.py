@@ -1,0 +1,295 @@
+"""Training curves: a line per model with its band over seeds, or with the lines of two seeds, panel by panel."""
+
+import math
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
+from hidden_dynamics.artifacts.figure_notes import about, figure_notes, subtitle_of
+from hidden_dynamics.artifacts.lines import draw_line, draw_naive, in_sight, lines_text, model_entries, naive_entries
+from hidden_dynamics.artifacts.notes import no_momentum_notes
+from hidden_dynamics.artifacts.sheet import Styles, legend_entry, line_styles, page, plain_numbers, style, write_instead
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.configuration import Configuration, Entry
+from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.schema import Number, Size, Whole
+from hidden_dynamics.results.curves import Curve
+from hidden_dynamics.results.departures import departures
+from hidden_dynamics.results.rows import Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TITLE = 66  # characters in a line of a panel's title
+
+Limits = Annotated[list[Number], Field(min_length=2, max_length=2)]
+
+
+class PanelSettings(Entry):
+    """
+    Attributes:
+        window: points of a triangular moving average; of a curve shorter than ten windows, a tenth of its points.
+        label: of the y axis; by default, the split's loss.
+        note: what is to be known of this panel; it stands below its title.
+    """
+
+    task: str
+    size: Size | None = None
+    split: Literal["train", "validation", "test"]
+    against: Literal["iteration", "epoch"]
+    window: Whole = 1
+    x_scale: Literal["linear", "log"]
+    y_scale: Literal["linear", "log"]
+    y_limits: Limits | None = None
+    x_limits: Limits | None = None
+    label: str | None = None
+    note: str | None = None
+
+    @model_validator(mode="after")
+    def _train_losses_are_of_iterations(self) -> "PanelSettings":
+        if self.split == "train" and self.against != "iteration":
+            raise PydanticCustomError("against", "expected against: iteration, because a train loss is a minibatch's")
+        return self
+
+
+class Settings(ArtifactSettings):
+    models: Models
+    panels: Annotated[list[PanelSettings], Field(min_length=1)]
+
+
+class Curves(Artifact):
+    Settings = Settings
+    summarised = True
+    run_files = ("metrics.csv", "train_loss.npy")
+
+    def shown(self) -> list[Cell]:
+        return [Cell(panel.task, model, panel.size) for panel in self.settings.panels for model in self.settings.models]
+
+    @property
+    def panels(self) -> list[PanelSettings]:
+        """Those of tasks that are not left out."""
+        return [panel for panel in self.settings.panels if panel.task not in self.configuration.left_out]
+
+    def printed(self) -> Iterator[tuple[Cell, str]]:
+        """The final losses that the paper names."""
+        for number in self.published.numbers if self.published else ():
+            for panel in self.settings.panels:
+                if number.task == panel.task:
+                    yield Cell(number.task, number.model, panel.size), number.metric
+
+
+KIND = Curves
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The content of one panel.
+
+    Attributes:
+        runs: rows of the summary.
+        published: the paper's final values by model; none where the runs depart from the paper.
+        naive: the losses of the naive baselines, by name.
+        x_limits, y_limits: the configured ones where the runs are as the paper's; else ones that fit, or None.
+    """
+
+    settings: PanelSettings
+    runs: Sequence[Row]
+    curves: Sequence[Curve]
+    published: Mapping[str, float]
+    naive: Mapping[str, float]
+    x_limits: Sequence[float] | None
+    y_limits: Sequence[float] | None
+
+
+def draw(artifact: Curves, sources: Sources) -> "Figure":
+    """One panel per configured panel, a line per model, one legend."""
+    configuration, panels = artifact.configuration, panels_of(artifact, sources)
+    runs, styles = [run for panel in panels for run in panel.runs], line_styles(configuration, sources.summary)
+    names = list(dict.fromkeys(name for panel in panels for name in panel.naive))
+    marks = [{"color": "white", "marker": "<", "mec": "0.2", "linestyle": "none", "label": "published final value"}]
+    marks = marks if any(panel.published for panel in panels) else []
+    columns = min(len(panels), 2)
+    rows = math.ceil(len(panels) / columns)
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle_of(configuration, runs),
+            width=9.6 if columns == 2 else 6.8,
+            height=3.1 * rows,
+            notes=figure_notes(configuration, runs, drawn_note(configuration, panels), *no_momentum_notes(runs)),
+            handles=[*model_entries(runs, styles), *(legend_entry(**mark) for mark in marks), *naive_entries(names)],
+        )
+        axes = body.subplots(rows, columns, squeeze=False).ravel()
+        for ax, panel in zip(axes, panels, strict=False):
+            draw_panel(ax, panel, styles, names)
+            describe(ax, configuration, panel)
+        for ax in axes[len(panels) :]:
+            ax.set_axis_off()
+        body.align_ylabels(axes)
+    return figure
+
+
+def panels_of(artifact: Curves, sources: Sources) -> list[Panel]:
+    """The content of a figure's panels, in the order of the configuration."""
+    curves = zip(artifact.panels, sources.curves, strict=True)
+    return [panel_of(artifact, settings, sources.summary, own) for settings, own in curves]
+
+
+def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], curves: Sequence[Curve]) -> Panel:
+    size = "" if settings.size is None else str(settings.size)
+    runs = [run for run in summary if (run["task"], run["paper_size"]) == (settings.task, size)]
+    papers = not departures(artifact.configuration, runs)
+    published = published_values(artifact, settings, runs) if papers else {}
+    naive = {name: score for curve in curves for name, score in curve.naive.items()}
+    limits = settings.y_limits if papers else None
+    if limits is None:
+        marks = [*published.values()]
+        limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
+        if limits:
+            marks += in_sight(naive, limits[1])
+            limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
+    return Panel(settings, runs, curves, published, naive, settings.x_limits if papers else None, limits)
+
+
+def published_values(artifact: Curves, settings: PanelSettings, runs: Sequence[Row]) -> dict[str, float]:
+    """The paper's final losses by model."""
+    models = dict.fromkeys(run["model"] for run in runs)
+    metric = f"{settings.split}_loss"
+    printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
+    return {model: number.value for model, number in printed.items() if number is not None}
+
+
+def lines_of(curve: Curve) -> NDArray:
+    """(lines, points): the mean, or the seeds' own values where it has none; of a single point, all around it."""
+    if curve.x.size == 1:
+        around = np.concatenate([curve.mean, curve.low, curve.high, *curve.seeds])
+        return around[np.isfinite(around)][:, None]
+    return curve.mean[None] if curve.learned is None else curve.seeds
+
+
+def robust_limits(
+    curves: Sequence[Curve], marks: Sequence[float], x_scale: str, y_scale: str
+) -> tuple[float, float] | None:
+    """Limits of a y axis that spikes do not flatten.
+
+    They take in what is below Tukey's upper fence, and at least the median of every curve.
+
+    Args:
+        curves: weighed by the width that they take on the x axis.
+        marks: other values that must be seen.
+        x_scale, y_scale: "linear" or "log".
+
+    Returns:
+        (low, high), or None where there is nothing to show.
+    """
+    evenly = [evenly_spaced(curve.x, line, x_scale) for curve in curves for line in lines_of(curve)]
+    if not evenly:
+        return None
+    values = np.concatenate(evenly)
+    lower, upper = np.quantile(values, [0.25, 0.75])
+    inside = values[values <= upper + 1.5 * (upper - lower)]
+    high = max([inside.max(), *(np.median(part) for part in evenly), *marks])
+    seen = np.concatenate([inside, *(line[np.isfinite(line)] for curve in curves for line in lines_of(curve)), marks])
+    if y_scale == "log":
+        low = min(seen[seen > 0], default=1.0)
+        return float(low / 1.3), float(max(high, low) * 1.3)
+    low = seen.min()
+    margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+    return float(max(0.0, low - margin) if low >= 0 else low - margin), float(high + margin)
+
+
+def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
+    """A line at 400 places that are evenly spaced on the axis, those that it has."""
+    start = x[x > 0].min(initial=x[-1])
+    places = np.linspace(x[0], x[-1], 400) if x_scale == "linear" else np.geomspace(start, x[-1], 400)
+    values = np.interp(places, x, line)
+    return values[np.isfinite(values)]
+
+
+def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
+    """Scales, curves, naive baselines, published final values, limits."""
+    ax.set_xscale(panel.settings.x_scale)
+    ax.set_yscale(panel.settings.y_scale)
+    ax.set_xmargin(0.01)
+    for curve in panel.curves:
+        front = 10 + len(styles) - list(styles).index(curve.model)
+        draw_curve(ax, curve, panel, styles[curve.model], front)
+    draw_naive(ax, panel.naive, names)
+    for rank, (model, value) in enumerate(panel.published.items()):
+        shape = {"marker": "<", "ms": max(9 - 3 * rank, 3), "mec": "0.2", "mew": 0.7, "color": styles[model]["color"]}
+        ax.plot([1.015], [value], transform=ax.get_yaxis_transform(), clip_on=False, gid=f"published {model}", **shape)
+    if panel.y_limits:
+        ax.set_ylim(*panel.y_limits)
+    if not panel.curves:
+        write_instead(ax)
+    if panel.x_limits:
+        ax.set_xlim(*panel.x_limits)
+
+
+def describe(ax: "Axes", configuration: Configuration, panel: Panel) -> None:
+    """Labels, numbers of logarithmic axes, and the title: task, size and split, other data, what else to know."""
+    settings = panel.settings
+    if settings.y_scale == "log":
+        plain_numbers(ax.yaxis)
+    if settings.x_scale == "log" and settings.against == "epoch":
+        plain_numbers(ax.xaxis)
+    ax.set_xlabel(settings.against.capitalize())
+    ax.set_ylabel(settings.label or f"{settings.split.capitalize()} loss")
+    lines = about(configuration, panel.runs, f"{panel.runs[0]['task_title']}: {settings.split} loss")
+    wrapped = [part for line in (*lines, settings.note or "") for part in textwrap.wrap(line, TITLE)]
+    ax.set_title("\n".join(wrapped), linespacing=1.3)
+
+
+def draw_curve(ax: "Axes", curve: Curve, panel: Panel, look: Mapping[str, Any], front: int) -> None:
+    """A model's line, its band or its seeds' own lines, and × where a seed diverged."""
+    mean = curve.mean if curve.learned is None else None
+    draw_line(ax, curve.model, look, curve.x, mean, (curve.low, curve.high), curve.seeds, front)
+    ends = divergences(curve, panel)
+    if ends and panel.y_limits:
+        cross = {"color": look["color"], "mew": 2, "gid": f"diverged {curve.model}"}
+        ax.plot(curve.x[ends], np.clip(curve.mean[ends], *panel.y_limits), "x", **cross, zorder=front, clip_on=False)
+
+
+def divergences(curve: Curve, panel: Panel) -> list[int]:
+    """Indices of the points at which a seed of this curve diverged: n falls after them, or the last seed ends there."""
+    runs = [run for run in panel.runs if run["model"] == curve.model]
+    diverged = [int(run["diverged_at"]) for run in runs if run["status"] == "diverged"]
+    ends = np.flatnonzero(np.diff(curve.n) < 0).tolist() if diverged else []
+    if panel.settings.against == "iteration":  # n falls too where a seed finishes before the others
+        ends = [i for i in ends if any(curve.x[i] <= end <= curve.x[i + 1] for end in diverged)]
+    return ends + [curve.n.size - 1] * (len(diverged) == len(runs))
+
+
+def drawn_note(configuration: Configuration, panels: Sequence[Panel]) -> str:
+    """What lines and marks are, of which models some seeds learned, and how lines are smoothed."""
+    runs = [run for panel in panels for run in panel.runs]
+    text = lines_text(configuration, runs, {len({run["seed"] for run in runs})})
+    if any(run["status"] == "diverged" for run in runs):
+        text += "; ×: a seed diverged here and the others, if any, go on"
+    titles = {run["model"]: run["label"] for run in runs}
+    learned = [
+        f"{titles[curve.model]}, {panel.runs[0]['task_title']}: {curve.learned} of {len(curve.seeds)}"
+        for panel in panels
+        for curve in panel.curves
+        if curve.learned is not None
+    ]
+    if learned:
+        text += f"; thin lines without a mean: some seeds learned ({'; '.join(dict.fromkeys(learned))})"
+    windows = {
+        f"{panel.settings.task} {panel.settings.split}": max((curve.window for curve in panel.curves), default=1)
+        for panel in panels
+    }
+    smoothed = ", ".join(f"{window} ({name})" for name, window in windows.items() if window > 1)
+    return (
+        f"{text}; dashed: naive baselines on the same data. Lines are cut where they leave an axis; one of a seed with "
+        "fewer iterations ends before the others; a model that was evaluated once is a point, and its band a bar. "
+        f"Smoothing: {f'triangular moving average, points: {smoothed}' if smoothed else 'none'}."
+    )

@@ -1,0 +1,249 @@
+"""A table of hyperparameters: the configured values of a scale, with the published ones beside those that differ."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
+from hidden_dynamics.artifacts.notes import readings_note, scale_notes, title_of
+from hidden_dynamics.artifacts.tables import ABSENT, Table
+from hidden_dynamics.configuration import known
+from hidden_dynamics.configuration.runs import Cell, Run, resolve
+from hidden_dynamics.configuration.schema import Names
+from hidden_dynamics.papers.published import load_tasks, published_task
+
+if TYPE_CHECKING:
+    from hidden_dynamics.artifacts.sources import Sources
+
+COLUMNS = {
+    "mu": "μ",
+    "s": "s",
+    "beta": "β",
+    "restart": "F",
+    "K": "K",
+    "initialisation": "Initialisation",
+    "forget_bias": "Forget bias",
+    "optimiser": "Optimiser",
+    "learning_rate": "Learning rate",
+    "alpha": "α",
+    "dropout": "Dropout",
+    "penalty": "λ",
+    "augmented": "Augmented dimensions",
+    "attention": "Attention",
+    "orthogonal_optimiser": "Orthogonal optimiser",
+    "orthogonal_learning_rate": "Orthogonal learning rate",
+    "clip_norm": "Clip norm",
+    "batch_size": "Batch size",
+    "epochs": "Epochs",
+    "iterations_per_epoch": "Iterations per epoch",
+}
+# What few tasks have stands below the table: columns would make it too wide. A mapping has a value for each entry.
+DETAILS = (
+    *("embedding_size", "layers", "dropouts", "bptt", "activation_regularisation", "temporal_regularisation"),
+    *("weight_decay", "rates", "delta", "prep", "mixing", "recognition_size", "recognition_layers"),
+    *("generative_layers", "units", "gru_units", "samples", "solver", "averaging", "evaluation_batch_sizes"),
+)
+OPTIMISERS = {"name": "optimiser", "lr": "learning_rate", "alpha": "alpha", "weight_decay": "weight_decay"}
+
+
+class Settings(ArtifactSettings):
+    """`tasks`: those shown; null: all that the models are trained on."""
+
+    published: str
+    models: Models
+    tasks: Names | None = None
+
+
+class HyperparameterTable(Artifact):
+    Settings = Settings
+    form = "table"
+    origin = "The numbers are the configuration's (config/tasks.yaml, config/models.yaml, the scale)."
+
+    def shown(self) -> list[Cell]:
+        return []
+
+    def check(self, where: str) -> None:
+        for model in self.settings.models:
+            known(model, self.configuration.models, "model", where)
+        for task in self.settings.tasks or ():
+            known(task, self.configuration.tasks, "task", where)
+
+
+KIND = HyperparameterTable
+
+
+@dataclass(frozen=True)
+class Row:
+    """A run's values by name: as configured, as published, and as the authors' scripts have them.
+
+    Names are dataset, size, "data.<key>", and those of `COLUMNS` and `DETAILS`, "rates.factor" where one is a mapping.
+
+    Attributes:
+        printed: whether the paper's table has it.
+    """
+
+    run: Run
+    printed: bool
+    ours: Mapping[str, Any]
+    published: Mapping[str, Any]
+    released: Mapping[str, Any]
+
+    @property
+    def differing(self) -> list[str]:
+        """The names of what is not as published."""
+        return [name for name in {**self.ours, **self.published} if _differ(name, self.ours, self.published)]
+
+    def text(self, name: str, title: Callable[[Any], Any] = lambda value: value) -> str:
+        """Our value, and in brackets what is another one.
+
+        Args:
+            title: gives the value as it is shown.
+        """
+        others = {"published": self.published, "released": self.released}
+        marks = [
+            f"{of} {_text(title(stated[name]))}" for of, stated in others.items() if _differ(name, self.ours, stated)
+        ]
+        own = _text(title(self.ours[name])) if name in self.ours else ABSENT
+        return f"{own} ({'; '.join(marks)})" if marks else own
+
+
+def _differ(name: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
+    """Whether they state another value than ours."""
+    one, other = (str(of.get(name, ABSENT)).lower() for of in (ours, theirs))
+    return name in theirs and one != other and ours.get(name, ABSENT) != theirs[name]
+
+
+def draw(artifact: HyperparameterTable, sources: "Sources") -> Table:
+    """The configured hyperparameters of the artifact's models, a row per task and size, beside the published ones."""
+    configuration, published = artifact.configuration, artifact.published
+    rows = [_row_of(artifact, cell) for cell in _configured(artifact)]
+    count = sum(len(row.differing) for row in rows)
+    notes = [
+        *scale_notes(configuration),
+        f"Seeds: {', '.join(map(str, configuration.seeds))}. Device: {configuration.settings.device}. "
+        f"Precision: {configuration.settings.precision}. This table is made from the configuration, not from runs.",
+        *_details(artifact, rows),
+        readings_note((configuration.tasks[row.run.task].title, row.run.spec["readings"]) for row in rows),
+        f"{count} values differ from the published ones, which stand beside them, as do those of the authors' scripts "
+        "(“released”) where ours are other ones. A value with nothing beside it is as published, or the paper does not "
+        "state it.",
+        *(f"{COLUMNS[name]} = {_text(value)} by definition of the cell." for name, value in _by_definition(artifact)),
+        *published.notes,
+    ]
+    departs = ", which departs from the paper's settings" if count else ""
+    records = [_record(artifact, row) for row in rows]
+    used = dict.fromkeys(key for record in records for key, value in record.items() if value is not None)
+    return Table.of(
+        title_of(artifact) + departs,
+        notes,
+        [_texts(artifact, row) for row in rows],
+        [{key: record.get(key) for key in used} for record in records],
+        optional=("",),
+    )
+
+
+def _configured(artifact: HyperparameterTable) -> list[Cell]:
+    """The paper's models on their tasks; grids and runs repeated for their gradients are not the paper's."""
+    return [
+        Cell(name, model, size)
+        for model in artifact.settings.models
+        for name, task in artifact.configuration.tasks.items()
+        if name in (artifact.settings.tasks or artifact.configuration.tasks)
+        if model in task.models and task.models[model].grid is None and task.training.record_gradients is None
+        for size in task.models[model].run_sizes
+    ]
+
+
+def _row_of(artifact: HyperparameterTable, cell: Cell) -> Row:
+    """The configured values of a run beside those of the table's row, the text about the task, and the scripts."""
+    published, task = artifact.published, published_task(artifact.configuration, cell.task)
+    run = resolve(artifact.configuration, *cell, artifact.configuration.seeds[0])
+    row, text = published.row(run.model, run.paper_size, task), load_tasks(artifact.paper).get(task, {})
+    printed = row or {"settings": {}}
+    stated = dict(_by_definition(artifact)) | _settings(run.spec), text.get("settings", {}) | printed["settings"]
+    ours, theirs, scripts = (_flat(of) for of in (*stated, printed.get("released", {})))
+    ours |= {"dataset": run.spec["dataset"], **{f"data.{key}": value for key, value in run.spec["data"].items()}}
+    theirs |= {"dataset": text["dataset"]} if "dataset" in text else {}
+    if ours["dataset"] == theirs.get("dataset"):
+        theirs |= {name: value for key, value in text.get("data", {}).items() if (name := f"data.{key}") in ours}
+    if run.paper_size is not None:
+        ours["size"] = run.spec["hyperparameters"].get("hidden_size", run.paper_size)
+        if not any("hidden_size" in of.get("released", {}) for of in published.rows):  # else no size is published
+            theirs["size"] = run.paper_size
+    scripts |= {"size": scripts["hidden_size"]} if "hidden_size" in scripts else {}
+    shown = [name for name in {**ours, **scripts} if name.partition(".")[0] in ("dataset", "size", "data", *DETAILS)]
+    shown += [name for name in COLUMNS if any(name in of for of in (ours, theirs, scripts))]
+    return Row(
+        run, row is not None, *({name: of[name] for name in shown if name in of} for of in (ours, theirs, scripts))
+    )
+
+
+def _by_definition(artifact: HyperparameterTable) -> list[tuple[str, Any]]:
+    """The values that the model itself fixes, so that the configuration does not name them."""
+    return list(artifact.published.content.get("by_definition", {}).items())
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Mappings written out: {"dropouts": {"input": 0.4}} becomes {"dropouts.input": 0.4}."""
+    flat = {}
+    for name, value in settings.items():
+        flat |= {f"{name}.{key}": v for key, v in value.items()} if isinstance(value, Mapping) else {name: value}
+    return flat
+
+
+def _settings(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's specification under the names of the published tables."""
+    training = {key: value for key, value in spec["training"].items() if key != "optimisers"}
+    settings = {**spec["task_settings"], **spec["hyperparameters"], **training}
+    for optimiser, prefix in (("main", ""), ("orthogonal", "orthogonal_")):
+        entry = spec["training"]["optimisers"].get(optimiser, {})
+        settings |= {f"{prefix}{OPTIMISERS[key]}": value for key, value in entry.items() if key in OPTIMISERS}
+    if isinstance(settings.get("mixing"), str):  # of ACE-Latent-ODE, the way in which attention mixes: a reading
+        del settings["mixing"]
+    if isinstance(settings.get("penalty"), Mapping):
+        settings["penalty"] = settings["penalty"]["weight"]
+    settings.setdefault("iterations_per_epoch", "one pass")
+    return settings
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    if isinstance(value, float):
+        return np.format_float_positional(value, precision=4, fractional=False, trim="0")
+    return "none" if value is None else str(value)
+
+
+def _texts(artifact: HyperparameterTable, row: Row) -> dict[str, str]:
+    """The cells as text; a row that the paper's table does not have says so."""
+    configuration, absent = artifact.configuration, "" if row.printed else f" (not in {artifact.published.place})"
+    data = [f"{name.removeprefix('data.')} {row.text(name)}" for name in row.ours if name.startswith("data.")]
+    return {
+        "Task": configuration.tasks[row.run.task].title + absent,
+        "Model": configuration.models[row.run.model].label,
+        "Data": ": ".join(filter(None, (row.text("dataset", configuration.title_of), ", ".join(data)))),
+        "N": row.text("size"),
+        **{title: row.text(name) for name, title in COLUMNS.items()},
+    }
+
+
+def _details(artifact: HyperparameterTable, rows: Sequence[Row]) -> list[str]:
+    """For instance "PTB, LSTM: embedding size 32 (published 400); dropouts, input 0.4", once for all models alike."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        names = [name for name in {**row.ours, **row.released} if name.partition(".")[0] in DETAILS]
+        text = "; ".join(f"{name.replace('_', ' ').replace('.', ', ')} {row.text(name)}" for name in names)
+        title = artifact.configuration.tasks[row.run.task].title
+        found.setdefault((title, text), []).append(artifact.configuration.models[row.run.model].label)
+    return [f"{title}, {', '.join(dict.fromkeys(of))}: {text}." for (title, text), of in found.items() if text]
+
+
+def _record(artifact: HyperparameterTable, row: Row) -> dict[str, Any]:
+    about = {"artifact": artifact.name, "scale": artifact.configuration.scale_name, "task": row.run.task}
+    about |= {"model": row.run.model, "differs": " ".join(row.differing)}
+    for name in dict.fromkeys([*row.ours, *row.published, *row.released]):
+        about |= {name: row.ours.get(name), f"published_{name}": row.published.get(name)}
+        about[f"released_{name}"] = row.released.get(name)
+    return about

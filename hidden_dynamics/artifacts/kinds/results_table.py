@@ -1,0 +1,392 @@
+"""A table of results: our numbers over seeds beside the published ones, and below them what no model scores: naive
+baselines and, where it is known, the best possible predictor. These are not ranked, held to anything or judged."""
+
+import json
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from hidden_dynamics.artifacts import comparison
+from hidden_dynamics.artifacts.base import Rows, RowsSettings
+from hidden_dynamics.artifacts.comparison import Record
+from hidden_dynamics.artifacts.notes import divergence_notes, effects_taken, reported_note, runs_notes, scale_notes
+from hidden_dynamics.artifacts.tables import ABSENT, Table, number
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.schema import Metric, Names
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.papers.published import load_tasks, published_task, with_originals
+from hidden_dynamics.results.departures import listed, original_of
+from hidden_dynamics.results.naive import BY_CHANCE, by_seed, in_two_clusters, margin_of
+
+if TYPE_CHECKING:
+    from hidden_dynamics.artifacts.sources import Sources
+
+Runs = Sequence[Mapping[str, str]]
+LIMIT = "Limit (optimal predictor)"
+BEST_OF_ALL = "best of all epochs"
+OPTIONAL = ("published parameters", "difference", "verdict", "rank")
+NOTES = (  # of every table
+    "Runs that diverged, and those whose number is not finite, are counted, and are not in the mean. “k of n "
+    f"learned”: k of the runs beat the best naive baseline by more than {100 * BY_CHANCE:g} %, whose median it is, "
+    f"and the others are far behind. “{BEST_OF_ALL}”: these runs chose their evaluation by the number that is shown,"
+    " on the test set, as the released code does; such numbers are higher than those of an epoch that was chosen "
+    "without them.",
+    "Published numbers marked [..] are not the paper's own runs: it quotes them from the literature, named below. "
+    "Those marked “quoted” are, surely or very probably, another paper's, although it does not say so; no verdict "
+    "is given on their values. Compared is the paper's own number, or else the best that it quotes. A section marks"
+    " a number that the paper’s table does not have. Published parameters are those at the paper’s N.",
+    "Rank: among this table’s rows that ran and have a published number, where none of them departs from the paper;"
+    " in brackets the published rank. A row of which runs failed, or beat no naive baseline, is behind those of "
+    "which fewer did.",
+    "Naive: answers that need no network, on the data of the same seeds; a constant is the best one of the "
+    f"evaluated set, so that no constant scores better. {LIMIT}: what one who knows the process that generated the "
+    "data scores; on one test set a model may score better, by chance.",
+)
+
+
+class Settings(RowsSettings):
+    """
+    Attributes:
+        metrics: those that are shown; null: all of the published table.
+        extras: whether models of the user's own on the same tasks and sizes are shown, too.
+    """
+
+    published: str
+    metrics: Names | None = None
+    extras: bool = True
+
+
+class ResultsTable(Rows):
+    Settings = Settings
+    form = "table"
+    summarised = True
+
+    @property
+    def with_extras(self) -> bool:
+        return self.settings.extras
+
+    def metrics(self) -> list[str]:
+        return self.settings.metrics or list(self.published.content["metrics"])
+
+    def metrics_on(self, task: str) -> list[str]:
+        own = self.published.metrics_on(published_task(self.configuration, task))
+        return [metric for metric in own if metric in self.metrics()]
+
+    def printed(self) -> Iterator[tuple[Cell, str]]:
+        for cell in self.shown():
+            for metric in self.metrics_on(cell.task):
+                yield cell, metric
+
+    def pairs(self) -> Iterator[tuple[Cell, Cell, str]]:
+        for cell, metric in self.printed():
+            baseline = cell._replace(model=self.published.baseline)
+            if cell != baseline and None not in (self.number(cell, metric), self.number(baseline, metric)):
+                yield cell, baseline, metric
+
+    def rankings(self) -> Iterator[tuple[str, str, Mapping[Cell, float]]]:
+        for task in self.settings.tasks:
+            for metric in self.metrics_on(task):
+                cells = [cell for cell in self.shown() if cell.task == task]
+                numbers = {cell: self.number(cell, metric) for cell in cells}
+                yield task, metric, {cell: number.value for cell, number in numbers.items() if number}
+
+
+KIND = ResultsTable
+
+
+def draw(artifact: ResultsTable, sources: "Sources") -> Table:
+    """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit.
+
+    Raises:
+        UserError: tasks have the same title.
+    """
+    summary = sources.summary
+    records = _ranked(artifact, comparison.compared(artifact, _records(artifact, summary), sources.verdicts))
+    others = _others(artifact, summary)
+    rows, notes = _rows(artifact, records, others), _notes(artifact, summary, records)
+    return Table.of(comparison.title(artifact, records), notes, rows, records + others, OPTIONAL)
+
+
+# As data
+
+
+def _records(artifact: ResultsTable, summary: Runs) -> list[Record]:
+    """A record for each shown cell and metric: our numbers over seeds, and the published ones."""
+    found: dict[Cell, list[Mapping[str, str]]] = {}
+    for row in summary:
+        found.setdefault(Cell(row["task"], row["model"], comparison.size_of(row["paper_size"])), []).append(row)
+    shown = dict.fromkeys(artifact.shown())
+    return [
+        {
+            "artifact": artifact.name,
+            "scale": artifact.configuration.scale_name,
+            **cell._asdict(),
+            "label": runs[0]["label"] if runs else artifact.configuration.models[cell.model].label,
+            "extra": cell not in shown,
+            "paper_size": cell.size,
+            "metric": metric,
+            **_ours(runs, metric, artifact.configuration.metrics[metric]),
+            **_theirs(artifact, cell, metric),
+            **_data(artifact, runs),
+        }
+        for cell in dict.fromkeys([*shown, *found])
+        for runs in [found.get(cell, [])]
+        for metric in artifact.metrics_on(cell.task)
+    ]
+
+
+def _ours(runs: Runs, metric: str, about: Metric) -> Record:
+    """Over seeds the mean and deviation, or the median of those that have learned something, where the others are a
+    cluster apart."""
+    finished = [row for row in runs if row["status"] == "finished"]
+    measured = [json.loads(row["measured"])[metric] * about.factor if row["metric"] else math.inf for row in finished]
+    values = [value for value in measured if math.isfinite(value)]
+    margins = [margin_of(row, metric, about.sign) for row in finished]
+    learned = [value for value, ahead in zip(measured, margins, strict=True) if ahead is not None and ahead > BY_CHANCE]
+    mixed = in_two_clusters(margins)
+    return {
+        "size": comparison.size_of(runs[0]["size"]) if runs else None,
+        "parameters": runs[0]["parameters"] if runs else None,
+        "runs": len(runs),
+        "diverged": len(runs) - len(finished),
+        "not_finite": len(measured) - len(values),
+        "learned": None if None in margins else len(learned),
+        **comparison.over_seeds(values),
+        **({"mean": math.nan, "std": math.nan} if mixed else {}),
+        "median": statistics.median(learned) if mixed else None,
+        "chosen_by": " ".join(sorted({row["metric"] for row in finished} - {""})),
+        "seeds": " ".join(sorted({row["seed"] for row in runs}, key=int)),
+        **{name: " | ".join(sorted({row[name] for row in runs})) for name in ("readings", "device", "precision")},
+    }
+
+
+def _theirs(artifact: ResultsTable, cell: Cell, metric: str) -> Record:
+    task = published_task(artifact.configuration, cell.task)
+    row = artifact.published.row(cell.model, cell.size) or {}
+    numbers = artifact.published.all_of(task, cell.model, cell.size, metric)
+    own = next((each for each in numbers if not each.references), None)
+    parameters, decimals = row.get("parameters"), artifact.configuration.metrics[metric].decimals
+    quoted = [f"{each.value:.{decimals}f} {list(each.references)}" for each in numbers if each.references]
+    return {
+        "published_task": task,
+        "published_parameters": parameters.get(task) if isinstance(parameters, dict) else parameters,
+        "published_mean": own and own.value,
+        "published_std": own and own.std,
+        "published_quoted": own and own.copied_from or None,
+        "published_literature": "; ".join(quoted),
+        "published_only_in": row.get("only_in", ""),
+    }
+
+
+def _data(artifact: ResultsTable, runs: Runs) -> Record:
+    """The runs' data, what they stand in for, and all in which the runs depart from the paper."""
+    first = next(iter(with_originals(artifact.configuration, artifact.paper, runs[:1])), {})
+    return {
+        "dataset": first.get("dataset"),
+        "dataset_title": first.get("dataset_title"),
+        "stand_in_for": first.get("stand_in_for") or None,
+        "departures": comparison.departures_of(artifact, runs),
+    }
+
+
+def _ranked(artifact: ResultsTable, records: Sequence[Record]) -> list[Record]:
+    """Records with their rank and the published one among the paper's rows that ran and have a published number.
+
+    Ours are ranked by their means, behind those of which fewer runs failed or beat no naive baseline (worst-rank
+    scores: Lachin, Controlled Clinical Trials 20, 1999); a model of which no run has a number is last. There is none
+    where one departs from the paper.
+    """
+
+    def is_ranked(record: Record) -> bool:
+        return bool(record["runs"]) and not record["extra"] and not math.isnan(comparison.standing(artifact, record))
+
+    found = []
+    for record in records:
+        peers = [peer for peer in comparison.peers_of(artifact, records, record) if is_ranked(peer)]
+        about = {"rank": None, "published_rank": None, "ranked": None}
+        if is_ranked(record) and not any(peer["departures"] for peer in peers):
+            sign = artifact.configuration.metrics[record["metric"]].sign
+            own, ours = _score(record, sign), [_score(peer, sign) for peer in peers]
+            theirs = [sign * comparison.standing(artifact, peer) for peer in peers]
+            about["rank"] = 1 + sum(score > own for score in ours)
+            about["published_rank"] = 1 + sum(score > sign * comparison.standing(artifact, record) for score in theirs)
+            about["ranked"] = len(peers)
+        found.append(record | about)
+    return found
+
+
+def _score(record: Record, sign: int) -> tuple[float, float]:
+    """The larger, the better: fewer runs without a number first, then the mean; differences that are rounding are
+    none."""
+    if not record["n"]:
+        return -math.inf, 0.0
+    nothing = 0 if record["learned"] is None else record["n"] - record["learned"]
+    middle = record["mean"] if record["median"] is None else record["median"]
+    return -(record["diverged"] + record["not_finite"] + nothing), sign * round(middle, 9)
+
+
+def _others(artifact: ResultsTable, summary: Runs) -> list[Record]:
+    """A record for each task, metric and naive baseline that runs recorded, and for the best possible predictor; mean
+    and deviation are over their seeds."""
+    found = []
+    for task in artifact.settings.tasks:
+        runs = [row for row in summary if row["task"] == task]
+        limits = {row["seed"]: json.loads(row["limits"]) for row in runs if row["limits"]}
+        for metric in artifact.metrics_on(task):
+            factor = artifact.configuration.metrics[metric].factor
+            scores = {f"Naive: {name}": of for name, of in by_seed(runs, metric, factor).items()}
+            scores |= {LIMIT: [limit[metric] * factor for limit in limits.values()]} if limits else {}
+            for label, of in scores.items():
+                about = {"artifact": artifact.name, "scale": artifact.configuration.scale_name, "task": task}
+                about |= {"model": "limit" if label == LIMIT else "naive", "label": label, "metric": metric}
+                found.append(about | {"runs": len(of), **comparison.over_seeds(of)})
+    return sorted(found, key=lambda record: record["model"] == "limit")
+
+
+# As text
+
+
+def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Record]) -> list[dict]:
+    """A row for each model and size and each of `others`; a group of columns for each task and metric."""
+    headings = _headings(artifact, records)
+    groups: dict[tuple, list[Record]] = {}
+    for record in records:
+        name = artifact.row_name(Cell(record["task"], record["model"], record["paper_size"]))
+        groups.setdefault(name, []).append(record)
+    rows = []
+    for (_, size), group in groups.items():
+        run_as = _joined(group, "size")
+        parameters = _joined(group, "published_parameters")
+        at = f" (N = {size})" if parameters != ABSENT and run_as not in (str(size), ABSENT) else ""
+        row = {
+            "Model": group[0]["label"],
+            "N": comparison.size_text(run_as, size),
+            "Parameters": _joined(group, "parameters", ","),
+        }
+        row["Published parameters"] = parameters + at
+        for record in group:
+            texts = _texts(artifact, record)
+            row |= {(headings[record["task"], record["metric"]], name): text for name, text in texts.items()}
+        rows.append(row)
+    for label in dict.fromkeys(record["label"] for record in others):
+        row = {"Model": label}
+        for record in (record for record in others if record["label"] == label):
+            decimals, heading = _decimals(artifact, record), headings[record["task"], record["metric"]]
+            same = not record["std"] > 0  # of all seeds
+            row[heading, "ours"] = (
+                number(record["mean"], decimals) if same else comparison.ours_text(record, {}, decimals)
+            )
+        rows.append(row)
+    places = ["Model", "N", "Parameters", "Published parameters", *headings.values()]
+    columns = sorted({column: None for row in rows for column in row}, key=lambda column: places.index(_group(column)))
+    return [{column: rows[0].get(column, ABSENT) for column in columns}, *rows[1:]]
+
+
+def _group(column: str | tuple[str, str]) -> str:
+    return column if isinstance(column, str) else column[0]
+
+
+def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[str, str], str]:
+    """By task and metric; the data really used come first."""
+    configuration, several = artifact.configuration, len(artifact.metrics()) > 1
+    headings = {}
+    for task in artifact.settings.tasks:
+        text = configuration.tasks[task].title
+        data = [record for record in records if record["task"] == task and record["dataset_title"]]
+        if data and (original := original_of(configuration, data[0])):
+            text = f"{data[0]['dataset_title']} in place of {original} (task {text})"
+        for metric in artifact.metrics_on(task):
+            headings[task, metric] = f"{text}: {artifact.heading(metric)}" if several else text
+    if len(set(headings.values())) < len(headings):
+        tasks = artifact.settings.tasks
+        text = f"config/tasks.yaml: {', '.join(tasks)}: one table shows them; give them titles that differ."
+        raise UserError(text, "config/tasks.yaml", f"{tasks[-1]}.title")
+    return headings
+
+
+def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
+    """A row's cells in one group of columns."""
+    decimals = _decimals(artifact, record)
+    failed = {"diverged": record["diverged"], "not finite": record["not_finite"]}
+    marks = [BEST_OF_ALL] if _best_of_all(artifact, record) else []
+    quoted = "quoted" if record["published_quoted"] else ""
+    about = "; ".join(filter(None, (quoted, record["published_literature"], record["published_only_in"])))
+    published = comparison.value_text(record["published_mean"], record["published_std"], decimals)
+    if record["published_mean"] is None:
+        published, about = record["published_literature"] or ABSENT, ""
+    rank = f"{record['rank']} ({record['published_rank']}) of {record['ranked']}" if record["rank"] else ABSENT
+    return {
+        "ours": comparison.ours_text(record, failed, decimals, *marks),
+        "published": f"{published} ({about})" if about else published,
+        **comparison.gap_texts(artifact, record, decimals),
+        "rank (published)": rank,
+    }
+
+
+def _joined(records: Sequence[Record], column: str, form: str = "") -> str:
+    """The value that all tasks share, or that of each in their order, "1.27M / 1.42M"; a dash where there is none."""
+    values = {record["task"]: record[column] for record in records}.values()
+    texts = [ABSENT if value is None else format(int(value) if form else value, form) for value in values]
+    given = dict.fromkeys(text for text in texts if text != ABSENT)
+    return " / ".join(given if column == "size" or len(given) == 1 else texts) if given else ABSENT
+
+
+def _decimals(artifact: ResultsTable, record: Record) -> int:
+    return artifact.configuration.metrics[record["metric"]].decimals
+
+
+def _best_of_all(artifact: ResultsTable, record: Record) -> bool:
+    """True of runs that chose their evaluation by the number that is shown, where the paper's chose by another."""
+    return bool(artifact.published.choosing) and record["metric"] in record["chosen_by"].split()
+
+
+# Notes
+
+
+def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record]) -> list[str]:
+    configuration, published = artifact.configuration, artifact.published
+    models, tasks = configuration.models, load_tasks(artifact.paper)
+    data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
+    shown = dict.fromkeys(record["model"] for record in records if record["model"] in models)
+    choices = [f"{models[name].label}: {models[name].note}." for name in shown if models[name].note]
+    theirs = dict.fromkeys(record["published_task"] for record in records)
+    references = [f"[{key}] {text}" for key, text in published.content.get("references", {}).items()]
+    return [
+        *scale_notes(configuration),
+        f"Data: {'; '.join(data)}.",
+        *runs_notes(summary),
+        *_splits(configuration, summary),
+        reported_note(summary),
+        *divergence_notes(summary),
+        comparison.gap_note(artifact, "" if published.across_sizes else " of the same size"),
+        *NOTES,
+        *([f"Literature: {'; '.join(references)}."] if references else []),
+        *comparison.notes(artifact, records),
+        *([f"Ours, where the paper leaves a model open. {' '.join(choices)}"] if choices else []),
+        *published.notes,
+        *(note for task in theirs for note in tasks.get(task, {}).get("notes", ())),
+    ]
+
+
+def _splits(configuration: Configuration, summary: Runs) -> list[str]:
+    """For each task whose runs recorded their split: the sizes, and whether seeds share their data."""
+    found = []
+    for task in dict.fromkeys(row["task"] for row in summary if row["split"]):
+        runs = [row for row in summary if row["task"] == task and row["split"]]
+        splits = [json.loads(row["split"]) for row in runs]
+        sizes = {part: sorted({split[part] for split in splits if part in split}) for part in splits[0]}
+        texts = {
+            part: " to ".join(f"{size:,}" for size in dict.fromkeys((of[0], of[-1]))) for part, of in sizes.items()
+        }
+        does = {"train": "trains", "validation": "validates", "test": "tests"}
+        text = listed([f"{does[part]} on {texts[part]}" for part in does if part in texts])
+        text = f"{runs[0]['task_title']}: every seed {text} of {texts['series']} series"
+        overlap = (
+            "drawn for each seed from the same data. So ± is over overlapping data, and the tests of claims are "
+            "corrected for it."
+        )
+        is_drawn = any(effect.resampled for effect in effects_taken(configuration, runs))
+        found.append(f"{text}, {overlap if is_drawn else 'the same.'}")
+    return found

@@ -1,0 +1,156 @@
+"""A table of the time that each model trains until it reaches an accuracy, beside the published times.
+
+By the runs' own clocks, which are what is held to the published times; and because those are noisy where runs were made
+side by side, also by the epochs that it took times the time per sample that was measured with all models interleaved.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from hidden_dynamics.artifacts import comparison
+from hidden_dynamics.artifacts.base import SideBySideSettings
+from hidden_dynamics.artifacts.comparison import Record
+from hidden_dynamics.artifacts.kinds import cost_table
+from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts, significant
+from hidden_dynamics.artifacts.notes import runs_notes, scale_notes
+from hidden_dynamics.artifacts.row_verdicts import with_verdicts
+from hidden_dynamics.artifacts.tables import Table, number
+from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.schema import Number
+from hidden_dynamics.results.run_files import RunFiles
+
+if TYPE_CHECKING:
+    from hidden_dynamics.artifacts.sources import Sources
+
+QUANTITY = "time_to_accuracy"
+COUNTED = ("epochs", "clock_minutes", "computed_minutes")  # ours in three ways
+NOTE = (
+    "Ours: from the start of the training to the first evaluation with a {metric} of {target} or more, without the "
+    "evaluations; the mean over the seeds that reached it, which is too low where others did not. Own clocks are those "
+    "of the runs, which other runs on the machine slow down; so beside them stands the number of epochs times the "
+    "samples of an epoch times the training time per sample, measured with all models interleaved, where the runs were "
+    "trained on the device of that measurement. Compared with the published times are the ratios of the own clocks to "
+    "{baseline}’s alone, because the minutes are those of this machine."
+)
+
+
+class Settings(SideBySideSettings):
+    published: str
+    metric: str
+    target: Number
+
+
+class TimeToAccuracyTable(MeasuredCosts):
+    Settings = Settings
+    summarised = True
+    run_files = ("metrics.csv", "clock.csv")
+
+    def chosen_metrics(self) -> list[str]:
+        return [self.settings.metric]
+
+    def departures(self) -> list[str]:
+        own, theirs, texts = self.settings, self.published.content, []
+        if own.metric != theirs["metric"]:
+            texts.append(f"{_words(own.metric)}, not {_words(theirs['metric'])}")
+        if own.target != theirs["target"]:
+            texts.append(f"a target of {percent(own.target)}, not {percent(theirs['target'])}")
+        return texts
+
+
+KIND = TimeToAccuracyTable
+
+
+def percent(fraction: float) -> str:
+    """As exactly as the paper prints accuracies, without zeros at the end."""
+    return f"{fraction * 100:.2f}".rstrip("0").rstrip(".") + " %"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def draw(artifact: TimeToAccuracyTable, sources: "Sources") -> Table:
+    """One row per model, the paper's first, then the user's own."""
+    costs, settings, summary = cost_table.measured_costs(sources), artifact.settings, sources.summary
+    records = [_record(artifact, sources, costs, cell) for cell in artifact.cells()]
+    baseline = next(record for record in records if record["model"] == artifact.published.baseline)
+    records = [record | {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED} for record in records]
+    records = with_verdicts(artifact, records, sources.verdicts)
+    metric, target = _words(settings.metric), percent(settings.target)
+    machine, *others = cost_table.machine_notes(artifact, costs)
+    lines = [
+        *scale_notes(artifact.configuration),
+        f"Time per sample: {machine[0].lower()}{machine[1:]}",
+        *others,
+        *runs_notes(summary),
+        NOTE.format(metric=metric, target=target, baseline=baseline["label"]),
+        *comparison.notes(artifact, records),
+        *artifact.published.notes,
+    ]
+    rows = [_row(artifact, record) for record in records]
+    return Table.of(
+        comparison.title(artifact, records, f": {target} {metric}"), lines, rows, records, ("published ÷", "verdict")
+    )
+
+
+def _record(
+    artifact: TimeToAccuracyTable, sources: "Sources", costs: Sequence[Mapping[str, str]], cell: Cell
+) -> Record:
+    """Our times by both ways of counting, and the published ones."""
+    settings, models = artifact.settings, (cell.model, artifact.published.baseline)
+    runs = [row for row in sources.summary if row["model"] == cell.model]
+    cost = cost_table.cost_of(costs, cell.model, "training_time")
+    minutes, ratio = cost_table.published_ratio(artifact, cell, QUANTITY)
+    of_runs = comparison.departures_of(artifact, [row for row in (*costs, *sources.summary) if row["model"] in models])
+    departs = "; ".join(filter(None, (of_runs, *artifact.departures()))) or None
+    ways = [RunFiles(sources.root / run["directory"]).progress(settings.metric, settings.target) for run in runs]
+    reached = [way for way in ways if way.epochs is not None]
+    epochs = fmean(way.epochs for way in reached) if reached else math.nan
+    same_device = {run["device"] for run in runs} == {cost["device"]}
+    epoch = float(cost["value"]) * float(cost["samples_per_epoch"]) / 1e3 / 60 if same_device else math.nan
+    return {
+        "artifact": artifact.name,
+        "scale": artifact.configuration.scale_name,
+        "task": settings.task,
+        "model": cell.model,
+        "label": runs[0]["label"],
+        "extra": cell.model not in settings.models,
+        "size": cost["size"],
+        "paper_size": cost["paper_size"],
+        "quantity": QUANTITY,
+        "metric": settings.metric,
+        "target": settings.target,
+        "runs": len(ways),
+        "reached": len(reached),
+        "best": max((way.best for way in ways if way.best is not None), default=None),
+        "epochs": epochs,
+        "clock_minutes": fmean(way.minutes for way in reached) if reached else math.nan,
+        "computed_minutes": epochs * epoch,
+        "diverged": sum(run["status"] == "diverged" for run in runs),
+        "published_minutes": minutes,
+        "published_ratio": math.nan if departs else ratio,
+        "departures": departs,
+    }
+
+
+def _row(artifact: TimeToAccuracyTable, record: Record) -> dict[str, str]:
+    baseline, decimals = comparison.baseline_label(artifact), artifact.configuration.metrics[QUANTITY].decimals
+    diverged = f"; {record['diverged']} diverged" if record["diverged"] else ""
+    best = "no evaluation" if record["best"] is None else f"best {percent(record['best'])}"
+    reached = f"{record['reached']} of {record['runs']}{diverged}"
+    return {
+        "Model": record["label"],
+        "N": comparison.size_text(record["size"], record["paper_size"]),
+        "Reached by": reached if record["reached"] else f"not reached by any of {record['runs']} ({best}{diverged})",
+        "Epochs": significant(record["epochs"]),
+        f"÷ {baseline}’s epochs": number(record["epochs_ratio"], 2),
+        "Own clocks, min": significant(record["clock_minutes"]),
+        f"÷ {baseline}’s clocks": number(record["clock_minutes_ratio"], 2),
+        "Epochs × time per sample, min": significant(record["computed_minutes"]),
+        f"÷ {baseline}’s epochs × time": number(record["computed_minutes_ratio"], 2),
+        "Published, min": number(record["published_minutes"], decimals),
+        f"Published ÷ {baseline}’s": number(record["published_ratio"], 2),
+        **{name.capitalize(): text for name, text in comparison.verdict_texts(record).items()},
+    }

@@ -1,0 +1,98 @@
+"""Lines of figures: a model's mean over its runs with a band, or the runs' own lines; naive baselines; their legend."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hidden_dynamics.artifacts.figure_notes import band_text, legend_label
+from hidden_dynamics.artifacts.sheet import Styles, legend_entry
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.statistics import FEWEST
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+NAIVE_DASHES = ((0, (5, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)), (0, (1, 1)))
+IN_SIGHT = 1.3  # a naive baseline that is higher than this many times what else is drawn does not stretch the axis
+
+
+def draw_line(
+    ax: "Axes",
+    model: str,
+    style: Mapping[str, Any],
+    x: NDArray,
+    mean: NDArray | None,
+    band: tuple[NDArray, NDArray],
+    seeds: Sequence[NDArray],
+    front: float = 2,
+    **marks: Any,
+) -> None:
+    """One model: its mean, its band, the lines of its runs, as far as there are any; a point where there is one.
+
+    Args:
+        x: (points,).
+        mean: (points,), None where runs of which some learned and others did not have none; nan: no value.
+        band: lower and upper end, (points,) each; nan: none.
+        seeds: the runs' own values, (points,) each, where they are drawn.
+        front: zorder of the mean.
+        marks: other properties of the mean's line.
+    """
+    colour, point = {"color": style["color"]}, {"marker": "o"} if x.size == 1 else {}
+    if np.isfinite(band[0]).any():
+        bars = {"alpha": 0.6} if point else {"alpha": 0.12, "linewidth": 0}
+        (ax.vlines if point else ax.fill_between)(x, *band, **colour, **bars, gid=f"band {model}")
+    look = colour | {"alpha": 0.45} if mean is not None else {**style, "alpha": 0.9}
+    for values in seeds:
+        ax.plot(x, values, **look, **point, ms=3, linewidth=0.7, zorder=front - 0.5, gid=f"seed {model}")
+    if mean is not None:
+        ax.plot(x, mean, **style, zorder=front, gid=f"curve {model}", **point | marks)
+
+
+def model_entries(runs: Iterable[Row], styles: Styles) -> "list[Line2D]":
+    """The legend's entry of each model, with its diverged runs."""
+    by_model: dict[str, list[Row]] = {model: [] for model in styles}
+    for run in {run["directory"]: run for run in runs}.values():
+        by_model[run["model"]].append(run)
+    return [legend_entry(legend_label(by_model[model]), **style) for model, style in styles.items()]
+
+
+def lines_text(configuration: Configuration, runs: Sequence[Row], numbers: Collection[int]) -> str:
+    """What lines and bands are.
+
+    Args:
+        numbers: of runs that a model's line is made of; they differ where some have nothing to show.
+    """
+    few, many = min(numbers), max(numbers)
+    if many == 1:
+        return "Lines: 1 seed"
+    text = f"Thick lines: mean of {few if few == many else f'{few} to {many}'} seeds"
+    text += f"; thin: each seed, where there are fewer than {FEWEST}" if few < FEWEST else ""
+    return text + (f"; band: {band_text(configuration, runs)}" if many >= FEWEST else "")
+
+
+def draw_naive(ax: "Axes", scores: Mapping[str, float], names: Iterable[str]) -> None:
+    """A dashed line at each naive baseline's score; `names` are all those of the figure."""
+    styles = _naive_styles(names)
+    for name, score in scores.items():
+        ax.axhline(score, **styles[name], zorder=5, gid=f"naive {name}")
+
+
+def naive_entries(names: Iterable[str]) -> "list[Line2D]":
+    """The legend's entries."""
+    return [legend_entry(f"naive: {name}", **style) for name, style in _naive_styles(names).items()]
+
+
+def in_sight(scores: Mapping[str, float], highest: float) -> list[float]:
+    """The scores that an axis should hold whose other lines end at `highest`."""
+    return [score for score in scores.values() if score <= IN_SIGHT * highest]
+
+
+def _naive_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    return {
+        name: {"color": "0.35", "linewidth": 1, "linestyle": NAIVE_DASHES[place % len(NAIVE_DASHES)]}
+        for place, name in enumerate(dict.fromkeys(names))
+    }

@@ -1,0 +1,108 @@
+"""Series that are each observed at times of their own, and then in some of their features only.
+
+The arrays, one row for each time of a series, the series one after another:
+
+    times    (rows,), float32, ascending within a series
+    values   (rows, D), float32, 0 where a feature is not observed
+    mask     (rows, D), bool, whether it is
+    lengths  (series,), int64, how many rows each series has
+    ids      (series,), int64, ascending; they may have gaps
+"""
+
+import numpy as np
+
+from hidden_dynamics.data.streams import generator
+from hidden_dynamics.errors import UserError
+
+NAMES = ("times", "values", "mask", "lengths", "ids")
+
+
+def ragged(
+    series: np.ndarray, ticks: np.ndarray, feature: np.ndarray, value: np.ndarray, features: int, tick: float
+) -> dict[str, np.ndarray]:
+    """The five arrays of a long table, with a line for each measurement, in any order.
+
+    What is measured of a feature several times at one time is averaged, added up in the order of the table.
+
+    Args:
+        series: (lines,), int64, the ids of the lines' series, 0 or more.
+        ticks: (lines,), int64, their times, 0 or more, in units of `tick`.
+        feature: (lines,), 0 to D - 1.
+        value: (lines,), float64.
+        features: D.
+        tick: in the unit of `times`.
+    """
+    span = int(ticks.max(initial=0)) + 1
+    keys, row = np.unique(series * span + ticks, return_inverse=True)
+    ids, lengths = np.unique(keys // span, return_counts=True)
+    cell, shape = row * features + feature, (len(keys), features)
+    counts = np.bincount(cell, minlength=len(keys) * features)
+    sums = np.bincount(cell, value, minlength=len(counts))
+    return {
+        "times": (keys % span * tick).astype(np.float32),
+        "values": (sums / np.maximum(counts, 1)).astype(np.float32).reshape(shape),
+        "mask": (counts > 0).reshape(shape),
+        "lengths": lengths,
+        "ids": ids,
+    }
+
+
+def starts(lengths: np.ndarray) -> np.ndarray:
+    """The first row of each series: (series,), int64."""
+    return np.cumsum(lengths) - lengths
+
+
+def selected(arrays: dict[str, np.ndarray], series: np.ndarray) -> dict[str, np.ndarray]:
+    """The five arrays of these series alone.
+
+    Args:
+        series: (chosen,), int64, their places, ascending.
+    """
+    chosen = np.zeros(len(arrays["ids"]), bool)
+    chosen[series] = True
+    rows = np.repeat(chosen, arrays["lengths"])
+    return {name: arrays[name][rows if name in ("times", "values", "mask") else chosen] for name in NAMES}
+
+
+def after(arrays: dict[str, np.ndarray], time: float, count: int) -> np.ndarray:
+    """What is to be predicted: the first `count` rows of each series whose time is after `time`.
+
+    Returns:
+        (series, count), int64, their places among all rows.
+
+    Raises:
+        UserError: a series has fewer; the message names it.
+    """
+    lengths, first = arrays["lengths"], starts(arrays["lengths"])
+    late = arrays["times"] > np.float32(time)
+    there = np.add.reduceat(late, first, dtype=np.int64)
+    if (there < count).any():
+        place = int(np.argmax(there < count))
+        raise UserError(
+            f"series {arrays['ids'][place]}: expected {count} rows after time {time:g}, found {there[place]}",
+            key=f"ID {arrays['ids'][place]}",
+        )
+    return (first + lengths - there)[:, None] + np.arange(count)
+
+
+def stand_in(
+    series: int, rows: int, features: int, end: float, tick: float = 0.1, share: float = 0.025
+) -> dict[str, np.ndarray]:
+    """Random arrays of about this size; of the times, multiples of a tick up to `end`, every series has as many.
+
+    Args:
+        rows: of all series together.
+        share: of the features that are observed in a row, beside one.
+    """
+    random, grid = generator(0, "stand-in"), round(end / tick) + 1
+    length = min(round(rows / series), grid)
+    ticks = np.sort(random.permuted(np.tile(np.arange(grid), (series, 1)), axis=1)[:, :length], axis=1)
+    mask = random.random((series * length, features)) < share
+    mask[np.arange(len(mask)), random.integers(0, features, len(mask))] = True
+    return {
+        "times": (ticks.reshape(-1) * tick).astype(np.float32),
+        "values": np.where(mask, random.standard_normal(mask.shape), 0).astype(np.float32),
+        "mask": mask,
+        "lengths": np.full(series, length, np.int64),
+        "ids": np.arange(series, dtype=np.int64),
+    }

@@ -1,0 +1,89 @@
+"""Fresh processes to measure in, and peak memory: on a GPU what torch allocated, on a CPU what is resident."""
+
+import multiprocessing
+import platform
+import resource
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from hidden_dynamics.errors import UserError
+
+
+def in_fresh_process(
+    method: str, about: str, function: Callable, *arguments: Any, preload: Sequence[str] = ("torch",)
+) -> Any:
+    """What a function gives in a process of its own.
+
+    Args:
+        method: "spawn", a process that shares nothing with this one; or "forkserver", whose processes have all imported
+            `preload` and done nothing else, and share the places that the libraries have in memory.
+        about: what is measured, for the error.
+    """
+    context = multiprocessing.get_context(method)
+    if method == "forkserver":
+        context.set_forkserver_preload(list(preload))  # once for all: it takes longer than the measurement
+    with ProcessPoolExecutor(1, mp_context=context) as executor:
+        try:
+            return executor.submit(function, *arguments).result()
+        except BrokenProcessPool:
+            raise UserError(
+                f"{about}: the process that measured it was killed; did this machine run out of memory?"
+            ) from None
+
+
+def allocated_beyond(action: Callable[[], Any], device: torch.device) -> int:
+    """Bytes by which an action raises the memory that torch has allocated on a GPU, at its peak."""
+    torch.cuda.synchronize(device)
+    before = torch.cuda.memory_allocated(device)
+    torch.cuda.reset_peak_memory_stats(device)
+    action()
+    torch.cuda.synchronize(device)
+    return torch.cuda.max_memory_allocated(device) - before
+
+
+def resident_beyond(actions: Sequence[Callable[[], Any]]) -> list[int]:
+    """Bytes by which each action raises the peak of this process's resident memory beyond what it holds now.
+
+    The system knows one peak for the life of a process: that of an action is right where no earlier action, and nothing
+    before, had a higher one.
+    """
+    before = _status("VmRSS") if _STATUS.exists() else peak_resident()
+    peaks = []
+    for action in actions:
+        action()
+        peaks.append(max(peak_resident() - before, 0))
+    return peaks
+
+
+def peak_resident() -> int:
+    """Bytes of this process's resident memory at its peak.
+
+    Not by getrusage on Linux, whose peak includes that of the process that this one was forked from.
+    """
+    if _STATUS.exists():
+        return _status("VmHWM")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _status(field: str) -> int:
+    return int(_STATUS.read_text(encoding="utf-8").split(f"{field}:")[1].split()[0]) * 1024
+
+
+_STATUS = Path("/proc/self/status")
+
+
+def processor() -> str:
+    """The model of this machine's CPU, as the system names it."""
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        for line in information.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()

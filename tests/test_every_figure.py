@@ -1,0 +1,137 @@
+"""What every figure is asked: what it says, whether it can be read, what it makes of lost runs and broken files."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from approved import approved
+from conftest import refused
+from drawn import FigureRuns, artifact_at, assert_nothing_overlaps, face, legend, line, panels_of, with_gid, words
+from made import change_record, curves_of
+
+from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
+
+LINES = ("acenode_figure5", "acenode_figure6", "momentumrnn_figure3")  # with bands, or the lines of two seeds
+FORECASTS, MAPS = "acenode_forecasts", "acenode_figure4"
+FIGURES = (*LINES, FORECASTS, MAPS, *(f"momentumrnn_figure{number}" for number in (2, 4, 5, 7, 8, 10, 11)))
+OWN_TESTS = {"forest", "contrast_figure"}
+OF_MODELS = tuple(name for name in FIGURES if name not in (MAPS, "momentumrnn_figure7", "momentumrnn_figure8"))
+
+
+@pytest.fixture
+def made(tmp_path):
+    return lambda name, *scale, **changes: FigureRuns(tmp_path, name, *scale, **changes)
+
+
+def first_model(name):
+    return artifact_at("demo", name).runs[0].model
+
+
+def test_every_kind_of_figure_is_asked(configured):
+    artifacts = load_artifacts(configured()).values()
+    kinds = {one.settings.kind for one in artifacts if one.form == "figure"} - OWN_TESTS
+    assert kinds == {artifact_at("demo", name).settings.kind for name in FIGURES}
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+@pytest.mark.parametrize("name", FIGURES)
+def test_what_a_figure_says_is_as_approved_and_no_text_overlaps(made, name, scale):
+    figure = made(name, scale).draw()
+    approved(f"{name}_{scale}.txt", face(figure))
+    if name != "momentumrnn_figure7":  # its own test knows that grids have colour bars
+        assert_nothing_overlaps(figure)
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+@pytest.mark.parametrize("name", OF_MODELS)
+def test_a_run_that_diverged_is_named_and_its_name_fits(made, name, scale):
+    about = {(first_model(name), 0): {"diverged_at": 7}}
+    figure = made(name, scale, about=about).draw()
+    assert "the loss was not finite at iteration 7" in words(figure)
+    if name != "momentumrnn_figure2":
+        assert sum("diverged" in entry for entry in legend(figure)) == 1
+    assert_nothing_overlaps(figure)
+
+
+@pytest.mark.parametrize("name", OF_MODELS)
+def test_a_figure_without_anything_to_draw_says_so_in_every_panel(made, name):
+    keys = [(run.model, run.seed) for run in artifact_at("demo", name).runs]
+    runs = made(name, answers=dict.fromkeys(keys, [] if name == "momentumrnn_figure2" else {}))
+    runs.rows |= {"curves": [[] for _ in getattr(runs.artifact, "panels", ())]}
+    figure = runs.draw()
+    assert len(with_gid(figure, "nothing")) == len([ax for ax in panels_of(figure) if ax.get_label() != "<colorbar>"])
+    assert_nothing_overlaps(figure)
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"PK no archive")])
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("acenode_figure5", PREDICTIONS),
+        ("acenode_figure6", PREDICTIONS),
+        (FORECASTS, PREDICTIONS),
+        ("momentumrnn_figure2", GRADIENTS),
+        (MAPS, "maps"),
+    ],
+)
+def test_a_file_that_is_missing_or_damaged_is_named(made, name, file, damage):
+    runs = made(name)
+    if file == "maps":
+        path = runs.root / runs.artifact.inputs()["maps"]
+        damage(path)
+    else:
+        files = runs.files[runs.artifact.settings.models[-1], 0]
+        path = files.directory / file
+        path.write_bytes(b"other")
+        change_record(files)
+        damage(path)
+    with refused("snakemake", file=path):
+        runs.draw()
+
+
+@pytest.mark.parametrize("name", [FORECASTS, "momentumrnn_figure2", "momentumrnn_figure7"])
+def test_a_model_without_a_run_is_named(made, name):
+    runs = made(name)
+    model = runs.rows["summary"][-1]["model"]
+    runs.rows["summary"] = [row for row in runs.rows["summary"] if row["model"] != model]
+    with refused(model, file=runs.root / runs.artifact.configuration.paths.runs):
+        runs.draw()
+
+
+@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize(("seeds", "bands", "own"), [(1, 0, 0), (2, 0, 2), (3, 1, 0)])
+def test_a_model_has_a_mean_with_a_band_of_three_seeds_or_the_lines_of_two(made, name, seeds, bands, own):
+    runs = made(name, seeds=list(range(seeds)))
+    figure, model = runs.draw(), first_model(name)
+    ax = panels_of(figure)[0]
+    (mean,) = with_gid(ax, f"curve {model}")
+    assert mean.get_color() == runs.artifact.configuration.models[model].colour
+    assert (len(with_gid(ax, f"band {model}")), len(with_gid(ax, f"seed {model}"))) == (bands, own)
+    for thin in with_gid(ax, f"seed {model}"):
+        assert name.startswith("momentum") or 0 < max(thin.get_ydata()) < ax.get_ylim()[1]  # those of losses spike
+    if own:
+        values = [thin.get_ydata() for thin in with_gid(ax, f"seed {model}")]
+        np.testing.assert_allclose(np.mean(values, axis=0), line(ax, f"curve {model}")[1])
+    says = {1: "Lines: 1 seed", 2: "mean of 2 seeds; thin: each", 3: "mean of 3 seeds; band: 95 % t band"}
+    assert says[seeds] in words(figure)
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_naive_baselines_are_dashed_lines_that_stretch_no_axis(made, name):
+    artifact = artifact_at("demo", name)
+    metric = artifact.chosen_metrics() or ["test_loss"]
+    scores = {"last value": 1e-6, "best constant": 90.0}
+    about = {(run.model, run.seed): {"naive": {metric[0]: scores}} for run in artifact.runs}
+    before, runs = made(name).draw(), made(name, about=about)
+    if "curves" in runs.rows:
+        runs.rows["curves"] = curves_of(artifact, naive=scores)
+    figure = runs.draw()
+    factor = artifact.configuration.metrics[metric[0]].factor
+    lines = with_gid(panels_of(figure)[0], "naive")
+    assert {drawn.get_gid(): drawn.get_ydata()[0] for drawn in lines} == {
+        f"naive {each}": pytest.approx(factor * score) for each, score in scores.items()
+    }
+    assert len({str(drawn._unscaled_dash_pattern) for drawn in lines}) == 2
+    assert {"naive: best constant", "naive: last value"} <= set(legend(figure))
+    assert panels_of(figure)[0].get_ylim()[1] == pytest.approx(panels_of(before)[0].get_ylim()[1], rel=1e-3)

@@ -1,0 +1,137 @@
+"""What every kind of table of numbers is asked: what it says of departures and failures, and which inputs it refuses.
+
+A new kind is one more row of `TABLES`.
+"""
+
+import pytest
+from approved import approved
+from conftest import refused
+from drawn import add_model, artifact_at
+from made import costs_of, features_of, make_run, sources_of, summary_of
+
+from hidden_dynamics.artifacts import artifact_named
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.artifacts.tables import csv, html, markdown, tex
+
+TABLES = {  # {name: (its baseline's label, a user's own task and size, how a run that diverged is counted)}
+    "momentumrnn_table11": ("LSTM", ("mnist", 128), "diverged 1 of 2"),
+    "momentumrnn_table14": ("LSTM", ("pmnist", 256), None),
+    "momentumrnn_table15": ("LSTM", ("pmnist", 256), None),
+    "momentumrnn_table16": ("LSTM", ("pmnist", 256), "1 diverged"),
+    "acenode_table5": ("ODE-Net", ("cifar10_images", 64), "diverged 1 of 2"),
+}
+every = pytest.mark.parametrize("name", TABLES)
+
+
+def files_of(artifact, root, ends=None):
+    """Rows of what an artifact is made of, by file: of runs that reach 0.9 and 0.95, and cost the same.
+
+    Args:
+        ends: keywords of a run, as for `made.record_of`, by (model, seed).
+    """
+
+    def about(run):
+        measured = dict.fromkeys(("test_accuracy", "validation_accuracy"), 0.9 + 0.05 * run.seed)
+        evaluations = [{"iteration": 10, "epoch": 1.0, **measured}]
+        return {"evaluations": evaluations} | (ends or {}).get((run.model, run.seed), {})
+
+    files = {}
+    if artifact.summarised:
+        files["summary"] = summary_of(artifact, about)
+        for run in artifact.runs if artifact.run_files else ():
+            make_run(root, artifact.configuration, run, **about(run))
+    if artifact.measured == "costs":
+        files["costs"] = costs_of(artifact)
+    if artifact.measured == "features":
+        files["features"] = features_of(artifact, {model: (0.5, 0.6) for model in artifact.configuration.models})
+        for row in files["features"]:
+            if (row["model"], int(row["seed"])) in (ends or {}):
+                row |= {"status": "diverged", "diverged_at": "7", "silhouette": ""}
+    return files
+
+
+def table_of(artifact, root, ends=None, **changes):
+    """The table, with changed rows of some files."""
+    return artifact.draw(sources_of(artifact, root, **files_of(artifact, root, ends) | changes))
+
+
+@every
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_a_table_is_as_approved(name, scale, tmp_path):
+    approved(f"{name}_{scale}.md", markdown(table_of(artifact_at(scale, name), tmp_path)))
+
+
+@every
+def test_what_departs_is_said_and_is_not_held_to_the_paper(name, tmp_path):
+    table, papers = (table_of(artifact_at(scale, name), tmp_path / scale) for scale in ("demo", "paper"))
+    assert table.title.endswith("demo scale, not comparable with the published numbers")
+    assert papers.title.endswith("paper scale")
+    (said,) = [note for note in table.notes if note.startswith("Departs from the paper: ")]
+    assert " in place of " in said and ", not " in said
+    assert not [note for note in papers.notes if note.startswith("Departs")]
+    held = [column for column in ("difference", "published_gap", "published_ratio", "rank") if column in table.data]
+    assert held and table.data.dropna(subset="departures")[held].isna().all(axis=None)
+    assert papers.data["departures"].isna().all() and papers.data[held].notna().any(axis=None)
+
+
+@every
+@pytest.mark.parametrize("baseline", [False, True])
+def test_what_departs_in_one_model_leaves_the_others_comparable_but_for_the_baseline(name, baseline, tmp_path):
+    artifact = artifact_at("paper", name)
+    files, model = files_of(artifact, tmp_path), artifact.published.baseline if baseline else artifact.cells()[-1].model
+    for row in (row for rows in files.values() for row in rows if row["model"] == model):
+        row["size"] = "7"
+    table = artifact.draw(sources_of(artifact, tmp_path, **files))
+    data = table.data.set_index("model")
+    held = [column for column in ("published_gap", "published_ratio") if column in data]
+    assert data.loc[model, held].isna().all(axis=None)
+    assert data[held].isna().all(axis=None) == baseline
+    if not baseline:
+        assert table.title.endswith("in some cells") and not data.drop(model)["departures"].any()
+
+
+@every
+def test_every_form_has_every_row(name, tmp_path):
+    table = table_of(artifact_at("demo", name), tmp_path)
+    for form in (markdown, tex, html):
+        assert all(label in form(table) for label in table.frame["", "Model"])
+    assert len(csv(table).splitlines()) == 1 + len(table.data)
+
+
+@pytest.mark.parametrize("name", [name for name, (*_, said) in TABLES.items() if said])
+def test_a_run_that_diverged_is_counted(name, tmp_path):
+    artifact = artifact_at("demo", name)
+    first = artifact.cells()[0].model
+    table = table_of(artifact, tmp_path, {(first, 1): {"diverged_at": 7, "evaluations": []}})
+    row = table.frame[table.frame["", "Model"] == TABLES[name][0]].iloc[0]
+    assert any(TABLES[name][2] in text for text in row)
+
+
+@every
+def test_a_users_own_model_is_a_further_row(name, project, tmp_path):
+    _, (task, size), _ = TABLES[name]
+    add_model(project, task, size, network="mine.Net", core="mine.Core")
+    table = table_of(artifact_named(project.load(), name), tmp_path)
+    assert "Mine" in set(table.frame["", "Model"]) and "Not in the paper's table: Mine." in table.notes
+
+
+@every
+def test_a_missing_file_is_named(name, tmp_path):
+    artifact = artifact_at("paper", name)
+    files = [*artifact.inputs().values(), *(f"{run.directory}/run.json" for run in artifact.runs)]
+    with refused("missing", file=tmp_path / files[0]):
+        artifact.draw(Sources(artifact, tmp_path))
+
+
+@pytest.mark.parametrize("name", list(TABLES)[1:])
+@pytest.mark.parametrize("column", ["scale", "task", "paper_size", "settings", "status", "process", "seed"])
+def test_an_input_of_something_else_is_refused(name, column, tmp_path):
+    """Of another scale, task or measurement, or without a row that should be there."""
+    artifact = artifact_at("paper", name)
+    files = files_of(artifact, tmp_path)
+    checked = {"costs": ("scale", "task", "paper_size", "process"), "summary": ()}
+    checked["features"] = ("scale", "task", "paper_size", "settings", "status", "seed")
+    for file in (file for file in files if column in checked[file]):
+        changed = [row | {column: "5"} for row in files[file]]
+        with refused(file=tmp_path / artifact.inputs()[file]):
+            artifact.draw(sources_of(artifact, tmp_path, **files | {file: changed}))

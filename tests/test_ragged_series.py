@@ -1,0 +1,154 @@
+"""Irregularly observed series: arrays of a long table, their parts, and the splits of series."""
+
+import hashlib
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from conftest import refused
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.model_selection import train_test_split
+
+from hidden_dynamics.data import (
+    folds,
+    human_activity,
+    intensive_care_stays,
+    ornstein_uhlenbeck,
+    physionet2012,
+    ragged,
+    tagged_movements,
+    ushcn,
+)
+
+# Series, ticks, feature, value in tenths.
+LINES = st.tuples(st.integers(0, 5), st.integers(0, 9), st.integers(0, 2), st.integers(-99, 99))
+
+
+@given(st.lists(LINES, min_size=1, max_size=40))
+def test_a_table_becomes_a_row_for_each_time_of_a_series(lines: list):
+    series, ticks, feature, tenths = np.array(lines).T
+    arrays = ragged.ragged(series, ticks, feature, tenths / 10, 3, 0.5)
+    assert {name: array.dtype.str for name, array in arrays.items()} == {
+        **{"times": "<f4", "values": "<f4", "mask": "|b1"},
+        **{"lengths": "<i8", "ids": "<i8"},
+    }
+    rows = sorted({(one, tick) for one, tick, _, _ in lines})
+    assert np.repeat(arrays["ids"], arrays["lengths"]).tolist() == [one for one, _ in rows]
+    assert arrays["times"].tolist() == [tick / 2 for _, tick in rows]
+    for row, mask, values in zip(rows, arrays["mask"], arrays["values"], strict=True):
+        for place in range(3):
+            found = [tenth / 10 for *at, feature, tenth in lines if (*at, feature) == (*row, place)]
+            assert mask[place] == bool(found)
+            assert values[place] == pytest.approx(np.mean(found) if found else 0, rel=1e-6, abs=1e-7)
+
+
+def test_some_of_the_series():
+    series, ticks = np.repeat([3, 5, 8], [2, 1, 3]), np.array([0, 1, 0, 0, 1, 2])
+    arrays = ragged.ragged(series, ticks, np.zeros(6, int), np.arange(6.0), 1, 1.0)
+    some = ragged.selected(arrays, np.array([0, 2]))
+    assert some["ids"].tolist() == [3, 8] and some["lengths"].tolist() == [2, 3]
+    assert some["values"].ravel().tolist() == [0, 1, 3, 4, 5] and some["times"].tolist() == [0, 1, 0, 1, 2]
+    assert some["mask"].shape == (5, 1)
+
+
+def test_the_rows_after_a_time():
+    arrays = {"times": np.float32([0.1, 0.2, 0.3, 0.4, 0.2, 0.3, 0.5, 0.9]), "lengths": np.array([4, 4])}
+    arrays["ids"] = np.array([7, 9])
+    assert ragged.after(arrays, 0.2, 2).tolist() == [[2, 3], [5, 6]]
+    assert ragged.after(arrays, 0.0, 3).tolist() == [[0, 1, 2], [4, 5, 6]]
+    with refused("found 2", key="ID 7"):
+        ragged.after(arrays, 0.2, 3)
+
+
+# Settings
+
+WRONG = {
+    ornstein_uhlenbeck: [
+        *[{"series": 0}, {"series": 1.5}, {"rate": 11}, {"rate": 0.001}, {"until": 30.0}, {"speeds": [1.0]}],
+        *[{"speeds": [1.0, "fast"]}, {"speeds": [1.0, 0]}, {"correlation": 1}, {"noise": -0.1}, {"seed": "one"}],
+    ],
+    intensive_care_stays: [{"stays": 0}, {"deaths": 0}, {"deaths": 1}, {"visits": 50}, {"unknown": -1}, {"seed": -1}],
+    tagged_movements: [{"sequences": 0}, {"sequences": 131}, {"reports": 0}, {"silent": 0.6}, {"noise": -1}],
+    physionet2012: [{"sets": []}, {"sets": ["b", "a"]}, {"sets": "a"}, {"quantisation": 0}, {"quantisation": "fine"}],
+}
+
+
+@pytest.mark.parametrize(("module", "settings"), [(one, some) for one, many in WRONG.items() for some in many])
+def test_a_wrong_setting_is_named(module: ModuleType, settings: dict):
+    with refused(next(iter(settings)), module.__name__.rpartition(".")[2]):
+        module.prepare(Path("nowhere"), settings)
+
+
+@pytest.mark.parametrize("module", [*WRONG, human_activity, ushcn])
+def test_an_unknown_setting_is_named(module: ModuleType):
+    with refused("unknown key 'stride'"):
+        module.prepare(Path("nowhere"), {"stride": 1})
+
+
+@pytest.mark.parametrize(
+    ("real", "generated", "series", "rows", "observed"),
+    [
+        (physionet2012, intensive_care_stays, 4000, 299_264, 0.143),
+        (human_activity, tagged_movements, 25, 164_830, 0.25),
+        (ushcn, ornstein_uhlenbeck, 1114, 350_665, 0.22),
+    ],
+)
+def test_a_stand_in_has_names_types_and_amount_of_the_real_arrays(real, generated, series, rows, observed):
+    arrays, like = real.stand_in({}), generated.prepare(Path("nowhere"), {})
+    assert {name: array.dtype for name, array in arrays.items()} == {
+        name: array.dtype for name, array in like.items() if not name.startswith("optimal")
+    }
+    assert len(arrays["ids"]) == series and len(arrays["times"]) == arrays["lengths"].sum()
+    assert len(arrays["times"]) == pytest.approx(rows, rel=0.01)
+    assert arrays["mask"].mean() == pytest.approx(observed, rel=0.1)
+
+
+# The splits
+
+
+@pytest.mark.parametrize("count", [3, 11, 250, 1107, 1114])
+def test_the_splits_are_those_of_their_script(count: int):
+    np.random.seed(432)
+    for fold in folds.folds(count):
+        others, test = train_test_split(np.arange(count), test_size=0.1)
+        train, validation = train_test_split(others, test_size=0.2)
+        for ours, theirs in zip(fold, (train, validation, test), strict=True):
+            assert np.array_equal(ours, theirs)
+
+
+def test_the_splits_of_ushcn_are_stable():
+    drawn = folds.folds(1114)
+    assert [len(part) for part in drawn[0]] == [801, 201, 112]
+    total = hashlib.sha256()
+    for fold in drawn:
+        assert np.array_equal(np.sort(np.concatenate(fold)), np.arange(1114))
+        total.update(np.concatenate(fold).astype("<i8").tobytes())
+    assert total.hexdigest() == "3bc4dbff7ded4e99e9ac2d268775e2c8ba40907845ccf3f4774e66df8774d222"
+    assert folds.overlap(drawn, 1114) == (444, 1114, 6, 17)
+
+
+def test_test_sets_that_do_not_overlap():
+    apart = [folds.Fold(np.array([3]), np.array([2]), np.array([place])) for place in (0, 1)]
+    assert folds.overlap(apart, 4) == folds.Overlap(tested=2, of=4, least=0, most=0)
+
+
+def test_positions_become_series_in_two_ways():
+    ids = np.array([0, 2, 3, 7])  # positions 0 to 3
+    fold = folds.Fold(train=np.array([3, 1]), validation=np.array([2]), test=np.array([0]))
+    assert [part.tolist() for part in folds.published(fold, ids)] == [[1, 3], [2], [0]]
+    # The ids 3 and 1, of which there is no 1; 2; 0. Nobody uses the series 7.
+    assert [part.tolist() for part in folds.released(fold, ids)] == [[2], [1], [0]]
+    without_gaps = np.arange(4)
+    for way in (folds.published, folds.released):
+        assert [part.tolist() for part in way(fold, without_gaps)] == [[1, 3], [2], [0]]
+
+
+def test_an_empty_fold_is_refused():
+    for count in (0, 1, 2):
+        with refused("no series", key="fold 0"):
+            folds.folds(count)
+    fold = folds.Fold(train=np.array([3, 1]), validation=np.array([2]), test=np.array([0]))
+    with refused("test", key="fold 4"):
+        folds.released(fold, np.array([1, 2, 3, 9]), place=4)
