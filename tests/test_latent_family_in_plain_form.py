@@ -215,17 +215,17 @@ def test_a_recurrent_network_is_the_plain_one(form, labels, name):
 
 @pytest.mark.parametrize("until", [None, 20])
 @every_label
-@pytest.mark.parametrize("order", ["time", "patients"])
-def test_an_rnn_vae_is_the_plain_one(until, labels, order):
+@pytest.mark.parametrize(("order", "gap"), [("time", "to_last"), ("patients", "to_last"), ("time", "to_next")])
+def test_an_rnn_vae_is_the_plain_one(until, labels, order, gap):
     torch.manual_seed(1)
-    network = shaken(RNNVAE(Task(labels), 3, recognition_size=5, units=4, order=order))
+    network = shaken(RNNVAE(Task(labels), 3, recognition_size=5, units=4, order=order, gap=gap))
     batch = drawn(labels=labels, until=until)
     torch.manual_seed(2)
     found = network(batch)
     torch.manual_seed(2)
     sample = torch.randn(SERIES, 3, dtype=torch.float64)
     times = batch.asked.times
-    predicted, states, mean, deviation = plain_rnn_vae(network, dense_of(batch.given), times, sample, order)
+    predicted, states, mean, deviation = plain_rnn_vae(network, dense_of(batch.given), times, sample, order, gap)
     logits = None
     if labels is not None:
         logits = network.classifier(mean).t() if labels == "series" else network.classifier(states)

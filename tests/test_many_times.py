@@ -184,6 +184,13 @@ def test_times_of_rows_that_do_not_ascend_are_refused(times):
         Integral(Turning(), Solver()).of_rows(noise(1, 4, 3), torch.tensor(times), offsets, offsets[:0])
 
 
+@either_gradient
+def test_times_that_single_precision_does_not_tell_apart_are_two(adjoint):
+    times = torch.tensor([0.0, 0.5, 0.5 + 1e-9, 1.0], dtype=torch.float64)
+    found = at(Integral(Turning().float(), solver_of("dopri5", adjoint)), noise(4, 3).float(), times)
+    assert_all_close([found[1]], [found[2]], 1e-6)
+
+
 # Failures
 
 

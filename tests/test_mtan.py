@@ -151,6 +151,9 @@ def test_scores_far_apart_are_done_feature_by_feature(monkeypatch):
     mask = (noise(2, 5, D, seed=2) > 0.3).double()
     mask[1, :, 0] = 0
     together = interpolated(scores, values, mask)
+    far = torch.cat([scores, 300 * scores[:1]])
+    beside = interpolated(far, *(torch.cat([each, each[:1]]) for each in (values, mask)))
+    assert torch.equal(beside[:2], together)
     monkeypatch.setattr(mtan, "SPREAD", 0.0)
     assert_close(together, interpolated(scores, values, mask))
 

@@ -104,7 +104,7 @@ def interpolated(scores: Tensor, values: Tensor, mask: Tensor) -> Tensor:
 
     Weights of all features are exponentials of the same scores, so both the sums and what they are divided by are a
     product of matrices, (Q, S) by (S, D), and no (Q, S, D) is ever held. Where scores lie so far apart that those of a
-    feature might vanish beside the largest of all, one series after another is done feature by feature.
+    feature might vanish beside the largest of all, that series is done feature by feature.
 
     Args:
         scores: (N, H, Q, S).
@@ -113,12 +113,15 @@ def interpolated(scores: Tensor, values: Tensor, mask: Tensor) -> Tensor:
     seen = (mask.sum(2) > 0)[:, None, None]  # (N, 1, 1, S)
     largest = scores.detach().masked_fill(~seen, -math.inf).amax(3, keepdim=True)
     smallest = scores.detach().masked_fill(~seen, math.inf).amin(3, keepdim=True)
-    if bool((largest - smallest > SPREAD).any()):
-        return torch.stack([_one_by_one(*each) for each in zip(scores, values, mask, strict=True)])
+    wide = (largest - smallest > SPREAD).flatten(1).any(1).nonzero().flatten()  # a GPU waits for it
     shift = torch.where(torch.isfinite(largest), largest, 0)
     weights = torch.exp((scores - shift).masked_fill(~seen, -math.inf))
     sums, total = weights @ (values * mask).unsqueeze(1), weights @ mask.unsqueeze(1)
-    return sums / torch.where(total > 0, total, 1)
+    found = sums / torch.where(total > 0, total, 1)
+    if not len(wide):
+        return found
+    alone = [_one_by_one(*each) for each in zip(scores[wide], values[wide], mask[wide], strict=True)]
+    return found.index_copy(0, wide, torch.stack(alone))
 
 
 def _one_by_one(scores: Tensor, values: Tensor, mask: Tensor) -> Tensor:
