@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.continuous import SolverFailure
+from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.image_networks import ACEODENet
 from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training import loop, optimisers

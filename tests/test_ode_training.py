@@ -13,7 +13,7 @@ import train as script
 
 from hidden_dynamics.configuration.runs import OUTPUTS, resolve
 from hidden_dynamics.data import prepared
-from hidden_dynamics.models.continuous import SolverFailure
+from hidden_dynamics.errors import SolverFailure
 from hidden_dynamics.results import writing
 from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.building import build

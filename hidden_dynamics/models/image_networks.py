@@ -11,8 +11,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.continuous import CoEvolving, FunctionEvaluations, Integral, Solver
+from hidden_dynamics.models.continuous.co_evolving import CoEvolving
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, group_norm
+from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
+from hidden_dynamics.models.solver import Solver
 
 BLOCKS = 6
 # Every ReLU here follows a GroupNorm, whose gradient does not need its result: they work in place.
