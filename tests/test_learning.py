@@ -4,6 +4,7 @@ import math
 import subprocess
 import sys
 
+import loops
 import numpy as np
 import pytest
 import torch
@@ -21,7 +22,6 @@ from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.learning import learn
 
-CPU = torch.device("cpu")
 SGD = {"main": {"name": "SGD", "lr": 0.1, "momentum": 0.9, "weight_decay": 0.05}}
 ALTERNATING = {"alternating": True, "clip_norm": None}
 PARTS = ("hidden", "attention")
@@ -223,29 +223,22 @@ def test_the_parts_of_a_network_with_attention_are_trained_in_turn_too():
 
 
 def spec_of(**training):
-    report = {"metric": "test_loss", "rule": "min"}
-    given = {"epochs": 3, "batch_size": 4, "clip_norm": None, "report": report, "optimisers": SGD, **training}
-    return {"task": "fitting", "network": "my.Network", "core": None, "seed": 0, "training": given}
-
-
-def run_loop(directory, spec, network=None, task=None):
-    task, network = task or Fitting(), network or Gated()
-    steppers = optimisers.build(network, spec["training"]["optimisers"])
-    return loop.train(spec, task, network, steppers, Checkpoint(directory, "this run"), CPU), task, network
+    return loops.spec_of(clip_norm=None, optimisers=SGD, seed=0, **training)
 
 
 def test_a_network_without_parts_cannot_be_trained_in_turn(tmp_path):
     task = Fitting()
-    complaint = "task fitting: training.alternating: my.Network has no parts to train in turn"
+    complaint = "task regression: training.alternating: my.Network has no parts to train in turn"
     with pytest.raises(UserError, match=complaint):
-        run_loop(tmp_path, spec_of(alternating=True), Whole(), task)
+        loops.run_loop(tmp_path, spec_of(alternating=True), task, Whole())
     assert task.calls == [] and list(tmp_path.iterdir()) == []
-    history, *_ = run_loop(tmp_path, spec_of(alternating=False), Whole())
+    history, _ = loops.run_loop(tmp_path, spec_of(alternating=False), Fitting(), Whole())
     assert history.iteration == 9
 
 
 def test_the_loop_takes_turns_within_every_iteration_and_records_the_first_loss(tmp_path):
-    history, task, _ = run_loop(tmp_path, spec_of(alternating=True))
+    task = Fitting()
+    history, _ = loops.run_loop(tmp_path, spec_of(alternating=True), task, Gated())
     assert [arguments for arguments, _ in task.calls] == [("hidden",), ("attention",)] * 9
     assert len(history.losses) == history.iteration == 9
 
@@ -362,7 +355,7 @@ def test_a_training_loads_neither_torchs_compiler_nor_what_only_measurements_nee
     code = """
 import io, sys, torch
 import hidden_dynamics.tasks.activity, hidden_dynamics.tasks.mortality
-from hidden_dynamics.training import averaging, learning, loop, optimisers
+from hidden_dynamics.training import learning, loop, optimisers
 
 network = torch.nn.Linear(2, 1)
 network.parameter_groups = lambda: {"main": list(network.parameters())}
@@ -385,10 +378,10 @@ def test_the_optimisers_step_at_the_rates_of_the_schedule_and_keep_their_own(tmp
     used, network = [], Gated()
     spec = spec_of(epochs=4, rates={"drops": [1, 3], "factor": 0.1, "scale": 2, "until": 4}, drop_last=True)
     steppers = optimisers.build(network, SGD)
-    history = loop.train(spec, Noting(), network, steppers, Checkpoint(tmp_path, "this run"), CPU)
+    history = loop.train(spec, Noting(), network, steppers, Checkpoint(tmp_path, "this run"), loops.CPU)
     assert history.iteration == 8  # two batches of 4 in an epoch of 10
     assert used == pytest.approx(2 * [0.2] + 4 * [0.02] + 2 * [0.002])
-    assert steppers["main"].param_groups[0]["lr"] == 0.1
+    assert steppers["main"].param_groups[0]["initial_lr"] == 0.1
 
 
 def test_rates_decay_in_every_iteration_the_first_included_until_the_floor():
