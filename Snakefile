@@ -11,9 +11,6 @@ min_version("9.27")
 configfile: "config.yaml"
 
 
-report: "docs/report/workflow.rst"
-
-
 include: "rules/common.smk"
 
 

@@ -35,7 +35,9 @@ from torch import Tensor  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 from hidden_dynamics.models.continuous import correlation, pairwise  # noqa: E402
-from hidden_dynamics.models.gru_ode_bayes import GRUODE, ACEGRUODEBayes, BayesJump, GRUODEBayes  # noqa: E402
+from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes  # noqa: E402
+from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes  # noqa: E402
+from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE, BayesJump  # noqa: E402
 from hidden_dynamics.models.observations import Observations, Rows, batch_of  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 

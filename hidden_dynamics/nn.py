@@ -15,14 +15,13 @@ from hidden_dynamics.models.continuous import PairwiseRate as PairwiseRate
 from hidden_dynamics.models.continuous import Solver as Solver
 from hidden_dynamics.models.continuous import correlation as correlation
 from hidden_dynamics.models.continuous import elementwise as elementwise
-from hidden_dynamics.models.continuous import flow_and_jump as flow_and_jump
 from hidden_dynamics.models.continuous import pairwise as pairwise
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics as ConvolutionalDynamics
 from hidden_dynamics.models.continuous.convolution import TimeConv2d as TimeConv2d
-from hidden_dynamics.models.gru_ode_bayes import GRUODE as GRUODE
-from hidden_dynamics.models.gru_ode_bayes import ACEGRUODEBayes as ACEGRUODEBayes
-from hidden_dynamics.models.gru_ode_bayes import BayesJump as BayesJump
-from hidden_dynamics.models.gru_ode_bayes import GRUODEBayes as GRUODEBayes
+from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes as ACEGRUODEBayes
+from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes as GRUODEBayes
+from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE as GRUODE
+from hidden_dynamics.models.gru_ode_bayes.parts import BayesJump as BayesJump
 from hidden_dynamics.models.latent_family.series_batch import Answer as Answer
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch as SeriesBatch
 from hidden_dynamics.models.latent_ode import ACELatentODE as ACELatentODE
@@ -36,7 +35,6 @@ from hidden_dynamics.models.momentum.filters import RMSProp as RMSProp
 from hidden_dynamics.models.observations import Observations as Observations
 from hidden_dynamics.models.observations import Rows as Rows
 from hidden_dynamics.models.observations import batch_of as batch_of
-from hidden_dynamics.models.observations import quantised as quantised
 from hidden_dynamics.models.ragged import run_ragged as run_ragged
 from hidden_dynamics.models.recurrent.lstm import LSTM as LSTM
 from hidden_dynamics.models.recurrent.lstm import NAGLSTM as NAGLSTM

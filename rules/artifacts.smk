@@ -9,14 +9,7 @@ for name, artifact in ARTIFACTS.items():
             unpack(lambda wildcards, artifact=artifact: sources_of(artifact)),
         output:
             [PATHS.verdicts(name)] if name in CLAIMED else [],
-            artifact.files()[:-1],
-            report(
-                artifact.files()[-1],
-                category=f"{artifact.form.title()}s",
-                subcategory=artifact.paper_title,
-                labels=labels_of(artifact),
-                caption=f"../docs/report/{artifact.form}.rst",
-            ),
+            artifact.files(),
         log:
             f"{PATHS.logs}/{name}.log",
         benchmark:
@@ -29,8 +22,7 @@ for name, artifact in ARTIFACTS.items():
             **LIGHT,
         params:
             artifact=name,
-            caption=lambda wildcards, artifact=artifact: caption_of(artifact),
-            meaning=lambda wildcards, name=name: meaning(name),
+            made_by=lambda wildcards, name=name: made_by(name),
         message:
             "Rendering {params.artifact}"
         shell:

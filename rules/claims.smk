@@ -6,12 +6,7 @@ rule render_claims:
         [PATHS.verdicts(name) for name in CLAIMED],
         "published/claims.yaml",
     output:
-        report(
-            PATHS.all_verdicts,
-            category="Claims",
-            labels={"page": "verdicts", "scale": SETTINGS.scale},
-            caption="../docs/report/claims.rst",
-        ),
+        PATHS.all_verdicts,
     log:
         f"{PATHS.logs}/render_claims.log",
     benchmark:
@@ -23,7 +18,7 @@ rule render_claims:
     resources:
         **LIGHT,
     params:
-        meaning=meaning_of_all(CONFIGURATION, ["scripts.render_claims.main"]),
+        made_by=[CONFIGURED, code_digest(["scripts.render_claims.main"])],
     message:
         "Gathering the verdicts on all claims"
     shell:

@@ -12,8 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(workflow.basedir))
 
 from hidden_dynamics.artifacts import load_artifacts
-from hidden_dynamics.artifacts.meaning import meaning_of, meaning_of_all
-from hidden_dynamics.artifacts.notes import caption
+from hidden_dynamics.artifacts.configured import configured
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.jobs import training_jobs
 from hidden_dynamics.configuration.runs import all_runs, outputs_of
@@ -30,7 +29,8 @@ try:
     ARTIFACTS = load_artifacts(CONFIGURATION)
     RUNS = {run.id: run for run in all_runs(CONFIGURATION)}
     IDENTITIES = sorted({run.identity for run in RUNS.values()})  # where a class is not defined, it is said here
-    CLAIMED = artifacts_with_claims(CONFIGURATION)
+    CLAIMED = [name for name in artifacts_with_claims(CONFIGURATION) if name in ARTIFACTS]
+    CONFIGURED = configured(CONFIGURATION)
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
@@ -93,20 +93,11 @@ def records_of(runs):
     return [f"{run.directory}/run.json" for run in runs]
 
 
-def labels_of(artifact):
-    """The columns of Snakemake's report by which an artifact is found."""
-    kind = artifact.settings.kind.replace("_", " ")
-    return {"artifact": artifact.name, "paper": artifact.paper_title, "kind": kind, "scale": SETTINGS.scale}
-
-
-def caption_of(artifact):
-    """What Snakemake's report says of an artifact, with what reStructuredText would read as markup escaped."""
-    return re.sub(r"([\\*`|]|_(?!\w))", r"\\\1", caption(artifact))
-
-
 @functools.cache  # Snakemake asks several times for each job
-def meaning(name):
-    return meaning_of(ARTIFACTS[name], ["scripts.render.main"])
+def made_by(name):
+    """Digests of what is configured of an artifact, and of the code that draws it."""
+    code = code_digest(["scripts.render.main", *ARTIFACTS[name].code()])
+    return [configured(CONFIGURATION, ARTIFACTS[name]), code]
 
 
 def gpus():

@@ -2,8 +2,8 @@
 
     python scripts/judge_claims.py --explain pixels-momentum-better:mnist:test_accuracy:momentum_lstm-128:lstm-128
 
-Reads the summary, costs or features that the claim's table or figure is made of, and the files of its runs; judges the
-claim anew; prints the numbers, the test's result and the verdict. Ids are the first column of
+Reads the costs or features that the claim's table or figure is made of, and the files of its runs; judges the claim
+anew; prints the numbers, the test's result and the verdict. Ids are the first column of
 results/<scale>/claims.csv; of what other verdicts decide, its column `found` has them. docs/claims.md has the rules.
 """
 
@@ -12,7 +12,7 @@ import _bootstrap  # noqa: F401  isort: skip
 from collections.abc import Mapping
 from pathlib import Path
 
-from hidden_dynamics.artifacts import Artifact, load_artifacts
+from hidden_dynamics.artifacts import Artifact, load_claimed
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.expand import all_claims
 from hidden_dynamics.claims.explanation import explain
@@ -20,7 +20,6 @@ from hidden_dynamics.claims.judge import judge, row_of
 from hidden_dynamics.claims.samples import gather
 from hidden_dynamics.configuration import known, load, parse_settings
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.system.arguments import parser
 
 
@@ -28,9 +27,7 @@ def main() -> None:
     arguments = parser(__doc__, "--config", "--root")
     arguments.add_argument("--explain", metavar="ID", required=True, help="the claim whose verdict is explained")
     given = arguments.parse_args()
-    configuration = load(parse_settings(given.config))
-    every = load_artifacts(configuration)
-    artifacts = {name: every[name] for name in artifacts_with_claims(configuration)}
+    artifacts = load_claimed(load(parse_settings(given.config)))
     print(explanation(artifacts, all_claims(artifacts), given.explain, given.root), end="")
 
 

@@ -10,7 +10,7 @@ import _bootstrap  # noqa: F401, I001
 
 from pathlib import Path
 
-from hidden_dynamics.artifacts import Artifact, artifact_named, load_artifacts
+from hidden_dynamics.artifacts import Artifact, artifact_named, load_claimed
 from hidden_dynamics.artifacts.row_verdicts import verdicts_on
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import load, parse_settings
@@ -37,9 +37,7 @@ def judge(artifact: Artifact, root: Path) -> None:
     from hidden_dynamics.claims.verdict import COLUMNS
 
     configuration = artifact.configuration
-    every = load_artifacts(configuration)
-    claims = all_claims({name: every[name] for name in artifacts_with_claims(configuration)})[artifact.name]
-    rows = verdicts(gather(artifact, root), claims)
+    rows = verdicts(gather(artifact, root), all_claims(load_claimed(configuration))[artifact.name])
     write_rows(root / configuration.paths.verdicts(artifact.name), COLUMNS, rows)
 
 

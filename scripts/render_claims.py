@@ -9,12 +9,13 @@ import _bootstrap  # noqa: F401  isort: skip
 
 from pathlib import Path
 
+from hidden_dynamics.artifacts import load_claimed
 from hidden_dynamics.claims.conjunctions import verdicts_of_others
 from hidden_dynamics.claims.judge import counted_once
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.papers.claims import artifacts_with_claims, load_claims
+from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import read_rows, write_rows
 from hidden_dynamics.system.arguments import parser
 
@@ -27,10 +28,11 @@ def main() -> None:
 def gather_claims(configuration: Configuration, root: Path) -> None:
     """The verdicts on all claims, as a file."""
     paths, claims = configuration.paths, load_claims()
-    names = artifacts_with_claims(configuration)
+    names = load_claimed(configuration)
     judged = [row for name in names for row in read_rows(root / paths.verdicts(name))]
     counted_once(judged, list(configuration.metrics))
-    judged += verdicts_of_others(claims.of_others, judged, claims.definitions.alpha)
+    others = [entry for entry in claims.of_others if entry.artifact in names]
+    judged += verdicts_of_others(others, judged, claims.definitions.alpha)
     write_rows(root / paths.all_verdicts, COLUMNS, judged)
 
 

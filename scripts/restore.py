@@ -20,11 +20,10 @@ from pathlib import Path
 from render import draw, judge
 from render_claims import gather_claims
 
-from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.artifacts import load_artifacts, load_claimed
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError, run_main
-from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.publication.restoring import Publication, put_all_back
 from hidden_dynamics.results import summary
 from hidden_dynamics.results.rows import write_rows
@@ -54,10 +53,9 @@ def draw_all(configuration: Configuration, root: Path) -> None:
     """The summary, the verdicts, and every table and figure."""
     rows = summary.rows_of(configuration, "all", all_runs(configuration), root)
     write_rows(root / configuration.paths.all_runs, summary.COLUMNS, rows)
-    artifacts, claimed = load_artifacts(configuration), artifacts_with_claims(configuration)
-    for name, artifact in artifacts.items():
-        if name in claimed:
-            judge(artifact, root)
+    artifacts = load_artifacts(configuration)
+    for artifact in load_claimed(configuration).values():
+        judge(artifact, root)
     gather_claims(configuration, root)
     for artifact in artifacts.values():
         draw(artifact, root)

@@ -11,7 +11,7 @@ from matplotlib.text import Text
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
 from hidden_dynamics.configuration import Configuration, load, read_yaml
-from hidden_dynamics.configuration.runs import PREDICTIONS
+from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
 from hidden_dynamics.system.files import ROOT
 
 # Norms (k, T) of gradients that fall towards the first step and along the training.
@@ -36,8 +36,8 @@ class FigureRuns:
     def __init__(self, root, name, scale="demo", about=None, answers=None, **settings):
         self.artifact, self.root = name if isinstance(name, Artifact) else artifact_at(scale, name, **settings), root
         by_model, answers, self.files, self.answers = about or {}, answers or {}, {}, {}
-        recorded = "predictions" if PREDICTIONS in self.artifact.run_files else "gradients"
-        for run in self.artifact.runs if self.artifact.run_files else ():
+        recorded = {PREDICTIONS: "predictions", GRADIENTS: "gradients"}.get("".join(self.artifact.run_files))
+        for run in self.artifact.runs if recorded else ():
             key = run.model, run.seed
             self.answers[key] = answers.get(key, answer_of(run) if recorded == "predictions" else FALLING)
             about = {recorded: self.answers[key], **by_model.get(key, {})}
@@ -46,7 +46,7 @@ class FigureRuns:
         measured = {"evaluations": [{"iteration": 10, "epoch": 1.0, **metrics}]} if metrics else {}
         whole = {run.id: measured | by_model.get((run.model, run.seed), {}) for run in self.artifact.cell_runs}
         self.rows = {"summary": summary_of(self.artifact, lambda run: whole[run.id])}
-        if self.artifact.averaged:
+        if "train_loss.npy" in self.artifact.run_files:
             self.rows["curves"] = curves_of(self.artifact, seeds=len(self.artifact.configuration.seeds))
         if self.artifact.measured:
             models = dict.fromkeys(run.model for run in self.artifact.runs)

@@ -20,6 +20,7 @@ from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
 from hidden_dynamics.data import ragged
 from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.results import summary
+from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seals import RECORD, sealed
@@ -256,22 +257,24 @@ def summary_of(artifact: Artifact, about: Callable[[Run], Mapping[str, Any]] = l
     return [row_of(artifact.configuration, run, artifact.name, **about(run)) for run in artifact.cell_runs]
 
 
-def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2) -> list[dict[str, str]]:
-    """The points of a figure's curves, as text: from far above the rest a slow fall, different for each model."""
-    rows = []
-    x = np.arange(1, points + 1)
-    for index, panel in enumerate(artifact.panels):
+def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2, **changes: Any) -> list[list[Curve]]:
+    """The curves of a figure's panels: from far above the rest a slow fall, different for each model.
+
+    Args:
+        changes: of all curves.
+    """
+    x, panels = np.arange(1.0, points + 1), []
+    for panel in artifact.panels:
         cells = [cell for cell in artifact.cells() if (cell.task, cell.size) == (panel.task, panel.size)]
-        for number, cell in enumerate(cells):
-            mean = 0.2 / (1 + (number + 1) * x / points) + 30 * np.exp(-x / 3)
-            about = {"panel": index, "task": cell.task, "model": cell.model, "label": cell.model, "variant": cell.model}
-            about |= {"n": seeds, "window": panel.window, "learned": None, "naive": '{"best constant": 0.17}'}
-            for i in range(points):
-                around = [mean[i] * 0.9, mean[i] * 1.1]
-                low, high = around if seeds >= FEWEST else (None, None)
-                own = json.dumps(around) if seeds == 2 else None
-                rows.append(as_text(about | {"x": x[i], "mean": mean[i], "low": low, "high": high, "seeds": own}))
-    return rows
+        panels.append([])
+        for number, cell in enumerate(cells, 1):
+            mean = 0.2 / (1 + number * x / points) + 30 * np.exp(-x / 3)
+            around, none = np.array([mean * 0.9, mean * 1.1]), np.full(points, np.nan)
+            low, high = around if seeds >= FEWEST else (none, none)
+            own = around if seeds == 2 else around[:0]
+            about = {"learned": None, "naive": {"best constant": 0.17}, "window": panel.window} | changes
+            panels[-1].append(Curve(cell.model, x, mean, low, high, np.full(points, seeds), own, **about))
+    return panels
 
 
 def costs_of(

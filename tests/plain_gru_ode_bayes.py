@@ -27,7 +27,7 @@ class Walk:
 
 def plain_rate(dynamics, x):
     z = torch.sigmoid(x @ dynamics.update.t())
-    r = torch.sigmoid(x @ dynamics.reset.t()) if dynamics.cell == "full" else z
+    r = torch.sigmoid(x @ dynamics.reset.t())
     return (1 - z) * (torch.tanh((r * x) @ dynamics.candidate.t()) - x)
 
 
@@ -109,14 +109,13 @@ class Attention:
         return h + delta * plain_rate(self.network.dynamics, attended)
 
 
-def plain_walk(network, observations, masks=None, covariates=None):
+def plain_walk(network, observations, masks=None):
     """The released loop. Masks of rows are spread over the batch where p is evaluated."""
     values, observed, delta, walk = observations.values, observations.mask, network.delta, Walk()
-    if covariates is None:
-        covariates = values.new_zeros(observations.size, network.covariates_in.in_features)
+    covariates = values.new_zeros(observations.size, network.covariates_in.in_features)
     hidden = torch.relu(covariates @ network.covariates_in.weight.t() + network.covariates_in.bias)
     if masks is not None:
-        hidden = hidden * masks.covariates
+        hidden = hidden * masks.start
     h = torch.tanh(hidden @ network.covariates_out.weight.t() + network.covariates_out.bias)
     h = torch.cat([h, h.new_zeros(len(h), network.augmented)], 1)
     attention, now, first, second = Attention(network, h), 0.0, 0.0, 0.0

@@ -13,10 +13,9 @@ import restore
 from judged import SPREAD
 from made import costs_of, features_of, make_run, write_inputs
 
-from hidden_dynamics.artifacts import Artifact, load_artifacts
+from hidden_dynamics.artifacts import Artifact, load_artifacts, load_claimed
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run, all_runs, code_of
-from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.publication import publishing
 
 TABLE, COSTS, GRADIENTS = "momentumrnn_table11", "momentumrnn_table14", "momentumrnn_figure2"
@@ -51,11 +50,14 @@ def few_artifacts(names: Sequence[str] = ARTIFACTS) -> Iterator[None]:
     def few(configuration: Configuration) -> dict[str, Artifact]:
         return {name: artifact for name, artifact in load_artifacts(configuration).items() if name in names}
 
+    def few_claimed(configuration: Configuration) -> dict[str, Artifact]:
+        return {name: artifact for name, artifact in load_claimed(configuration).items() if name in names}
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(restore, "load_artifacts", few)
-        claimed = artifacts_with_claims
-        patch.setattr(render_claims, "artifacts_with_claims", lambda given: [n for n in claimed(given) if n in names])
         patch.setattr(publishing, "load_artifacts", few)
+        for script in (restore, render_claims):
+            patch.setattr(script, "load_claimed", few_claimed)
         yield
 
 
@@ -77,8 +79,8 @@ def results_of(
         make_run(root, configuration, run, **(about(run) | more(run)))
     artifacts = load_artifacts(configuration)
     write_inputs(root, artifacts[COSTS], costs=costs_of(artifacts[COSTS], ratios))
-    silhouettes = {run.model: [0.3 + value for value in SPREAD] for run in artifacts[IMAGES].runs}
-    if silhouettes:
+    if IMAGES in artifacts:
+        silhouettes = {run.model: [0.3 + value for value in SPREAD] for run in artifacts[IMAGES].runs}
         write_inputs(root, artifacts[IMAGES], features=features_of(artifacts[IMAGES], silhouettes, commit=COMMIT))
         np.savez(root / artifacts[IMAGES].inputs()["maps"])
     with few_artifacts(names):

@@ -92,9 +92,13 @@ def _imported(module: str) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
             found += [node.module, *(name for name in names if _path_of(name) is not None)]
-        elif not isinstance(node, ast.FunctionDef):
+        elif not isinstance(node, ast.FunctionDef) and not _for_types_alone(node):
             waiting += ast.iter_child_nodes(node)
     return found
+
+
+def _for_types_alone(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def importers_by_name() -> set[str]:
@@ -112,7 +116,7 @@ def _by_name(script: str, environment: str) -> list[str]:
         return [f"{module}.prepare" for module in modules]
     reached = reachable([f"scripts.{script}.main"])
     if any(".draw(" in source for key, source in reached.items() if key != "hidden_dynamics.artifacts.base:Artifact"):
-        return [f"{kind}.drawing.draw" for kind in KINDS]
+        return [f"{kind}.draw" for kind in KINDS]
     if "hidden_dynamics.training.building:imported" in reached:
         text = "".join((ROOT / "config" / f"{part}.yaml").read_text(encoding="utf-8") for part in ("tasks", "models"))
         return re.findall(r"\bhidden_dynamics(?:\.\w+){2,}", text)

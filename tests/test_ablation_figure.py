@@ -205,7 +205,7 @@ def test_texts_of_squares():
 
 @pytest.mark.parametrize("change", [{"measured": "{}"}, {"measured": ""}])
 def test_a_run_without_the_metric_is_named(change):
-    with refused("mnist_ablation", file=artifact_at("demo", FIGURE).inputs()["summary"], key="measured"):
+    with refused("mnist_ablation", file=artifact_at("demo", FIGURE).configuration.paths.runs, key="measured"):
         grid_figure(change=lambda row: row.update(change))
 
 

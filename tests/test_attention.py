@@ -16,8 +16,7 @@ from hidden_dynamics.models.continuous import (
     correlation,
     pairwise,
 )
-from hidden_dynamics.models.continuous.attention import correlation_backward
-from hidden_dynamics.models.gru_ode_bayes.dynamics import GRUODE
+from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE
 
 
 @given(seed=st.integers(0, 10**6), scale=st.floats(0.01, 30))
@@ -51,17 +50,6 @@ def test_a_constant_dimension_is_correlated_with_itself_alone_and_has_no_gradien
     assert found[0, 2].item() == pytest.approx(np.corrcoef(h.detach()[:, [0, 2]].T)[0, 1], abs=1e-6)
     (gradient,) = torch.autograd.grad((found * noise(3, 3, seed=1).to(dtype)).sum(), h)
     assert gradient.isfinite().all() and gradient[:, 1].count_nonzero() == 0 and gradient[:, 0].count_nonzero() > 0
-
-
-@pytest.mark.parametrize("constant", [False, True])
-def test_the_correlations_gradient_is_that_of_autograd(constant):
-    h, gradient = noise(6, 4), noise(4, 4, seed=1)
-    if constant:
-        h[:, 2] = 0.3
-    h.requires_grad_()
-    (expected,) = torch.autograd.grad((correlation(h) * gradient).sum(), h)
-    with torch.no_grad():
-        assert_all_close([correlation_backward(h, gradient)], [expected], 1e-12)
 
 
 def test_one_row_has_no_correlations():

@@ -1,9 +1,6 @@
 """published/claims.yaml: its form, that everything it names exists, and that it says what the published tables say."""
 
-import functools
 import json
-import os
-import re
 from collections import Counter
 from pathlib import Path
 
@@ -231,19 +228,14 @@ def margin(**about):
     return lambda content: content["definitions"]["margins"].update(silhouette=about)
 
 
-def test_a_margin_is_of_the_number_or_of_the_errors_that_it_leaves():
+def test_a_margin_is_of_the_number_or_of_the_errors_that_it_leaves_as_it_is_shown(configured):
     """By hand: a tenth of 2.5; of the 15 that 85 % leave to 100, of the 0.15 that 0.85 leave to 1."""
     assert Margin(relative=0.1).around(-2.5) == pytest.approx(0.25)
     assert Margin(errors=0.1).around(85.0) == pytest.approx(1.5)
     assert Margin(errors=0.1, of=1).around(0.85) == pytest.approx(0.015)
-
-
-def test_errors_are_what_the_shown_number_leaves(configured):
-    """A share of percent leaves errors to 100, an AUC to 1."""
     metrics = configured().metrics
     for name, margin in load_claims().definitions.margins.items():
-        if margin.errors is not None:
-            assert margin.of == (100 if metrics[name].unit == "percent" else 1)
+        assert margin.errors is None or margin.of == (100 if metrics[name].unit == "percent" else 1)
 
 
 @pytest.mark.parametrize(
@@ -297,42 +289,3 @@ def test_a_name_that_is_not_configured_is_refused(artifacts, monkeypatch, name, 
     stating(monkeypatch, artifact="momentumrnn_table11", **about)
     with refused(f"'{name}'"):
         claims_of(artifacts["momentumrnn_table11"])
-
-
-# With the papers at hand
-
-
-def paper_text(paper: str) -> str:
-    directory = os.environ.get("HIDDEN_DYNAMICS_PAPERS")
-    if not directory:
-        pytest.skip("HIDDEN_DYNAMICS_PAPERS names no directory with the papers' text")
-    return text_in(paper, directory)
-
-
-@functools.cache
-def text_in(paper: str, directory: str) -> str:
-    names = ("ace-node.txt",) if paper == "acenode" else ("momentumrnn.txt", "momentumrnn-appendix.txt")
-    text = "\n".join((Path(directory) / name).read_text(encoding="utf-8") for name in names)
-    return re.sub(r"\s+", " ", text)
-
-
-CALLED = {  # by the paper, where that is not our label
-    "rnn_delta": r"RNN $\Delta_t$",
-    "fc_ace_latent_ode": "FC-ACE-ODE-Net",
-    "fixed_ace_latent_ode": "Fixed-ACE-ODE-Net",
-    "fc_ace_gru_ode_bayes": "FC-ACE-ODE-Net",
-    "fixed_ace_gru_ode_bayes": "Fixed-ACE-ODE-Net",
-}
-
-
-@pytest.mark.parametrize("entry", ENTRIES, ids=[entry.id for entry in ENTRIES])
-def test_the_paper_has_the_place_the_models_and_the_numbers(entry):
-    text = paper_text(entry.artifact.split("_")[0])
-    for kind, number in re.findall(r"(Table|Figure) (\d+)", entry.source):
-        assert f"{kind} {number}" in text
-    for section in re.findall(r"(?:Sections? |and )(\d\.\d)", entry.source):
-        assert re.search(rf"(^|[^\d.]){re.escape(section)} ", text), section
-    for model in (*entry.subjects, *entry.references):
-        assert CALLED.get(model, MODELS[model].label).lower() in text.lower(), model
-    for number in re.findall(r"\d+\.\d+M?", entry.says):
-        assert number in text, number

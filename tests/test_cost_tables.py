@@ -9,8 +9,8 @@ from drawn import artifact_at, cells
 from made import costs_of, make_run, row_of, sources_of
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
+from hidden_dynamics.artifacts.kinds.cost_table import significant
 from hidden_dynamics.artifacts.kinds.time_to_accuracy_table import percent
-from hidden_dynamics.artifacts.measured_costs import significant
 from hidden_dynamics.artifacts.tables import Table, markdown
 from hidden_dynamics.configuration.runs import resolve
 

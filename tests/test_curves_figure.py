@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,13 +41,12 @@ def drawn(scale, name):
 def test_what_is_drawn_is_what_the_curves_say(name):
     artifact = artifact_at("demo", name)
     curves, settings = curves_of(artifact), artifact.settings
-    for index, (ax, panel) in enumerate(zip(panels_of(drawn("demo", name)), settings.panels, strict=True)):
+    for ax, panel, own in zip(panels_of(drawn("demo", name)), settings.panels, curves, strict=True):
         assert (ax.get_xscale(), ax.get_yscale()) == (panel.x_scale, panel.y_scale)
-        for model in settings.models:
-            rows = [row for row in curves if (row["panel"], row["model"]) == (str(index), model)]
-            (line,) = with_gid(ax, f"curve {model}")
-            np.testing.assert_array_equal(line.get_xydata(), [[float(row["x"]), float(row["mean"])] for row in rows])
-            assert line.get_color() == artifact.configuration.models[model].colour
+        for curve in own:
+            (line,) = with_gid(ax, f"curve {curve.model}")
+            np.testing.assert_array_equal(line.get_xydata(), np.transpose([curve.x, curve.mean]))
+            assert line.get_color() == artifact.configuration.models[curve.model].colour
         assert [line.get_ydata()[0] for line in with_gid(ax, "naive best constant")] == [0.17]
 
 
@@ -62,9 +62,7 @@ def test_a_band_says_that_it_is_corrected_for_data_that_seeds_share():
 def test_seeds_of_which_some_learned_and_others_did_not_have_lines_alone(points):
     artifact = artifact_at("demo", FIGURES[1])
     curves = curves_of(artifact, points=points)
-    for row in curves:
-        if (row["panel"], row["model"]) == ("1", "lstm"):
-            row["learned"] = "1"
+    curves[1] = [replace(curve, learned=1) if curve.model == "lstm" else curve for curve in curves[1]]
     figure = draw(artifact, curves)
     first, second = panels_of(figure)
     assert len(with_gid(second, "seed lstm")) == 2 and not with_gid(second, "curve lstm")
@@ -108,7 +106,7 @@ def test_limits_of_degenerate_curves():
         curves = [Curve("m", np.arange(y.size) + 1.0, y, y, y, y, NONE, None, {}, 1)]
         return robust_limits(curves, [], "linear", scale)
 
-    assert limits() is None
+    assert robust_limits([], [], "linear", "linear") is None
     for low, high in (
         limits(1.0),
         limits(0.0),
@@ -142,7 +140,7 @@ def test_a_model_of_the_users_own_is_drawn(project):
 
 def test_diverged_runs_are_marked():
     artifact = artifact_at("demo", "momentumrnn_figure4")
-    curves = with_n(curves_of(artifact), {("1", "lstm"): {90: 1}})
+    curves = with_n(curves_of(artifact), {(1, "lstm"): {90: 1}})
     figure = draw(artifact, curves, diverged=[("adding", "lstm", 1)])
     assert "LSTM (1 of 4 runs diverged)" in legend(figure)
     assert "Diverged: Adding, LSTM, seed 1: the loss was not finite at iteration 91." in words(figure)
@@ -150,10 +148,11 @@ def test_diverged_runs_are_marked():
 
 
 def with_n(curves, counts):
-    """Curve rows where, by (panel, model), ever fewer seeds go on after given x: {("0", "lstm"): {60: 1}}."""
-    for row in curves:
-        for after, n in counts.get((row["panel"], row["model"]), {}).items():
-            row["n"] = str(n) if int(row["x"]) > after else row["n"]
+    """Curves of which, by (panel, model), ever fewer seeds go on after given x: {(0, "lstm"): {60: 1}}."""
+    for panel, own in enumerate(curves):
+        for curve in own:
+            for after, n in counts.get((panel, curve.model), {}).items():
+                curve.n[curve.x > after] = n
     return curves
 
 
@@ -164,13 +163,13 @@ def marks_of(figure):
 def test_a_seed_that_finishes_before_the_others_did_not_diverge():
     """Epochs of text have different numbers of iterations, so the seeds' train curves end apart."""
     artifact = artifact_at("demo", LANGUAGE)
-    figure = draw(artifact, with_n(curves_of(artifact), {("0", "lstm"): {190: 1}}))
+    figure = draw(artifact, with_n(curves_of(artifact), {(0, "lstm"): {190: 1}}))
     assert marks_of(figure) == []
     one_of_two = [("ptb", "lstm", 1)]  # it diverged at iteration 91, in epoch 40; another model's seeds end apart
-    counts = {("0", "lstm"): {90: 1}, ("1", "lstm"): {39: 1}, ("0", "sr_lstm"): {190: 1}}
+    counts = {(0, "lstm"): {90: 1}, (1, "lstm"): {39: 1}, (0, "sr_lstm"): {190: 1}}
     figure = draw(artifact, with_n(curves_of(artifact), counts), diverged=one_of_two)
     assert marks_of(figure) == [([90.0], "Iteration"), ([39.0], "Epoch")]
-    counts = {("0", "lstm"): {90: 1, 190: 0}}
+    counts = {(0, "lstm"): {90: 1, 190: 0}}
     figure = draw(artifact, with_n(curves_of(artifact), counts), diverged=one_of_two)
     assert marks_of(figure)[0] == ([90.0], "Iteration")
 
@@ -187,7 +186,7 @@ def test_a_train_loss_is_drawn_against_iterations_only():
 
 def test_a_few_epochs_have_plain_numbers():
     artifact = artifact_at("demo", LANGUAGE)
-    figure = draw(artifact, [row for row in curves_of(artifact) if row["panel"] == "0" or int(row["x"]) <= 8])
+    figure = draw(artifact, [curves_of(artifact)[0], curves_of(artifact, points=8)[1]])
     axis = panels_of(figure)[1].xaxis
     labels = {label.get_text() for minor in (False, True) for label in axis.get_ticklabels(minor=minor)}
     assert {"1", "2", "3"} <= labels and not any("$" in label for label in labels)

@@ -7,7 +7,7 @@ import pytest
 from approved import approved
 from conftest import refused
 from drawn import FigureRuns, artifact_at, assert_nothing_overlaps, face, legend, line, panels_of, with_gid, words
-from made import change_record
+from made import change_record, curves_of
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
@@ -58,7 +58,7 @@ def test_a_run_that_diverged_is_named_and_its_name_fits(made, name, scale):
 def test_a_figure_without_anything_to_draw_says_so_in_every_panel(made, name):
     keys = [(run.model, run.seed) for run in artifact_at("demo", name).runs]
     runs = made(name, answers=dict.fromkeys(keys, [] if name == "momentumrnn_figure2" else {}))
-    runs.rows |= {"curves": []}
+    runs.rows |= {"curves": [[] for _ in getattr(runs.artifact, "panels", ())]}
     figure = runs.draw()
     assert len(with_gid(figure, "nothing")) == len([ax for ax in panels_of(figure) if ax.get_label() != "<colorbar>"])
     assert_nothing_overlaps(figure)
@@ -95,7 +95,7 @@ def test_a_model_without_a_run_is_named(made, name):
     runs = made(name)
     model = runs.rows["summary"][-1]["model"]
     runs.rows["summary"] = [row for row in runs.rows["summary"] if row["model"] != model]
-    with refused(model, file=runs.root / runs.artifact.inputs()["summary"]):
+    with refused(model, file=runs.root / runs.artifact.configuration.paths.runs):
         runs.draw()
 
 
@@ -124,8 +124,8 @@ def test_naive_baselines_are_dashed_lines_that_stretch_no_axis(made, name):
     scores = {"last value": 1e-6, "best constant": 90.0}
     about = {(run.model, run.seed): {"naive": {metric[0]: scores}} for run in artifact.runs}
     before, runs = made(name).draw(), made(name, about=about)
-    for row in runs.rows.get("curves", ()):
-        row["naive"] = '{"last value": 1e-6, "best constant": 90.0}'
+    if "curves" in runs.rows:
+        runs.rows["curves"] = curves_of(artifact, naive=scores)
     figure = runs.draw()
     factor = artifact.configuration.metrics[metric[0]].factor
     lines = with_gid(panels_of(figure)[0], "naive")

@@ -85,12 +85,9 @@ def test_rows_are_the_comparisons_of_the_question_by_task_measure_and_effect_and
         "PMNIST: test accuracy",
         "MomentumLSTM vs LSTM, N = 128",
     ]
-    (rule,), ends = with_gid(figure, "rule"), {text.get_text(): text for text in with_gid(figure, "label")}
-    assert (
-        ends["MomentumLSTM vs LSTM, N = 158"].get_position()[1]
-        < rule.xy1[1]
-        < ends["MomentumLSTM vs LSTM, N = 128"].get_position()[1]
-    )
+    rule, ends = with_gid(figure, "rule")[0].get_ydata()[0], {one.get_text(): one for one in with_gid(figure, "label")}
+    above, below = (ends[f"MomentumLSTM vs LSTM, N = {size}"].get_position()[1] for size in (158, 128))
+    assert above < rule < below
     assert {text.get_color() for name, text in ends.items()} == {"black", "0.55"}
     assert ends["MomentumLSTM vs LSTM, N = 128"].get_color() == "0.55"
     assert len(artifact.comparisons([*CLAIMS, *ELSEWHERE])) == 7
@@ -116,16 +113,12 @@ def test_names_are_on_the_page_left_of_the_plot_and_intervals_and_marks_within_i
     assert left < 21.5 < right
 
 
-def test_a_mark_stands_where_the_questions_model_is_better_or_worse_whatever_is_claimed():
+def test_a_mark_stands_where_the_questions_model_is_better_or_worse_and_the_papers_own_is_hollow():
     _, figure = forest(CLAIMS)
     x, _, _ = mark(figure, "holds timit:train_loss")
     (interval,) = with_gid(figure, "interval timit:train_loss")
     assert x == -2 and list(interval.get_xdata()) == [-2.5, -1.5]
     assert mark(figure, "fails timit:test_loss")[0] == -12
-
-
-def test_the_papers_own_effect_is_a_hollow_mark():
-    _, figure = forest(CLAIMS)
     (hollow,) = with_gid(figure, "published")
     assert hollow.get_xdata()[0] == 21.5 and hollow.get_markerfacecolor() == "white"
     assert hollow.get_gid() == f"published {CLAIMS[0]['id']}"
@@ -179,10 +172,7 @@ def test_where_nothing_is_judged_the_figure_is_one_sentence(claims):
     _, figure = forest(claims, scale="demo")
     assert with_gid(figure, "nothing")[0].get_text() == "No comparison on this question is judged at the demo scale."
     assert not figure.axes
-
-
-def test_where_nothing_has_an_effect_the_figure_says_why():
-    _, figure = forest(CLAIMS[-1:])
+    _, figure = forest(CLAIMS[-1:])  # without an effect
     assert "fewer than 3 seeds are not tested" in with_gid(figure, "nothing")[0].get_text()
 
 

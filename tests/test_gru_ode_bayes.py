@@ -5,9 +5,10 @@ import pytest
 import torch
 from cases import assert_all_close, noise
 from plain_gru_ode_bayes import plain_jump, plain_prediction, plain_rate, plain_walk
-from torch import nn
 
-from hidden_dynamics.models.gru_ode_bayes import GRUODE, ACEGRUODEBayes, BayesJump, GRUODEBayes, Masks, passage
+from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes
+from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes, Masks
+from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE, BayesJump
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
 
 
@@ -23,7 +24,6 @@ SMALL = {"prep": 4, "end": 4.0, "delta": 0.25, "p_hidden": 6, "covariates_hidden
 PENALTY = {"weight": 0.3}
 CASES = {
     "full": (GRUODEBayes, {}),
-    "minimal": (GRUODEBayes, {"cell": "minimal"}),
     "delta 0.1": (GRUODEBayes, {"delta": 0.1}),
     "still": (GRUODEBayes, {"solver": "still"}),
     "augmented": (GRUODEBayes, {"augmented": 2}),
@@ -35,7 +35,6 @@ CASES = {
         for attention, at_jump in (("evolving", "kept"), ("evolving", "renewed"), ("fixed", "kept"))
         for detached in (True, False)
     },
-    "minimal, evolving": (ACEGRUODEBayes, {"cell": "minimal", "penalty": PENALTY}),
     "fc": (ACEGRUODEBayes, {"attention": "fc", "penalty": PENALTY}),
     "released": (ACEGRUODEBayes, {"attention": "released", "penalty": PENALTY | {"of": "correlation"}}),
     "released, small steps": (ACEGRUODEBayes, {"attention": "released", "penalty": PENALTY, "delta": 0.1}),
@@ -70,8 +69,8 @@ def gradients_of(value, network):
     return [torch.zeros_like(p) if each is None else each for p, each in zip(wanted, found, strict=True)]
 
 
-def ours(network, observations, masks=None, covariates=None):
-    filtered = network(observations, covariates, masks)
+def ours(network, observations, masks=None):
+    filtered = network(observations, masks)
     return network.loss(filtered, observations)
 
 
@@ -81,9 +80,8 @@ def ours(network, observations, masks=None, covariates=None):
 @every_case
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_loss_and_all_gradients_are_those_of_the_plain_loop(case, seed):
-    network, observations, covariates = made(case), drawn(seed), noise(6, 2, seed=seed)
-    found = ours(network, observations, covariates=covariates)
-    expected = plain_walk(network, observations, covariates=covariates).loss
+    network, observations = made(case), drawn(seed)
+    found, expected = ours(network, observations), plain_walk(network, observations).loss
     assert_all_close(
         [found.detach(), *gradients_of(found, network)], [expected.detach(), *gradients_of(expected, network)], 1e-11
     )
@@ -137,35 +135,6 @@ def test_series_without_any_observation_have_no_loss_and_a_prediction(case):
     assert_all_close([found], [expected], 1e-12)
 
 
-@pytest.mark.parametrize("case", ["full", "evolving, kept", "released"])
-def test_without_gradients_a_passage_keeps_no_steps(monkeypatch, case):
-    network, observations = made(case), drawn()
-    found = ours(network, observations)
-    monkeypatch.setattr(passage, "Blocks", None)  # the memory of all steps
-    with torch.no_grad():
-        assert torch.equal(ours(network, observations), found)
-
-
-def test_a_passage_goes_backwards_once():
-    network, observations = made("full"), drawn()
-    loss = ours(network, observations)
-    loss.backward(retain_graph=True)
-    with pytest.raises(RuntimeError, match="once"):
-        loss.backward()
-
-
-def test_passages_that_overlap_and_that_follow_each_other_keep_their_memory_apart():
-    network, batches = made("evolving, kept, attached"), [drawn(seed) for seed in range(3)]
-    alone = [gradients_of(ours(network, batch), network) for batch in batches]
-    losses = [ours(network, batch) for batch in batches]
-    for k in (1, 0, 2):
-        assert_all_close(gradients_of(losses[k], network), alone[k], 1e-14)
-    with torch.inference_mode():
-        first = ours(network, batches[0])
-    assert torch.equal(first, losses[0])
-    assert_all_close(gradients_of(ours(network, batches[0]), network), alone[0], 1e-14)
-
-
 def test_an_observation_after_the_end_is_refused():
     with pytest.raises(ValueError, match="end"):
         made("full")(drawn(latest=80, rows=8))
@@ -174,13 +143,10 @@ def test_an_observation_after_the_end_is_refused():
 # Its parts
 
 
-@pytest.mark.parametrize("cell", ["full", "minimal"])
-def test_the_dynamics_are_those_of_the_plain_form(cell):
+def test_the_dynamics_are_those_of_the_plain_form():
     torch.manual_seed(0)
-    dynamics, h = GRUODE(4, cell).double(), noise(3, 4)
+    dynamics, h = GRUODE(4).double(), noise(3, 4)
     assert_all_close([dynamics(None, h)], [plain_rate(dynamics, h)], 1e-14)
-    with pytest.raises(ValueError, match="cell"):
-        GRUODE(4, "half")
 
 
 def test_the_jump_is_that_of_the_plain_form():
@@ -225,12 +191,6 @@ def test_initial_weights_are_those_of_the_released_code():
     assert network.jump.weight.std().item() == pytest.approx((2 / 304) ** 0.5, rel=0.05)
     assert (network.jump.bias == 0.1).all()
     assert network.jump.gru.weight_hh.abs().max().item() == pytest.approx(400**-0.5, rel=0.01)
-
-
-def test_released_attention_leaves_the_attentions_weights_without_a_gradient():
-    network, observations = made("released"), drawn()
-    found = torch.autograd.grad(ours(network, observations), list(network.g.parameters()), allow_unused=True)
-    assert found == (None, None, None)
 
 
 def test_the_penalty_of_the_correlation_is_in_the_loss_and_has_no_gradient():
@@ -285,7 +245,7 @@ def test_dropout_is_drawn_anew_wherever_p_is():
     assert same == [False, True, False]
     both = network.masks(batch_of(rows, np.array([0, 1])))  # its rows are 0, 1, 3 and 4, the other's is 2
     assert not torch.equal(both.before[3], both.after[1])
-    values = torch.cat([masks.covariates.flatten(), masks.before.flatten()])
+    values = torch.cat([masks.start.flatten(), masks.before.flatten()])
     assert set(values.unique().tolist()) == {0.0, 1.25} and 0.6 < (values > 0).double().mean() < 0.95
     assert network.eval().masks(batch_of(rows, np.array([0]))) == Masks()
 
@@ -299,7 +259,6 @@ def test_dropout_is_drawn_anew_wherever_p_is():
         ({"solver": "dopri5"}, "solver"),
         ({"delta": 0.0}, "delta"),
         ({"dropout": 1.0}, "dropout"),
-        ({"cell": "half"}, "cell"),
     ],
 )
 def test_a_value_out_of_its_range_is_refused(options, word):
@@ -322,16 +281,3 @@ def test_a_value_out_of_its_range_is_refused(options, word):
 def test_an_attention_out_of_its_range_is_refused(options, word):
     with pytest.raises(ValueError, match=word):
         ACEGRUODEBayes(Task(), 5, **{"penalty": PENALTY} | options)
-
-
-def test_a_network_is_an_ordinary_module():
-    """Its weights are loaded one by one."""
-    network = made("released")
-    assert isinstance(network, nn.Module)
-    assert [name for name, _ in network.named_parameters()] == [
-        *("covariates_in.weight", "covariates_in.bias", "covariates_out.weight", "covariates_out.bias"),
-        *("p_in.weight", "p_in.bias", "p_out.weight", "p_out.bias"),
-        *("dynamics.reset", "dynamics.update", "dynamics.candidate", "jump.weight", "jump.bias"),
-        *("jump.gru.weight_ih", "jump.gru.weight_hh", "jump.gru.bias_ih", "jump.gru.bias_hh"),
-        *("g.reset", "g.update", "g.candidate"),
-    ]

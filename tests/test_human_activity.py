@@ -137,18 +137,6 @@ def test_the_registry_and_the_module_agree():
     assert registry["tagged_movements"].originals == ("human_activity",)
 
 
-def test_a_stand_in_is_like_the_file():
-    arrays = human_activity.stand_in({})
-    real = read(report(0))
-    assert {name: array.dtype for name, array in arrays.items()} == {name: array.dtype for name, array in real.items()}
-    assert len(arrays["ids"]) == 25 and len(arrays["times"]) == arrays["lengths"].sum()
-    assert len(arrays["times"]) == pytest.approx(164_830, rel=0.001) and arrays["mask"].sum(axis=1).mean() == 3
-    first = np.cumsum(arrays["lengths"]) - arrays["lengths"]
-    later = np.setdiff1d(np.arange(len(arrays["times"])), first)
-    assert (arrays["times"][first] == 0).all() and (arrays["times"][later] > arrays["times"][later - 1]).all()
-    assert set(arrays["labels"]) == set(range(7))
-
-
 @pytest.mark.slow
 @pytest.mark.mirror
 def test_the_file_from_a_mirror(from_mirror):

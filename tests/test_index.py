@@ -27,7 +27,7 @@ from hidden_dynamics.results.rows import write_rows
 TABLE, HYPERPARAMETERS, CURVES, IMAGE = (f"momentumrnn_{name}" for name in ("table11", "table7", "figure9", "figure8"))
 IMAGES = "acenode_table2"
 CONFIGURED = (IMAGE, CURVES, TABLE, IMAGES, HYPERPARAMETERS)
-KEY_FIGURES = (IMAGE, CURVES)
+FIGURES = (IMAGE, CURVES)
 ORDER = [HYPERPARAMETERS, TABLE, IMAGE, CURVES, IMAGES]  # the papers'
 EVIL = "LSTM <img src=x onerror=alert(1)> & “co”"
 CLAIMS = [
@@ -64,7 +64,7 @@ def claim(name, artifact, verdict, statement):
 def configuration_at(configured, scale):
     whole = configured(scale=scale, seeds=[0, 1], overrides={})
     models = whole.models | {"lstm": whole.models["lstm"].model_copy(update={"label": EVIL})}
-    layers = {name: [("here", whole.artifacts[name] | {"key_figure": name in KEY_FIGURES})] for name in CONFIGURED}
+    layers = {name: [("here", whole.artifacts[name])] for name in CONFIGURED}
     return replace(whole, models=models, artifact_layers=layers)
 
 
@@ -146,16 +146,15 @@ def test_what_the_first_screen_and_the_claims_say_is_as_approved(read, part):
     approved(f"index_{part}.txt", lines(read.texts[part]))
 
 
-def test_pictures_are_those_that_were_rendered_and_key_figures_come_first(page, root, configuration):
+def test_pictures_are_those_that_were_rendered(page, root, configuration):
     text = page.read_text(encoding="utf-8")
     shown = re.findall(r'<a class="card" href="([^"]+)"[^>]*><img src="data:image/png;base64,([^"]+)"', text)
-    figures = {name: configuration.paths.figure(name, "png") for name in KEY_FIGURES}
-    opened = [figures[name].removeprefix("results/demo/") for name in KEY_FIGURES]
-    assert [address for address, _ in shown] == [*(f"#{name}" for name in KEY_FIGURES), *opened]
-    for (_, content), name in zip(shown, 2 * KEY_FIGURES, strict=True):
+    figures = {name: configuration.paths.figure(name, "png") for name in FIGURES}
+    opened = [figures[name].removeprefix("results/demo/") for name in FIGURES]
+    assert [address for address, _ in shown] == opened
+    for (_, content), name in zip(shown, FIGURES, strict=True):
         assert base64.b64decode(content) == (root / figures[name]).read_bytes()
-    assert text.count(f"aspect-ratio: {SIZE[0]} / {SIZE[1]}") == len(KEY_FIGURES)
-    assert text.count("<li>&lt;b&gt; is no markup</li>") == len(KEY_FIGURES)
+    assert text.count("<li>&lt;b&gt; is no markup</li>") == len(FIGURES)
 
 
 def test_tables_are_those_that_were_rendered(page, root, configuration):
@@ -324,11 +323,8 @@ def test_the_page_is_no_wider_than_the_screen_asks_for_nothing_and_does_not_comp
     assert (background == "rgb(255, 255, 255)") != dark
 
 
-def test_the_first_screen_has_the_key_figures_and_the_list_whose_titles_are_whole(browser, page):
+def test_the_first_screen_has_the_list_whose_titles_are_whole(browser, page):
     shown = browser.open(page, width=1280, height=900)
-    pictures = shown.run('[...document.querySelectorAll(".key-figures img")].map(e => [e.width, e.height])')
-    assert len(pictures) == 2 and all(width > 500 for width, _ in pictures)
-    assert all(width / height == pytest.approx(SIZE[0] / SIZE[1], rel=0.01) for width, height in pictures)
     for paper in (".contents section:first-child", ".contents section:last-child"):
         assert shown.run(f'document.querySelector("{paper} li").getBoundingClientRect().bottom') < 900
     assert shown.run('[...document.querySelectorAll(".contents li")].every(e => e.scrollWidth <= e.clientWidth)')

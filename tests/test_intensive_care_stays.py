@@ -4,13 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import refused
 
 from hidden_dynamics.data import intensive_care_stays as stays
 from hidden_dynamics.data import prepared, stay_records
 from hidden_dynamics.data.streams import generator
-
-MANY = stays.DEFAULTS | {"stays": 2000}
 
 
 def separation(scores: np.ndarray, died: np.ndarray) -> float:
@@ -33,7 +30,7 @@ def test_severity_has_the_covariance_of_its_equation():
 def test_the_share_of_deaths_is_as_chosen_and_severity_tells_more_the_less_is_unknown(deaths: float, unknown: float):
     random = generator(1)
     severity = stays.severities(random, 10_000)
-    died = stays.outcomes(random, severity, {"deaths": deaths, "unknown": unknown})
+    died = stays.outcomes(random, severity, stays.Settings(deaths=deaths, unknown=unknown))
     assert died.mean() == pytest.approx(deaths, abs=0.02)
     found = separation(severity.mean(axis=1), died)
     assert found == 1 if unknown == 0 else 0.85 < found < 0.95
@@ -54,7 +51,7 @@ def test_the_default_stays():
 
 
 def test_few_measurements_tell_who_dies():
-    arrays = stays.prepare(Path("nowhere"), MANY)
+    arrays = stays.prepare(Path("nowhere"), {"stays": 2000})
     first = np.cumsum(arrays["lengths"]) - arrays["lengths"]
     score = np.zeros(len(first))
     for name, measure in stays.MEASURES.items():
@@ -83,14 +80,3 @@ def test_what_is_measured_is_possible():
 def test_the_same_seed_draws_the_same_stays():
     digests = [prepared.digest(stays.prepare(Path("nowhere"), {"stays": 5, "seed": seed})) for seed in (0, 0, 1)]
     assert digests[0] == digests[1] != digests[2]
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"stays": 0}, {"stays": 1.5}, {"deaths": 0}, {"deaths": 1}, {"visits": 50}, {"unknown": -1}, {"seed": -1}],
-)
-def test_a_wrong_setting_is_named(changes: dict):
-    with refused("intensive_care_stays", key=next(iter(changes))):
-        stays.prepare(Path("nowhere"), changes)
-    with refused("hours", key="hours"):
-        stays.prepare(Path("nowhere"), {"hours": 24})

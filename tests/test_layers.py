@@ -24,9 +24,10 @@ ORDER = [
 ]
 # Files of one name in two packages: one subject in two layers.
 SUBJECTS = {
-    *("adding.py", "copying.py", "images.py", "speech.py", "sporadic.py"),  # the data, and the task
+    *("adding.py", "copying.py", "images.py", "speech.py"),  # the data, and the task
+    "ragged.py",  # sequences of unequal lengths: as data, and run
     "statistics.py",  # of claims, and of curves
-    *("drawing.py", "notes.py"),  # of each kind of artifact; what several say is in artifacts/notes.py
+    "curves.py",  # averaged, and drawn
 }
 
 

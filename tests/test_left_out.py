@@ -5,14 +5,11 @@ from drawn import artifact_at, panels_of, words
 from judged import judged
 from made import curves_of, make_run, sources_of, summary_of
 
-from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.artifacts import left_out_note, load_artifacts, load_claimed
 from hidden_dynamics.artifacts.kinds.curves import Curves
-from hidden_dynamics.artifacts.notes import caption
-from hidden_dynamics.artifacts.tables import csv, html, markdown, tex, write_table
 from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration.jobs import training_jobs
 from hidden_dynamics.configuration.runs import all_runs
-from hidden_dynamics.pages.sections import section_of
 
 WITHOUT = {"leave_out": ["svhn"]}
 SAID = "Left out by the user (leave_out): SVHN; so there are no runs of svhn_images."
@@ -36,31 +33,13 @@ def test_a_task_that_is_left_out_has_no_runs_and_no_jobs(configured):
     assert all_runs(configured(scale="demo", **WITHOUT)) == all_runs(configured(scale="demo"))  # digits in its place
 
 
-def test_an_artifact_needs_nothing_of_what_is_left_out(configured):
-    artifacts = load_artifacts(configured(scale="evening", **WITHOUT))
-    empty = {name for name, artifact in artifacts.items() if artifact.is_left_out}
-    assert empty == {"acenode_table3"} and artifacts["acenode_table3"].inputs() == {}
+def test_what_shows_nothing_else_is_not_made_and_is_named(configured):
+    everything, without = configured(scale="evening"), configured(scale="evening", **WITHOUT)
+    artifacts = load_artifacts(without)
+    assert load_artifacts(everything).keys() - artifacts.keys() == {"acenode_table3"}
+    assert "acenode_table3" in load_claimed(everything) and "acenode_table3" not in load_claimed(without)
+    assert left_out_note(without) == "Left out with their data: ACE-NODE, Table 3." and left_out_note(everything) == ""
     assert {run.task for run in artifacts["acenode_table10"].runs} == {"mnist_images", "cifar10_images"}
-
-
-def test_a_table_of_nothing_else_says_so(tmp_path):
-    table = drawn("acenode_table3", tmp_path, ["svhn"])
-    assert table.title.endswith("SVHN left out") and SAID in table.notes
-    assert set(table.frame["", "Ours"]) == {"SVHN left out"} and len(table.frame) == 5
-    for form in (csv, markdown, tex, html):
-        assert form(table)
-
-
-def test_the_pages_section_of_it_has_no_runs(tmp_path):
-    artifact = artifact_at("evening", "acenode_table3", **WITHOUT)
-    write_table(drawn("acenode_table3", tmp_path, ["svhn"]), [tmp_path / file for file in artifact.files()])
-    section = section_of(artifact, [], [], tmp_path)
-    assert (section.runs, section.stand_ins) == ([], {}) and section.shown.title.endswith("SVHN left out")
-    assert SAID in section.shown.notes
-
-
-def test_a_figure_of_nothing_else_says_so(tmp_path):
-    assert "Copying task left out" in words(drawn("momentumrnn_figure8", tmp_path, ["copying"]))
 
 
 @pytest.mark.parametrize(
@@ -84,15 +63,9 @@ def test_a_table_has_no_numbers_of_what_is_left_out(tmp_path):
     assert SAID in table.notes
 
 
-def test_claims_on_what_is_left_out_are_not_run_and_say_why(configured):
-    everything, without = (
-        load_artifacts(configured(scale="evening", **changes))["acenode_table3"] for changes in ({}, WITHOUT)
-    )
-    verdicts = judged(without)
-    assert set(verdicts) == set(judged(everything))
-    assert {row["verdict"] for row in verdicts.values()} == {NOT_RUN}
-    assert {row["reason"] for row in verdicts.values()} == {"SVHN is left out (leave_out)"}
-
-
-def test_a_caption_says_it():
-    assert SAID in caption(artifact_at("evening", "acenode_table10", **WITHOUT))
+def test_claims_on_what_is_left_out_are_not_run_and_say_why():
+    without = {
+        name: row for name, row in judged(artifact_at("evening", "momentumrnn_table1", leave_out=["mnist"])).items()
+    }
+    assert without and {row["verdict"] for row in without.values()} == {NOT_RUN}
+    assert {row["reason"] for row in without.values() if row["task"] == "mnist"} == {"MNIST is left out (leave_out)"}

@@ -1,34 +1,9 @@
-"""What every artifact says of itself: captions, and which runs diverged."""
+"""What artifacts say of their runs: the readings taken, and which diverged."""
 
-from approved import approved
 from drawn import artifact_at
 from made import summary_of
 
-from hidden_dynamics.artifacts.notes import caption, divergence_notes, readings_note
-
-
-def test_captions_are_as_approved():
-    """Of stand-ins with both readings, of real data with settings of the user's, of what shows no runs, of costs."""
-    changes = {"tasks": {"mnist": {"training": {"epochs": 3}}}}
-    shown = [
-        artifact_at("demo", "momentumrnn_table2"),
-        artifact_at("paper", "momentumrnn_table11", seeds=None, overrides=changes),
-        artifact_at("demo", "momentumrnn_table7"),
-        artifact_at("demo", "momentumrnn_table14"),
-    ]
-    approved("captions.txt", "\n\n".join(map(caption, shown)))
-
-
-def test_reduced_data_are_named_as_such_beside_the_whole():
-    for name, title, original in [
-        ("momentumrnn_table1", "MNIST averaged to 14 × 14", "MNIST"),
-        ("acenode_table4", "CIFAR-10 averaged to 16 × 16", "CIFAR-10"),
-        ("acenode_table8", "PhysioNet 2012 set a at times rounded to 1 h", "PhysioNet 2012 set a+b"),
-    ]:
-        artifact = artifact_at("evening", name)
-        assert f"{title} in place of {original}" in caption(artifact)
-        assert "preparation of the data" not in caption(artifact)
-        assert {row["dataset_title"] for row in summary_of(artifact)} == {title}
+from hidden_dynamics.artifacts.notes import divergence_notes, readings_note
 
 
 def test_a_reading_that_differs_between_runs_says_so():

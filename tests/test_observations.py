@@ -1,4 +1,4 @@
-"""Irregular series: batches over the union of times and rounded times, held to loops over the observations."""
+"""Irregular series: batches over the union of times, held to loops over the observations."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidden_dynamics.models.observations import Rows, batch_of, quantised
+from hidden_dynamics.models.observations import Rows, batch_of
 
 
 def drawn(seed, series=5, features=3, most=8):
@@ -49,33 +49,6 @@ def test_a_batch_changes_its_type_and_keeps_its_times():
     assert moved.series.dtype == moved.offsets.dtype == torch.int64 and torch.equal(moved.values.float(), batch.values)
 
 
-def refined(rows, step):
-    """`quantised`, row by row."""
-    merged, starts = [], np.concatenate([[0], np.cumsum(rows.lengths)])
-    for series in range(len(rows.lengths)):
-        groups = {}
-        for row in range(starts[series], starts[series + 1]):
-            groups.setdefault(round(float(rows.times[row]) / step), []).append(row)
-        for tick, members in groups.items():
-            seen = [rows.values[members, d][rows.mask[members, d]].astype(float) for d in range(rows.mask.shape[1])]
-            merged.append(
-                (series, tick * step, [each.mean() if len(each) else 0.0 for each in seen], list(map(len, seen)))
-            )
-    return merged
-
-
-@given(seed=st.integers(0, 10**6), step=st.sampled_from([0.25, 0.5, 1.0, 3.0]))
-def test_rounded_rows_that_fall_together_are_merged_by_the_mean_of_what_was_observed(seed, step):
-    rows = drawn(seed)
-    found, expected = quantised(rows, step), refined(rows, step)
-    assert np.repeat(np.arange(5), found.lengths).tolist() == [series for series, *_ in expected]
-    assert found.times.tolist() == [time for _, time, *_ in expected] and found.times.dtype == np.float32
-    assert found.mask.tolist() == [[n > 0 for n in counts] for *_, counts in expected]
-    np.testing.assert_allclose(found.values, np.array([v for *_, v, _ in expected]).reshape(-1, 3), rtol=1e-6)
-    again = quantised(found, step)
-    assert all(np.array_equal(one, other) for one, other in zip(again, found, strict=True))
-
-
 def test_rows_that_do_not_fit_or_do_not_ascend_are_refused():
     rows = Rows(np.float32([0, 1, 1]), np.zeros((3, 2), np.float32), np.ones((3, 2), bool), np.array([1, 2]))
     with pytest.raises(ValueError, match="ascend"):
@@ -84,7 +57,3 @@ def test_rows_that_do_not_fit_or_do_not_ascend_are_refused():
     for wrong in ({"mask": rows.mask[:2]}, {"mask": rows.mask.astype(int)}, {"lengths": np.array([1, 1])}):
         with pytest.raises(ValueError, match="mask|lengths"):
             batch_of(rows._replace(**wrong), np.arange(2))
-    with pytest.raises(ValueError, match="step"):
-        quantised(rows, 0.0)
-    with pytest.raises(ValueError, match="ascend"):
-        quantised(rows._replace(times=np.float32([0, 3, 1])), 1.0)

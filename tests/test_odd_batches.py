@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from hidden_dynamics.errors import ObservationError
-from hidden_dynamics.models import gru_ode_bayes, latent_ode, mtan, ode_rnn, rnn_series, series
+from hidden_dynamics.models import latent_ode, mtan, ode_rnn, rnn_series, series
 from hidden_dynamics.models.divergence import divergence
+from hidden_dynamics.models.gru_ode_bayes import ace_network
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Rows, batch_of
 
@@ -32,7 +33,7 @@ LATENT = {
 }
 NETWORKS = FORECASTERS | RECONSTRUCTING | LATENT
 every_network = pytest.mark.parametrize("name", NETWORKS)
-PACKAGES = (gru_ode_bayes, latent_ode, mtan, ode_rnn, rnn_series, series)
+PACKAGES = (ace_network, latent_ode, mtan, ode_rnn, rnn_series, series)
 
 
 def made(name, labels="series"):

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from raw import pack
@@ -132,24 +131,6 @@ def test_sets_are_read_one_after_another(small: Path):
     assert coarse["times"].max() == np.float32(0.7)
 
 
-@pytest.mark.parametrize(
-    ("changes", "key"),
-    [
-        ({"sets": ["c"]}, "sets"),
-        ({"sets": ["b", "a"]}, "sets"),
-        ({"sets": ["a", "a"]}, "sets"),
-        ({"sets": []}, "sets"),
-        ({"sets": "a"}, "sets"),
-        ({"quantisation": 0}, "quantisation"),
-        ({"quantisation": "fine"}, "quantisation"),
-        ({"quantum": 0.1}, "quantum"),
-    ],
-)
-def test_a_wrong_setting_is_named(tmp_path: Path, changes: dict, key: str):
-    with refused("physionet2012", key=key):
-        physionet2012.prepare(tmp_path, changes)
-
-
 def test_the_registry_and_the_module_agree():
     registry = load_datasets()
     dataset = registry["physionet2012"]
@@ -157,23 +138,6 @@ def test_the_registry_and_the_module_agree():
     assert [file.count for name, file in dataset.files.items() if file.archive] == [physionet2012.RECORDS] * 2
     assert tuple(dataset.features) == tuple(registry["intensive_care_stays"].features) == PARAMETERS
     assert registry["intensive_care_stays"].originals == ("physionet2012",)
-
-
-def test_a_stand_in_is_like_a_set(monkeypatch: pytest.MonkeyPatch):
-    assert physionet2012.RECORDS == 4000
-    monkeypatch.setattr(physionet2012, "RECORDS", 400)
-    arrays = physionet2012.stand_in({"sets": ["a"]})
-    assert set(arrays) == ARRAYS and len(arrays["ids"]) == 400
-    assert len(arrays["times"]) == arrays["lengths"].sum() == pytest.approx(29_926, rel=0.01)
-    assert arrays["mask"].mean() == pytest.approx(0.143, abs=0.01)
-    assert arrays["died"].mean() == pytest.approx(0.14, abs=0.01)
-    first = np.cumsum(arrays["lengths"]) - arrays["lengths"]
-    assert (arrays["times"][first] == 0).all() and arrays["times"].max() <= 48
-    later = np.setdiff1d(np.arange(len(arrays["times"])), first)
-    assert (arrays["times"][later] > arrays["times"][later - 1]).all()
-    assert len(physionet2012.stand_in({"sets": ["a", "b"]})["ids"]) == 800
-    real = parse([record(1, "00:00,Age,54")], outcomes({1: 0}))
-    assert {name: array.dtype for name, array in arrays.items()} == {name: array.dtype for name, array in real.items()}
 
 
 @pytest.mark.slow

@@ -108,9 +108,8 @@ def test_a_left_out_artifact_is_named_and_not_shown(published, configured, tmp_p
     with few_artifacts():
         files = publication(configured(scale="demo", **settings), published.root)
     assert "figures/acenode_figure6.png" not in files
-    assert "- ACE-NODE, Figure 6: MSE values in the extrapolation period (left out)" in (
-        files["README.md"].decode().splitlines()
-    )
+    (said,) = re.findall(r"Left out with their data: (.*)\.", files["README.md"].decode())
+    assert "ACE-NODE, Figure 6" in said.split("; ") and "MomentumRNN, Figure 1" not in said
 
 
 def test_each_run_is_there_once_with_what_it_measured_and_each_verdict_names_its_runs(published, files):
@@ -298,5 +297,5 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
     with OneProcess(Workflow(tmp_path)) as process:
         process.run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
     readme = (tmp_path / "published-here/README.md").read_text(encoding="utf-8")
-    for artifact in load_artifacts(configuration).values():
-        assert (f"{artifact.settings.title} (left out)" in readme) == artifact.is_left_out
+    assert all(f"[{artifact.settings.title}]" in readme for artifact in load_artifacts(configuration).values())
+    assert "Left out with their data: ACE-NODE, Figure 4;" in readme

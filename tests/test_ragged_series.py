@@ -1,6 +1,8 @@
 """Irregularly observed series: arrays of a long table, their parts, and the splits of series."""
 
 import hashlib
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -9,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from hidden_dynamics.data import folds, ragged
+from hidden_dynamics.data import (
+    folds,
+    human_activity,
+    intensive_care_stays,
+    ornstein_uhlenbeck,
+    physionet2012,
+    ragged,
+    tagged_movements,
+    ushcn,
+)
 
 # Series, ticks, feature, value in tenths.
 LINES = st.tuples(st.integers(0, 5), st.integers(0, 9), st.integers(0, 2), st.integers(-99, 99))
@@ -49,6 +60,49 @@ def test_the_rows_after_a_time():
     assert ragged.after(arrays, 0.0, 3).tolist() == [[0, 1, 2], [4, 5, 6]]
     with refused("found 2", key="ID 7"):
         ragged.after(arrays, 0.2, 3)
+
+
+# Settings
+
+WRONG = {
+    ornstein_uhlenbeck: [
+        *[{"series": 0}, {"series": 1.5}, {"rate": 11}, {"rate": 0.001}, {"until": 30.0}, {"speeds": [1.0]}],
+        *[{"speeds": [1.0, "fast"]}, {"speeds": [1.0, 0]}, {"correlation": 1}, {"noise": -0.1}, {"seed": "one"}],
+    ],
+    intensive_care_stays: [{"stays": 0}, {"deaths": 0}, {"deaths": 1}, {"visits": 50}, {"unknown": -1}, {"seed": -1}],
+    tagged_movements: [{"sequences": 0}, {"sequences": 131}, {"reports": 0}, {"silent": 0.6}, {"noise": -1}],
+    physionet2012: [{"sets": []}, {"sets": ["b", "a"]}, {"sets": "a"}, {"quantisation": 0}, {"quantisation": "fine"}],
+}
+
+
+@pytest.mark.parametrize(("module", "settings"), [(one, some) for one, many in WRONG.items() for some in many])
+def test_a_wrong_setting_is_named(module: ModuleType, settings: dict):
+    with refused(next(iter(settings)), module.__name__.rpartition(".")[2]):
+        module.prepare(Path("nowhere"), settings)
+
+
+@pytest.mark.parametrize("module", [*WRONG, human_activity, ushcn])
+def test_an_unknown_setting_is_named(module: ModuleType):
+    with refused("unknown key 'stride'"):
+        module.prepare(Path("nowhere"), {"stride": 1})
+
+
+@pytest.mark.parametrize(
+    ("real", "generated", "series", "rows", "observed"),
+    [
+        (physionet2012, intensive_care_stays, 4000, 299_264, 0.143),
+        (human_activity, tagged_movements, 25, 164_830, 0.25),
+        (ushcn, ornstein_uhlenbeck, 1114, 350_665, 0.22),
+    ],
+)
+def test_a_stand_in_has_names_types_and_amount_of_the_real_arrays(real, generated, series, rows, observed):
+    arrays, like = real.stand_in({}), generated.prepare(Path("nowhere"), {})
+    assert {name: array.dtype for name, array in arrays.items()} == {
+        name: array.dtype for name, array in like.items() if not name.startswith("optimal")
+    }
+    assert len(arrays["ids"]) == series and len(arrays["times"]) == arrays["lengths"].sum()
+    assert len(arrays["times"]) == pytest.approx(rows, rel=0.01)
+    assert arrays["mask"].mean() == pytest.approx(observed, rel=0.1)
 
 
 # The splits

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import render
 import summarise
 from approved import approved
 from conftest import refused
@@ -68,16 +67,10 @@ def rows_of(root, artifact):
     return read_rows(path)
 
 
-def points_of(root, artifact, panel, model):
-    """The points of a model's curve in a panel, as they are read."""
-    path = root / "curves.csv"
-    points = curves.points_of(artifact.configuration, artifact.settings.panels, artifact.cell_runs, root)
-    write_rows(path, curves.COLUMNS, points)
-    return [row for row in read_rows(path) if (row["panel"], row["model"]) == (str(panel), model)]
-
-
-def numbers(rows, name):
-    return np.array([float(row[name] or "nan") for row in rows])
+def curve_of(root, artifact, panel, model):
+    """A model's curve in a panel; None where it has none."""
+    found = curves.curves_of(artifact.configuration, artifact.settings.panels[panel], artifact.cell_runs, root)
+    return next((curve for curve in found if curve.model == model), None)
 
 
 # Runs
@@ -128,16 +121,15 @@ def test_the_record_of_another_run_or_specification_is_refused(finished, figure)
 
 
 def test_train_curve_is_smoothed_per_seed_then_averaged(finished, figure):
-    rows = points_of(finished, figure, 0, "lstm")
+    curve = curve_of(finished, figure, 0, "lstm")
     panel = figure.settings.panels[0]
     seeds = [run for run in figure.cell_runs if run.cell == (panel.task, "lstm", panel.size)]
     window = min(panel.window, POINTS // 10)
     expected = mean_band([triangular_moving_average(losses_of(run), window) for run in seeds])
-    assert {row["window"] for row in rows} == {str(window)}
-    np.testing.assert_array_equal(numbers(rows, "x"), np.arange(1, POINTS + 1))
-    for name, values in zip(("mean", "low", "high"), expected, strict=True):
-        np.testing.assert_array_equal(numbers(rows, name), values)  # to the last bit
-    assert {row["n"] for row in rows} == {"3"} and len(seeds) == 3
+    assert curve.window == window
+    np.testing.assert_array_equal(curve.x, np.arange(1, POINTS + 1))
+    np.testing.assert_array_equal((curve.mean, curve.low, curve.high), expected)  # to the last bit
+    assert set(curve.n) == {3} and len(seeds) == 3
 
 
 def test_the_band_of_seeds_that_share_series_is_corrected(tmp_path, configuration):
@@ -145,15 +137,15 @@ def test_the_band_of_seeds_that_share_series_is_corrected(tmp_path, configuratio
     for run in runs:
         make_run(tmp_path, configuration, run, [], losses_of(run))
     panel = SimpleNamespace(task="ushcn", size=runs[0].paper_size, split="train", against="iteration", window=1)
-    points = list(curves.points_of(configuration, [panel], runs, tmp_path))
+    (curve,) = curves.curves_of(configuration, panel, runs, tmp_path)
     _, low, high = mean_band([losses_of(run) for run in runs], resampled=0.14)
-    np.testing.assert_allclose([(point["low"], point["high"]) for point in points], np.transpose([low, high]))
+    np.testing.assert_allclose((curve.low, curve.high), (low, high))
 
 
 def test_test_curve_is_against_epochs(finished, figure):
-    rows = points_of(finished, figure, 1, "lstm")
-    assert [row["x"] for row in rows] == [str(epoch) for epoch in range(1, POINTS // 10 + 1)]
-    assert numbers(rows, "mean").min() > 1  # the test loss, not the train loss
+    curve = curve_of(finished, figure, 1, "lstm")
+    assert curve.x.tolist() == list(range(1, POINTS // 10 + 1))
+    assert curve.mean.min() > 1  # the test loss, not the train loss
 
 
 def test_naive_baselines_are_the_records_and_seeds_stand_alone_where_some_learned(finished, configuration, figure):
@@ -162,21 +154,20 @@ def test_naive_baselines_are_the_records_and_seeds_stand_alone_where_some_learne
         score = 9.0 if run.model == "lstm" and run.seed else 1.0
         make(finished, configuration, run, naive={"test_loss": {"last value": score, "best constant": 2e3}})
     for panel, naive in ((0, {}), (1, {"last value": 1.0, "best constant": 2e3})):
-        (point, *_) = points_of(finished, figure, panel, "lstm")
-        assert json.loads(point["naive"]) == naive and point["learned"] == "2"
-        assert point["low"] == point["high"] == "" and len(json.loads(point["seeds"])) == 3
-        (point, *_) = points_of(finished, figure, panel, "sr_lstm")
-        assert point["learned"] == point["seeds"] == "" and point["low"]
+        curve = curve_of(finished, figure, panel, "lstm")
+        assert (curve.naive, curve.learned, len(curve.seeds)) == (naive, 2, 3)
+        assert np.isnan([curve.low, curve.high]).all()
+        curve = curve_of(finished, figure, panel, "sr_lstm")
+        assert curve.learned is None and not curve.seeds.size and np.isfinite([curve.low, curve.high]).all()
 
 
 def test_curves_are_thinned(tmp_path, configuration, figure):
     for run in figure.cell_runs:
         make(tmp_path, configuration, run, losses=losses_of(run, 5000))
-    rows = points_of(tmp_path, figure, 0, "lstm")
-    assert {row["window"] for row in rows} == {str(figure.settings.panels[0].window)}  # a long curve has the whole
-    x = numbers(rows, "x")
-    assert x.size <= curves.MOST_POINTS
-    assert (x[0], x[-1]) == (1, 5000)
+    curve = curve_of(tmp_path, figure, 0, "lstm")
+    assert curve.window == figure.settings.panels[0].window  # a long curve has the whole
+    assert curve.x.size <= curves.MOST_POINTS
+    assert (curve.x[0], curve.x[-1]) == (1, 5000)
 
 
 @pytest.mark.parametrize("last", [np.nan, np.inf, 0.1])
@@ -185,32 +176,29 @@ def test_a_diverged_seed_counts_up_to_where_it_diverged(finished, configuration,
     losses = losses_of(run, 50)
     losses[-1] = last
     make(finished, configuration, run, losses=losses, diverged_at=50)
-    rows = points_of(finished, figure, 0, run.model)
+    curve = curve_of(finished, figure, 0, run.model)
     reached = 50 if np.isfinite(last) else 49
-    assert numbers(rows, "n").tolist() == [3] * reached + [2] * (POINTS - reached)
-    assert np.isfinite(numbers(rows, "mean")).all()
+    assert curve.n.tolist() == [3] * reached + [2] * (POINTS - reached)
+    assert np.isfinite(curve.mean).all()
 
 
-def test_a_model_that_never_got_a_value_has_no_points(finished, configuration, figure):
+def test_a_model_that_never_got_a_value_has_no_curve(finished, configuration, figure):
     for run in figure.cell_runs:
         if run.model == "lstm":
             make(finished, configuration, run, losses=[np.nan], diverged_at=1)
-    assert not points_of(finished, figure, 0, "lstm") and not points_of(finished, figure, 1, "lstm")
-    assert points_of(finished, figure, 0, "momentum_lstm")
+    assert curve_of(finished, figure, 0, "lstm") is None and curve_of(finished, figure, 1, "lstm") is None
+    assert curve_of(finished, figure, 0, "momentum_lstm") is not None
 
 
 @pytest.mark.parametrize("seeds", [[1], [1, 0]])
 def test_too_few_seeds_for_a_band_stand_themselves(finished, configured, seeds):
     figure = artifact_named(configured(scale="demo", seeds=seeds), FIGURE)
-    rows = points_of(finished, figure, 0, "lstm")
-    assert {(row["low"], row["high"], row["n"]) for row in rows} == {("", "", str(len(seeds)))}
+    curve = curve_of(finished, figure, 0, "lstm")
+    assert np.isnan([curve.low, curve.high]).all() and set(curve.n) == {len(seeds)}
     window = min(figure.settings.panels[0].window, POINTS // 10)
     runs = [run for run in figure.cell_runs if run.cell == figure.cell_runs[0].cell]
     own = [triangular_moving_average(losses_of(run), window) for run in runs]
-    if len(seeds) == 1:
-        assert {row["seeds"] for row in rows} == {""}
-    else:
-        np.testing.assert_array_equal([json.loads(row["seeds"]) for row in rows], np.transpose(own))
+    np.testing.assert_array_equal(curve.seeds, own if len(seeds) > 1 else np.empty((0, POINTS)))
 
 
 def test_seeds_that_were_evaluated_at_different_epochs_are_compared_at_all_of_them():
@@ -265,19 +253,19 @@ def texts(tmp_path, configuration, language):
 
 
 def test_the_validation_curve_has_every_epoch(texts, language):
-    rows = points_of(texts, language, 1, "sr_lstm")
-    assert [row["x"] for row in rows] == [str(epoch) for epoch in range(1, EPOCHS + 1)]
+    curve = curve_of(texts, language, 1, "sr_lstm")
+    assert curve.x.tolist() == list(range(1, EPOCHS + 1))
     expected = np.mean([validation_of(run) for run in language.cell_runs if run.model == "sr_lstm"], axis=0)
-    np.testing.assert_allclose(numbers(rows, "mean"), expected, rtol=1e-12)
-    assert {row["n"] for row in rows} == {"3"}
+    np.testing.assert_allclose(curve.mean, expected, rtol=1e-12)
+    assert set(curve.n) == {3}
 
 
 def test_epochs_of_different_lengths_leave_train_curves_of_different_lengths(texts, language):
-    rows = points_of(texts, language, 0, "lstm")
+    curve = curve_of(texts, language, 0, "lstm")
     ends = sorted(epoch_ends(run)[-1] for run in language.cell_runs if run.model == "lstm")
     assert len(set(ends)) == 3
-    assert numbers(rows, "x").tolist() == list(range(1, ends[-1] + 1))
-    assert numbers(rows, "n").tolist() == [3] * ends[0] + [2] * (ends[1] - ends[0]) + [1] * (ends[2] - ends[1])
+    assert curve.x.tolist() == list(range(1, ends[-1] + 1))
+    assert curve.n.tolist() == [3] * ends[0] + [2] * (ends[1] - ends[0]) + [1] * (ends[2] - ends[1])
 
 
 def test_what_is_measured_once_is_in_the_summary_and_a_curve_of_one_point(texts, language):
@@ -285,7 +273,7 @@ def test_what_is_measured_once_is_in_the_summary_and_a_curve_of_one_point(texts,
     assert (row["metric"], row["rule"], row["reported_epoch"]) == ("validation_loss", "min", "6.0")
     assert summary.measured_of(row)["test_perplexity"] == 123
     assert row["stand_in_for"] == "ptb" and row["size"] != row["paper_size"] == "1150"
-    x, losses = curves.curve_of(RunFiles(texts / run.directory), "test", "epoch")
+    x, losses = curves.losses_of(RunFiles(texts / run.directory), "test", "epoch")
     assert (x.tolist(), losses.tolist()) == ([EPOCHS], [pytest.approx(validation_of(run)[-1] + 0.1)])
 
 
@@ -300,23 +288,12 @@ def test_a_language_model_that_diverged_or_never_had_a_validation_loss(texts, co
         ("finished", "validation_loss"),
     ]
     assert (rows[1]["measured"], rows[1]["reported"]) == ("", "")
-    curve = points_of(texts, language, 1, "lstm")
-    assert numbers(curve, "n").tolist() == [2] * 3 + [1] * (EPOCHS - 3)
-    np.testing.assert_allclose(numbers(curve, "mean")[3:], validation_of(third)[3:], rtol=1e-12)
+    curve = curve_of(texts, language, 1, "lstm")
+    assert curve.n.tolist() == [2] * 3 + [1] * (EPOCHS - 3)
+    np.testing.assert_allclose(curve.mean[3:], validation_of(third)[3:], rtol=1e-12)
 
 
 # The scripts
-
-
-def test_runs_are_gathered_where_the_summary_and_the_curves_are_sought(finished, figure, ended):
-    render.gather(figure, finished)
-    summary_file, curves_file = (finished / figure.inputs()[name] for name in ("summary", "curves"))
-    assert len(read_rows(summary_file, summary.COLUMNS)) == len(figure.cell_runs)
-    assert read_rows(curves_file, curves.COLUMNS)
-    assert {path.suffix for path in summary_file.parent.glob(".*")} == {".sha256"}  # nothing half-written is left
-    failed = ended(render.main, "--artifact", FIGURE, "--root", finished, "--config", '{"seeds": [7]}')
-    assert failed.code == 1 and failed.err.startswith("error: ") and failed.err.count("\n") == 1
-    assert "run snakemake again" in failed.err
 
 
 def test_all_is_every_configured_run(tmp_path, configuration, ended):

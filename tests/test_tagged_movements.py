@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import refused
 
 from hidden_dynamics.data import prepared, tag_reports
 from hidden_dynamics.data import tagged_movements as movements
@@ -70,13 +69,3 @@ def test_silence_is_a_gap_in_time():
     np.testing.assert_allclose(np.diff(whole["times"][:100]), 0.1, atol=1e-5)
     half = movements.prepare(Path("nowhere"), {"sequences": 2, "reports": 100, "silent": 0.5})
     assert len(half["times"]) == 200 and half["times"][99] == pytest.approx(20, abs=4)
-
-
-@pytest.mark.parametrize(
-    "changes", [{"sequences": 0}, {"sequences": 131}, {"reports": 0}, {"silent": 0.6}, {"noise": -1}, {"seed": -1}]
-)
-def test_a_wrong_setting_is_named(changes: dict):
-    with refused("tagged_movements", key=next(iter(changes))):
-        movements.prepare(Path("nowhere"), changes)
-    with refused("tags", key="tags"):
-        movements.prepare(Path("nowhere"), {"tags": 4})

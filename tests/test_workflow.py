@@ -104,7 +104,7 @@ def test_wording_formatting_dates_and_where_it_runs_make_nothing_again(workflow)
     workflow.edit(FILTERS, "class Momentum(nn.Module):", "# a comment\nclass Momentum(\n    nn.Module\n):")
     workflow.edit(FILTERS, '"""v_t = mu v_{t-1}', '"""As the paper has it, v_t = mu v_{t-1}')
     workflow.edit("scripts/train.py", "def main() -> int:", "def main() -> int:  # the entry\n")
-    workflow.edit("hidden_dynamics/artifacts/tables.py", "import jinja2", "import jinja2  # templates")
+    workflow.edit("hidden_dynamics/artifacts/tables.py", "import math\n", "import math  # nan\n")
     workflow.edit("my_cells.py", "class MyLSTM(LSTM):", 'class MyLSTM(LSTM):\n    """Mine."""\n')
     assert workflow.jobs(device="cuda", runs_per_gpu=3, data={"mirror": "/nowhere"}) == set()
 

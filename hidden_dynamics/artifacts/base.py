@@ -32,14 +32,12 @@ class ArtifactSettings(Entry):
     Attributes:
         source: paper and place, such as "MomentumRNN, Table 1".
         published: the file of published/ with the paper's numbers.
-        key_figure: whether its picture stands on the page's first screen.
     """
 
     kind: str
     title: str
     source: str
     published: str | None = None
-    key_figure: bool = False
 
     @property
     def heading(self) -> str:
@@ -93,8 +91,7 @@ class Artifact(ABC):
         """The table (hidden_dynamics.artifacts.tables.Table) or figure (of
         hidden_dynamics.artifacts.sheet.page) made of its sources.
 
-        Unless a kind says how, by `draw(artifact, sources)` of its module, or of `drawing` in its package. Of what is
-        left out there is an empty one, which says so.
+        Unless a kind says how, by `draw(artifact, sources)` of its module, or of `drawing` in its package.
 
         Args:
             sources: where its files are (hidden_dynamics.artifacts.sources.Sources).
@@ -102,12 +99,15 @@ class Artifact(ABC):
         Raises:
             UserError: a file is missing, damaged, or of something else.
         """
-        if self.is_left_out:
-            return importlib.import_module("hidden_dynamics.artifacts.left_out").draw(self)
-        module = importlib.import_module(type(self).__module__)
-        if not hasattr(module, "draw"):
-            module = importlib.import_module(f"{module.__name__}.drawing")
-        return module.draw(self, sources)
+        module, _, name = self.code()[-1].rpartition(".")
+        return getattr(importlib.import_module(module), name)(self, sources)
+
+    @classmethod
+    def code(cls) -> list[str]:
+        """The dotted names of the definitions that make it: the kind's class and, unless that draws, its `draw`."""
+        own = cls.__module__
+        drawing = own if hasattr(importlib.import_module(own), "draw") else f"{own}.drawing"
+        return [f"{own}.{cls.__name__}", *([f"{drawing}.draw"] if cls.draw is Artifact.draw else [])]
 
     def cells(self) -> list[Cell]:
         """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not those of tasks that
@@ -141,7 +141,7 @@ class Artifact(ABC):
 
     @property
     def is_left_out(self) -> bool:
-        """Whether the user leaves out all that it shows (`leave_out` in config.yaml): it is made of nothing then."""
+        """Whether the user leaves out the data of all that it shows (`leave_out` in config.yaml): it is not made."""
         return bool(self.tasks()) and set(self.tasks()) <= set(self.configuration.left_out)
 
     def check(self, where: str) -> None:
@@ -166,8 +166,6 @@ class Artifact(ABC):
     def inputs(self) -> dict[str, str]:
         """Its files beside those of runs, by name: costs, features, maps."""
         paths, files = self.configuration.paths, {}
-        if self.is_left_out:
-            return files
         if self.measured == "costs":
             files["costs"] = paths.costs(self.measurement)
         if self.measured == "features":

@@ -75,7 +75,5 @@ def weights_note(rows: Sequence[Mapping[str, str]]) -> str:
 def missing_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
     """The runs without a silhouette, and the reasons."""
     found = [row for row in rows if row["status"] not in ("measured", "diverged")]
-    texts = [
-        f"{row['label']} seed {row['seed']} ({WITHOUT[row['status']]} {row['failure']}".strip() + ")" for row in found
-    ]
+    texts = [f"{row['label']} seed {row['seed']} ({row['failure'] or WITHOUT[row['status']]})" for row in found]
     return [*divergence_notes(rows), *([f"Without a silhouette: {'; '.join(texts)}."] if texts else [])]

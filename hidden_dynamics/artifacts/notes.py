@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.schema import Effect
-from hidden_dynamics.results.departures import changed_words, data_text
 
 LAST = "last"  # a run's last evaluation is reported, whatever its metric
 RULES = {"max": "highest", "min": "lowest"}  # or the one with the highest, or lowest, metric
@@ -33,26 +32,6 @@ def title_of(artifact: Artifact, about: str = "") -> str:
     """
     settings = artifact.settings
     return f"{settings.title}{about} ({settings.source}): {artifact.configuration.scale_name} scale"
-
-
-def caption(artifact: Artifact) -> str:
-    """An artifact in sentences, before it is made: title, scale, data, departures from the paper."""
-    configuration, runs = artifact.configuration, artifact.runs
-    tasks = [task for task in artifact.tasks() if task not in configuration.left_out]
-    changed = changed_words(configuration, tasks, bool(runs))
-    departing = [*([f"changed from the paper’s: {', '.join(changed)}"] if changed else []), *artifact.departures()]
-    parts = {
-        "Data": dict.fromkeys(_data_text(configuration, task) for task in tasks),
-        "Departs from the paper, and is not held to the published numbers": departing,
-        "Seeds": [", ".join(map(str, sorted({run.seed for run in runs})))] if runs else [],
-    }
-    said = [f"{name}: {'; '.join(texts)}." for name, texts in parts.items() if texts]
-    return " ".join([f"{artifact.settings.heading}.", *scale_notes(configuration), *said])
-
-
-def _data_text(configuration: Configuration, task: str) -> str:
-    row = {"task": task, "dataset_title": configuration.data_title(task), "stand_in_for": configuration.replaced(task)}
-    return data_text(configuration, row)
 
 
 def readings_note(runs: Iterable[tuple[str, Mapping[str, str]]]) -> str:

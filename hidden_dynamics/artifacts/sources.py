@@ -8,7 +8,7 @@ from pathlib import Path
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results import curves, summary
-from hidden_dynamics.results.rows import Row, as_text, read_rows
+from hidden_dynamics.results.rows import Row, read_rows
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,10 @@ class Sources:
         return list(summary.rows_of(artifact.configuration, artifact.name, artifact.cell_runs, self.root))
 
     @cached_property
-    def curves(self) -> list[dict[str, str]]:
-        """A row for each point of the averaged curves (hidden_dynamics.results.curves.COLUMNS)."""
-        artifact = self.artifact
-        points = curves.points_of(artifact.configuration, artifact.panels, artifact.cell_runs, self.root)
-        return [dict.fromkeys(curves.COLUMNS, "") | as_text(point) for point in points]
+    def curves(self) -> list[list[curves.Curve]]:
+        """The averaged curves of each panel."""
+        artifact, runs = self.artifact, self.artifact.cell_runs
+        return [curves.curves_of(artifact.configuration, panel, runs, self.root) for panel in artifact.panels]
 
     @cached_property
     def costs(self) -> list[dict[str, str]]:

@@ -100,7 +100,7 @@ def similar(claim: Claim, evidence: Evidence) -> Result:
         return Result(reason="the paper prints no number that a margin could be taken of", samples=samples)
     if few := _too_few(claim, evidence, samples):
         return few
-    (estimate, samples, name), other = _estimates(claim, evidence, samples)
+    (estimate, samples, name), other = estimates(samples, evidence.blocked(claim))
     found = _within(estimate, samples, margin, name)
     if found.supports is False:
         found = replace(found, ahead=[_leader(samples, estimate, evidence.sign(claim.metric))])
@@ -279,7 +279,7 @@ def _difference(claim: Claim, evidence: Evidence, samples: Sequence[Runs], way: 
     more.setdefault("bars", (samples[0].without, samples[1].without))
     if few := _too_few(claim, evidence, samples):
         return few
-    (estimate, samples, name), other = _estimates(claim, evidence, samples, weights)
+    (estimate, samples, name), other = estimates(samples, evidence.blocked(claim), weights)
     logarithms = more.get("logarithms", False)
     found = _of(estimate, samples, way, test=name + (" of logarithms" if logarithms else ""), **more)
     if found.estimate is not None:
@@ -302,7 +302,7 @@ def _std_of(estimate: Estimate, samples: Sequence[Runs]) -> float:
     return estimate.error / math.sqrt(1 / len(samples[0].values) + samples[0].overlap)
 
 
-def _estimates(claim: Claim, evidence: Evidence, samples: Sequence[Runs], weights: Sequence[float] = (1, -1)):
+def estimates(samples: Sequence[Runs], blocked: bool, weights: Sequence[float] = (1, -1)) -> tuple[Any, Any]:
     """(estimate, samples, name) of the test that decides, and of the other one, None where it cannot be taken.
 
     Runs of one seed share initial weights, batches and noise, which correlate hardly (0.25 over the evening's pairs):
@@ -314,7 +314,7 @@ def _estimates(claim: Claim, evidence: Evidence, samples: Sequence[Runs], weight
         overlap = shared[0].overlap
         by_seed = paired([runs.values for runs in shared], weights, overlap)
         tests.append((by_seed, shared, "corrected resampled t" if overlap else "paired t"))
-    if evidence.blocked(claim):
+    if blocked:
         tests.reverse()
     other = tests[1] if len(tests) > 1 and tests[1][0] is not None else None
     return tests[0], other

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from hidden_dynamics.data import images
 from hidden_dynamics.data.settings import whole_numbers
 
 SPLIT_SEED = 0
@@ -46,9 +45,3 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         "test_labels": test_labels,
         "levels": np.array(16, np.float32),
     }
-
-
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """Random arrays of the names, types and shapes that `prepare` gives."""
-    (enlarge,) = whole_numbers("digits", {"enlarge": 1, **settings}, {"enlarge": 1})
-    return images.stand_in({"train": SIZE - TEST_SIZE, "test": TEST_SIZE}, SIDE * enlarge, channels=1, levels=16)

@@ -1,21 +1,19 @@
 """Bring one file of a dataset from a local mirror or the network, and check its content.
 
 What is checked is the content (size and SHA-256 once gzip is undone), not what carries it: mirrors compress the same
-bytes differently. For the same reason a tar archive is known by its members. A download that is broken off leaves
-`<destination>.part`, which the next attempt continues.
+bytes differently. For the same reason a tar archive is known by its members.
 """
 
-import contextlib
 import hashlib
-import re
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-import pooch
 import requests
+from requests.adapters import HTTPAdapter
+from tqdm import tqdm
+from urllib3.util import Retry
 
 from hidden_dynamics.configuration.schema import RemoteFile
 from hidden_dynamics.data import archives
@@ -23,9 +21,8 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.system import files
 from hidden_dynamics.system.locks import alone
 
-CHUNK = 1 << 18  # bytes of a local file held in memory at a time
-PIECE = 1 << 14  # bytes of a download at a time; what a broken connection had sent of the last one is lost
-WORTH_RETRYING = {408, 425, 429}  # the client errors (4xx) that may pass by themselves
+CHUNK = 1 << 18  # bytes held in memory at a time
+MAY_PASS = (408, 425, 429, 500, 502, 503, 504)  # HTTP errors after which the same address is asked again
 
 
 def fetch(
@@ -42,7 +39,7 @@ def fetch(
     """Bring a file to `destination`, decompressed and verified.
 
     The mirror is tried first (`<mirror>/<folder>/<name>`, plain or with `.gz`), then each URL in turn. What arrives
-    with the wrong content is thrown away and the next source is tried.
+    broken off or with the wrong content is thrown away and the next source is tried.
 
     Args:
         folder: the directory within the mirror: the dataset's name, or what the registry calls its `folder`.
@@ -52,7 +49,7 @@ def fetch(
         mirror: a directory laid out `<folder>/<file>`, or None.
         progress: whether to draw a progress bar; None: only on a terminal.
         retries: attempts per URL (at least 1).
-        pause: seconds before the second attempt; doubled before each further one.
+        pause: seconds before the third attempt; doubled before each further one.
         timeout: seconds to wait for a server that says nothing.
 
     Raises:
@@ -60,9 +57,7 @@ def fetch(
             `destination` cannot be written. A full or read-only disk is reported at once, not retried.
     """
     destination = Path(destination)
-    progress = sys.stderr.isatty() if progress is None else progress
     label = f"{folder}/{name}"
-    part = destination.with_name(f"{destination.name}.part")
     tried: list[tuple[str, str]] = []
 
     def failed(source: str, reason: str) -> None:
@@ -74,20 +69,19 @@ def fetch(
         failed(str(Path(mirror, folder, name)), "not in the mirror, neither plain nor with .gz")
     sources = [(str(copy), partial(_unpack, copy, file, destination)) for copy in copies]
     for url in file.urls:
-        sources.append((url, partial(_from_url, url, file, part, destination, progress, retries, pause, timeout)))
+        with_pauses = HTTPAdapter(max_retries=Retry(retries - 1, backoff_factor=pause, status_forcelist=MAY_PASS))
+        sources.append((url, partial(_from_url, url, with_pauses, file, destination, progress, timeout)))
     try:
-        # Two processes would append to the same part: one may be left of a workflow that was killed.
+        # One may be left of a workflow that was killed: nothing is brought twice.
         with alone(destination.with_name(f".{destination.name}.lock"), label) as waited:
             if waited and _is_there(destination, file):
                 return
             for source, bring in sources:
                 _say(f"{label}: from {source}")
                 try:
-                    bring()
+                    return bring()
                 except _Refused as refusal:
                     failed(source, str(refusal))
-                else:
-                    return part.unlink(missing_ok=True)
     except OSError as error:
         # Only the disk gets here: a source's own errors have become _Refused.
         raise UserError(
@@ -95,10 +89,6 @@ def fetch(
             "Make room, or make its directory writable, and run again.",
             file=destination,
         ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            if part.stat().st_size == 0:
-                part.unlink()
     raise UserError(_nothing_worked(label, file, tried), file=destination)
 
 
@@ -139,60 +129,32 @@ def _copies(mirror: Path, folder: str, name: str) -> list[Path]:
 
 
 def _from_url(
-    url: str,
-    file: RemoteFile,
-    part: Path,
-    destination: Path,
-    progress: bool,
-    retries: int,
-    pause: float,
-    timeout: float,
+    url: str, adapter: HTTPAdapter, file: RemoteFile, destination: Path, progress: bool | None, timeout: float
 ) -> None:
-    failures = 0
-    while True:
-        continued = part.exists() and part.stat().st_size > 0
-        try:
-            _download(url, part, progress, timeout)
-            _unpack(part, file, destination)
-            return
-        except _Refused:
-            part.unlink()
-            if not continued:
-                raise
-            continue  # the beginning may have come from another source: once more, from the start
-        except requests.HTTPError as error:
-            status = error.response.status_code
-            if status == 416 and continued:  # the part is no beginning of what the server has
-                part.unlink()
-                continue
-            reason = f"HTTP {status} {error.response.reason}"
-            if 400 <= status < 500 and status not in WORTH_RETRYING:
-                raise _Refused(reason) from error
-        except requests.RequestException as error:
-            reason = _plainly(error, timeout)
-        failures += 1
-        if failures >= retries:
-            raise _Refused(f"{reason} ({failures} attempts)" if failures > 1 else reason)
-        time.sleep(pause * 2 ** (failures - 1))
+    part = destination.with_name(f"{destination.name}.part")
+    try:
+        with requests.Session() as session, files.naming_the_disk(part):
+            session.mount("http://", adapter)
+            session.mount("https://", adapter)
+            _download(session, url, part, progress, timeout)
+        _unpack(part, file, destination)
+    except requests.RequestException as error:
+        raise _Refused(str(error)) from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
-def _download(url: str, part: Path, progress: bool, timeout: float) -> None:
-    """Append to `part` what `url` still has to give; start over where the server cannot continue."""
-    part.parent.mkdir(parents=True, exist_ok=True)
-    with files.naming_the_disk(part), open(part, "ab") as handle:
-        # A range counts bytes as stored, so the server must not compress on the way.
-        headers = {"Accept-Encoding": "identity"}
-        if handle.tell():
-            headers["Range"] = f"bytes={handle.tell()}-"
-
-        def start_over(response: requests.Response, *_args, **_kwargs) -> None:
-            if response.status_code == 200:  # all of it comes, although (206) only the rest may have been asked for
-                handle.truncate(0)
-
-        downloader = pooch.HTTPDownloader(
-            progressbar=progress, chunk_size=PIECE, timeout=timeout, headers=headers, hooks={"response": start_over}
-        )
-        downloader(url, handle, None)
+def _download(session: requests.Session, url: str, part: Path, progress: bool | None, timeout: float) -> None:
+    # Sizes are those of the bytes as stored, so the server must not compress on the way.
+    headers = {"Accept-Encoding": "identity"}
+    with session.get(url, stream=True, timeout=timeout, headers=headers) as response:
+        response.raise_for_status()
+        total = int(response.headers.get("Content-Length", 0)) or None
+        hidden = None if progress is None else not progress  # None: hidden where there is no terminal
+        with open(part, "wb") as handle, tqdm(total=total, unit="B", unit_scale=True, disable=hidden) as bar:
+            for chunk in response.iter_content(CHUNK):
+                handle.write(chunk)
+                bar.update(len(chunk))
 
 
 def _unpack(source: Path, file: RemoteFile, destination: Path) -> None:
@@ -265,15 +227,6 @@ def _checked(chunks: Iterable[bytes], file: RemoteFile) -> Iterator[bytes]:
         raise _Refused(f"the content has {size:,} bytes, expected {file.size:,}")
     if digest.hexdigest() != file.sha256:
         raise _Refused(f"the content has SHA-256 {digest.hexdigest()}, expected {file.sha256}")
-
-
-def _plainly(error: requests.RequestException, timeout: float) -> str:
-    """The cause of a failed request, without the layers that requests wraps around it."""
-    if isinstance(error, requests.Timeout):
-        return f"no answer within {timeout:g} s"
-    cause = error.args[0] if error.args else error
-    # "HTTPConnection(host=..., port=...): what happened"
-    return re.sub(r"^(<.*?>|\w+\(.*?\)): ", "", f"{getattr(cause, 'reason', cause)}")
 
 
 def _nothing_worked(label: str, file: RemoteFile, tried: list[tuple[str, str]]) -> str:

@@ -9,11 +9,9 @@ import io
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from hidden_dynamics.data import tag_reports
-from hidden_dynamics.data.settings import whole_numbers
-from hidden_dynamics.data.streams import generator
+from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.data import ragged, tag_reports
 
 FILE = "ConfLongDemo_JSI.txt"
 SEQUENCES, REPORTS = 25, 164_860
@@ -22,12 +20,14 @@ STEP = 10_000_000 // tag_reports.TICKS  # 100 ns in a tick
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """The arrays of `tag_reports`, of 25 sequences."""
-    whole_numbers("human_activity", settings, {})
+    typed(Entry, settings, "human_activity")  # none are known
     return parse(Path(raw, FILE).read_bytes())
 
 
 def parse(content: bytes) -> dict[str, np.ndarray]:
     """The arrays of a text of reports; times are rounded to 0.01 s from the sequence's first."""
+    import pandas as pd  # not for `stand_in`, which forecasts call where there is no pandas
+
     table = pd.read_csv(
         io.BytesIO(content),
         names=["sequence", "tag", "stamp", "date", *tag_reports.AXES, "activity"],
@@ -52,18 +52,8 @@ def parse(content: bytes) -> dict[str, np.ndarray]:
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """Random arrays of the names and types that `prepare` gives, and of about their shapes."""
-    whole_numbers("human_activity", settings, {})
-    random, length = generator(0, "stand-in"), REPORTS // SEQUENCES
-    rows, tags = length * SEQUENCES, len(tag_reports.TAGS)
-    times = np.cumsum(random.integers(1, 5, (SEQUENCES, length)), axis=1)  # 2.5 ticks apart, on average
-    mask = np.repeat(random.integers(tags, size=rows)[:, None] == np.arange(tags), len(tag_reports.AXES), axis=1)
-    labels = random.integers(len(tag_reports.CLASSES), size=rows)
-    return {
-        "times": ((times - times[:, :1]).reshape(-1) / tag_reports.TICKS).astype(np.float32),
-        "values": np.where(mask, random.random(mask.shape), 0).astype(np.float32),
-        "mask": mask,
-        "labels": labels,
-        "lowest": labels.copy(),
-        "lengths": np.full(SEQUENCES, length, np.int64),
-        "ids": np.array([100 * person + take for person in range(1, 6) for take in range(1, 6)], np.int64),
-    }
+    typed(Entry, settings, "human_activity")  # none are known
+    coordinates, seconds = len(tag_reports.TAGS) * len(tag_reports.AXES), 2.5 * REPORTS / SEQUENCES / tag_reports.TICKS
+    arrays = ragged.stand_in(SEQUENCES, REPORTS, coordinates, seconds, 1 / tag_reports.TICKS, share=0.18)
+    labels = np.arange(len(arrays["times"])) // 200 % len(tag_reports.CLASSES)
+    return arrays | {"labels": labels, "lowest": labels.copy()}

@@ -10,21 +10,24 @@ leaves the share `deaths`. So a few measurements tell much about the outcome, an
 
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from pydantic import Field
 
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data import stay_records
-from hidden_dynamics.data.settings import with_defaults, within
 from hidden_dynamics.data.streams import generator
 
-DEFAULTS: dict[str, Any] = {
-    "stays": 200,
-    "deaths": 0.25,  # share of the stays, on average
-    "visits": 12.0,  # hours of the 49 at which something is measured, on average
-    "unknown": 0.8,  # standard deviation of what decides the outcome beside severity
-    "seed": 0,
-}
+
+class Settings(Entry):
+    stays: int = Field(200, ge=1)
+    deaths: float = Field(0.25, ge=0.01, le=0.99)  # share of the stays, on average
+    visits: float = Field(12.0, ge=1, le=1 + stay_records.HOURS)  # hours of the 49 with a measurement, on average
+    unknown: float = Field(0.8, ge=0)  # standard deviation of what decides the outcome beside severity
+    seed: int = Field(0, ge=0)
+
+
 HOLD, SPREAD = 24.0, 0.3  # hours, after which severity has lost all but 1/e of its deviation; variance of that
 
 
@@ -68,18 +71,13 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     Raises:
         UserError: a setting is unknown or out of range.
     """
-    chosen = _checked(settings)
-    random = generator(chosen["seed"], "intensive_care_stays")
-    severity = severities(random, chosen["stays"])
+    chosen = typed(Settings, settings, "intensive_care_stays")
+    random = generator(chosen.seed, "intensive_care_stays")
+    severity = severities(random, chosen.stays)
     died = outcomes(random, severity, chosen)
     records = [_record(random, of_stay, chosen) for of_stay in severity]
     ids = np.repeat(1 + np.arange(len(records)), [len(hours) for hours, _, _ in records])
     return stay_records.stays(ids, *map(np.concatenate, zip(*records, strict=True))) | {"died": died}
-
-
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """The arrays themselves: they are made of nothing else."""
-    return prepare(Path(), settings)
 
 
 def severities(random: np.random.Generator, stays: int) -> np.ndarray:
@@ -93,23 +91,23 @@ def severities(random: np.random.Generator, stays: int) -> np.ndarray:
     return random.standard_normal((stays, 1)) + deviation
 
 
-def outcomes(random: np.random.Generator, severity: np.ndarray, settings: dict[str, Any]) -> np.ndarray:
+def outcomes(random: np.random.Generator, severity: np.ndarray, settings: Settings) -> np.ndarray:
     """Whether each patient dies: (stays,), bool.
 
     Args:
         severity: (stays, 49).
     """
     gaps = np.abs(np.subtract.outer(*[np.arange(severity.shape[1])] * 2))
-    variance = 1 + SPREAD * np.exp(-gaps / HOLD).mean() + settings["unknown"] ** 2
-    limit = NormalDist(sigma=float(np.sqrt(variance))).inv_cdf(1 - settings["deaths"])
-    return severity.mean(axis=1) + settings["unknown"] * random.standard_normal(len(severity)) > limit
+    variance = 1 + SPREAD * np.exp(-gaps / HOLD).mean() + settings.unknown**2
+    limit = NormalDist(sigma=float(np.sqrt(variance))).inv_cdf(1 - settings.deaths)
+    return severity.mean(axis=1) + settings.unknown * random.standard_normal(len(severity)) > limit
 
 
 def _record(
-    random: np.random.Generator, severity: np.ndarray, settings: dict[str, Any]
+    random: np.random.Generator, severity: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Hours, parameters (places in `PARAMETERS`) and values of a stay's measurements; `severity` is (49,)."""
-    share = settings["visits"] / len(severity)
+    share = settings.visits / len(severity)
     visits = random.random(len(severity)) < np.clip(share * (1 + 0.3 * severity), 0.3 * share, 1)
     visits[0] = True
     about = np.array([(measure.normal, measure.effect, measure.stays, measure.noise) for measure in MEASURES.values()])
@@ -141,16 +139,3 @@ def _descriptors(random: np.random.Generator, severity: float) -> dict[str, floa
         "ICUType": float(random.integers(1, 5)),
         "Weight": round(weight, 1) if known[1] else -1.0,
     }
-
-
-def _checked(settings: dict) -> dict[str, Any]:
-    chosen = with_defaults("intensive_care_stays", settings, DEFAULTS)
-    for name, least, most in (
-        ("stays", 1, np.inf),
-        ("deaths", 0.01, 0.99),
-        ("visits", 1, 1 + stay_records.HOURS),
-        ("unknown", 0, np.inf),
-        ("seed", 0, np.inf),
-    ):
-        within("intensive_care_stays", chosen, name, least, most)
-    return chosen

@@ -10,29 +10,37 @@ so that the conditional distribution of what is to be predicted is Gaussian, and
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field, model_validator
 
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data import ragged
-from hidden_dynamics.data.settings import with_defaults, within
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 
-DEFAULTS: dict[str, Any] = {
-    "series": 200,
-    "end": 20.0,  # of the time, which begins at 0
-    "until": 15.0,  # what is observed until then predicts what comes after it
-    "rate": 1.0,  # observations of a feature in a unit of time, on average
-    "speeds": [0.1, 0.3],  # theta, by which each reverts to 0
-    "correlation": 0.9,  # rho
-    "noise": 0.0,  # standard deviation of the measurement noise; 0: none
-    "seed": 0,
-}
 FEATURES = 2
 TARGETS = 3  # rows after `until` that are predicted: the first of them
 LEAST = TARGETS + 1  # rows that a series must have there: more than three, as USHCN's have
 STEP = 0.1  # of the times at which they may be observed
+
+
+class Settings(Entry):
+    series: int = Field(200, ge=1)
+    end: float = Field(20.0, ge=1)  # of the time, which begins at 0
+    until: float = Field(15.0, ge=0)  # what is observed until then predicts what comes after it
+    rate: float = Field(1.0, ge=0, le=1 / STEP)  # observations of a feature in a unit of time, on average
+    speeds: list[Annotated[float, Field(ge=0.001)]] = Field([0.1, 0.3], min_length=2, max_length=2)  # theta
+    correlation: float = Field(0.9, ge=-0.999, le=0.999)  # rho
+    noise: float = Field(0.0, ge=0)  # standard deviation of the measurement noise; 0: none
+    seed: int = Field(0, ge=0)
+
+    @model_validator(mode="after")
+    def _until_the_end(self) -> "Settings":
+        if self.until > self.end:
+            raise ValueError("expected until <= end")
+        return self
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
@@ -46,31 +54,25 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     Raises:
         UserError: a setting is unknown or out of range, or such series have nothing to predict.
     """
-    chosen = _checked(settings)
+    chosen = typed(Settings, settings, "ornstein_uhlenbeck")
     arrays = draw(chosen)
     means, variances = optimal(arrays, chosen)
-    times = arrays["times"][ragged.after(arrays, chosen["until"], TARGETS)]
+    times = arrays["times"][ragged.after(arrays, chosen.until, TARGETS)]
     return arrays | {"optimal_means": means, "optimal_variances": variances, "optimal_times": times}
 
 
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """The arrays themselves: they are made of nothing else."""
-    return prepare(Path(), settings)
-
-
-def draw(settings: dict[str, Any]) -> dict[str, np.ndarray]:
+def draw(settings: Settings) -> dict[str, np.ndarray]:
     """The arrays of `ragged`, of as many series as the settings say."""
-    count, parts = settings["series"], []
+    count, parts = settings.series, []
     while sum(len(part["ids"]) for part in parts) < count:
-        drawn = _candidates(generator(settings["seed"], "ornstein_uhlenbeck", len(parts)), settings)
-        late = np.add.reduceat(
-            drawn["times"] > np.float32(settings["until"]), ragged.starts(drawn["lengths"]), dtype=int
-        )
+        drawn = _candidates(generator(settings.seed, "ornstein_uhlenbeck", len(parts)), settings)
+        late = np.add.reduceat(drawn["times"] > np.float32(settings.until), ragged.starts(drawn["lengths"]), dtype=int)
         if not (late >= LEAST).any():
             raise UserError(
-                f"ornstein_uhlenbeck: of {count} series, none has {LEAST} rows after {settings['until']:g}; expected "
+                f"ornstein_uhlenbeck: of {count} series, none has {LEAST} rows after {settings.until:g}; expected "
                 "a higher rate, or a later end",
-                key="rate",
+                "ornstein_uhlenbeck",
+                "rate",
             )
         drawn["ids"] += count * len(parts)
         parts.append(ragged.selected(drawn, np.flatnonzero(late >= LEAST)))
@@ -78,7 +80,7 @@ def draw(settings: dict[str, Any]) -> dict[str, np.ndarray]:
     return ragged.selected(whole, np.arange(count))
 
 
-def optimal(arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+def optimal(arrays: dict[str, np.ndarray], settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of the targets, given all that was observed of the series until `until`: a Kalman filter.
 
     Args:
@@ -88,20 +90,20 @@ def optimal(arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> tuple[np
     Returns:
         means and variances of the observations (series, 3, 2), float64, measurement noise included.
     """
-    targets = ragged.after(arrays, settings["until"], TARGETS)
+    targets = ragged.after(arrays, settings.until, TARGETS)
     mean, covariance, last = _filtered(arrays, settings)
     means, variances = np.empty((2, len(mean), TARGETS, FEATURES))
     for place, rows in enumerate(targets.T):
         later, spread = _moved(mean, covariance, arrays["times"][rows] - last, settings)
         means[:, place] = later
-        variances[:, place] = np.diagonal(spread, axis1=1, axis2=2) + settings["noise"] ** 2
+        variances[:, place] = np.diagonal(spread, axis1=1, axis2=2) + settings.noise**2
     return means, variances
 
 
-def stationary(settings: dict[str, Any]) -> np.ndarray:
+def stationary(settings: Settings) -> np.ndarray:
     """The covariance of both processes at one time, (2, 2)."""
-    theta = np.array(settings["speeds"], float)
-    noises = np.array([[1, settings["correlation"]], [settings["correlation"], 1]])
+    theta = np.array(settings.speeds, float)
+    noises = np.array([[1, settings.correlation], [settings.correlation, 1]])
     return 2 * np.sqrt(np.outer(theta, theta)) * noises / np.add.outer(theta, theta)
 
 
@@ -109,19 +111,19 @@ def stationary(settings: dict[str, Any]) -> np.ndarray:
 
 
 def _moved(
-    mean: np.ndarray, covariance: np.ndarray, time: np.ndarray, settings: dict[str, Any]
+    mean: np.ndarray, covariance: np.ndarray, time: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray]:
     """The distribution after a time: mean (series, 2) and covariance (series, 2, 2), from those before it.
 
     Args:
         time: (series,), how long.
     """
-    decay = np.exp(-np.outer(time, settings["speeds"]))
+    decay = np.exp(-np.outer(time, settings.speeds))
     both = decay[:, :, None] * decay[:, None, :]
     return decay * mean, both * covariance + (1 - both) * stationary(settings)
 
 
-def _filtered(arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _filtered(arrays: dict[str, np.ndarray], settings: Settings) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean (series, 2) and covariance (series, 2, 2) of each series at its last row until `until`, and its time."""
     count, first = len(arrays["ids"]), ragged.starts(arrays["lengths"])
     mean, last = np.zeros((count, FEATURES)), np.zeros(count)
@@ -129,10 +131,10 @@ def _filtered(arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> tuple[
     for place in range(arrays["lengths"].max()):
         here = np.flatnonzero(place < arrays["lengths"])
         rows = first[here] + place
-        early = arrays["times"][rows] <= np.float32(settings["until"])
+        early = arrays["times"][rows] <= np.float32(settings.until)
         here, rows = here[early], rows[early]
         moved = _moved(mean[here], covariance[here], arrays["times"][rows] - last[here], settings)
-        mean[here], covariance[here] = _seen(*moved, arrays["values"][rows], arrays["mask"][rows], settings["noise"])
+        mean[here], covariance[here] = _seen(*moved, arrays["values"][rows], arrays["mask"][rows], settings.noise)
         last[here] = arrays["times"][rows]
     return mean, covariance, last
 
@@ -149,32 +151,14 @@ def _seen(
     return mean, covariance
 
 
-def _candidates(random: np.random.Generator, settings: dict[str, Any]) -> dict[str, np.ndarray]:
+def _candidates(random: np.random.Generator, settings: Settings) -> dict[str, np.ndarray]:
     """The arrays of `ragged` of all series of which anything is observed."""
-    count, grid = settings["series"], round(settings["end"] / STEP) + 1
+    count, grid = settings.series, round(settings.end / STEP) + 1
     kept, spread = _moved(np.ones((1, FEATURES)), np.zeros((1, FEATURES, FEATURES)), np.array([STEP]), settings)
     paths = random.standard_normal((grid, count, FEATURES)) @ np.linalg.cholesky(spread[0]).T
     paths[0] = random.standard_normal((count, FEATURES)) @ np.linalg.cholesky(stationary(settings)).T
     for place in range(1, grid):
         paths[place] += kept * paths[place - 1]
-    measured = paths + settings["noise"] * random.standard_normal(paths.shape)
-    tenths, series, feature = places = np.nonzero(random.random(paths.shape) < settings["rate"] * STEP)
+    measured = paths + settings.noise * random.standard_normal(paths.shape)
+    tenths, series, feature = places = np.nonzero(random.random(paths.shape) < settings.rate * STEP)
     return ragged.ragged(series, tenths, feature, measured[places], FEATURES, STEP)
-
-
-def _checked(settings: dict) -> dict[str, Any]:
-    chosen = with_defaults("ornstein_uhlenbeck", settings, DEFAULTS)
-    for name, least, most in (
-        ("series", 1, np.inf),
-        ("end", 1, np.inf),
-        ("until", 0, chosen["end"]),
-        ("rate", 0, 1 / STEP),
-        ("speeds", 0.001, np.inf),
-        ("correlation", -0.999, 0.999),
-        ("noise", 0, np.inf),
-        ("seed", 0, np.inf),
-    ):
-        within("ornstein_uhlenbeck", chosen, name, least, most)
-    if len(chosen["speeds"]) != FEATURES:
-        raise UserError(f"ornstein_uhlenbeck: speeds must be {FEATURES}, found {chosen['speeds']}", key="speeds")
-    return chosen

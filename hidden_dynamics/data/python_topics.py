@@ -73,12 +73,6 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     return text.number({split: text.rare_to_unknown(part, set(frequent)) for split, part in splits.items()})
 
 
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """Random arrays of the names, types and shapes that `prepare` gives."""
-    (size,) = whole_numbers("python_topics", settings, {"vocabulary": 3})
-    return text.stand_in(TOKENS, size)
-
-
 def embedded() -> dict[str, str]:
     """SHA-256 of the topics as JSON in the order of their names: they differ from one version of Python to another."""
     content = json.dumps(topics(), sort_keys=True, ensure_ascii=False)

@@ -78,13 +78,6 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     return speech.pack(splits)
 
 
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """Noise of the same shapes, which is made in no time."""
-    counts = {split: settings[split] for split in ("train", "validation", "test")}
-    ends = settings["shortest"] / 1000, settings["longest"] / 1000
-    return speech.stand_in(counts, lambda random, count: random.uniform(*ends, count))
-
-
 def sample(rng: np.random.Generator, length: int) -> np.ndarray:
     """One utterance of a speaker of its own: (length,), int16, at 8 kHz."""
     controls = draw_controls(rng, -(-length // STEP) + 1)

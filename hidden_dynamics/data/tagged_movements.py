@@ -7,21 +7,24 @@ does. The class of a row can be told from few rows, but not from one: one shows 
 """
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from pydantic import Field
 
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data import tag_reports
-from hidden_dynamics.data.settings import with_defaults, within
 from hidden_dynamics.data.streams import generator
 
-DEFAULTS: dict[str, Any] = {
-    "sequences": 20,
-    "reports": 200,  # of a sequence
-    "silent": 0.1,  # share of the tenths of a second at which no tag reports
-    "noise": 0.03,  # metres, standard deviation of a coordinate
-    "seed": 0,
-}
+
+class Settings(Entry):
+    sequences: int = Field(20, ge=1, le=5 * 26)
+    reports: int = Field(200, ge=1)  # of a sequence
+    silent: float = Field(0.1, ge=0, le=0.5)  # share of the tenths of a second at which no tag reports
+    noise: float = Field(0.03, ge=0)  # metres, standard deviation of a coordinate
+    seed: int = Field(0, ge=0)
+
+
 TICK = 0.1  # seconds
 
 
@@ -74,28 +77,21 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     Raises:
         UserError: a setting is unknown or out of range.
     """
-    chosen = _checked(settings)
-    drawn = [
-        _sequence(generator(chosen["seed"], "tagged_movements", place), chosen) for place in range(chosen["sequences"])
-    ]
-    ids = [100 * (1 + place // 5) + place % 5 + 1 for place in range(chosen["sequences"])]
+    chosen = typed(Settings, settings, "tagged_movements")
+    drawn = [_sequence(generator(chosen.seed, "tagged_movements", place), chosen) for place in range(chosen.sequences)]
+    ids = [100 * (1 + place // 5) + place % 5 + 1 for place in range(chosen.sequences)]
     columns = map(np.concatenate, zip(*drawn, strict=True))
     return tag_reports.sequences(np.repeat(ids, [len(ticks) for ticks, *_ in drawn]), *columns)
 
 
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """The arrays themselves: they are made of nothing else."""
-    return prepare(Path(), settings)
-
-
-def _sequence(random: np.random.Generator, settings: dict[str, Any]) -> tuple[np.ndarray, ...]:
+def _sequence(random: np.random.Generator, settings: Settings) -> tuple[np.ndarray, ...]:
     """Ticks of 10 ms, tags, activities and places of the reports of one sequence, as `tag_reports.sequences` wants."""
-    silent = random.random(4 * settings["reports"] + 100) < settings["silent"]
-    ticks = np.flatnonzero(~silent)[: settings["reports"]]
+    silent = random.random(4 * settings.reports + 100) < settings.silent
+    ticks = np.flatnonzero(~silent)[: settings.reports]
     count = int(ticks[-1]) + 1
     activities = _activities(random, count)
     places = _places(random, [MOTIONS[activity] for activity in activities])
-    places += settings["noise"] * random.standard_normal(places.shape)
+    places += settings.noise * random.standard_normal(places.shape)
     tags = random.integers(len(tag_reports.TAGS), size=count)[ticks]
     done = np.array([list(tag_reports.ACTIVITIES).index(activity) for activity in activities])[ticks]
     since = (ticks - ticks[0]) * round(TICK * tag_reports.TICKS)
@@ -144,16 +140,3 @@ def _turn(body: np.ndarray, heading: float) -> float:
     if np.hypot(*body) < ROOM:
         return 0.0
     return 0.6 * float(np.sin(np.arctan2(-body[1], -body[0]) - heading))
-
-
-def _checked(settings: dict) -> dict[str, Any]:
-    chosen = with_defaults("tagged_movements", settings, DEFAULTS)
-    for name, least, most in (
-        ("sequences", 1, 5 * 26),
-        ("reports", 1, np.inf),
-        ("silent", 0, 0.5),
-        ("noise", 0, np.inf),
-        ("seed", 0, np.inf),
-    ):
-        within("tagged_movements", chosen, name, least, most)
-    return chosen

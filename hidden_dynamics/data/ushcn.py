@@ -11,11 +11,9 @@ It is a CSV table, `ID,Time,Value_0,...,Value_4,Mask_0,...,Mask_4`. Its times ar
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from hidden_dynamics.data.ragged import ragged
-from hidden_dynamics.data.ragged import stand_in as random_series
-from hidden_dynamics.data.settings import whole_numbers
+from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.data import ragged
 from hidden_dynamics.errors import UserError
 
 FILE = "small_chunked_sporadic.csv"
@@ -34,14 +32,16 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     Raises:
         UserError: the table has another number of rows or series.
     """
-    whole_numbers("ushcn", settings, {})
+    import pandas as pd  # not for `stand_in`, which forecasts call where there is no pandas
+
+    typed(Entry, settings, "ushcn")  # none are known
     path = Path(raw, FILE)
     table = pd.read_csv(path)
     values, masks = (table.filter(like=kind).to_numpy() for kind in ("Value_", "Mask_"))
     row, element = np.nonzero(masks)
     ticks = np.round(table["Time"].to_numpy() / TICK).astype(np.int64)
     ids = table["ID"].to_numpy().astype(np.int64)
-    arrays = ragged(ids[row], ticks[row], element, values[row, element], len(ELEMENTS), TICK)
+    arrays = ragged.ragged(ids[row], ticks[row], element, values[row, element], len(ELEMENTS), TICK)
     found = len(arrays["ids"]), len(arrays["times"])
     if found != (SERIES, ROWS):
         raise UserError(
@@ -52,5 +52,5 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """Random arrays of the names and types that `prepare` gives, and of about their shapes."""
-    whole_numbers("ushcn", settings, {})
-    return random_series(SERIES, ROWS, len(ELEMENTS), END)
+    typed(Entry, settings, "ushcn")  # none are known
+    return ragged.stand_in(SERIES, ROWS, len(ELEMENTS), END)

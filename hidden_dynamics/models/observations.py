@@ -133,40 +133,6 @@ def at_times(observations: Observations, kept: Tensor) -> Observations:
     )
 
 
-def quantised(rows: Rows, step: float) -> Rows:
-    """Times rounded to multiples of `step`, halves to the even one; rows of a series that fall together become one.
-
-    A feature of the merged row is the mean of what was observed of it, and observed where any of it was.
-
-    Args:
-        step: in units of time, above 0.
-
-    Raises:
-        ValueError: the rows do not fit each other, or the step is not above 0.
-        ObservationError: as in `batch_of`.
-    """
-    _check(rows)
-    if not step > 0:
-        raise ValueError(f"the step of time must be above 0, not {step}")
-    series = np.repeat(np.arange(len(rows.lengths)), rows.lengths)
-    _refuse_faults(*map(torch.from_numpy, (*rows[:3], series)), range(len(rows.lengths)))
-    ticks = np.round(rows.times.astype(np.float64) / step).astype(np.int64)
-    first = np.ones(len(ticks), dtype=bool)
-    first[1:] = (np.diff(ticks) != 0) | (np.diff(series) != 0)
-    counts, sums = _totals(rows, np.flatnonzero(first))
-    values = np.where(counts > 0, sums / np.maximum(counts, 1), 0).astype(rows.values.dtype)
-    lengths = np.bincount(series[first], minlength=len(rows.lengths)).astype(np.int64)
-    return Rows((ticks[first] * step).astype(rows.times.dtype), values, counts > 0, lengths)
-
-
-def _totals(rows: Rows, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How often each feature was observed, and the sum of what was, in the groups of rows that start at `starts`."""
-    if not len(starts):
-        return np.zeros(rows.values.shape, dtype=np.int64), np.zeros(rows.values.shape)
-    observed = np.where(rows.mask, rows.values, 0).astype(np.float64)
-    return np.add.reduceat(rows.mask.astype(np.int64), starts), np.add.reduceat(observed, starts)
-
-
 def _rows_of(lengths: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the chosen series, one series after another, and the place of each row's series in `chosen`."""
     starts, counts = (np.cumsum(lengths) - lengths)[chosen], lengths[chosen]

@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.artifacts import left_out_note, load_artifacts
 from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.claims.verdict import counts
 from hidden_dynamics.configuration import Configuration
@@ -43,6 +43,7 @@ def index_page(configuration: Configuration, root: Path) -> str:
             configuration=configuration,
             provenance=_provenance(configuration, runs),
             papers=papers_of(sections),
+            left_out=left_out_note(configuration),
             verdicts=list(counts(claims)),
             judged=bool(claims_list.judged(claims)),
             in_a_sentence=claims_list.in_a_sentence(claims),

@@ -85,11 +85,10 @@ def section_of(artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], r
     path = (
         configuration.paths.table(artifact.name, "html") if table else configuration.paths.figure(artifact.name, "png")
     )
-    run_on = [task for task in artifact.tasks() if task not in configuration.left_out] if artifact.inputs() else []
     return Section(
         artifact=artifact,
         shown=table_of(root / path) if table else picture_of(root / path),
-        stand_ins=stand_ins(configuration, run_on),
+        stand_ins=stand_ins(configuration, dict.fromkeys(cell.task for cell in artifact.cells())),
         runs=[by_directory[run.directory] for run in artifact.runs],
         claims=own,
     )

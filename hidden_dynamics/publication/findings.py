@@ -28,11 +28,10 @@ def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping
         claims: the rows of claims.csv.
         artifacts: by their files in the publication; those that answer a question are chosen here.
     """
-    shown = {path: one for path, one in artifacts.items() if not one.is_left_out}
-    forests = [one for one in shown.values() if isinstance(one, Forest)]
+    forests = [one for one in artifacts.values() if isinstance(one, Forest)]
     questions = [
         _answered(path, one, claims) if isinstance(one, Forest) else _controlled(path, one, forests, claims)
-        for path, one in shown.items()
+        for path, one in artifacts.items()
         if isinstance(one, Forest) or one.settings.kind == CONTROLLED
     ]
     about = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}

@@ -51,8 +51,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     made = load_artifacts(configuration).values()
     papers = [one.paper for one in made]
     artifacts = {_place(one): one for one in sorted(made, key=lambda one: (papers.index(one.paper), one.position))}
-    shown = [path for path, one in artifacts.items() if not one.is_left_out]
-    drawn = dict.fromkeys(name for path in shown for name in (path, f"{Path(path).with_suffix('.md')}"))
+    drawn = dict.fromkeys(name for path in artifacts for name in (path, f"{Path(path).with_suffix('.md')}"))
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
     claims = read_rows(root / paths.all_verdicts)
     files = {

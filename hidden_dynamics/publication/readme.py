@@ -7,7 +7,7 @@ from pathlib import Path
 
 import jinja2
 
-from hidden_dynamics.artifacts import Artifact
+from hidden_dynamics.artifacts import Artifact, left_out_note
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.results.departures import changed_words
@@ -37,4 +37,5 @@ def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping
         commits=Counter(run["commit"] or "unknown" for run in runs),
         versions=[json.loads(versions) for versions in dict.fromkeys(run["versions"] for run in runs)],
         artifacts=artifacts,
+        left_out=left_out_note(configuration),
     )

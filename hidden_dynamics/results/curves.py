@@ -1,7 +1,7 @@
 """Training curves of several seeds, averaged: the points that a figure's panels draw."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,10 +14,6 @@ from hidden_dynamics.results.naive import BY_CHANCE, in_two_clusters, margin
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import FEWEST, mean_band, thin, triangular_moving_average
 
-COLUMNS = (
-    *("panel", "task", "model", "label", "variant", "x", "mean", "low", "high", "n", "seeds", "learned", "naive"),
-    "window",
-)
 DECIDING = "test_loss"  # by which a run has learned something
 MOST_POINTS = 500
 FEWEST_WINDOWS = 10  # that a curve is long: of fewer points, the window is smaller
@@ -33,32 +29,54 @@ class Panel(Protocol):
     window: int
 
 
-def points_of(
-    configuration: Configuration, panels: Sequence[Panel], runs: Sequence[Run], root: Path
-) -> Iterator[dict[str, Any]]:
-    """The points of all curves, by column: panel after panel, model after model, x ascending.
+@dataclass(frozen=True)
+class Curve:
+    """One model in one panel: arrays (points,), x ascending.
 
-    A curve has a band of confidence, or its seeds' own values (`seeds`: a JSON list, with null where a seed has none):
-    of fewer than FEWEST seeds, or where those that have learned something (`learned`: how many) and the others are two
-    clusters.
+    A curve has a band of confidence, or its seeds' own values: of fewer than FEWEST seeds, or where those that have
+    learned something and the others are two clusters.
+
+    Attributes:
+        mean: over the seeds that have a value.
+        low, high: the band; nan where there is none.
+        n: how many seeds have a value.
+        seeds: (seeds, points), the seeds' own values where there is no band; else none. nan: no value.
+        learned: how many of the seeds have learned something, where the others have not; else None.
+        naive: the losses of the naive baselines, by name.
+        window: the points that it is smoothed over; 1: none.
+    """
+
+    model: str
+    x: NDArray
+    mean: NDArray
+    low: NDArray
+    high: NDArray
+    n: NDArray
+    seeds: NDArray
+    learned: int | None
+    naive: Mapping[str, float]
+    window: int
+
+
+def curves_of(configuration: Configuration, panel: Panel, runs: Sequence[Run], root: Path) -> list[Curve]:
+    """The curves of a panel, model after model; none of a model that never got a value.
 
     Args:
-        runs: of the panels' tasks and sizes, model after model.
+        runs: the figure's.
         root: what their directories are relative to.
 
     Raises:
         UserError: a file of a run is missing or damaged.
     """
-    for index, panel in enumerate(panels):
-        shown = [run for run in runs if (run.task, run.paper_size) == (panel.task, panel.size)]
-        for cell in dict.fromkeys(run.cell for run in shown):
-            seeds = [run for run in shown if run.cell == cell]
-            share = resampled(configuration, cell.task, cell.model)
-            for point in averaged(panel, [RunFiles(root / run.directory) for run in seeds], share):
-                yield {"panel": index, "task": cell.task, "model": cell.model, "variant": seeds[0].variant, **point}
+    shown = [run for run in runs if (run.task, run.paper_size) == (panel.task, panel.size)]
+    curves = []
+    for cell in dict.fromkeys(run.cell for run in shown):
+        seeds = [RunFiles(root / run.directory) for run in shown if run.cell == cell]
+        curves.append(averaged(cell.model, panel, seeds, resampled(configuration, cell.task, cell.model)))
+    return [curve for curve in curves if curve.x.size]
 
 
-def averaged(panel: Panel, seeds: Sequence[RunFiles], share: float) -> Iterator[dict[str, Any]]:
+def averaged(model: str, panel: Panel, seeds: Sequence[RunFiles], share: float) -> Curve:
     """One model's curve: smoothed seed by seed, averaged over the seeds that have a value, thinned.
 
     Args:
@@ -66,18 +84,16 @@ def averaged(panel: Panel, seeds: Sequence[RunFiles], share: float) -> Iterator[
     """
     records = [files.record() for files in seeds]
     learned = learned_of(records)
-    curves = [curve_of(files, panel.split, panel.against) for files in seeds]
-    window = min(panel.window, max(1, max(y.size for _, y in curves) // FEWEST_WINDOWS))
-    x, values = align([(x, triangular_moving_average(y, window)) for x, y in curves])
-    n = (~np.isnan(values)).sum(axis=0)
+    losses = [losses_of(files, panel.split, panel.against) for files in seeds]
+    window = min(panel.window, max(1, max(y.size for _, y in losses) // FEWEST_WINDOWS))
+    x, values = align([(x, triangular_moving_average(y, window)) for x, y in losses])
     mean, low, high = mean_band(values, resampled=share)
-    own = learned is not None or 1 < len(seeds) < FEWEST
-    naive = json.dumps(records[0]["naive"].get(f"{panel.split}_loss", {}))
-    about = {"label": records[0]["label"], "learned": learned, "naive": naive, "window": window}
-    for i in thin(x, MOST_POINTS):
-        numbers = {"x": x[i], "mean": mean[i], "n": n[i]} | ({} if own else {"low": low[i], "high": high[i]})
-        lines = json.dumps([as_number(value) for value in values[:, i]]) if own else None
-        yield {**about, **{name: as_number(value) for name, value in numbers.items()}, "seeds": lines}
+    n, own = (~np.isnan(values)).sum(axis=0), values[:0]
+    if learned is not None or len(seeds) < FEWEST:
+        low, high, own = np.full_like(low, np.nan), np.full_like(high, np.nan), values if len(seeds) > 1 else own
+    naive, kept = records[0]["naive"].get(f"{panel.split}_loss", {}), thin(x, MOST_POINTS)
+    arrays = (array[kept] for array in (x, mean, low, high, n))
+    return Curve(model, *arrays, own[:, kept], learned, naive, window)
 
 
 def learned_of(records: Sequence[Mapping[str, Any]]) -> int | None:
@@ -87,7 +103,7 @@ def learned_of(records: Sequence[Mapping[str, Any]]) -> int | None:
     return sum(each > BY_CHANCE for each in margins) if in_two_clusters(margins) else None
 
 
-def curve_of(files: RunFiles, split: str, against: str) -> tuple[NDArray, NDArray]:
+def losses_of(files: RunFiles, split: str, against: str) -> tuple[NDArray, NDArray]:
     """(iteration or epoch, loss), each (points,), up to the first loss that is not a finite number.
 
     A train loss is that of every minibatch, against the iteration; the others are those of every evaluation.
@@ -119,11 +135,3 @@ def align(curves: Sequence[tuple[NDArray, NDArray]]) -> tuple[NDArray, NDArray]:
         if x.size:
             row[:] = np.interp(grid, x, y, right=np.nan)
     return grid, values
-
-
-def as_number(value: float) -> int | float | None:
-    """A cell of the CSV: whole numbers without a point, nothing for nan, else all the digits that matter."""
-    value = float(value)
-    if np.isnan(value):
-        return None
-    return int(value) if value.is_integer() and abs(value) < 1e15 else value

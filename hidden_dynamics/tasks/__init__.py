@@ -23,10 +23,6 @@ A task is a class with
                                             in which case `evaluate` is of a validation set
     predictions(network)                    may be left out; the answers on the test set by name, arrays, on the weights
                                             of the reported evaluation, where training.record_predictions asks for them
-    keep(share)                             may be left out; keeps no more than this share (0 to 1) of the data that
-                                            evaluations are made on, an example at least, for a forecast, which times
-                                            them on parts; returns the share kept. It gives attributes new values and
-                                            changes none in place
     carried                                 may be left out: what a batch hands on to the next one, nested tuples of
                                             tensors, or None; checkpoints hold it
 

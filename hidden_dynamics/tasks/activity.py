@@ -2,27 +2,29 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.configuration.reading import typed
 from hidden_dynamics.data.tag_reports import TICKS
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows
-from hidden_dynamics.tasks import naive_scores
-from hidden_dynamics.tasks.partly_observed import SCORES, PartlyObserved, checked, split
+from hidden_dynamics.tasks import naive_scores, partly_observed
+from hidden_dynamics.tasks.partly_observed import PartlyObserved, split
 from hidden_dynamics.tasks.scoring import area_under_roc
 
 WINDOW, STRIDE = 50, 25  # rows
-SETTINGS = {
-    "windows": ("by_sequence", "at_random"),
-    "resampled": (False, True),
-    "bin_labels": ("first", "lowest"),
-    "classes": (7, 11),
-    "scores": SCORES,
-}
+
+
+class Settings(partly_observed.Settings):
+    windows: Literal["by_sequence", "at_random"]
+    resampled: bool
+    bin_labels: Literal["first", "lowest"]
+    classes: Literal[7, 11]
+    scores: partly_observed.Scores
 
 
 class ActivityRecognition(PartlyObserved):
@@ -50,14 +52,15 @@ class ActivityRecognition(PartlyObserved):
     labels = "rows"
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        self.settings, self.classes = checked(settings, SETTINGS), settings["classes"]
+        self.settings = chosen = typed(Settings, settings, "the task", "settings")
+        self.classes = chosen.classes
         picked, sequences = windows(arrays["lengths"])
-        if settings["windows"] == "by_sequence":
-            of_sequences = split(len(arrays["lengths"]), settings["validation"])
+        if chosen.windows == "by_sequence":
+            of_sequences = split(len(arrays["lengths"]), chosen.validation)
             parts = {name: _windows_of(part, sequences) for name, part in of_sequences.items()}
         else:
-            parts = split(len(sequences), settings["validation"])
-        if settings["resampled"]:
+            parts = split(len(sequences), chosen.validation)
+        if chosen.resampled:
             random = np.random.RandomState(seed)
             parts |= {name: random.choice(parts[name], len(parts[name])) for name in ("train", "test")}
         ticks = np.round(arrays["times"].astype(np.float64) * TICKS)[picked]
@@ -66,7 +69,7 @@ class ActivityRecognition(PartlyObserved):
             *(arrays[name][picked.ravel()] for name in ("values", "mask")),
             np.full(len(picked), WINDOW, np.int64),
         )
-        self.activity = arrays["labels" if settings["bin_labels"] == "first" else "lowest"][picked]
+        self.activity = arrays["labels" if chosen.bin_labels == "first" else "lowest"][picked]
         super().__init__(rows, parts, "kept", device)
 
     def batch(self, epoch: int, indices: np.ndarray) -> SeriesBatch:
@@ -102,7 +105,7 @@ class ActivityRecognition(PartlyObserved):
         labelled = batch.labels >= 0
         probabilities = torch.softmax(network(batch).labels[:, labelled].double(), -1).cpu().numpy()
         truth = batch.labels[labelled].cpu().numpy()
-        if self.settings["scores"] == "pooled":
+        if self.settings.scores == "pooled":
             truth, scores = np.tile(truth, len(probabilities)), probabilities.reshape(-1, self.classes)
         else:
             scores = probabilities.mean(0)

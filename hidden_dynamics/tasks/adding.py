@@ -1,6 +1,5 @@
 """The adding task: the squared error of the sum of two marked numbers (MomentumRNN, Appendix A.4)."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -61,11 +60,6 @@ class Adding:
     @property
     def test_set(self) -> dict[str, int | None]:
         return naive_scores.test_set(len(self.test[2]))
-
-    def keep(self, share: float) -> float:
-        count, total = math.ceil(share * len(self.test[2])), len(self.test[2])
-        self.test = tuple(array[:count] for array in self.test)
-        return count / total
 
     def _tensors(self, values: np.ndarray, markers: np.ndarray, targets: np.ndarray) -> tuple[Tensor, Tensor]:
         inputs = adding.inputs(values, markers).transpose(1, 0, 2).copy()

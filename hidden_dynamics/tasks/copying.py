@@ -1,6 +1,5 @@
 """The copying task: cross-entropy over every step of recalling K letters after L blanks (MomentumRNN, Appendix A.4)."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -66,11 +65,6 @@ class Copying:
     @property
     def test_set(self) -> dict[str, int | None]:
         return naive_scores.test_set(len(self.test_letters))
-
-    def keep(self, share: float) -> float:
-        total = len(self.test_letters)
-        self.test_letters = self.test_letters[: math.ceil(share * total)]
-        return len(self.test_letters) / total
 
     def _tensors(self, letters: np.ndarray) -> tuple[Tensor, Tensor]:
         inputs, targets = copying.sequences(letters, self.blanks, self.alphabet)

@@ -84,13 +84,6 @@ class ImageClassification:
     def test_set(self) -> dict[str, int | None]:
         return naive_scores.test_set(len(self.labels["test"]))
 
-    def keep(self, share: float) -> float:
-        counts = {split: math.ceil(share * len(images)) for split, images in self.images.items()}
-        kept = max(count / len(self.images[split]) for split, count in counts.items())
-        self.images = {split: self.images[split][:count] for split, count in counts.items()}
-        self.labels = self.labels | {split: self.labels[split][:count] for split, count in counts.items()}
-        return kept
-
     def evaluation_batches(self, split: str) -> Iterator[tuple[Tensor, Tensor]]:
         """Images or their central crops, (batch, channels, H, W) in [0, 1], and labels (batch,) of "validation" or
         "test"."""

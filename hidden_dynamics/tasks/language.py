@@ -103,15 +103,6 @@ class LanguageModelling:
         """The words that are to be predicted of a text."""
         return columns(self.texts[split], self.settings["evaluation_batch_sizes"][split])[1:]
 
-    def keep(self, share: float) -> float:
-        kept = {}
-        for split, columns_ in self.settings["evaluation_batch_sizes"].items():
-            words = len(self.texts[split])
-            kept[split] = min(words, max(2 * columns_, math.ceil(share * words)))
-        largest = max(count / len(self.texts[split]) for split, count in kept.items())
-        self.texts = self.texts | {split: self.texts[split][:count] for split, count in kept.items()}
-        return largest
-
     def _measure(self, network: nn.Module, split: str) -> dict[str, float]:
         rows = columns(self.texts[split], self.settings["evaluation_batch_sizes"][split])
         total, carried = 0.0, None

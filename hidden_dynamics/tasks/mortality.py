@@ -7,10 +7,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.configuration.reading import typed
 from hidden_dynamics.models.latent_family.objective import entry_weights, mean_squared_error
 from hidden_dynamics.tasks import naive_scores
-from hidden_dynamics.tasks.partly_observed import SCORES, IntensiveCare
+from hidden_dynamics.tasks.partly_observed import IntensiveCare, Scores, StaySettings
 from hidden_dynamics.tasks.scoring import area_under_roc, average_precision, calibration_error
+
+
+class Settings(StaySettings):
+    scores: Scores
 
 
 class Mortality(IntensiveCare):
@@ -20,12 +25,16 @@ class Mortality(IntensiveCare):
         settings: those of `IntensiveCare`, and `scores`, whether the probabilities of a network's samples are
             "averaged", or "pooled" as if they were of patients of their own.
         seed: the run's; here without effect.
+
+    Raises:
+        UserError: a setting is missing, unknown or out of its range, or the series are too few.
     """
 
+    settings: Settings
     labels, classes = "series", 1
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        super().__init__(arrays, settings, {"scores": SCORES}, device)
+        super().__init__(arrays, typed(Settings, settings, "the task", "settings"), device)
         self.died = arrays["died"].astype(np.float32)
 
     def _labels(self, chosen: np.ndarray, asked: object) -> Tensor:
@@ -52,7 +61,7 @@ class Mortality(IntensiveCare):
         answer = network(batch)
         probabilities = torch.sigmoid(answer.labels.double()).cpu().numpy()
         died = self.died[self.parts[part]]
-        if self.settings["scores"] == "pooled":
+        if self.settings.scores == "pooled":
             scores, died = probabilities.ravel(), np.tile(died, len(probabilities))
         else:
             scores = probabilities.mean(0)

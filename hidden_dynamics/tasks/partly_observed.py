@@ -8,13 +8,14 @@ import contextlib
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
-from hidden_dynamics.configuration import known
+from hidden_dynamics.configuration.reading import Entry
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
@@ -23,21 +24,22 @@ from hidden_dynamics.tasks import naive_scores
 SPLIT_SEED, TRAINED_ON = 42, 0.8  # of the released code, whatever the seed of a run
 EVALUATION_SEED = 0
 PLACEHOLDER, DESCRIPTORS = -1.0, 5  # PhysioNet's for what is unknown of a patient, in its first parameters alone
-NORMALISATIONS = {"range": True, "maximum": False}
 WITHOUT_DIVERGENCE, GROWTH = 10, 0.99  # epochs, and by which factor per epoch what is missing shrinks
-SCORES = ("averaged", "pooled")
-STAYS = {
-    "placeholders": ("missing", "values"),
-    "normalisation": tuple(NORMALISATIONS),
-    "zero_times": ("kept", "dropped"),
-}
 
 
-class Affine(NamedTuple):
-    """Of the values of each feature, (D,) float64 each: (value - shift) / width is what a network sees."""
+class Settings(Entry):
+    """What a task's `settings` may be; all must be given."""
 
-    shift: np.ndarray
-    width: np.ndarray
+    validation: Annotated[float, Field(ge=0, lt=1)]
+
+
+class StaySettings(Settings):
+    placeholders: Literal["missing", "values"]
+    normalisation: Literal["range", "maximum"]
+    zero_times: Literal["kept", "dropped"]
+
+
+Scores = Literal["averaged", "pooled"]
 
 
 class PartlyObserved:
@@ -136,30 +138,21 @@ class IntensiveCare(PartlyObserved):
         arrays: those of hidden_dynamics.data.physionet2012, D features.
         settings: `placeholders`, whether -1 counts as "missing", or among "values"; `normalisation`, by the "range" of
             a feature or its "maximum", over all series; `zero_times`, "kept" or "dropped"; `validation`, the share of
-            the training part that is held out; and the task's own.
+            the training part that is held out.
         device: where batches are made.
 
-    Attributes:
-        original: the rows in their own units.
-        affine: how they became `rows`.
-
     Raises:
-        UserError: a setting is missing, unknown or out of its range, or the series are too few.
+        UserError: the series are too few.
     """
 
-    def __init__(
-        self,
-        arrays: Mapping[str, np.ndarray],
-        settings: Mapping[str, Any],
-        own: Mapping[str, tuple],
-        device: torch.device,
-    ):
-        self.settings = checked(settings, STAYS | own)
+    settings: StaySettings
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], settings: StaySettings, device: torch.device):
+        self.settings = settings
         rows = Rows(*(arrays[name] for name in Rows._fields))
-        self.original = without_placeholders(rows) if settings["placeholders"] == "missing" else rows
-        self.affine = affine_of(self.original, settings["normalisation"])
-        parts = split(len(rows.lengths), settings["validation"])
-        super().__init__(normalised(self.original, self.affine), parts, settings["zero_times"], device)
+        rows = without_placeholders(rows) if settings.placeholders == "missing" else rows
+        parts = split(len(rows.lengths), settings.validation)
+        super().__init__(normalised(rows, settings.normalisation), parts, settings.zero_times, device)
 
 
 @contextlib.contextmanager
@@ -206,23 +199,18 @@ def without_placeholders(rows: Rows) -> Rows:
     return rows._replace(mask=mask)
 
 
-def affine_of(rows: Rows, normalisation: str) -> Affine:
-    """What brings the observed values of each feature to [0, 1], over all series.
+def normalised(rows: Rows, by: str) -> Rows:
+    """Rows as networks see them: of each feature to [0, 1] over all series; 0 where nothing was observed.
 
     Args:
-        normalisation: "range", (x - min) / (max - min); "maximum", (x - min) / max, as released. Where a feature is
-            constant, or its maximum 0, it is divided by 1.
+        by: "range", (x - min) / (max - min); "maximum", (x - min) / max, as released. Where a feature is constant, or
+            its maximum 0, it is divided by 1.
     """
     seen = rows.mask.any(0)
-    lows = np.where(seen, np.where(rows.mask, rows.values, np.inf).min(0, initial=np.inf), 0).astype(np.float64)
-    highs = np.where(seen, np.where(rows.mask, rows.values, -np.inf).max(0, initial=-np.inf), 0).astype(np.float64)
-    widths = highs - lows if NORMALISATIONS[normalisation] else highs
-    return Affine(lows, np.where(widths == 0, 1, widths))
-
-
-def normalised(rows: Rows, affine: Affine) -> Rows:
-    """Rows as networks see them, 0 where nothing was observed."""
-    values = (rows.values - affine.shift) / affine.width
+    lows = np.where(seen, rows.values.min(0, where=rows.mask, initial=np.inf), 0).astype(np.float64)
+    highs = np.where(seen, rows.values.max(0, where=rows.mask, initial=-np.inf), 0).astype(np.float64)
+    widths = highs - lows if by == "range" else highs
+    values = (rows.values - lows) / np.where(widths == 0, 1, widths)
     return rows._replace(values=np.where(rows.mask, values, 0).astype(rows.values.dtype))
 
 
@@ -231,22 +219,3 @@ def without_zero_times(observations: Observations) -> Observations:
     sums = torch.zeros(len(observations.times), dtype=observations.values.dtype)
     sums.index_add_(0, observations.rows_of_times(), observations.values.sum(1))
     return at_times(observations, sums != 0)
-
-
-def checked(settings: Mapping[str, Any], choices: Mapping[str, tuple]) -> Mapping[str, Any]:
-    """The settings, if they are `validation`, a share, and these, of these values.
-
-    Raises:
-        UserError: a setting is missing, unknown or out of its range.
-    """
-    for name in settings:
-        known(name, ("validation", *choices), "setting", "the task's settings")
-    share = settings.get("validation")
-    if type(share) not in (int, float) or not 0 <= share < 1:
-        raise UserError(
-            f"the task's settings.validation must be a share, 0 or more and below 1, found {share!r}",
-            key="settings.validation",
-        )
-    for name, values in choices.items():
-        known(settings.get(name), values, "value", f"the task's settings.{name}")
-    return settings

@@ -1,6 +1,5 @@
 """Pixel-by-pixel image classification: an image is a sequence of pixels, its class is read from the last state."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -72,12 +71,6 @@ class PixelClassification:
     @property
     def test_set(self) -> dict[str, int | None]:
         return naive_scores.test_set(len(self.test_labels))
-
-    def keep(self, share: float) -> float:
-        total = len(self.test_labels)
-        count = math.ceil(share * total)
-        self.test_images, self.test_labels = self.test_images[:count], self.test_labels[:count]
-        return count / total
 
     def _sequences(self, images: Tensor) -> Tensor:
         pixels = images.t().float() / self.levels

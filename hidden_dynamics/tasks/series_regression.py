@@ -1,21 +1,33 @@
 """Values of partly observed series between and after those that are given (ACE-NODE, Section 4.4)."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
+from pydantic import model_validator
 from torch import nn
 
+from hidden_dynamics.configuration.reading import typed
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.latent_family.objective import entry_weights, mean_squared_error, squared_errors
 from hidden_dynamics.models.observations import Observations, at_times, batch_of
 from hidden_dynamics.tasks import naive_scores
-from hidden_dynamics.tasks.partly_observed import IntensiveCare, drawn_anew
+from hidden_dynamics.tasks.partly_observed import IntensiveCare, StaySettings, drawn_anew
 
 UNTIL = 24.0  # hours, the time of the last rows given where later ones are asked
 BIN = 1.0  # hours of which errors are added up
-ASKED = ("interpolation", "extrapolation")
+
+
+class Settings(StaySettings):
+    asked: Literal["interpolation", "extrapolation"]
+    split_at: Literal["time", "index"] | None = None
+
+    @model_validator(mode="after")
+    def _split_where_extrapolated(self) -> "Settings":
+        if (self.asked == "extrapolation") != (self.split_at is not None):
+            raise ValueError("split_at belongs to extrapolation")
+        return self
 
 
 class SeriesRegression(IntensiveCare):
@@ -28,14 +40,15 @@ class SeriesRegression(IntensiveCare):
         seed: the run's; here without effect.
 
     Raises:
-        UserError: as `IntensiveCare`, or of a part nothing is given or nothing asked.
+        UserError: a setting is missing, unknown or out of its range, the series are too few, or of a part nothing is
+            given or nothing asked.
     """
 
+    settings: Settings
     labels, classes = None, 0
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        own = {"asked": ASKED} | ({"split_at": ("time", "index")} if settings.get("asked") == "extrapolation" else {})
-        super().__init__(arrays, settings, own, device)
+        super().__init__(arrays, typed(Settings, settings, "the task", "settings"), device)
         for name in self.parts.keys() - {"train"}:
             batch = self._batch(self.parts[name])
             if not (batch.given.mask.any() and batch.asked.mask.any()):
@@ -63,16 +76,16 @@ class SeriesRegression(IntensiveCare):
         }
 
     def _given_and_asked(self, whole: Observations) -> tuple[Observations, Observations]:
-        if self.settings["asked"] == "interpolation":
+        if self.settings.asked == "interpolation":
             return whole, whole
-        if self.settings["split_at"] == "index":
+        if self.settings.split_at == "index":
             early = torch.arange(len(whole.times)) < len(whole.times) // 2
         else:
             early = whole.times <= UNTIL
         return at_times(whole, early), at_times(whole, ~early)
 
     def _naive(self, part: str) -> naive_scores.Scores:
-        name = f"{part}_{self.settings['asked']}_mse"
+        name = f"{part}_{self.settings.asked}_mse"
         return {
             name: self._naive_errors(part, entry_weights),
             f"{name}_observed": self._naive_errors(part, lambda asked: asked.mask.double() / asked.mask.sum()),
@@ -84,5 +97,5 @@ class SeriesRegression(IntensiveCare):
         batch = self.part(part)
         values, mask = network(batch).values, batch.asked.mask
         observed = squared_errors(values, batch.asked, mask / mask.sum()).mean()
-        name = f"{part}_{self.settings['asked']}_mse"
+        name = f"{part}_{self.settings.asked}_mse"
         return {name: mean_squared_error(values, batch.asked).item(), f"{name}_observed": observed.item()}

@@ -1,6 +1,5 @@
 """Speech: an utterance's spectrogram, frame by frame, to predict or to recall (MomentumRNN, Section 3.2)."""
 
-import copy
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -94,12 +93,6 @@ class SpeechPrediction:
     def test_set(self) -> dict[str, int | None]:
         return naive_scores.test_set(len(self.test.lengths))
 
-    def keep(self, share: float) -> float:
-        whole = self.validation, self.test
-        self.validation, self.test = (utterances.part(share) for utterances in whole)
-        frames = [sum(part.lengths.sum() for part in parts) for parts in ((self.validation, self.test), whole)]
-        return float(frames[0] / frames[1])
-
     def _mean_loss(self, network: nn.Module, utterances: "Utterances") -> float:
         """The loss of all utterances as one batch, computed on batches of similar length."""
         by_length = np.argsort(-utterances.lengths, kind="stable")
@@ -134,12 +127,6 @@ class Utterances:
         inputs = starts + torch.minimum(times + self.input_shift, lengths)  # past its end, the silent frame
         targets = valid_steps(starts + times + self.target_shift, lengths)
         return self._gather(inputs.flatten()).view(*inputs.shape, BINS), lengths, self._gather(targets)
-
-    def part(self, share: float) -> "Utterances":
-        """The first of them."""
-        count, part = math.ceil(share * len(self.lengths)), copy.copy(self)
-        part.lengths, part.starts = self.lengths[:count], self.starts[:count]
-        return part
 
     def moments(self, frames: int) -> "Moments":
         """Of what answers see, the frame at hand, as many before it as make `frames`, and 1, and of the targets."""

@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
-from hidden_dynamics.configuration import known
+from hidden_dynamics.configuration.reading import Entry, expecting, typed
+from hidden_dynamics.configuration.schema import Seed
 from hidden_dynamics.data import folds
 from hidden_dynamics.data.ragged import after
 from hidden_dynamics.errors import UserError
@@ -18,8 +20,13 @@ from hidden_dynamics.tasks.rounding import rounded
 
 SHOWN = 3  # test series of which the whole course is recorded
 GRID = 400  # steps of the times at which it is predicted
-SERIES = ("by_position", "by_id")
-SETTINGS = ("until", "targets", "fold", "series")
+
+
+class Settings(Entry):
+    until: Annotated[float, Field(gt=0)]
+    targets: Annotated[int, Field(ge=1)]
+    fold: Annotated[Seed | Literal["by_seed"], expecting("by_seed, or a whole number, 0 or more", within=True)]
+    series: Literal["by_position", "by_id"]
 
 
 class Targets(NamedTuple):
@@ -61,17 +68,17 @@ class SporadicForecasting:
     covariates = 1  # of a series, constantly 0 here
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        self.settings, self.device = _checked(settings), device
+        self.device, chosen = device, typed(Settings, settings, "the task", "settings")
         self.rows = Rows(*(arrays[name] for name in ("times", "values", "mask", "lengths")))
-        self.ids, self.until = arrays["ids"], settings["until"]
+        self.ids, self.until = arrays["ids"], chosen.until
         self.features, self.end = self.rows.values.shape[1], float(self.rows.times.max())
-        number = seed if settings["fold"] == "by_seed" else settings["fold"]
+        number = seed if chosen.fold == "by_seed" else chosen.fold
         fold = folds.folds(len(self.ids), number + 1)[number]
-        by_id = settings["series"] == "by_id"
+        by_id = chosen.series == "by_id"
         self.parts = (folds.released(fold, self.ids, number) if by_id else folds.published(fold, self.ids))._asdict()
         self.train_size = len(self.parts["train"])
         self.split = {"series": len(self.ids)} | {name: len(part) for name, part in self.parts.items()}
-        self.after = after(arrays, self.until, settings["targets"])
+        self.after = after(arrays, self.until, chosen.targets)
         self.limits = self._limits(arrays) if "optimal_means" in arrays else None
 
     def batch(self, epoch: int, indices: np.ndarray) -> Observations:
@@ -171,22 +178,3 @@ class SporadicForecasting:
         test = self.parts["test"]
         mean, variance = (arrays[f"optimal_{name}"][test].reshape(-1, self.features) for name in ("means", "variances"))
         return self._scores("test", mean, np.log(variance))
-
-
-def _checked(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    for name in settings:
-        known(name, SETTINGS, "setting", "the task's settings")
-    until, targets, fold = (settings.get(name) for name in ("until", "targets", "fold"))
-    if type(until) not in (int, float) or not until > 0:
-        raise UserError(f"the task's settings.until must be a time above 0, found {until!r}", key="settings.until")
-    if type(targets) is not int or targets < 1:
-        raise UserError(
-            f"the task's settings.targets must be a whole number, 1 or more, found {targets!r}", key="settings.targets"
-        )
-    if fold != "by_seed" and (type(fold) is not int or fold < 0):
-        raise UserError(
-            f"the task's settings.fold must be by_seed, or a whole number, 0 or more, found {fold!r}",
-            key="settings.fold",
-        )
-    known(settings.get("series"), SERIES, "value", "the task's settings.series")
-    return settings

@@ -1,6 +1,5 @@
 """Training curves: a line per model with its band over seeds, or with the lines of two seeds, panel by panel."""
 
-import json
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Number, Size, Whole
+from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.departures import departures
 from hidden_dynamics.results.rows import Row
 
@@ -90,39 +90,6 @@ KIND = Curves
 
 
 @dataclass(frozen=True)
-class Curve:
-    """One model in one panel: arrays (points,), x ascending.
-
-    Attributes:
-        low, high: the band; nan where there is none.
-        n: how many seeds go on at each point.
-        seeds: (seeds, points), the seeds' own values where there is no band; else none. nan: no value.
-        learned: how many of the seeds have learned something, where the others have not: it has no mean; else None.
-        naive: the losses of the naive baselines, by name.
-        window: the points that it is smoothed over; 1: none.
-    """
-
-    model: str
-    x: NDArray
-    mean: NDArray
-    low: NDArray
-    high: NDArray
-    n: NDArray
-    seeds: NDArray
-    learned: int | None
-    naive: Mapping[str, float]
-    window: int
-
-    @property
-    def lines(self) -> NDArray:
-        """(lines, points): the mean, or the seeds' own values where it has none; of a single point, all around it."""
-        if self.x.size == 1:
-            around = np.concatenate([self.mean, self.low, self.high, *self.seeds])
-            return around[np.isfinite(around)][:, None]
-        return self.mean[None] if self.learned is None else self.seeds
-
-
-@dataclass(frozen=True)
 class Panel:
     """The content of one panel.
 
@@ -172,22 +139,8 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
 
 def panels_of(artifact: Curves, sources: Sources) -> list[Panel]:
     """The content of a figure's panels, in the order of the configuration."""
-    points: dict[tuple[str, str], list[Row]] = {}
-    for row in sources.curves:
-        points.setdefault((row["panel"], row["model"]), []).append(row)
-    curves = [(panel, curve_of(model, rows)) for (panel, model), rows in points.items()]
-    return [
-        panel_of(artifact, settings, sources.summary, [curve for panel, curve in curves if panel == str(index)])
-        for index, settings in enumerate(artifact.panels)
-    ]
-
-
-def curve_of(model: str, rows: Sequence[Row]) -> Curve:
-    """The rows of a curve (hidden_dynamics.results.curves.COLUMNS), one for each point."""
-    arrays = (np.array([float(row[name] or "nan") for row in rows]) for name in ("x", "mean", "low", "high", "n"))
-    seeds = np.array([json.loads(row["seeds"] or "[]") for row in rows], dtype=np.float64).T
-    learned, naive, window = (rows[0][name] for name in ("learned", "naive", "window"))
-    return Curve(model, *arrays, seeds, int(learned) if learned else None, json.loads(naive), int(window))
+    curves = zip(artifact.panels, sources.curves, strict=True)
+    return [panel_of(artifact, settings, sources.summary, own) for settings, own in curves]
 
 
 def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], curves: Sequence[Curve]) -> Panel:
@@ -214,6 +167,14 @@ def published_values(artifact: Curves, settings: PanelSettings, runs: Sequence[R
     return {model: number.value for model, number in printed.items() if number is not None}
 
 
+def lines_of(curve: Curve) -> NDArray:
+    """(lines, points): the mean, or the seeds' own values where it has none; of a single point, all around it."""
+    if curve.x.size == 1:
+        around = np.concatenate([curve.mean, curve.low, curve.high, *curve.seeds])
+        return around[np.isfinite(around)][:, None]
+    return curve.mean[None] if curve.learned is None else curve.seeds
+
+
 def robust_limits(
     curves: Sequence[Curve], marks: Sequence[float], x_scale: str, y_scale: str
 ) -> tuple[float, float] | None:
@@ -229,14 +190,14 @@ def robust_limits(
     Returns:
         (low, high), or None where there is nothing to show.
     """
-    evenly = [evenly_spaced(curve.x, line, x_scale) for curve in curves if curve.x.size for line in curve.lines]
+    evenly = [evenly_spaced(curve.x, line, x_scale) for curve in curves for line in lines_of(curve)]
     if not evenly:
         return None
     values = np.concatenate(evenly)
     lower, upper = np.quantile(values, [0.25, 0.75])
     inside = values[values <= upper + 1.5 * (upper - lower)]
     high = max([inside.max(), *(np.median(part) for part in evenly), *marks])
-    seen = np.concatenate([inside, *(line[np.isfinite(line)] for curve in curves for line in curve.lines), marks])
+    seen = np.concatenate([inside, *(line[np.isfinite(line)] for curve in curves for line in lines_of(curve)), marks])
     if y_scale == "log":
         low = min(seen[seen > 0], default=1.0)
         return float(low / 1.3), float(max(high, low) * 1.3)
@@ -267,7 +228,7 @@ def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
         ax.plot([1.015], [value], transform=ax.get_yaxis_transform(), clip_on=False, gid=f"published {model}", **shape)
     if panel.y_limits:
         ax.set_ylim(*panel.y_limits)
-    if not any(curve.x.size for curve in panel.curves):
+    if not panel.curves:
         write_instead(ax)
     if panel.x_limits:
         ax.set_xlim(*panel.x_limits)

@@ -65,18 +65,20 @@ class Errors:
         runs: their rows of the summary.
         times: (bins,), where the bins are drawn.
         sums, counts: (runs, bins), of the observed entries.
+        factor: to the unit that is shown.
     """
 
     runs: Sequence[Row]
     times: NDArray
     sums: NDArray
     counts: NDArray
+    factor: float
 
     def of(self, model: str) -> NDArray:
         """(the model's runs, bins), the means; nan without entries, or where one is not finite."""
         own = [run["model"] == model for run in self.runs]
         with np.errstate(invalid="ignore", divide="ignore"):
-            means = self.sums[own] / self.counts[own]
+            means = self.factor * (self.sums[own] / self.counts[own])
         return np.where(np.isfinite(means), means, np.nan)
 
 
@@ -118,7 +120,7 @@ def draw(artifact: ErrorOverTime, sources: Sources) -> "Figure":
 
 
 def errors_of(made: Sequence[tuple[Row, Arrays]], factor: float) -> Errors:
-    """The errors of runs, in the unit that is shown: in the bins that they recorded, or else in bins for their targets.
+    """The errors of runs in the bins that they recorded, or else in bins for their targets.
 
     Bins in which no run has an entry are left out.
     """
@@ -135,7 +137,7 @@ def errors_of(made: Sequence[tuple[Row, Arrays]], factor: float) -> Errors:
         squares = [own for _, own in entries]
         sums = np.array([np.bincount(*pair, minlength=times.size) for pair in zip(places, squares, strict=True)])
     seen = counts.any(axis=0)
-    return Errors(runs, times[seen], factor * sums[:, seen], counts[:, seen])
+    return Errors(runs, times[seen], sums[:, seen], counts[:, seen], factor)
 
 
 def bins_for(answers: Sequence[Arrays]) -> tuple[NDArray, NDArray]:

@@ -100,12 +100,9 @@ def draw(artifact: ResultsTable, sources: "Sources") -> Table:
     """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit.
 
     Raises:
-        UserError: the summary has no runs, or is of another artifact or scale; or tasks have the same title.
+        UserError: tasks have the same title.
     """
     summary = sources.summary
-    if not summary:
-        raise sources.wrong("summary", f"{artifact.name} has no runs")
-    sources.check("summary", artifact=[artifact.name], scale=[artifact.configuration.scale_name])
     records = _ranked(artifact, comparison.compared(artifact, _records(artifact, summary), sources.verdicts))
     others = _others(artifact, summary)
     rows, notes = _rows(artifact, records, others), _notes(artifact, summary, records)

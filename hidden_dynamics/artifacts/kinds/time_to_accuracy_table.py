@@ -12,14 +12,8 @@ from typing import TYPE_CHECKING
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import SideBySideSettings
 from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts
-from hidden_dynamics.artifacts.measured_costs import (
-    cost_of,
-    machine_notes,
-    measured_costs,
-    published_ratio,
-    significant,
-)
+from hidden_dynamics.artifacts.kinds import cost_table
+from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts, significant
 from hidden_dynamics.artifacts.notes import runs_notes, scale_notes
 from hidden_dynamics.artifacts.row_verdicts import with_verdicts
 from hidden_dynamics.artifacts.tables import Table, number
@@ -79,14 +73,13 @@ def _words(name: str) -> str:
 
 def draw(artifact: TimeToAccuracyTable, sources: "Sources") -> Table:
     """One row per model, the paper's first, then the user's own."""
-    costs, settings, summary = measured_costs(sources), artifact.settings, sources.summary
-    sources.check("summary", artifact=[artifact.name], scale=[artifact.configuration.scale_name], task=[settings.task])
+    costs, settings, summary = cost_table.measured_costs(sources), artifact.settings, sources.summary
     records = [_record(artifact, sources, costs, cell) for cell in artifact.cells()]
     baseline = next(record for record in records if record["model"] == artifact.published.baseline)
     records = [record | {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED} for record in records]
     records = with_verdicts(artifact, records, sources.verdicts)
     metric, target = _words(settings.metric), percent(settings.target)
-    machine, *others = machine_notes(artifact, costs)
+    machine, *others = cost_table.machine_notes(artifact, costs)
     lines = [
         *scale_notes(artifact.configuration),
         f"Time per sample: {machine[0].lower()}{machine[1:]}",
@@ -108,10 +101,8 @@ def _record(
     """Our times by both ways of counting, and the published ones."""
     settings, models = artifact.settings, (cell.model, artifact.published.baseline)
     runs = [row for row in sources.summary if row["model"] == cell.model]
-    if not runs:
-        raise sources.wrong("summary", f"it has no runs of {cell.model}")
-    cost = cost_of(costs, cell.model, "training_time")
-    minutes, ratio = published_ratio(artifact, cell, QUANTITY)
+    cost = cost_table.cost_of(costs, cell.model, "training_time")
+    minutes, ratio = cost_table.published_ratio(artifact, cell, QUANTITY)
     of_runs = comparison.departures_of(artifact, [row for row in (*costs, *sources.summary) if row["model"] in models])
     departs = "; ".join(filter(None, (of_runs, *artifact.departures()))) or None
     ways = [RunFiles(sources.root / run["directory"]).progress(settings.metric, settings.target) for run in runs]

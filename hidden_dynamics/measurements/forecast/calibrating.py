@@ -90,12 +90,14 @@ def measure_here(
 
 
 def stand_in(run: Run, dataset: Dataset) -> dict[str, np.ndarray]:
-    """Arrays of the shapes of a run's dataset, as its module gives them.
+    """Arrays of the shapes of a run's dataset, as its module gives them; of what needs no download, the arrays.
 
     Raises:
         UserError: it gives none.
     """
     module = module_of(run.spec["dataset"], dataset)
+    if not (dataset.files or dataset.own_copy):
+        return module.prepare(Path(), run.spec["data"])
     if not hasattr(module, "stand_in"):
         raise UserError(
             f"{dataset.module} does not say which shapes {dataset.title} has, on which {run.id} is to be measured: "

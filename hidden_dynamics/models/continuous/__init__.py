@@ -10,7 +10,6 @@ from hidden_dynamics.models.continuous.attention import (
 )
 from hidden_dynamics.models.continuous.co_evolving import CoEvolving
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
-from hidden_dynamics.models.continuous.jumps import flow_and_jump
 from hidden_dynamics.models.solver import Solver
 
 __all__ = [
@@ -23,6 +22,5 @@ __all__ = [
     "SolverFailure",
     "correlation",
     "elementwise",
-    "flow_and_jump",
     "pairwise",
 ]

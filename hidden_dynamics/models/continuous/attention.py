@@ -46,17 +46,6 @@ def correlation(h: Tensor) -> Tensor:
     return found
 
 
-def correlation_backward(h: Tensor, gradient: Tensor) -> Tensor:
-    """The gradient of h, (batch, d), from that of its correlation, (d, d)."""
-    mean = h.mean(0)
-    centred = h - mean
-    scale = _scale(centred.square().sum(0), mean, len(h))
-    unit = centred * scale
-    through = unit @ (gradient + gradient.t()).fill_diagonal_(0)
-    through = (through - unit * (unit * through).sum(0)) * scale
-    return through - through.mean(0)
-
-
 def _scale(squares: Tensor, mean: Tensor, batch: int) -> Tensor:
     """What makes the norm of each dimension 1, 0 of a constant one, (d,); `squares` are of deviations from means."""
     rounding = batch * (ROUNDINGS * torch.finfo(mean.dtype).eps) ** 2

@@ -1,7 +1,8 @@
-"""A pair of neural ODEs that evolve together (ACE-NODE, Section 3, Equations 3 to 5)."""
+"""A pair of neural ODEs that evolve together, and how it is trained (ACE-NODE, Section 3, Equations 3 to 6)."""
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.continuous.attention import elementwise
@@ -30,3 +31,49 @@ class CoEvolving(nn.Module):
         """(dh/dt, da/dt) at the time t, (), and the state (h, a)."""
         attended = self.rule(*state)
         return self.f(t, attended), self.g(t, attended)
+
+
+class TrainedInTurn(nn.Module):
+    """A network whose attention is a part of its own: penalised (Equation 6), and trained in turn (Algorithm 1).
+
+    Attributes:
+        weight, norm: lambda, and 1 or 2, of theta_g as one vector.
+        tied: f and g are one network, which is trained in both parts.
+    """
+
+    weight: float
+    norm: int
+    tied = False
+
+    def attention_parameters(self) -> list[nn.Parameter]:
+        """theta_g; empty where the attention has no dynamics."""
+        raise NotImplementedError
+
+    def penalty(self, output: object, part: str | None = None) -> Tensor | float:
+        """What is added to the loss of an output when `part` is trained, or when all is (None)."""
+        parameters = self.attention_parameters()
+        if part == "hidden" or not parameters:
+            return 0.0
+        return self.weight * torch.linalg.vector_norm(torch.cat([each.flatten() for each in parameters]), self.norm)
+
+    def parts(self) -> dict[str, list[nn.Parameter]]:
+        """The parameters that are trained in turn: "hidden", theta_f and all others; "attention", theta_g, if any."""
+        attention = self.attention_parameters()
+        if not attention:
+            return {"hidden": list(self.parameters())}
+        others = set() if self.tied else {id(parameter) for parameter in attention}
+        return {"hidden": [p for p in self.parameters() if id(p) not in others], "attention": attention}
+
+
+def penalty_of(known: tuple[str, ...], weight: float, norm: int = 2, of: str = "parameters") -> tuple[float, int, str]:
+    """The settings of a penalty, and what it is of, one of those known.
+
+    Raises:
+        ValueError: one is out of its range.
+    """
+    if not weight >= 0 or norm not in (1, 2) or of not in known:
+        raise ValueError(
+            f"penalty: expected a weight of 0 or more, the norm 1 or 2, of {' or '.join(known)}; found {weight!r}, "
+            f"{norm!r}, {of!r}"
+        )
+    return weight, norm, of

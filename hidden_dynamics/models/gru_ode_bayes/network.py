@@ -1,6 +1,7 @@
-"""GRU-ODE-Bayes (De Brouwer et al. 2019), Augmented- and ACE-GRU-ODE-Bayes (ACE-NODE, Section 4.2)."""
+"""GRU-ODE-Bayes (De Brouwer et al. 2019), and augmented with zeros (ACE-NODE, Section 4.2)."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -8,18 +9,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.choices import one_of
-from hidden_dynamics.models.continuous.attention import FullyConnectedAttention, correlation
+from hidden_dynamics.models.encode import encode
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
-from hidden_dynamics.models.gru_ode_bayes.dynamics import GRUODE
-from hidden_dynamics.models.gru_ode_bayes.jump import BayesJump
-from hidden_dynamics.models.gru_ode_bayes.losses import divergence, negative_log_likelihood
-from hidden_dynamics.models.gru_ode_bayes.passage import Passed, passage
+from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE, BayesJump, divergence, negative_log_likelihood
 from hidden_dynamics.models.gru_ode_bayes.path import Path, euler_path, still_path
-from hidden_dynamics.models.gru_ode_bayes.plan import CellWeights, JumpWeights, Plan
 from hidden_dynamics.models.observations import Observations
 
 SOLVERS = ("euler", "still")
-ATTENTIONS = ("evolving", "fc", "fixed", "released")
 BIAS = 0.05  # of every linear map, at first
 
 
@@ -27,11 +23,11 @@ class Masks(NamedTuple):
     """What dropout multiplies hidden layers with; None is 1.
 
     Attributes:
-        covariates: (batch, C), of the covariates' map.
+        start: (batch, C), of the map that h(0) is made by.
         before, after: (R, P), of the p-model before and after the jump of each row.
     """
 
-    covariates: Tensor | None = None
+    start: Tensor | None = None
     before: Tensor | None = None
     after: Tensor | None = None
 
@@ -50,11 +46,26 @@ class Filtered(NamedTuple):
     size: int
 
 
+class Passed(NamedTuple):
+    """
+    Attributes:
+        before: (R, 2 D), p of each row's series before its jump.
+        after: (R, d), its state after it.
+        wanted: the states asked for, (batch, d) each.
+        norms: as in `Filtered`.
+    """
+
+    before: Tensor
+    after: Tensor
+    wanted: list[Tensor]
+    norms: Tensor
+
+
 class GRUODEBayes(Forecaster):
     """h flows by a GRU-ODE between observations and jumps at them; p(t), mean and logvar, is read from h.
 
-    h(0) = tanh(W_2 drop(ReLU(W_1 c + b_1)) + b_2) of covariates c; p = V_2 drop(ReLU(V_1 h + b_1)) + b_2. All linear
-    maps but the jump's start Xavier-uniform with biases of 0.05.
+    h(0) = tanh(W_2 drop(ReLU(W_1 c + b_1)) + b_2) of covariates c, which are 0 here; p = V_2 drop(ReLU(V_1 h + b_1)) +
+    b_2. All linear maps but the jump's start Xavier-uniform with biases of 0.05.
 
     Args:
         task: gives the features D of an observation, the covariates of a series and the end of the time.
@@ -65,7 +76,6 @@ class GRUODEBayes(Forecaster):
         dropout: share of the hidden units of both maps that are dropped when training, redrawn wherever p is.
         mixing: weight of the loss after the jumps.
         p_hidden, covariates_hidden: hidden units of the two maps.
-        cell: of the GRU-ODE, "full" or "minimal".
         solver: "euler", by steps of delta as the original; "still", where nothing happens between observations: the
             released ACE-NODE baseline takes y(t_0) from a solution of dopri5 for its end.
         augmented: zeros added to h(0) (Dupont et al. 2019; ACE-NODE, Section 4.2). All that h enters sees them.
@@ -85,7 +95,6 @@ class GRUODEBayes(Forecaster):
         mixing: float = 1e-4,
         p_hidden: int = 25,
         covariates_hidden: int = 50,
-        cell: str = "full",
         solver: str = "euler",
         augmented: int = 0,
     ):
@@ -100,25 +109,23 @@ class GRUODEBayes(Forecaster):
         self.covariates_in = nn.Linear(task.covariates, covariates_hidden)
         self.covariates_out = nn.Linear(covariates_hidden, hidden_size)
         self.p_in, self.p_out = nn.Linear(size, p_hidden), nn.Linear(p_hidden, 2 * task.features)
-        self.dynamics = GRUODE(size, cell)
+        self.dynamics = GRUODE(size)
         self.jump = BayesJump(task.features, size, prep)
         for layer in self.children():
             if isinstance(layer, nn.Linear):
-                _initialise(layer)
+                nn.init.xavier_uniform_(layer.weight)
+                nn.init.constant_(layer.bias, BIAS)
 
-    def forward(
-        self, observations: Observations, covariates: Tensor | None = None, masks: Masks | None = None
-    ) -> Filtered:
+    def forward(self, observations: Observations, masks: Masks | None = None) -> Filtered:
         """Predictions right before and after all observations of a batch.
 
         Args:
             observations: R rows of D features, none after `end`.
-            covariates: (batch, covariates) of the task; None is 0.
             masks: None draws them when training.
         """
         path, masks = self.path(self.accepted(observations)), self.masks(observations) if masks is None else masks
-        passed = self._passed(observations, covariates, masks, path, last=int(path.steps[-1]) if len(path.steps) else 0)
-        return Filtered(passed.p_before, self.p(passed.after, masks.after), passed.norms, observations.size)
+        passed = self._passed(observations, masks, path, steps=int(path.steps[-1]) if len(path.steps) else 0)
+        return Filtered(passed.before, self.p(passed.after, masks.after), passed.norms, observations.size)
 
     def loss(self, filtered: Filtered, observations: Observations) -> Tensor:
         """(loss before the jumps + mixing * loss after them) / batch, in nats per series."""
@@ -126,9 +133,7 @@ class GRUODEBayes(Forecaster):
         second = divergence(filtered.after, observations.values, observations.mask)
         return (first + self.mixing * second) / filtered.size
 
-    def predict(
-        self, observations: Observations, series: Tensor, times: np.ndarray, covariates: Tensor | None = None
-    ) -> Tensor:
+    def predict(self, observations: Observations, series: Tensor, times: np.ndarray) -> Tensor:
         """p of these series of the batch at these times, at the nearest time of the path: (N, 2 D), mean and logvar.
 
         Nothing is dropped, whether training or not.
@@ -140,8 +145,10 @@ class GRUODEBayes(Forecaster):
         """
         path = self.path(self.accepted(observations, times))
         wanted, which = np.unique(path.states_at(times), return_inverse=True)
-        passed = self._passed(observations, covariates, Masks(), path, wanted.tolist(), path.last)
-        return self.p(passed.wanted[torch.from_numpy(which).to(series.device), series])
+        passed = self._passed(observations, Masks(), path, path.last, wanted.tolist())
+        if not len(wanted):
+            return self.p(passed.after[:0])
+        return self.p(torch.stack(passed.wanted)[torch.from_numpy(which).to(series.device), series])
 
     def p(self, h: Tensor, mask: Tensor | None = None) -> Tensor:
         """Mean and logvar, (..., 2 D), of h, (..., d)."""
@@ -163,7 +170,7 @@ class GRUODEBayes(Forecaster):
         if not (self.training and self.dropout):
             return Masks()
         like, rows = observations.values, len(observations.values)
-        of_covariates = self._drawn(like.new_empty(observations.size, self.covariates_in.out_features))
+        of_start = self._drawn(like.new_empty(observations.size, self.covariates_in.out_features))
         before, after = (self._drawn(like.new_empty(rows, self.p_in.out_features)) for _ in range(2))
         union = observations.rows_of_times()
         passed = torch.from_numpy(self.path(observations).passed)[union].to(like.device)
@@ -172,163 +179,78 @@ class GRUODEBayes(Forecaster):
         earlier, later = order[:-1], order[1:]
         same = (series[earlier] == series[later]) & (passed[earlier] == passed[later])
         same &= union[earlier] + 1 == union[later]
-        return Masks(of_covariates, before.index_copy(0, later[same], after[earlier[same]]), after)
+        return Masks(of_start, before.index_copy(0, later[same], after[earlier[same]]), after)
 
     def _drawn(self, like: Tensor) -> Tensor:
         kept = 1 - self.dropout
         return torch.empty_like(like).uniform_().lt_(kept).div_(kept)  # in half the time of bernoulli_
 
-    def _start(self, observations: Observations, covariates: Tensor | None, mask: Tensor | None) -> Tensor:
+    def _start(self, observations: Observations, mask: Tensor | None) -> Tensor:
         """h(0), (batch, d)."""
-        if covariates is None:
-            covariates = observations.values.new_zeros(observations.size, self.covariates_in.in_features)
+        covariates = observations.values.new_zeros(observations.size, self.covariates_in.in_features)
         hidden = torch.relu(self.covariates_in(covariates))
         h = torch.tanh(self.covariates_out(hidden if mask is None else hidden * mask))
         return functional.pad(h, (0, self.augmented))
 
     def _passed(
-        self,
-        observations: Observations,
-        covariates: Tensor | None,
-        masks: Masks,
-        path: Path,
-        wanted: list[int] | None = None,
-        last: int = 0,
+        self, observations: Observations, masks: Masks, path: Path, steps: int, wanted: Sequence[int] = ()
     ) -> Passed:
-        h = self._start(observations, covariates, masks.covariates)
-        plan = Plan(
-            steps=path.steps.tolist(),
-            last=last,
-            delta=self.delta,
-            offsets=observations.offsets.tolist(),
-            series=observations.series,
-            values=observations.values,
-            mask=observations.mask,
-            keep=masks.before,
-            wanted=wanted or [],
-            **self._attention_plan(path, last),
-        )
-        f = CellWeights(self.dynamics.gate_weights(), self.dynamics.candidate)
-        gru = self.jump.gru
-        jump = JumpWeights(
-            *(self.p_in.weight, self.p_in.bias, self.p_out.weight, self.p_out.bias, self.jump.preparing_matrix()),
-            *(gru.weight_ih, gru.bias_ih, gru.weight_hh, gru.bias_hh),
-        )
-        return passage(plan, h, self._initial_attention(h), f, self._attention_weights(), jump)
+        """The way of the state through this many steps; state k is that after k events, which are steps and jumps."""
+        counts = observations.offsets.diff().tolist()
+        rows = [observations.series, observations.values, observations.mask, masks.before]
+        each = list(zip(*([None] * len(counts) if part is None else part.split(counts) for part in rows), strict=True))
+        preparing, maps = self.jump.preparing_matrix(), self._maps()
+        before, after, norms, kept = [], [], [], _Kept(wanted)
 
-    def _attention_plan(self, path: Path, last: int) -> dict[str, Any]:
-        return {}
+        def flow(state: tuple[Tensor, Tensor | None], first: int, end: int) -> tuple[Tensor, Tensor | None]:
+            for _ in range(first, end):
+                state = self._stepped(*state, maps)
+                kept.add(state[0])
+            return state
+
+        def jump(state: tuple[Tensor, Tensor | None], number: int) -> tuple[Tensor, Tensor | None]:
+            (h, a), (series, values, mask, drop) = state, each[number]
+            found = h.index_select(0, series)
+            p = self.p(found, drop)
+            moved = self.jump(found, p, values, mask, preparing)
+            h = h.index_copy(0, series, moved)
+            before.append(p)
+            after.append(moved)
+            kept.add(h)
+            return h, self._attention_after_jump(h, a, norms)
+
+        h = self._start(observations, masks.start)
+        kept.add(h)
+        encode((h, self._initial_attention(h)), path.steps.tolist(), steps, flow, jump)
+        p, moved = (
+            torch.cat(found) if found else h.new_empty(0, columns)
+            for found, columns in ((before, self.p_out.out_features), (after, h.shape[1]))
+        )
+        return Passed(p, moved, kept.states, torch.stack(norms) if norms else h.new_empty(0))
+
+    def _maps(self) -> list[tuple[Tensor, Tensor]]:
+        """Of all dynamics, for `_stepped`."""
+        return [self.dynamics.maps()]
+
+    def _stepped(self, h: Tensor, a: Tensor | None, maps: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor | None]:
+        """h and a, the attention where there is one, after a step."""
+        return torch.add(h, self.dynamics.rate(h, *maps[0]), alpha=self.delta), None
+
+    def _attention_after_jump(self, h: Tensor, a: Tensor | None, norms: list[Tensor]) -> Tensor | None:
+        """The attention given h after a jump; a norm that is penalised is added to those of the jumps before."""
+        return None
 
     def _initial_attention(self, h: Tensor) -> Tensor | None:
         return None
 
-    def _attention_weights(self) -> CellWeights | None:
-        return None
 
+class _Kept:
+    """The states of which the numbers are `wanted`, of all that are added in turn."""
 
-def _initialise(layer: nn.Linear) -> None:
-    nn.init.xavier_uniform_(layer.weight)
-    nn.init.constant_(layer.bias, BIAS)
+    def __init__(self, wanted: Sequence[int]):
+        self.wanted, self.states, self.count = set(wanted), [], 0
 
-
-class ACEGRUODEBayes(GRUODEBayes):
-    """GRU-ODE-Bayes with pairwise attention: its dynamics f, and g where there is one, see h' = h softmax(a)^T.
-
-    Args:
-        attention: "evolving", da/dt = g with a(0) = corr(h(0)) over the batch (ACE-NODE, Section 4.2); "fc", the same
-            from a(0) of fully connected layers (Section 4.6); "fixed", a(t) = corr(h(t)) for all t (Section 4.6);
-            "released", what the authors' code does: a = corr(h), detached, at the first step after an observation and
-            at every step after the last; further steps before an observation start from the same h; g's result is not
-            used. Where g is used, its rate becomes that of a as in
-            `hidden_dynamics.models.continuous.attention.PairwiseRate`.
-        at_jump: what an observation does to an a that evolves, of which the paper says nothing: "kept", nothing (a
-            evolves "from a(0) through a NODE", Section 4.6); "renewed", a = corr(h) after it, the start of another
-            initial value problem.
-        detached: no gradient passes through correlations.
-        penalty: `weight`, lambda; `of`: "parameters", the norm of theta_g as one vector (Equation 6), `norm` 1 or 2, or
-            "correlation", as released: for every union time, weight * mixing times the 2-norm of all entries of corr(h)
-            after it, detached, is in the loss (and per series as the rest): no gradient comes from it.
-        options: of `GRUODEBayes`; the solver is "euler".
-
-    Raises:
-        ValueError: an argument is out of its range.
-    """
-
-    def __init__(
-        self,
-        task: SeriesTask,
-        hidden_size: int,
-        penalty: dict[str, Any],
-        attention: str = "evolving",
-        at_jump: str = "kept",
-        detached: bool = True,
-        **options: Any,
-    ):
-        super().__init__(task, hidden_size, **options)
-        if attention not in ATTENTIONS or at_jump not in ("kept", "renewed"):
-            raise ValueError(
-                f"the attention must be one of {', '.join(ATTENTIONS)}, and kept or renewed at a jump; found "
-                f"{attention!r} and {at_jump!r}"
-            )
-        if at_jump == "renewed" and attention != "evolving":
-            raise ValueError(
-                f"only an attention that evolves from a correlation is renewed at a jump, not {attention!r}"
-            )
-        if self.solver != "euler":
-            raise ValueError(f"attention needs the solver 'euler', not {self.solver!r}")
-        self.attention, self.at_jump = attention, at_jump
-        self.detached = detached or attention == "released"
-        self.weight, self.norm, self.penalised = _penalty(**penalty)
-        self.g = None if attention == "fixed" else GRUODE(self.dynamics.size, self.dynamics.cell)
-        self.q = FullyConnectedAttention(self.dynamics.size) if attention == "fc" else None
-
-    def loss(self, filtered: Filtered, observations: Observations) -> Tensor:
-        penalised = self.weight * self.mixing * filtered.norms.sum() / filtered.size
-        return super().loss(filtered, observations) + penalised
-
-    def penalty(self, filtered: Filtered, part: str | None = None) -> Tensor | float:
-        if part == "hidden" or self.penalised == "correlation" or self.g is None:
-            return 0.0
-        theta = torch.cat([parameter.flatten() for parameter in self.g.parameters()])
-        return self.weight * torch.linalg.vector_norm(theta, self.norm)
-
-    def parts(self) -> dict[str, list[nn.Parameter]]:
-        """The parameters that Algorithm 1 trains in turn: "hidden", theta_f and all others; "attention", theta_g."""
-        attention = [] if self.g is None else list(self.g.parameters())
-        others = {id(parameter) for parameter in attention}
-        return {"hidden": [p for p in self.parameters() if id(p) not in others], "attention": attention}
-
-    def path(self, observations: Observations) -> Path:
-        path = super().path(observations)
-        if self.attention != "released":
-            return path
-        return euler_path(observations.times.numpy(), self.delta, self.end, once=True)
-
-    def _attention_plan(self, path: Path, last: int) -> dict[str, Any]:
-        if self.attention in ("fixed", "released"):
-            renewed = np.ones(last, dtype=bool)
-        else:
-            renewed = np.zeros(last, dtype=bool)
-            if self.at_jump == "renewed":  # where several jumps come together, h is what the last one leaves
-                renewed[path.steps[path.steps < last]] = True
-        norms = self.penalised == "correlation"
-        return {"renewed": renewed.tolist(), "detached": self.detached, "norms": norms}
-
-    def _initial_attention(self, h: Tensor) -> Tensor:
-        if self.q is not None:
-            return self.q(h)
-        return correlation(h.detach() if self.detached else h)
-
-    def _attention_weights(self) -> CellWeights | None:
-        if self.attention in ("fixed", "released"):
-            return None
-        return CellWeights(self.g.gate_weights(), self.g.candidate)
-
-
-def _penalty(weight: float, norm: int = 2, of: str = "parameters") -> tuple[float, int, str]:
-    if not weight >= 0 or norm not in (1, 2) or of not in ("parameters", "correlation"):
-        raise ValueError(
-            "penalty: expected a weight of 0 or more, the norm 1 or 2, of parameters or correlation; found "
-            f"{weight!r}, {norm!r}, {of!r}"
-        )
-    return weight, norm, of
+    def add(self, h: Tensor) -> None:
+        if self.count in self.wanted:
+            self.states.append(h)
+        self.count += 1

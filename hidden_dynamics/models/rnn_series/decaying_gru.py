@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.models.encode import gru_step
+
 
 class Feedback(NamedTuple):
     """
@@ -44,15 +46,6 @@ def passed(
             gates = torch.addmm(gates, own, of_values.t())
         if factor is not None:
             h = h * factor
-        h = _updated(cell, gates, h)
+        h = gru_step(cell, gates, h)
         states.append(h)
     return torch.stack(states, 1)
-
-
-def _updated(cell: nn.GRUCell, gates: Tensor, h: Tensor) -> Tensor:
-    """What torch's GRUCell makes of h, (N, H), with the part (N, 3 H) that its input has in the gates r, z, n."""
-    size = cell.hidden_size
-    own = torch.addmm(cell.bias_hh, h, cell.weight_hh.t())
-    r, z = torch.sigmoid(gates[:, : 2 * size] + own[:, : 2 * size]).chunk(2, 1)
-    n = torch.tanh(torch.addcmul(gates[:, 2 * size :], r, own[:, 2 * size :]))
-    return torch.lerp(n, h, z)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.forecaster import Forecaster
-from hidden_dynamics.models.gru_ode_bayes.losses import negative_log_likelihood
+from hidden_dynamics.models.gru_ode_bayes.parts import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
 
 

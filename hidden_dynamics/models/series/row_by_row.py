@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
-from hidden_dynamics.models.gru_ode_bayes.losses import negative_log_likelihood
+from hidden_dynamics.models.gru_ode_bayes.parts import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.series.padding import Padded, Places, padded
 from hidden_dynamics.models.series.readout import Readout

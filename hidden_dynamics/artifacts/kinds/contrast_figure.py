@@ -3,21 +3,20 @@
 import math
 from collections.abc import Sequence
 from statistics import fmean
+from typing import TYPE_CHECKING
 
-import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.figure_notes import made_note, scale_note, subtitle_of
-from hidden_dynamics.artifacts.kinds.contrast_figure import ContrastFigure
-from hidden_dynamics.artifacts.kinds.contrast_table.differences import records_of
-from hidden_dynamics.artifacts.kinds.contrast_table.words import about_contrasts
-from hidden_dynamics.artifacts.notes import divergence_notes
-from hidden_dynamics.artifacts.sheet import STYLE, page
-from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.artifacts.figure_notes import figure_notes, subtitle_of
+from hidden_dynamics.artifacts.kinds.contrast_table import ContrastTable
+from hidden_dynamics.artifacts.sheet import legend_entry, page, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from hidden_dynamics.artifacts.sources import Sources
 
 MARKS = {  # how far below the middle of its row each difference is drawn, and its mark
     "s": (-0.17, {"color": "0.45", "marker": "s", "mfc": "white", "label": "what s does"}),
@@ -27,31 +26,37 @@ LINEAR = 2.0  # deviations within which the axis is linear
 TICKS = (-100, -50, -20, -10, -5, -2, -1, 0, 1, 2, 5, 10, 20, 50, 100)
 
 
-def draw(artifact: ContrastFigure, sources: Sources) -> Figure:
+class ContrastFigure(ContrastTable):
+    form = "figure"
+
+
+KIND = ContrastFigure
+
+
+def draw(artifact: ContrastFigure, sources: "Sources") -> "Figure":
     """A row for each filter, grouped by task.
 
     Raises:
-        UserError: as `records_of`.
+        UserError: as `contrasts.records_of`.
     """
-    configuration, summary, records = artifact.configuration, sources.summary, records_of(artifact, sources)
-    handles = [Line2D([], [], linestyle="-" if records[0]["tests"] else "none", **mark) for _, mark in MARKS.values()]
-    notes = [
-        scale_note(configuration, summary),
+    from hidden_dynamics.artifacts import contrasts  # SciPy
+
+    configuration, summary, records = artifact.configuration, sources.summary, contrasts.records_of(artifact, sources)
+    scale = (
         "In standard deviations between runs (the root of the mean variance of the row's groups); above 0 is better. "
-        f"The axis is linear within ±{LINEAR:g} and logarithmic beyond.",
-        *about_contrasts(records),
-        *divergence_notes(summary),
-        made_note(summary),
-    ]
-    with matplotlib.rc_context(STYLE):
-        figure, body = page(
-            artifact.settings, subtitle_of(configuration, summary), 8.8, 0.9 + 0.27 * len(records), notes, handles
-        )
+        f"The axis is linear within ±{LINEAR:g} and logarithmic beyond."
+    )
+    notes = figure_notes(configuration, summary, scale, *contrasts.notes(records))
+    linestyle = "-" if records[0]["tests"] else "none"
+    handles = [legend_entry(linestyle=linestyle, **mark) for _, mark in MARKS.values()]
+    with style():
+        size = 8.8, 0.9 + 0.27 * len(records)
+        figure, body = page(artifact.settings, subtitle_of(configuration, summary), *size, notes, handles)
         draw_rows(body.subplots(), records)
     return figure
 
 
-def draw_rows(ax: Axes, records: Sequence[Record]) -> None:
+def draw_rows(ax: "Axes", records: Sequence[Record]) -> None:
     tasks = list(dict.fromkeys(record["task"] for record in records))
     for number, task in enumerate(tasks):
         places = [place for place, record in enumerate(records) if record["task"] == task]
@@ -75,7 +80,7 @@ def draw_rows(ax: Axes, records: Sequence[Record]) -> None:
     ax.set_ylim(len(records) - 0.5, -0.5)
 
 
-def draw_difference(ax: Axes, record: Record, name: str, place: float, mark: dict) -> None:
+def draw_difference(ax: "Axes", record: Record, name: str, place: float, mark: dict) -> None:
     """A mark and, where it was tested, its interval; nothing where there is no difference."""
     deviation = record["deviation"]
     if not deviation > 0 or math.isnan(record[f"{name}_difference"]):

@@ -1,0 +1,41 @@
+"""What networks of irregular series run by: a state that flows and jumps, and the step of a GRU."""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+
+State = TypeVar("State")
+
+
+def encode(
+    state: State,
+    jumps: Iterable[int],
+    steps: int,
+    flow: Callable[[State, int, int], State],
+    jump: Callable[[State, int], State],
+) -> State:
+    """The state after all steps and jumps, given that at the start.
+
+    Args:
+        jumps: how many of the steps come before each jump, ascending.
+        steps: in all.
+        flow: `flow(state, first, end)` takes the steps `first` to `end` - 1.
+        jump: `jump(state, number)` is the jump of that number.
+    """
+    done = 0
+    for number, before in enumerate(jumps):
+        if before > done:
+            state = flow(state, done, before)
+        state, done = jump(state, number), before
+    return flow(state, done, steps) if steps > done else state
+
+
+def gru_step(cell: nn.GRUCell, of_input: Tensor, h: Tensor) -> Tensor:
+    """What the cell makes of h, (N, H), given what its input has in the gates r, z and n, (N, 3 H)."""
+    size = cell.hidden_size
+    own = torch.addmm(cell.bias_hh, h, cell.weight_hh.t())
+    r, z = torch.sigmoid(of_input[:, : 2 * size] + own[:, : 2 * size]).chunk(2, 1)
+    n = torch.tanh(torch.addcmul(of_input[:, 2 * size :], r, own[:, 2 * size :]))
+    return torch.lerp(n, h, z)

@@ -1,0 +1,110 @@
+"""ACE-GRU-ODE-Bayes: GRU-ODE-Bayes with pairwise attention that evolves beside it (ACE-NODE, Section 4.2)."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from hidden_dynamics.models.choices import one_of
+from hidden_dynamics.models.continuous.attention import FullyConnectedAttention, correlation, pairwise
+from hidden_dynamics.models.continuous.co_evolving import TrainedInTurn, penalty_of
+from hidden_dynamics.models.forecaster import SeriesTask
+from hidden_dynamics.models.gru_ode_bayes.network import Filtered, GRUODEBayes
+from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE
+from hidden_dynamics.models.gru_ode_bayes.path import Path, euler_path
+from hidden_dynamics.models.observations import Observations
+
+ATTENTIONS = ("evolving", "fc", "fixed", "released")
+
+
+class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
+    """GRU-ODE-Bayes with pairwise attention: its dynamics f, and g where there is one, see h' = h softmax(a)^T.
+
+    Args:
+        attention: "evolving", da/dt = g with a(0) = corr(h(0)) over the batch (ACE-NODE, Section 4.2); "fc", the same
+            from a(0) of fully connected layers (Section 4.6); "fixed", a(t) = corr(h(t)) for all t (Section 4.6);
+            "released", what the authors' code does: a = corr(h), detached, at the first step after an observation and
+            at every step after the last; further steps before an observation start from the same h; g's result is not
+            used. Where g is used, its rate becomes that of a as in
+            `hidden_dynamics.models.continuous.attention.PairwiseRate`.
+        at_jump: what an observation does to an a that evolves, of which the paper says nothing: "kept", nothing (a
+            evolves "from a(0) through a NODE", Section 4.6); "renewed", a = corr(h) after it, the start of another
+            initial value problem.
+        detached: no gradient passes through correlations.
+        penalty: `weight`, lambda; `of`: "parameters", the norm of theta_g as one vector (Equation 6), `norm` 1 or 2, or
+            "correlation", as released: for every union time, weight * mixing times the 2-norm of all entries of corr(h)
+            after it, detached, is in the loss (and per series as the rest): no gradient comes from it.
+        options: of `GRUODEBayes`; the solver is "euler".
+
+    Raises:
+        ValueError: an argument is out of its range.
+    """
+
+    def __init__(
+        self,
+        task: SeriesTask,
+        hidden_size: int,
+        penalty: dict[str, Any],
+        attention: str = "evolving",
+        at_jump: str = "kept",
+        detached: bool = True,
+        **options: Any,
+    ):
+        super().__init__(task, hidden_size, **options)
+        one_of("attention", attention, ATTENTIONS)
+        one_of("at_jump", at_jump, ("kept", "renewed"))
+        if at_jump == "renewed" and attention != "evolving":
+            raise ValueError(
+                f"only an attention that evolves from a correlation is renewed at a jump, not {attention!r}"
+            )
+        if self.solver != "euler":
+            raise ValueError(f"attention needs the solver 'euler', not {self.solver!r}")
+        self.attention, self.at_jump = attention, at_jump
+        self.detached = detached or attention == "released"
+        self.weight, self.norm, self.penalised = penalty_of(("parameters", "correlation"), **penalty)
+        self.g = None if attention == "fixed" else GRUODE(self.dynamics.size)
+        self.q = FullyConnectedAttention(self.dynamics.size) if attention == "fc" else None
+
+    def loss(self, filtered: Filtered, observations: Observations) -> Tensor:
+        penalised = self.weight * self.mixing * filtered.norms.sum() / filtered.size
+        return super().loss(filtered, observations) + penalised
+
+    def penalty(self, filtered: Filtered, part: str | None = None) -> Tensor | float:
+        return 0.0 if self.penalised == "correlation" else super().penalty(filtered, part)
+
+    def attention_parameters(self) -> list[nn.Parameter]:
+        return [] if self.g is None else list(self.g.parameters())
+
+    def path(self, observations: Observations) -> Path:
+        path = super().path(observations)
+        if self.attention != "released":
+            return path
+        return euler_path(observations.times.numpy(), self.delta, self.end, once=True)
+
+    def _maps(self) -> list[tuple[Tensor, Tensor]]:
+        evolves = self.attention in ("evolving", "fc")
+        return [dynamics.maps() for dynamics in (self.dynamics, self.g)[: 1 + evolves]]
+
+    def _stepped(self, h: Tensor, a: Tensor | None, maps: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor | None]:
+        """An attention of None is the correlation of h."""
+        a = self._correlation(h) if a is None else a
+        attended = pairwise(h, a)
+        moved = torch.add(h, self.dynamics.rate(attended, *maps[0]), alpha=self.delta)
+        if len(maps) == 1:
+            return moved, None
+        rate = self.g.rate(attended, *maps[1])
+        return moved, torch.addmm(a, rate.t(), attended, alpha=self.delta / len(h))
+
+    def _attention_after_jump(self, h: Tensor, a: Tensor | None, norms: list[Tensor]) -> Tensor | None:
+        if self.penalised == "correlation":
+            found = correlation(h.detach())
+            norms.append(torch.linalg.matrix_norm(found))
+            if self.attention == "released":
+                return found
+        return a if self.attention in ("evolving", "fc") and self.at_jump == "kept" else None
+
+    def _initial_attention(self, h: Tensor) -> Tensor:
+        return self._correlation(h) if self.q is None else self.q(h)
+
+    def _correlation(self, h: Tensor) -> Tensor:
+        return correlation(h.detach() if self.detached else h)

@@ -1,0 +1,114 @@
+"""The parts of GRU-ODE-Bayes (De Brouwer et al. 2019): the flow, the jump, and the two losses.
+
+A prediction p is (rows, 2 D): mean and logvar, the logarithm of the variance, side by side. Values and masks are
+(rows, D).
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from hidden_dynamics.models.encode import gru_step
+
+NOISE = 0.01  # standard deviation of an observation, in units of the data
+
+
+class GRUODE(nn.Module):
+    """The GRU as an ODE, autonomous and without biases, as it is used for the climate data (Section 2.2):
+
+        dh/dt = (1 - z)(u - h),  r = sigmoid(W_r h),  z = sigmoid(W_z h),  u = tanh(W_h (r h)).
+
+    Args:
+        size: of h.
+
+    Parameters: `reset`, `update`, `candidate`: W_r, W_z, W_h, (size, size), Xavier-uniform.
+    """
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.size = size
+        self.reset, self.update, self.candidate = (nn.Parameter(torch.empty(size, size)) for _ in range(3))
+        for weight in self.parameters():
+            nn.init.xavier_uniform_(weight)
+
+    def forward(self, t: Tensor | None, h: Tensor) -> Tensor:
+        """dh/dt of h, (..., size), at any time."""
+        return self.rate(h, *self.maps())
+
+    def maps(self) -> tuple[Tensor, Tensor]:
+        """[W_r; W_z]^T and 2 W_h^T, made once for many evaluations."""
+        return torch.cat([self.reset, self.update]).t(), 2 * self.candidate.t()
+
+    def rate(self, h: Tensor, gates: Tensor, twice_candidate: Tensor) -> Tensor:
+        """The same, given the maps."""
+        r, z = torch.sigmoid(h @ gates).chunk(2, -1)
+        # tanh(y) = 2 sigmoid(2 y) - 1: on a CPU, torch's tanh takes five times as long as its sigmoid.
+        difference = 2 * torch.sigmoid((r * h) @ twice_candidate) - 1 - h
+        return torch.addcmul(difference, z, difference, value=-1)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}"
+
+
+class BayesJump(nn.Module):
+    """h+ = GRUCell(e, h), where feature j of an observation x enters e with `prep` entries (Section 2.3),
+
+        e_j = m_j ReLU(w_j [x_j, mean_j, logvar_j, (x_j - mean_j) / exp(logvar_j / 2)] + b_j),
+
+    m_j being whether it was observed, and mean and logvar what was predicted before.
+
+    Args:
+        features: D, of an observation.
+        size: of h.
+        prep: entries of e for each feature.
+
+    Parameters: `weight` (D, 4, prep), drawn from N(0, 2 / (4 + prep)); `bias` (D, prep), 0.1; `gru`, as torch draws it.
+    """
+
+    def __init__(self, features: int, size: int, prep: int):
+        super().__init__()
+        self.features, self.size, self.prep = features, size, prep
+        self.weight = nn.Parameter(math.sqrt(2 / (4 + prep)) * torch.randn(features, 4, prep))
+        self.bias = nn.Parameter(torch.full((features, prep), 0.1))
+        self.gru = nn.GRUCell(features * prep, size)
+
+    def forward(self, h: Tensor, p: Tensor, values: Tensor, mask: Tensor, preparing: Tensor | None = None) -> Tensor:
+        """h+, (rows, size).
+
+        Args:
+            h: (rows, size), before the observation.
+            p: (rows, 2 D).
+            values, mask: (rows, D).
+            preparing: `preparing_matrix()`, made once for many jumps.
+        """
+        preparing, known = self.preparing_matrix() if preparing is None else preparing, mask * values
+        predicted = p * mask.repeat(1, 2)
+        mean, logvar = predicted.chunk(2, 1)
+        error = (known - mean) * torch.exp(-0.5 * logvar)
+        e = torch.relu(torch.cat([mask, known, predicted, error], 1) @ preparing)
+        return gru_step(self.gru, torch.addmm(self.gru.bias_ih, e, self.gru.weight_ih.t()), h)
+
+    def preparing_matrix(self) -> Tensor:
+        """The map from [m, m x, m mean, m logvar, m error], (5 D,), to e before the ReLU, which is 0 where m is:
+        (5 D, D prep)."""
+        each = torch.cat([self.bias.unsqueeze(1), self.weight], 1)  # (D, 5, prep)
+        apart = torch.eye(self.features, dtype=each.dtype, device=each.device)
+        return torch.einsum("dkp,de->kdep", each, apart).reshape(5 * self.features, -1)
+
+    def extra_repr(self) -> str:
+        return f"{self.features}, {self.size}, prep={self.prep}"
+
+
+def negative_log_likelihood(p: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    """The sum of -log N(x; mean, exp(logvar)), in nats: the loss before each jump; per entry, the NegLL of Table 6."""
+    mean, logvar = p.chunk(2, -1)
+    error = (values - mean) * torch.exp(-logvar / 2)
+    return 0.5 * ((error.square() + logvar + math.log(2 * math.pi)) * mask).sum()
+
+
+def divergence(p: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    """The sum of KL(N(mean, exp(logvar)) || N(x, 0.01^2)), in nats: the loss after each jump."""
+    mean, logvar = p.chunk(2, -1)
+    each = math.log(NOISE) - logvar / 2 + (logvar.exp() + (mean - values).square()) / (2 * NOISE**2) - 0.5
+    return (each * mask).sum()
