@@ -16,7 +16,6 @@ from torch import nn
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.continuous import SolverFailure
-from hidden_dynamics.models.image_networks import ACEODENet
 from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
@@ -199,29 +198,6 @@ def test_a_failure_while_gradients_are_taken_leaves_requires_grad_as_it_was():
     assert moved(before, values_of(network)) == []
 
 
-def test_the_parts_of_a_network_with_attention_are_trained_in_turn_too():
-    class Task:
-        channels, classes = 1, 3
-
-        def loss(self, network, images, part):
-            output = network(images)
-            seen.append(values_of(network))
-            return output.logits.square().mean() + network.penalty(output, part)
-
-    torch.manual_seed(0)
-    solver, penalty = {"rtol": 1e-2, "atol": 1e-2}, {"weight": 0.1, "norm": 2, "of": "parameters"}
-    network, seen = ACEODENet(Task, 4, 1, solver, penalty).double(), []
-    steppers = optimisers.build(network, SGD)
-    attention = {id(parameter) for parameter in network.parts()["attention"]}
-    names = {name for name, parameter in network.named_parameters() if id(parameter) in attention}
-    others = {name for name, _ in network.named_parameters()} - names
-    for _ in range(2):
-        learn(Task(), network, steppers, noise(5, 1, 8, 8).abs(), ALTERNATING)
-    states = [*seen, values_of(network)]
-    for k, allowed in enumerate((others, names, others, names)):
-        assert set(moved(states[k], states[k + 1])) == allowed
-
-
 def spec_of(**training):
     return loops.spec_of(clip_norm=None, optimisers=SGD, seed=0, **training)
 
@@ -275,25 +251,6 @@ def test_the_examples_that_are_left_out_differ_between_epochs():
     assert len(seen[0]) == len(seen[1]) == 60 and seen[0] != seen[1]
 
 
-@pytest.mark.parametrize(
-    ("train_size", "iterations"),
-    # MNIST and CIFAR-10 as released; MNIST, SVHN and CIFAR-10 without the 5,000 images held out
-    [(60_000, 468), (50_000, 390), (73_257, 572), (55_000, 429), (68_257, 533), (45_000, 351)],
-)
-def test_the_iterations_of_an_epoch_of_the_papers_data(train_size, iterations):
-    training = {"epochs": 160, "batch_size": 128, "drop_last": True}
-    schedule = Schedule(training, train_size, 0)
-    assert (schedule.per_epoch, schedule.iterations) == (iterations, 160 * iterations)
-    assert schedule.evaluate_every == iterations
-    kept = Schedule(training | {"drop_last": False}, train_size, 0)
-    assert kept.per_epoch == math.ceil(train_size / 128) and kept.samples_per_epoch == train_size
-
-
-def test_without_rates_the_learning_rates_stay():
-    schedule = Schedule({"epochs": 5, "batch_size": 10}, 100, 0)
-    assert {schedule.rate(iteration) for iteration in range(50)} == {1.0}
-
-
 @given(
     drops=st.lists(st.integers(1, 8), unique=True, max_size=4),
     factor=st.sampled_from([0.1, 0.5]),
@@ -315,14 +272,6 @@ def test_the_rates_drop_after_the_epochs_named_and_the_training_ends_when_it_is_
     for epoch in range(min(9, until or 9)):  # epochs that are over before this one
         expected += per_epoch * [(scale or 1) * factor ** sum(drop <= epoch for drop in drops)]
     assert found == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_papers_rates_drop_before_the_iterations_after_epochs_60_100_and_140():
-    rates = {"drops": [60, 100, 140], "factor": 0.1}
-    schedule = Schedule({"epochs": 160, "batch_size": 128, "drop_last": True, "rates": rates}, 55_000, 0)
-    changes = [k for k in range(1, schedule.iterations) if schedule.rate(k) != schedule.rate(k - 1)]
-    assert changes == [60 * 429, 100 * 429, 140 * 429]
-    assert [schedule.rate(k) for k in (0, *changes)] == pytest.approx([1, 0.1, 0.01, 0.001])
 
 
 OPTIMISERS = {

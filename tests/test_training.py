@@ -15,7 +15,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from loops import CPU, RMSPROP, Linear, Regression, assert_same, run_loop, spec_of, state_of, stopped
+from loops import RMSPROP, Linear, Regression, assert_same, run_loop, spec_of, state_of, stopped
 from made import record_of
 from torch import nn
 
@@ -28,10 +28,9 @@ from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.results import writing
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.system.commit import commit_of
-from hidden_dynamics.tasks.pixels import PixelClassification
 from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training import devices, loop, optimisers
-from hidden_dynamics.training.checkpoint import DIGEST_LENGTH, Checkpoint
+from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.reported import chosen, of_course
 
@@ -94,18 +93,6 @@ def test_endless_data_has_epochs_of_the_iterations_configured():
     schedule = Schedule(training, None, 0)
     assert (schedule.per_epoch, schedule.iterations, schedule.evaluate_every) == (25, 100, 25)
     assert schedule.indices(0) == (0, (0, 32)) and schedule.indices(51) == (2, (51, 32))
-
-
-def test_the_last_partial_batch_of_images_is_kept():
-    rng = np.random.default_rng(0)
-    arrays = {f"{part}_images": rng.integers(0, 17, (30, 9), dtype=np.uint8) for part in ("train", "test")}
-    arrays |= {f"{part}_labels": rng.integers(0, 10, 30, dtype=np.uint8) for part in ("train", "test")}
-    task = PixelClassification({**arrays, "levels": np.float32(16)}, {"permutation": "none"}, 0, CPU)
-    schedule = Schedule({"epochs": 1, "batch_size": 8}, task.train_size, 0)
-    batches = [task.batch(*schedule.indices(iteration)) for iteration in range(schedule.iterations)]
-    assert [x.shape[1] for x, _ in batches] == [8, 8, 8, 6]
-    given = torch.cat([x[:, :, 0].t() for x, _ in batches]).mul(16).int().tolist()
-    assert sorted(given) == sorted(arrays["train_images"].tolist())
 
 
 # Steps
@@ -335,32 +322,9 @@ def test_the_checkpoint_of_another_run_is_ignored(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
-def flip(path, position):
-    content = bytearray(path.read_bytes())
-    content[position] ^= 1
-    path.write_bytes(content)
-
-
 def truncate(path, length):
     content = path.read_bytes()
     path.write_bytes(content[: length if length >= 0 else len(content) + length])
-
-
-DAMAGES = [
-    *(pytest.param(truncate, length, id=f"truncated to {length}") for length in (0, 10, DIGEST_LENGTH, 500, -1)),
-    *(pytest.param(flip, place, id=f"flipped at {place}") for place in (0, DIGEST_LENGTH - 1, DIGEST_LENGTH, 700, -1)),
-]
-
-
-@pytest.mark.parametrize(("damage", "where"), DAMAGES)
-def test_a_damaged_checkpoint_is_reported_and_the_previous_one_used(tmp_path, capsys, damage, where):
-    checkpoint = Checkpoint(tmp_path, "abc")
-    checkpoint.save({"x": torch.arange(1000)})
-    checkpoint.save({"x": torch.arange(2000)})
-    damage(checkpoint.path, where)
-    assert torch.equal(Checkpoint(tmp_path, "abc").load()["x"], torch.arange(1000))
-    message = capsys.readouterr().err
-    assert str(checkpoint.path) in message and "damaged" in message and message.count("\n") == 1
 
 
 @given(position=st.integers(0, 10**9), bit=st.integers(0, 7))
