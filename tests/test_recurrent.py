@@ -71,6 +71,13 @@ def test_a_filter_of_ones_own(filter, elements, monkeypatch):
     assert_same(run(fused, x, cut=11), run(reference, x))
 
 
+@pytest.mark.parametrize(("cls", "given"), [LSTMS["Adam"], LSTMS["RMSProp"]], ids=["Adam", "RMSProp"])
+def test_a_cell_by_name_is_the_lstm_with_its_filter(cls, given):
+    """On a CPU, they run other code."""
+    named, filtered = (randomised(one.double()) for one in (cls(D, N, **given), LSTM(D, N, cls.Filter(**given))))
+    assert_same(*(run(model, noise(STEPS, BATCH, D, seed=7)) for model in (named, filtered)))
+
+
 @given(
     st.one_of(st.just(0.0), st.floats(0, 0.9)),
     st.floats(0.01, 3),

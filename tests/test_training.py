@@ -534,7 +534,9 @@ def test_denormal_numbers_are_flushed_to_zero():
 
 
 @pytest.mark.parametrize("precision", ["fp32", "tf32"])
-def test_the_arithmetic_is_deterministic_and_of_the_precision_asked_for(precision):
+def test_the_arithmetic_is_deterministic_and_of_the_precision_asked_for(precision, monkeypatch):
+    """With a GPU, torch takes its deterministic algorithms and warns of what has none."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     torch.set_num_threads(2)
     torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic = True, False
     tf32 = precision == "tf32"
@@ -542,7 +544,8 @@ def test_the_arithmetic_is_deterministic_and_of_the_precision_asked_for(precisio
     devices.set_arithmetic(1, precision)
     assert torch.backends.cudnn.deterministic and not torch.backends.cudnn.benchmark
     assert (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32) == (tf32, tf32)
-    assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == 1 and torch.get_deterministic_debug_mode() == 1
+    assert torch.is_deterministic_algorithms_warn_only_enabled()
 
 
 def test_several_threads_add_in_one_order():
