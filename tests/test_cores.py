@@ -164,6 +164,23 @@ def test_fused_on_a_gpu_is_reference(name, dtype, tolerance):
     assert_same(found, run(reference, x), but=of_filter, tolerance=tolerance)
 
 
+COUNTS = [
+    # cells, d, N, outputs; with a linear readout (facts, Section 5): no variant adds a parameter
+    *((LSTMS, *sizes) for sizes in ((1, 128, 10, 68_362), (1, 256, 10, 267_786), (129, 84, 129, 83_205))),
+    *((LSTMS, *sizes) for sizes in ((129, 120, 129, 136_089), (129, 158, 129, 203_159), (10, 190, 9, 155_239))),
+    (LSTMS, 2, 128, 1, 67_713),
+    *((ORTHOGONAL, *sizes) for sizes in ((1, 170, 10, 16_415), (1, 360, 10, 68_950), (1, 512, 10, 136_970))),
+    *((ORTHOGONAL, *sizes) for sizes in ((129, 224, 129, 83_121), (129, 322, 129, 135_208))),
+]
+
+
+@pytest.mark.parametrize(("cells", "d", "n", "outputs", "count"), COUNTS)
+def test_parameter_counts(cells, d, n, outputs, count):
+    for cls, arguments in cells.values():
+        core = cls(d, n, **arguments)
+        assert sum(parameter.numel() for parameter in core.parameters()) + outputs * (n + 1) == count
+
+
 # ---- errors
 
 

@@ -182,26 +182,6 @@ def test_initialisation(d, forget_fill):
     assert torch.equal(model.bias_ih, filled if forget_fill == "both" else torch.zeros(4 * n))
 
 
-@pytest.mark.parametrize(
-    ("d", "n", "outputs", "count"),
-    [
-        (1, 128, 10, 68_362),
-        (1, 256, 10, 267_786),
-        (129, 84, 129, 83_205),
-        (129, 120, 129, 136_089),
-        (129, 158, 129, 203_159),
-        (10, 190, 9, 155_239),
-        (2, 128, 1, 67_713),
-    ],
-)
-@every_lstm
-def test_parameter_counts(name, d, n, outputs, count):
-    """Of the facts, Section 5: with a linear readout. No variant adds a parameter."""
-    cls, arguments = LSTMS[name]
-    model = nn.ModuleList([cls(d, n, **arguments), nn.Linear(n, outputs)])
-    assert sum(parameter.numel() for parameter in model.parameters()) == count
-
-
 # ---- errors
 
 
