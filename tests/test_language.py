@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.language_model import LanguageModel
-from hidden_dynamics.models.recurrent.base import map_tensors
+from hidden_dynamics.models.recurrent.filtered_rnn import map_tensors
 from hidden_dynamics.models.recurrent.lstm import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM, RMSPropLSTM
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV
 from hidden_dynamics.tasks.language import LanguageModelling, columns

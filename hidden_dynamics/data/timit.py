@@ -14,7 +14,6 @@ import numpy as np
 
 from hidden_dynamics.data import speech
 from hidden_dynamics.data.settings import whole_numbers
-from hidden_dynamics.data.timit_lists import describe_missing
 from hidden_dynamics.errors import UserError
 
 RATE = 16000
@@ -59,8 +58,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         if "sa" not in name
     }
     others = _without_sa(_speakers(_child(corpus, "test")))
-    outside = {*others, *CORE_TEST.split(), *DEVELOPMENT.split()}
-    _check(corpus, "TRAIN", train, TRAIN_SPEAKERS, None, outside)
+    _check(corpus, "TRAIN", train, TRAIN_SPEAKERS)
     splits = {"train": train}
     for split, names in (("validation", CORE_TEST), ("test", DEVELOPMENT)):
         wanted = sorted(names.split())
@@ -133,23 +131,18 @@ def _without_sa(speakers: Speakers) -> Speakers:
     }
 
 
-def _check(
-    corpus: Path, part: str, speakers: Speakers, expected: int, absent: list[str] | None, others: Iterable[str] = ()
-) -> None:
-    """Refuse a copy that has not just the speakers and sentences that it must have; say which."""
+def _check(corpus: Path, part: str, speakers: Speakers, expected: int, absent: Iterable[str] = ()) -> None:
+    """Refuse a copy that has not just the speakers and sentences that it must have."""
     if len(speakers) == expected and all(len(sentences) == SENTENCES for sentences in speakers.values()):
         return
-    problems = describe_missing(corpus, part, speakers, expected, absent, set(others))
-    more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
-    details = "".join(f"; {problem}" for problem in problems[:5]) + more
-    count = sum(map(len, speakers.values()))
-    unused = ' (the 462 of TRAIN but for the 7 with "sa" in the name, which are not used)' if part == "TRAIN" else ""
-    state, remedy = "is not complete", "Copy what is missing from LDC93S1."
-    if count >= expected * SENTENCES:
-        state, remedy = "is not as published", "Keep just what is on LDC93S1."
+    odd = [f"{len(found)} of {name}" for name, found in speakers.items() if len(found) != SENTENCES]
+    problems = [*(f"none of {name}" for name in absent), *odd]
+    more = f" and {len(problems) - 5} more speakers" if len(problems) > 5 else ""
+    details = f" ({', '.join(problems[:5])}{more})" if problems else ""
     raise UserError(
-        f"{corpus}: {part} {state}: expected {expected * SENTENCES:,} recordings without SA1 and SA2 of "
-        f"{expected} speakers{unused}, found {count:,} of {len(speakers)}{details}. {remedy}"
+        f"{corpus}: {part} is not that of LDC93S1: expected {expected * SENTENCES:,} recordings without SA1 and SA2, "
+        f"{SENTENCES} of each of {expected} speakers, found {sum(map(len, speakers.values())):,} of "
+        f"{len(speakers)}{details}. Copy it from there."
     )
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from hidden_dynamics.models.recurrent.base import described
+from hidden_dynamics.models.recurrent.filtered_rnn import described
 
 # What a segment costs beyond its rows, in rows (one step of one sequence, forward and backward). On the CPU: 3 to 7 ms
 # against some 15 us for N = 158. On a GPU a row is next to free and a segment is a few hundred launches; not measured.

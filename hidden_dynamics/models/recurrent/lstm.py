@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
 from hidden_dynamics.models.recurrent import preactivation
 from hidden_dynamics.models.recurrent.adam_input import adam_lstm
-from hidden_dynamics.models.recurrent.base import FilteredRNN, FilteredState, map_tensors
+from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, FilteredState, map_tensors
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.momentum.filters import Adam, Momentum, Nesterov, RMSProp
-from hidden_dynamics.models.recurrent.base import FilteredRNN, FilteredState, map_tensors
+from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, FilteredState, map_tensors
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
