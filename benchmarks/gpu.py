@@ -31,8 +31,7 @@ FEW = ["--series", "4", "--rows", "6", "--parts", "steps", *ONCE]
 DEMO = '{"scale": "demo", "forecast": {"artifacts": ["momentumrnn_table11"]}}'
 PARTS = {  # seconds; the program; arguments where it measures, and where it only runs
     "tests": (300, ["-m", "pytest", "-n", "0", "-q", "-m", "gpu"], [], ["tests/test_recurrent.py"]),
-    "lstm": (120, ["benchmarks/train_step.py"], [*LSTMS, "--reference"], SMALL_LSTMS),
-    "orthogonal": (80, ["benchmarks/orthogonal_step.py"], LSTMS, SMALL_LSTMS),
+    "cells": (200, ["benchmarks/train_step.py"], [*LSTMS, "--reference"], SMALL_LSTMS),
     "language": (120, ["benchmarks/language_model.py"], [], SMALL_MODEL),
     "ode": (180, ["benchmarks/ode_step.py", "--tolerance", "1e-3"], [], ["--parts", "steps", "--batch", "2", *ONCE]),
     "encoders": (200, ["benchmarks/latent_series.py"], ["--networks", *NETWORKS], ["--networks", "RNN Delta", *FEW]),
