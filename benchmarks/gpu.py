@@ -1,7 +1,7 @@
 """Every figure that the project owes of a GPU: program after program, each with a time limit.
 
     python benchmarks/gpu.py
-    python benchmarks/gpu.py --parts tests lstm --mirror DIR
+    python benchmarks/gpu.py --parts tests cells --mirror DIR
     python benchmarks/gpu.py --device cpu --small
 
 A part is one of the repository's own programs. The benchmarks write their CSVs beside --output, which has a row for
