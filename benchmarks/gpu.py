@@ -1,7 +1,7 @@
 """Every figure that the project owes of a GPU: program after program, each with a time limit.
 
     python benchmarks/gpu.py
-    python benchmarks/gpu.py --parts tests lstm --mirror DIR
+    python benchmarks/gpu.py --parts tests cells --mirror DIR
     python benchmarks/gpu.py --device cpu --small
 
 A part is one of the repository's own programs. The benchmarks write their CSVs beside --output, which has a row for
@@ -31,8 +31,7 @@ FEW = ["--series", "4", "--rows", "6", "--parts", "steps", *ONCE]
 DEMO = '{"scale": "demo", "forecast": {"artifacts": ["momentumrnn_table11"]}}'
 PARTS = {  # seconds; the program; arguments where it measures, and where it only runs
     "tests": (300, ["-m", "pytest", "-n", "0", "-q", "-m", "gpu"], [], ["tests/test_recurrent.py"]),
-    "lstm": (120, ["benchmarks/train_step.py"], [*LSTMS, "--reference"], SMALL_LSTMS),
-    "orthogonal": (80, ["benchmarks/orthogonal_step.py"], LSTMS, SMALL_LSTMS),
+    "cells": (200, ["benchmarks/train_step.py"], [*LSTMS, "--reference"], SMALL_LSTMS),
     "language": (120, ["benchmarks/language_model.py"], [], SMALL_MODEL),
     "ode": (180, ["benchmarks/ode_step.py", "--tolerance", "1e-3"], [], ["--parts", "steps", "--batch", "2", *ONCE]),
     "encoders": (200, ["benchmarks/latent_series.py"], ["--networks", *NETWORKS], ["--networks", "RNN Delta", *FEW]),

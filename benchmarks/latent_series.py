@@ -46,10 +46,12 @@ from hidden_dynamics.data import physionet2012  # noqa: E402
 from hidden_dynamics.models.continuous.attention import RandomRate  # noqa: E402
 from hidden_dynamics.models.latent_family.family import LatentNetwork  # noqa: E402
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch  # noqa: E402
-from hidden_dynamics.models.latent_ode import ACELatentODE, LatentODE, LatentODEPoisson  # noqa: E402
-from hidden_dynamics.models.latent_ode.latent_ode import SOLVER  # noqa: E402
-from hidden_dynamics.models.ode_rnn import ODERNN  # noqa: E402
-from hidden_dynamics.models.rnn_series import RNNGRUD, RNNVAE, RNNDelta  # noqa: E402
+from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE  # noqa: E402
+from hidden_dynamics.models.latent_ode.latent_ode import SOLVER, LatentODE  # noqa: E402
+from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson  # noqa: E402
+from hidden_dynamics.models.ode_rnn.ode_rnn_network import ODERNN  # noqa: E402
+from hidden_dynamics.models.rnn_series.baselines import RNNBaseline  # noqa: E402
+from hidden_dynamics.models.rnn_series.rnn_vae import RNNVAE  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 from hidden_dynamics.tasks.mortality import Mortality  # noqa: E402
 
@@ -80,8 +82,8 @@ NETWORKS: dict[str, tuple[type[LatentNetwork], dict[str, Any]]] = {
     "Latent-ODE + Poisson": (LatentODEPoisson, {}),
     "ODE-RNN": (ODERNN, {}),
     "RNN-VAE": (RNNVAE, {}),
-    "RNN Delta": (RNNDelta, {}),
-    "RNN GRU-D": (RNNGRUD, {"mean": "union", "carried": "released"}),
+    "RNN Delta": (RNNBaseline, {"gap": "to_last"}),
+    "RNN GRU-D": (RNNBaseline, {"decay": True, "mean": "union", "carried": "released"}),
 }
 
 

@@ -51,9 +51,10 @@ from torchdiffeq import odeint, odeint_adjoint  # noqa: E402
 from hidden_dynamics.configuration import load, merge, parse_settings  # noqa: E402
 from hidden_dynamics.configuration.runs import Run, resolve  # noqa: E402
 from hidden_dynamics.measurements.interleaved import Subject, subject_of, training_step  # noqa: E402
-from hidden_dynamics.models.continuous import Integral, Solver  # noqa: E402
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics  # noqa: E402
+from hidden_dynamics.models.continuous.integral import Integral  # noqa: E402
 from hidden_dynamics.models.image_networks import ACEODENet, ODENet  # noqa: E402
+from hidden_dynamics.models.solver import Solver  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 from hidden_dynamics.tasks.schedule import Schedule, schedule_of  # noqa: E402
 

@@ -34,7 +34,7 @@ from shared import add_parts, compared, parse, peak_mib, peak_of, row_of, run_pa
 from torch import Tensor  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from hidden_dynamics.models.continuous import correlation, pairwise  # noqa: E402
+from hidden_dynamics.models.continuous.attention import correlation, pairwise  # noqa: E402
 from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes  # noqa: E402
 from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes  # noqa: E402
 from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE, BayesJump  # noqa: E402

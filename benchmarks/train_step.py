@@ -1,4 +1,4 @@
-"""Time and memory of one training step of each LSTM, against torch's own nn.LSTM.
+"""Time and memory of one training step of each LSTM, against torch's own nn.LSTM, and of DTRIV against a plain loop.
 
     python benchmarks/train_step.py
     python benchmarks/train_step.py --device cuda --reference
@@ -29,9 +29,49 @@ from shared import (  # noqa: E402
     times,
     write,
 )
-from torch import nn  # noqa: E402
+from torch import Tensor, nn  # noqa: E402
 
 from hidden_dynamics.models.recurrent.lstm import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM, RMSPropLSTM  # noqa: E402
+from hidden_dynamics.models.recurrent.orthogonal import DTRIV, MomentumDTRIV  # noqa: E402
+
+
+class PlainLoop(nn.Module):
+    """MomentumDTRIV, or DTRIV where mu = 0 and s = 1, with everything left to autograd.
+
+    As one would write it first: A is a free matrix of which the part above the diagonal counts, Q = base exp(A - A^T).
+    """
+
+    def __init__(self, n: int, mu: float, s: float, K: int | float):
+        super().__init__()
+        self.mu, self.s, self.K = mu, s, K
+        self.weight_ih, self.bias = nn.Parameter(2**0.5 * torch.randn(n, 1)), nn.Parameter(0.01 * torch.randn(n))
+        self.A = nn.Parameter(torch.zeros(n, n))
+        self.register_buffer("base", torch.linalg.qr(torch.randn(n, n))[0])
+
+    def matrix(self) -> Tensor:
+        upper = self.A.triu(1)
+        return self.base @ torch.matrix_exp(upper - upper.T)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, None]:
+        if self.K == 1:
+            with torch.no_grad():
+                self.base.copy_(self.matrix())
+                self.A.zero_()
+        q = self.matrix()
+        h = v = x.new_zeros(x.shape[1], q.shape[0])
+        for x_t in x:
+            y = x_t @ self.weight_ih.t()
+            if self.mu > 0:
+                v = y = self.mu * v + self.s * y
+            z = y + h @ q
+            h = torch.sign(z) * torch.relu(z.abs() + self.bias)
+        return h.unsqueeze(0), None
+
+
+def k_of(n: int) -> float:
+    """K of the paper at a size: how often the base of exp(A) moves."""
+    return 1 if n <= 170 else float("inf")
+
 
 VARIANTS = {  # hyperparameters of the paper's MNIST runs; they have no influence on the time
     "nn.LSTM": lambda n, **options: nn.LSTM(1, n),
@@ -41,8 +81,18 @@ VARIANTS = {  # hyperparameters of the paper's MNIST runs; they have no influenc
     "SR": lambda n, **options: SRLSTM(1, n, s=1.0, restart=2, **options),
     "Adam": lambda n, **options: AdamLSTM(1, n, mu=0.6, s=0.6, beta=0.1, **options),
     "RMSProp": lambda n, **options: RMSPropLSTM(1, n, s=0.6, beta=0.9, **options),
+    "plain DTRIV": lambda n, **options: PlainLoop(n, 0.0, 1.0, k_of(n)),
+    "DTRIV": lambda n, **options: DTRIV(1, n, K=k_of(n), **options),
+    "plain MomentumDTRIV": lambda n, **options: PlainLoop(n, 0.6, 0.9, k_of(n)),
+    "MomentumDTRIV": lambda n, **options: MomentumDTRIV(1, n, mu=0.6, s=0.9, K=k_of(n), **options),
 }
-STOCK = "nn.LSTM"
+STOCK, PLAIN = "nn.LSTM", "plain "
+
+
+def baseline_of(name: str) -> str:
+    """What a variant is compared with: the plain loop of it, or torch's LSTM."""
+    name = name.removeprefix(PLAIN)
+    return PLAIN + name if PLAIN + name in VARIANTS else STOCK
 
 
 def main() -> None:
@@ -83,20 +133,22 @@ def measure(size: int, options: argparse.Namespace) -> list[dict]:
     memory = {name: memory_in_mib(name, size, models[name], x, options) for name in models}
     rows = []
     for name in models:
-        ratio, seconds = compared(rounds, name, STOCK)
+        baseline = baseline_of(name)
+        ratio, seconds = compared(rounds, name, baseline)
         row = {
             "size": size,
             "variant": name,
             "seconds": round(seconds, 4),
-            "ratio_to_nn_lstm": round(ratio.median, 3),
+            "baseline": baseline,
+            "ratio": round(ratio.median, 3),
             "ratio_lowest": round(ratio.low, 3),
             "ratio_highest": round(ratio.high, 3),
             "times_faster_than_reference": "",
             "peak_memory_mib": round(memory[name], 1),
-            "memory_ratio_to_nn_lstm": round(memory[name] / memory[STOCK], 3) if memory[STOCK] else "",
+            "memory_ratio": round(memory[name] / memory[baseline], 3) if memory[baseline] else "",
             **circumstances(options),
         }
-        if options.reference and name != STOCK:
+        if options.reference and name not in (STOCK, baseline):
             reference = VARIANTS[name](size, backend="reference").to(options.device)
             (taken,) = times({name: functools.partial(training_step, reference, x)}, options, rounds=1)
             row["times_faster_than_reference"] = round(taken[name] / row["seconds"], 1)
@@ -119,12 +171,12 @@ def peak_memory(name: str, size: int, options: argparse.Namespace) -> float:
 
 def print_table(rows: list[dict]) -> None:
     print(f"{rows[0]['device']}, {rows[0]['threads']} threads, torch {rows[0]['torch']}, {rows[0]['date']}")
-    print("\n   N  variant    seconds  to nn.LSTM  (range)         memory  to nn.LSTM  over the loop")
+    print("\n   N  variant              seconds    ratio  (range)         memory    ratio  over the loop")
     for row in rows:
         print(
-            f"{row['size']:4}  {row['variant']:9} {row['seconds']:8.3f}  {row['ratio_to_nn_lstm']:10.2f}"
+            f"{row['size']:4}  {row['variant']:19} {row['seconds']:8.3f}  {row['ratio']:7.2f}"
             f"  ({row['ratio_lowest']:.2f} - {row['ratio_highest']:.2f})  {row['peak_memory_mib']:6.0f} MiB"
-            f"  {row['memory_ratio_to_nn_lstm']:>9}  {row['times_faster_than_reference'] or '-':>13}"
+            f"  {row['memory_ratio']:>7}  {row['times_faster_than_reference'] or '-':>13}"
         )
 
 

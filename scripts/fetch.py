@@ -20,9 +20,9 @@ def main() -> None:
     arguments = parse()
     datasets = load_datasets(arguments.registry)
     name, file = known(arguments.dataset, datasets, "dataset", "--dataset"), arguments.file
-    files, folder = datasets[name].files, datasets[name].folder or name
+    files = datasets[name].files
     about = files[known(file, files, f"file of {name}", "--file")]
-    fetch(folder, file, about, arguments.output, arguments.mirror, retries=arguments.retries)
+    fetch(name, file, about, arguments.output, arguments.mirror, retries=arguments.retries)
 
 
 def parse() -> argparse.Namespace:
@@ -33,8 +33,7 @@ def parse() -> argparse.Namespace:
     options.add_argument(
         "--mirror",
         type=Path,
-        help="directory tried first: it holds <folder>/<file> or <folder>/<file>.gz; the folder is the dataset's name, "
-        "or the registry's `folder`",
+        help="directory tried first: it holds <dataset>/<file> or <dataset>/<file>.gz",
     )
     options.add_argument(
         "--registry", type=Path, default=DATASETS, help="default: config/datasets.yaml of this repository"

@@ -189,7 +189,7 @@ def from_mirror(tmp_path: Path) -> Callable[[str], Path]:
         if not mirror:
             pytest.skip(f"HIDDEN_DYNAMICS_MIRROR names no mirror with the real {dataset.title}")
         for file, about in dataset.files.items():
-            fetch(dataset.folder or name, file, about, tmp_path / file, mirror)
+            fetch(name, file, about, tmp_path / file, mirror)
             verify(tmp_path / file, about)
         return tmp_path
 

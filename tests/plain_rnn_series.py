@@ -75,17 +75,16 @@ def decayed(decay, h, cumulative):
     return h * torch.exp(-torch.minimum(torch.maximum(zero, exponent), zero + 1000))
 
 
-def plain_states(cell, values, mask, gaps=None, decay=None, cumulative=None, decoder=None, own=()):
+def plain_states(cell, values, mask, gaps=None, decay=None, cumulative=None):
     """States after each union time, (1, N, U, H). At the first, every series moves; later, only what is observed.
 
     Args:
         gaps: (U,) or (N, U), the last input; None, where time enters by `decay` and `cumulative` alone.
-        own: union times after the first at which the batch sees what `decoder` predicts instead of its values.
     """
     size, times, _ = values.shape
     h, states = values.new_zeros(size, cell.weight_hh.shape[1]), []
     for u in range(times):
-        x = [decoder(h) if u > 0 and u in own else values[:, u], mask[:, u]]
+        x = [values[:, u], mask[:, u]]
         if gaps is not None:
             x.append(gaps.expand(size, times)[:, u : u + 1])
         before = h if decay is None else decayed(decay, h, cumulative[:, u])
@@ -96,22 +95,22 @@ def plain_states(cell, values, mask, gaps=None, decay=None, cumulative=None, dec
     return torch.stack(states, 1)[None]
 
 
-def plain_generated(cell, decoder, start, first, times):
+def plain_generated(cell, decoder, start, first, gaps):
     """States of a decoder that sees what it predicted itself, (1, N, U, H); the first is `start`.
 
     Args:
         first: (N, D), what it sees in the first step.
+        gaps: (U,), what it is told at each time.
     """
     h, x, states, ones = start, first, [start], torch.ones_like(first)
-    gaps = gaps_to_last(times)
-    for u in range(len(times) - 1):
+    for u in range(len(gaps) - 1):
         x = first if u == 0 else decoder(h)
         h = cell(torch.cat([x, ones, gaps[u].expand(len(h), 1)], 1), h)
         states.append(h)
     return torch.stack(states, 1)[None]
 
 
-def plain_classic(network, dense, gap=None, mean=None, carried=None, own=()):
+def plain_classic(network, dense, gap=None, mean=None, carried=None):
     """Of RNN Delta, -Impute, -Decay and GRU-D: predictions (1, N, U, D) and states (1, N, U, H).
 
     Args:
@@ -130,15 +129,16 @@ def plain_classic(network, dense, gap=None, mean=None, carried=None, own=()):
         values = plain_imputed(values, mask, summed_up(times, mask, carried), w, b, mean)
     if network.decay is not None:
         rate, cumulative = network.decay.rate, summed_up(times, mask, carried)
-    states = plain_states(network.cell, values, mask, told[gap](), rate, cumulative, network.decoder, own)
+    states = plain_states(network.cell, values, mask, told[gap](), rate, cumulative)
     return shifted(network.decoder(states), dense.values), states
 
 
-def plain_rnn_vae(network, given, times, noise, order):
+def plain_rnn_vae(network, given, times, noise, order, gap="to_last"):
     """Predictions (1, N, U, D) at `times`, the decoder's states (1, N, U, H), and mean and deviation of z, (N, H).
 
     Args:
         noise: (N, H), what z is drawn from.
+        gap: that the decoder is told, "to_last" or "to_next".
         order: what is turned round where something before the last time given is asked: "patients", "time".
     """
     values, mask, gaps = given.values, given.mask, gaps_to_next(given.times)
@@ -149,6 +149,7 @@ def plain_rnn_vae(network, given, times, noise, order):
     mean, deviation = network.posterior(last).chunk(2, 1)
     deviation = torch.abs(deviation)
     first = given.values[:, 0] if order == "time" else values[:, 0]
-    states = plain_generated(network.generator, network.decoder, mean + deviation * noise, first, times)
+    told = gaps_to_last(times) if gap == "to_last" else gaps_to_next(times)
+    states = plain_generated(network.generator, network.decoder, mean + deviation * noise, first, told)
     predicted = network.decoder(states)
     return torch.cat([first[None, :, None], predicted[:, :, :-1]], 2), states, mean, deviation

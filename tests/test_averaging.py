@@ -4,6 +4,7 @@ import json
 import math
 import signal
 
+import loops
 import numpy as np
 import pytest
 import torch
@@ -14,12 +15,11 @@ from torch import nn
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results import writing
 from hidden_dynamics.tasks.schedule import Schedule
-from hidden_dynamics.training import learning, loop, optimisers
+from hidden_dynamics.training import learning
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.reported import averaging_is_due
 
-CPU = torch.device("cpu")
 LOSSES = [3.0, 2.0, 2.5, 2.6, 1.5, 1.8]  # with n = 1, averaging begins after the fourth: 2.6 > min(3.0, 2.0)
 
 
@@ -46,17 +46,13 @@ class Scripted:
     def __init__(self, script):
         rng = np.random.default_rng(0)
         self.x, self.y = (torch.from_numpy(rng.normal(size=shape)).float() for shape in ((12, 2), 12))
-        self.script, self.evaluated, self.tests, self.stop_at = script, [], 0, None
+        self.script, self.evaluated, self.tests = script, [], 0
 
     def batch(self, epoch, indices):
         chosen = torch.from_numpy(indices)
         return self.x[chosen], self.y[chosen]
 
     def loss(self, network, batch):
-        if self.stop_at is not None:
-            self.stop_at -= 1
-            if self.stop_at == 0:
-                signal.raise_signal(signal.SIGTERM)
         return (network(batch[0]) - batch[1]).square().mean()
 
     def evaluate(self, network):
@@ -70,25 +66,15 @@ class Scripted:
         return {"test_loss": network.weight.detach().sum().item()}
 
 
-def spec_of(epochs=6, nonmonotone=1, **training):
-    given = {
-        "epochs": epochs,
-        "batch_size": 4,
-        "clip_norm": None,
-        "averaging": None if nonmonotone is None else {"metric": "validation_loss", "nonmonotone": nonmonotone},
-        "report": {"metric": "validation_loss", "rule": "min"},
-        "optimisers": {"main": {"name": "SGD", "lr": 0.05, "weight_decay": 0.01}},
-    }
-    return {"task": "scripted", "seed": 3, "training": given | training}
+def spec_of(nonmonotone=1, **training):
+    averaging = None if nonmonotone is None else {"metric": "validation_loss", "nonmonotone": nonmonotone}
+    sgd = {"main": {"name": "SGD", "lr": 0.05, "weight_decay": 0.01}}
+    given = {"averaging": averaging, "report": {"metric": "validation_loss", "rule": "min"}, "optimisers": sgd}
+    return loops.spec_of(epochs=6, clip_norm=None, seed=3, **given | training)
 
 
 def run_loop(directory, task, spec=None):
-    """Train (or continue) in `directory`: the history and the network."""
-    spec = spec or spec_of()
-    torch.manual_seed(spec["seed"])
-    network = Line()
-    steppers = optimisers.build(network, spec["training"]["optimisers"])
-    return loop.train(spec, task, network, steppers, Checkpoint(directory, "this run"), CPU), network
+    return loops.run_loop(directory, spec or spec_of(), task, Line())
 
 
 @pytest.fixture
@@ -221,20 +207,6 @@ def test_the_files_of_the_run_have_the_test_where_it_belongs(tmp_path):
 
 
 # Interruptions
-
-
-@pytest.mark.parametrize("at", range(1, 19))
-def test_a_training_stopped_at_any_step_ends_with_the_same_numbers(tmp_path, at):
-    whole, expected = run_loop(tmp_path / "whole", Scripted(list(LOSSES)))
-    script = list(LOSSES)
-    task = Scripted(script)
-    task.stop_at = at
-    with pytest.raises(Interrupted):
-        run_loop(tmp_path / "stopped", task)
-    history, network = run_loop(tmp_path / "stopped", Scripted(script))
-    assert (history.losses, history.metrics) == (whole.losses, whole.metrics)
-    assert history.averaged_since == whole.averaged_since == 12
-    assert torch.equal(network.weight, expected.weight)
 
 
 def test_a_training_stopped_in_its_test_is_tested_when_it_is_continued(tmp_path):

@@ -12,15 +12,12 @@ from torch import nn
 from torch.nn import functional
 from torchdiffeq import odeint
 
-from hidden_dynamics.models.continuous import (
-    CoEvolving,
-    FunctionEvaluations,
-    Integral,
-    Solver,
-    SolverFailure,
-    elementwise,
-)
+from hidden_dynamics.errors import SolverFailure
+from hidden_dynamics.models.continuous.attention import elementwise
+from hidden_dynamics.models.continuous.co_evolving import CoEvolving
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, TimeConv2d, group_norm
+from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
+from hidden_dynamics.models.solver import Solver
 
 TIGHT = {"rtol": 1e-8, "atol": 1e-8}
 FINE_STEPS = {"method": "rk4", "step_size": 1 / 40}

@@ -8,6 +8,7 @@ import pytest
 import torch
 from cases import (
     CORES,
+    LSTMS,
     ORTHOGONAL,
     assert_all_close,
     assert_close,
@@ -129,6 +130,55 @@ def test_copies(name, copied, monkeypatch):
     other = copied(core)
     assert type(other) is type(core)
     assert torch.equal(other(x)[0], core(x)[0])
+
+
+@every_core
+@either_backend
+def test_black_input_stays_finite_in_single_precision(name, backend):
+    """At the initial parameters: where the bias is 0 too, g is exactly 0, and eps alone is under the root."""
+    cls, options = CORES[name]
+    core, x = cls(1, 8, **options, backend=backend), torch.zeros(50, 2, 1)
+    h, state = core(x)
+    h[-1].square().mean().backward()
+    gradients = [parameter.grad for parameter in core.parameters()]
+    assert all(tensor.isfinite().all() for tensor in (h, *tensors(state), *gradients))
+    if name == "DTRIV":  # where z is 0, so is h, whatever b is, and nothing learns
+        assert not h.any() and not any(gradient.any() for gradient in gradients)
+
+
+@pytest.mark.parametrize("name", LSTMS)  # of the orthogonal ones, modrelu jumps
+def test_single_precision_follows_double(name):
+    double, x = make(name), noise(200, BATCH, D)
+    single = copy.deepcopy(double).float()
+    assert_close(single(x.float())[0].double(), double(x)[0], tolerance=1e-4)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 2e-5)])
+@every_core
+def test_fused_on_a_gpu_is_reference(name, dtype, tolerance):
+    fused, reference = (make(name, backend) for backend in BACKENDS)
+    x = noise(STEPS, BATCH, D, seed=7)
+    found = run(fused.to("cuda", dtype), x.to("cuda", dtype))
+    assert_same(found, run(reference, x), but=of_filter, tolerance=tolerance)
+
+
+COUNTS = [
+    # cells, d, N, outputs; with a linear readout (facts, Section 5): no variant adds a parameter
+    *((LSTMS, *sizes) for sizes in ((1, 128, 10, 68_362), (1, 256, 10, 267_786), (129, 84, 129, 83_205))),
+    *((LSTMS, *sizes) for sizes in ((129, 120, 129, 136_089), (129, 158, 129, 203_159), (10, 190, 9, 155_239))),
+    (LSTMS, 2, 128, 1, 67_713),
+    *((ORTHOGONAL, *sizes) for sizes in ((1, 170, 10, 16_415), (1, 360, 10, 68_950), (1, 512, 10, 136_970))),
+    *((ORTHOGONAL, *sizes) for sizes in ((129, 224, 129, 83_121), (129, 322, 129, 135_208))),
+]
+
+
+@pytest.mark.parametrize(("cells", "d", "n", "outputs", "count"), COUNTS)
+def test_parameter_counts(cells, d, n, outputs, count):
+    for cls, arguments in cells.values():
+        core = cls(d, n, **arguments)
+        assert sum(parameter.numel() for parameter in core.parameters()) + outputs * (n + 1) == count
 
 
 # ---- errors

@@ -469,7 +469,6 @@ def test_the_projects_registry_is_whole():
         (with_file(archive="zip", members="*", count=1), "files.x.archive", "tar"),
         (with_file(archive="tar", members="*"), "files.x", "archive, members and count together"),
         (with_file(archive="tar", members="*", count=1, size=None), "files.x", "the size of an archive's members"),
-        ({"folder": "../x"}, "folder", "a name of letters"),
     ],
 )
 def test_a_malformed_entry_is_named(tmp_path: Path, changes: dict, key: str, expected: str):

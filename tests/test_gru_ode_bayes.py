@@ -5,11 +5,12 @@ import pytest
 import torch
 from cases import assert_all_close, noise
 from plain_gru_ode_bayes import plain_jump, plain_prediction, plain_rate, plain_walk
+from series_cases import drawn_rows, gradients_of, whole
 
 from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes
 from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes, Masks
 from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE, BayesJump
-from hidden_dynamics.models.observations import Observations, Rows, batch_of
+from hidden_dynamics.models.observations import Rows, batch_of
 
 
 class Task:
@@ -54,19 +55,7 @@ def made(case, size=5, task=Task):
 
 def drawn(seed=0, series=6, rows=5, features=3, until=None, latest=40):
     """Some series without rows; times in tenths, some alike in several series."""
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(0, rows + 1, series)
-    times = [np.sort(rng.choice(latest + 1, length, replace=False)) / 10 for length in lengths]
-    mask = rng.random((lengths.sum(), features)) < 0.6
-    data = Rows(np.concatenate(times).astype(np.float32), rng.standard_normal(mask.shape), mask, lengths)
-    return batch_of(data, np.arange(series), until)
-
-
-def gradients_of(value, network):
-    """None, where a parameter has no part in it, is 0."""
-    wanted = list(network.parameters())
-    found = torch.autograd.grad(value, wanted, allow_unused=True)
-    return [torch.zeros_like(p) if each is None else each for p, each in zip(wanted, found, strict=True)]
+    return whole(drawn_rows(seed, series, rows, features, latest, unit=10, density=0.6), until=until)
 
 
 def ours(network, observations, masks=None):
@@ -156,13 +145,6 @@ def test_the_jump_is_that_of_the_plain_form():
     assert_all_close([jump(*given)], [plain_jump(jump, *given)], 1e-13)
 
 
-def test_what_was_not_observed_has_no_influence():
-    network, observations = made("full"), drawn()
-    hidden = observations.values + 100 * (1 - observations.mask)
-    changed = Observations(**vars(observations) | {"values": hidden})
-    assert_all_close([ours(network, changed)], [ours(network, observations)], 1e-12)
-
-
 # As released
 
 
@@ -205,20 +187,6 @@ def test_the_penalty_of_the_correlation_is_in_the_loss_and_has_no_gradient():
 # Training in parts
 
 
-def test_the_attentions_parameters_are_one_part_and_all_others_the_other():
-    network, observations = made("evolving, kept"), drawn()
-    parts = network.parts()
-    assert {id(p) for p in parts["attention"]} == {id(p) for p in network.g.parameters()}
-    assert sum(len(part) for part in parts.values()) == len(list(network.parameters()))
-    filtered = network(observations)
-    theta = torch.cat([p.flatten() for p in network.g.parameters()])
-    assert network.penalty(filtered, "hidden") == 0.0
-    for part in ("attention", None):
-        assert_all_close([network.penalty(filtered, part)], [0.3 * theta.norm()], 1e-14)
-    network.norm = 1
-    assert_all_close([network.penalty(filtered)], [0.3 * theta.abs().sum()], 1e-14)
-
-
 @pytest.mark.parametrize("part", ["hidden", "attention"])
 def test_a_part_learns_while_the_other_is_held_fixed(part):
     network, observations = made("evolving, kept"), drawn()
@@ -248,36 +216,3 @@ def test_dropout_is_drawn_anew_wherever_p_is():
     values = torch.cat([masks.start.flatten(), masks.before.flatten()])
     assert set(values.unique().tolist()) == {0.0, 1.25} and 0.6 < (values > 0).double().mean() < 0.95
     assert network.eval().masks(batch_of(rows, np.array([0]))) == Masks()
-
-
-# Refusals
-
-
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ({"solver": "dopri5"}, "solver"),
-        ({"delta": 0.0}, "delta"),
-        ({"dropout": 1.0}, "dropout"),
-    ],
-)
-def test_a_value_out_of_its_range_is_refused(options, word):
-    with pytest.raises(ValueError, match=word):
-        GRUODEBayes(Task(), 5, **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ({"attention": "frozen"}, "attention"),
-        ({"at_jump": "lost"}, "jump"),
-        ({"at_jump": "renewed", "attention": "fc"}, "renewed"),
-        ({"solver": "still"}, "solver"),
-        ({"penalty": {"weight": -1.0}}, "penalty"),
-        ({"penalty": {"weight": 1.0, "of": "logits"}}, "penalty"),
-        ({"penalty": {"weight": 1.0, "norm": 3}}, "penalty"),
-    ],
-)
-def test_an_attention_out_of_its_range_is_refused(options, word):
-    with pytest.raises(ValueError, match=word):
-        ACEGRUODEBayes(Task(), 5, **{"penalty": PENALTY} | options)

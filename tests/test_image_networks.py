@@ -8,7 +8,6 @@ from torch.nn import functional
 from torchdiffeq import odeint
 
 from hidden_dynamics.configuration.runs import resolve
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.image_networks import ACEODENet, ODENet, ResNet
 from hidden_dynamics.tasks.images import ImageClassification
 from hidden_dynamics.training.building import build
@@ -211,17 +210,6 @@ def still(module):
         last.weight.zero_(), last.bias.zero_()
 
 
-def test_the_augmented_state_has_69_channels_of_which_five_are_zero_at_the_start(configured):
-    _, network = as_configured(configured, "cifar10_images", "augmented_ode_net")
-    still(network.integral.dynamics)
-    with torch.no_grad():
-        given = torch.rand(2, 3, 28, 28)
-        output = network(given)
-        assert output.state.shape == (2, 69, 7, 7) and output.features.shape == (2, 69)
-        assert_all_close([output.state[:, :64]], [network.stem(given)], 1e-6)
-        assert not output.state[:, 64:].any() and output.state[:, :64].any()
-
-
 def test_rknet_takes_one_step_of_four_evaluations(configured):
     task, network = as_configured(configured, "mnist_images", "rknet")
     task.loss(network, task.batch(0, np.arange(2))).backward()
@@ -354,29 +342,3 @@ def test_arguments_out_of_their_range_are_refused(options, complaint):
     given = {"solver": STEPS, "penalty": PENALTY} | options
     with pytest.raises(ValueError, match=complaint):
         ACEODENet(Task, 4, 1, **given)
-
-
-@pytest.mark.parametrize(
-    ("hyperparameters", "complaint"),
-    [
-        ({"penalty": {"of": "weights"}}, "penalty"),
-        ({"penalty": {"power": 2}}, "power"),
-        ({"solver": {"rtol": -1.0}}, "tolerances"),
-        ({"solver": {"steps": 3}}, "steps"),
-        ({"q_layers": 3}, "q has one layer or two"),
-    ],
-    ids=str,
-)
-def test_hyperparameters_that_are_none_are_refused_by_name(configured, hyperparameters, complaint):
-    overrides = {"mnist_images": {"models": {"ace_ode_net": {"hyperparameters": hyperparameters}}}}
-    readings = {"default": "published", "attention_training": "published"}
-    configuration = configured(scale="paper", readings=readings, overrides={"tasks": overrides})
-    run = resolve(configuration, "mnist_images", "ace_ode_net", 64, 0)
-    run.spec["hyperparameters"] = run.spec["hyperparameters"] | {
-        key: run.spec["hyperparameters"][key] | value if isinstance(value, dict) else value
-        for key, value in hyperparameters.items()
-    }
-    arrays = {f"{split}_images": np.zeros((5001, 28, 28, 1), np.uint8) for split in ("train", "test")}
-    arrays |= {f"{split}_labels": np.zeros(5001, np.uint8) for split in ("train", "test")}
-    with pytest.raises(UserError, match=f"mnist_images/ace_ode_net-n64/seed0: .*cannot be built: .*{complaint}"):
-        build(run, arrays | {"levels": np.float32(255)}, CPU)

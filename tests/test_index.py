@@ -20,7 +20,6 @@ from hidden_dynamics.artifacts.tables import write_table
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.pages.claims_list import findings
 from hidden_dynamics.pages.index import index_page
-from hidden_dynamics.pages.rendered import picture_of, table_of
 from hidden_dynamics.results import summary
 from hidden_dynamics.results.rows import write_rows
 
@@ -164,12 +163,6 @@ def test_tables_are_those_that_were_rendered(page, root, configuration):
         assert table.replace("&nbsp;", " ") in section(page, name)
 
 
-def test_what_is_not_in_a_paper_stands_last(configured):
-    names = ("acenode_table5", "acenode_table10", "acenode_figure4", "acenode_forecasts")
-    positions = [artifact_named(configured(scale="demo"), name).position for name in names]
-    assert positions == sorted(positions)
-
-
 def test_on_the_papers_data_nothing_is_said_of_stand_ins(configured, tmp_path):
     configuration = configuration_at(configured, "paper")
     rows = [claim(*given) | {"stand_in": "false"} for given in CLAIMS]
@@ -274,22 +267,6 @@ def test_the_script_writes_the_page_whole(ended, configuration, root, page, monk
 
 
 # Errors
-
-
-@pytest.mark.parametrize("read_file", [picture_of, table_of])
-@pytest.mark.parametrize("content", [None, b"GIF89a", b"\x89PNG\r\n\x1a\n"])
-def test_a_file_that_is_missing_or_was_not_rendered_is_named(tmp_path, read_file, content):
-    path = tmp_path / "x"
-    if content:
-        path.write_bytes(content)
-    with refused("snakemake", file=path):
-        read_file(path)
-
-
-def test_a_picture_without_its_notes_is_named(tmp_path):
-    Image.new("RGB", SIZE).save(tmp_path / "x.png")
-    with refused("snakemake", file=tmp_path / "x.md"):
-        picture_of(tmp_path / "x.png")
 
 
 def test_verdicts_that_are_missing_are_named(configuration, root, tmp_path):

@@ -66,12 +66,6 @@ def test_the_papers_model_has_24_221_600_parameters():
     assert [tuple(layer.weight_ih.shape) for layer in network.layers] == [(4600, 400), (4600, 1150), (1600, 1150)]
 
 
-@every_core
-def test_a_filter_adds_no_parameters(name):
-    shapes = {key: tensor.shape for key, tensor in model().state_dict().items()}
-    assert {key: tensor.shape for key, tensor in model(name).state_dict().items()} == shapes
-
-
 def test_without_dropout_it_is_an_embedding_stock_layers_and_the_embedding_once_more():
     network, given = model().train(), words(9)
     stock = [nn.LSTM(layer.input_size, layer.hidden_size).double() for layer in network.layers]
@@ -210,20 +204,6 @@ def test_recurrent_weights_are_dropped_and_no_others_and_stay_as_they_are():
         share = (layer.weight_hh.grad == 0).double().mean().item()
         assert share == pytest.approx(0.5, abs=4 * 0.5 / layer.weight_hh.numel() ** 0.5)
         assert all((grad != 0).all() for grad in (layer.weight_ih.grad, layer.bias_ih.grad, layer.bias_hh.grad))
-
-
-def test_dropped_weights_are_those_of_one_mask_for_the_whole_segment():
-    """With the mask that the generator gives, a stock LSTM says the same."""
-    network = only(weight=0.5)
-    layer, x = network.layers[0], noise(9, 3, 50)
-    torch.manual_seed(4)
-    h, _ = network._run(layer, x, None)
-    torch.manual_seed(4)
-    masked = functional.dropout(layer.weight_hh, 0.5)
-    stock = nn.LSTM(50, 40).double()
-    weights = {f"{key}_l0": tensor for key, tensor in layer.state_dict().items()}
-    stock.load_state_dict(weights | {"weight_hh_l0": masked.detach()})
-    torch.testing.assert_close(h, stock(x)[0], rtol=0, atol=1e-13)
 
 
 def test_what_enters_the_layers_and_the_readout_is_dropped_at_the_rate_of_its_place(monkeypatch):

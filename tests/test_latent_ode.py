@@ -5,13 +5,13 @@ That they are the released loops is held by test_latent_family_in_plain_form.py.
 
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from cases import assert_all_close, noise
 from plain_latent_ode import dense_of
+from series_cases import LATENT, gradients_of, shaken, task_of
 from torch import nn
 
 from hidden_dynamics.models.latent_family.objective import (
@@ -21,7 +21,6 @@ from hidden_dynamics.models.latent_family.objective import (
     negative_bound,
 )
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
-from hidden_dynamics.models.latent_ode import ACELatentODE, LatentODE, LatentODEPoisson
 from hidden_dynamics.models.observations import Rows, batch_of
 
 D, L, N, K = 3, 4, 5, 2
@@ -35,29 +34,7 @@ SMALL = {
     "solver": {"method": "dopri5", "rtol": 1e-3, "atol": 1e-4, "adjoint": False},
 }
 TIGHT = SMALL | {"solver": {"method": "dopri5", "rtol": 1e-11, "atol": 1e-12, "adjoint": False}}
-ROUGH = {"method": "dopri5", "rtol": 1e-1, "atol": 1e-1, "adjoint": False}  # random rates take hundreds of steps
-NETWORKS = {
-    "Latent-ODE": (LatentODE, {}),
-    "RNN encoder": (LatentODE, {"encoder": "rnn"}),
-    "augmented": (LatentODE, {"augmented": 2}),
-    "Poisson": (LatentODEPoisson, {}),
-    "Poisson, released": (LatentODEPoisson, {"unobserved": "zero"}),
-    "ACE": (ACELatentODE, {}),
-    "ACE, raw": (ACELatentODE, {"mixing": "raw"}),
-    "ACE, tied": (ACELatentODE, {"tied": True}),
-    "ACE, random": (ACELatentODE, {"rate": "random", "solver": ROUGH}),
-    "ACE, released": (ACELatentODE, {"mixing": "raw", "rate": "random", "tied": True, "solver": ROUGH}),
-    "FC-ACE": (ACELatentODE, {"attention": "fc"}),
-    "Fixed-ACE": (ACELatentODE, {"attention": "fixed"}),
-}
-every_network = pytest.mark.parametrize("name", NETWORKS)
-every_certain_network = pytest.mark.parametrize(
-    "name", [name for name, (_, options) in NETWORKS.items() if options.get("rate") != "random"]
-)
-
-
-def task_of(labels):
-    return SimpleNamespace(features=D, labels=labels, classes=4 if labels == "rows" else 1)
+every_network = pytest.mark.parametrize("name", [name for name in LATENT if name not in ("RNN-VAE", "mTAND")])
 
 
 def drawn(labels=None, size=N, seed=0):
@@ -81,43 +58,16 @@ def drawn(labels=None, size=N, seed=0):
 
 def made(name, labels=None, seed=0, **options):
     """In float64, its parameters away from where they start."""
-    cls, own = NETWORKS[name]
+    cls, own = LATENT[name]
     torch.manual_seed(seed)
-    network = cls(task_of(labels), L, **SMALL | own | options).double()
-    with torch.no_grad():
-        for k, parameter in enumerate(network.parameters()):
-            parameter.add_(0.2 * noise(*parameter.shape, seed=100 * seed + k))
-    return network
+    return shaken(cls(task_of(labels), L, **SMALL | own | options), seed)
 
 
 def noise_of(network, size=N):
     return noise(K, size, network.latent, seed=7)
 
 
-def gradients_of(loss, network):
-    wanted = list(network.parameters())
-    found = torch.autograd.grad(loss, wanted, allow_unused=True)
-    return [torch.zeros_like(p) if each is None else each for p, each in zip(wanted, found, strict=True)]
-
-
 # Numbers that are known
-
-
-def test_parameters_are_as_many_as_released():
-    """Facts of the authors' code: with the classifier of series, without it, and with eleven classes of rows."""
-
-    def count(network):
-        return sum(parameter.numel() for parameter in network.parameters())
-
-    for labels, expected in [("series", (126_572, 181_723, 163_972)), (None, (29_671, 78_822, 67_071))]:
-        task = SimpleNamespace(features=41, labels=labels, classes=1)
-        networks = LatentODE(task, 20, encoder="rnn"), LatentODEPoisson(task, 20), LatentODE(task, 20)
-        assert tuple(map(count, networks)) == expected
-    assert count(ACELatentODE(task, 20, tied=True)) == expected[-1]
-    task = SimpleNamespace(features=12, labels="rows", classes=11)
-    sizes = {"recognition_size": 100, "recognition_layers": 4, "generative_layers": 2, "units": 500}
-    networks = [cls(task, 15, **sizes, **options) for cls, options in list(NETWORKS.values())[:2]]
-    assert tuple(map(count, [*networks, LatentODEPoisson(task, 15, **sizes)])) == (1_696_763, 561_563, 1_979_485)
 
 
 def test_a_linear_generative_ode_is_the_matrix_exponential():
@@ -195,20 +145,6 @@ def test_the_loss_of_rows_is_their_cross_entropy_alone_and_what_the_answer_adds(
 
 
 # Properties
-
-
-@every_certain_network
-def test_the_order_of_series_does_not_matter(name):
-    network, batch = made(name, "series"), drawn("series")
-    order = torch.tensor([3, 0, 4, 1, 2])
-    given = batch.given
-    series = torch.argsort(order)[given.series]
-    within = torch.argsort(given.rows_of_times() * N + series)  # ascending within a union time
-    columns = {name: getattr(given, name)[within] for name in ("values", "mask")}
-    turned = replace(given, series=series[within], **columns)
-    first = network(batch, noise_of(network))
-    second = network(SeriesBatch(turned, turned, batch.labels[order], 0.37), noise_of(network)[:, order])
-    assert_all_close([second.values, second.labels], [first.values[:, within], first.labels[:, order]], 1e-9)
 
 
 @every_network
@@ -300,14 +236,6 @@ def test_alternating_training_moves_one_part_and_stores_nothing_of_the_other():
     assert all(parameter.grad.any() for parameter in parts["attention"])
 
 
-def test_the_penalty_is_the_norm_of_theta_g():
-    for norm in (1, 2):
-        network = made("ACE", penalty={"weight": 0.3, "norm": norm})
-        theta = torch.cat([parameter.flatten() for parameter in network.integral.dynamics.g.parameters()])
-        assert network.penalty(None, "attention").item() == pytest.approx(0.3 * theta.norm(norm).item())
-        assert network.penalty(None, "hidden") == 0 and network.penalty(None).item() > 0
-
-
 def test_tied_dynamics_are_one_network_in_both_parts_and_fixed_attention_has_one():
     tied = made("ACE, tied")
     assert tied.integral.dynamics.g.cell is tied.integral.dynamics.f
@@ -315,42 +243,3 @@ def test_tied_dynamics_are_one_network_in_both_parts_and_fixed_attention_has_one
     assert ids["attention"] < ids["hidden"]
     fixed = made("Fixed-ACE")
     assert list(fixed.parts()) == ["hidden"] and fixed.penalty(None) == 0
-
-
-# Arguments
-
-
-@pytest.mark.parametrize(
-    ("name", "argument", "value"),
-    [
-        ("Latent-ODE", "encoder", "lstm"),
-        ("Latent-ODE", "label_from", "middle"),
-        ("Latent-ODE", "start", "one"),
-        ("Latent-ODE", "samples", 0),
-        ("Latent-ODE", "augmented", -1),
-        ("Poisson", "unobserved", "one"),
-        ("Poisson", "augmented", 5),
-        ("ACE", "attention", "none"),
-        ("ACE", "mixing", "hard"),
-        ("ACE", "rate", "none"),
-        ("ACE", "penalty", {"weight": -1}),
-        ("ACE", "penalty", {"weight": 1, "norm": 3}),
-    ],
-)
-def test_an_argument_out_of_its_range_is_refused(name, argument, value):
-    with pytest.raises(ValueError, match=argument):
-        made(name, **{argument: value})
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
-@every_certain_network
-def test_a_gpu_gives_the_same(name):
-    network, batch = made(name, "series"), drawn("series")
-    found = []
-    for device in ("cpu", "cuda"):
-        there = batch.to(device)
-        answer = network.to(device)(there, noise_of(network).to(device))
-        gradients = gradients_of(network.loss(answer, there), network)
-        found.append([each.detach().cpu() for each in (answer.values, answer.labels, *gradients)])
-    assert_all_close(found[1], found[0], 1e-8)

@@ -4,6 +4,7 @@ import math
 import subprocess
 import sys
 
+import loops
 import numpy as np
 import pytest
 import torch
@@ -13,15 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.continuous import SolverFailure
-from hidden_dynamics.models.image_networks import ACEODENet
+from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.learning import learn
 
-CPU = torch.device("cpu")
 SGD = {"main": {"name": "SGD", "lr": 0.1, "momentum": 0.9, "weight_decay": 0.05}}
 ALTERNATING = {"alternating": True, "clip_norm": None}
 PARTS = ("hidden", "attention")
@@ -199,53 +197,23 @@ def test_a_failure_while_gradients_are_taken_leaves_requires_grad_as_it_was():
     assert moved(before, values_of(network)) == []
 
 
-def test_the_parts_of_a_network_with_attention_are_trained_in_turn_too():
-    class Task:
-        channels, classes = 1, 3
-
-        def loss(self, network, images, part):
-            output = network(images)
-            seen.append(values_of(network))
-            return output.logits.square().mean() + network.penalty(output, part)
-
-    torch.manual_seed(0)
-    solver, penalty = {"rtol": 1e-2, "atol": 1e-2}, {"weight": 0.1, "norm": 2, "of": "parameters"}
-    network, seen = ACEODENet(Task, 4, 1, solver, penalty).double(), []
-    steppers = optimisers.build(network, SGD)
-    attention = {id(parameter) for parameter in network.parts()["attention"]}
-    names = {name for name, parameter in network.named_parameters() if id(parameter) in attention}
-    others = {name for name, _ in network.named_parameters()} - names
-    for _ in range(2):
-        learn(Task(), network, steppers, noise(5, 1, 8, 8).abs(), ALTERNATING)
-    states = [*seen, values_of(network)]
-    for k, allowed in enumerate((others, names, others, names)):
-        assert set(moved(states[k], states[k + 1])) == allowed
-
-
 def spec_of(**training):
-    report = {"metric": "test_loss", "rule": "min"}
-    given = {"epochs": 3, "batch_size": 4, "clip_norm": None, "report": report, "optimisers": SGD, **training}
-    return {"task": "fitting", "network": "my.Network", "core": None, "seed": 0, "training": given}
-
-
-def run_loop(directory, spec, network=None, task=None):
-    task, network = task or Fitting(), network or Gated()
-    steppers = optimisers.build(network, spec["training"]["optimisers"])
-    return loop.train(spec, task, network, steppers, Checkpoint(directory, "this run"), CPU), task, network
+    return loops.spec_of(clip_norm=None, optimisers=SGD, seed=0, **training)
 
 
 def test_a_network_without_parts_cannot_be_trained_in_turn(tmp_path):
     task = Fitting()
-    complaint = "task fitting: training.alternating: my.Network has no parts to train in turn"
+    complaint = "task regression: training.alternating: my.Network has no parts to train in turn"
     with pytest.raises(UserError, match=complaint):
-        run_loop(tmp_path, spec_of(alternating=True), Whole(), task)
+        loops.run_loop(tmp_path, spec_of(alternating=True), task, Whole())
     assert task.calls == [] and list(tmp_path.iterdir()) == []
-    history, *_ = run_loop(tmp_path, spec_of(alternating=False), Whole())
+    history, _ = loops.run_loop(tmp_path, spec_of(alternating=False), Fitting(), Whole())
     assert history.iteration == 9
 
 
 def test_the_loop_takes_turns_within_every_iteration_and_records_the_first_loss(tmp_path):
-    history, task, _ = run_loop(tmp_path, spec_of(alternating=True))
+    task = Fitting()
+    history, _ = loops.run_loop(tmp_path, spec_of(alternating=True), task, Gated())
     assert [arguments for arguments, _ in task.calls] == [("hidden",), ("attention",)] * 9
     assert len(history.losses) == history.iteration == 9
 
@@ -282,25 +250,6 @@ def test_the_examples_that_are_left_out_differ_between_epochs():
     assert len(seen[0]) == len(seen[1]) == 60 and seen[0] != seen[1]
 
 
-@pytest.mark.parametrize(
-    ("train_size", "iterations"),
-    # MNIST and CIFAR-10 as released; MNIST, SVHN and CIFAR-10 without the 5,000 images held out
-    [(60_000, 468), (50_000, 390), (73_257, 572), (55_000, 429), (68_257, 533), (45_000, 351)],
-)
-def test_the_iterations_of_an_epoch_of_the_papers_data(train_size, iterations):
-    training = {"epochs": 160, "batch_size": 128, "drop_last": True}
-    schedule = Schedule(training, train_size, 0)
-    assert (schedule.per_epoch, schedule.iterations) == (iterations, 160 * iterations)
-    assert schedule.evaluate_every == iterations
-    kept = Schedule(training | {"drop_last": False}, train_size, 0)
-    assert kept.per_epoch == math.ceil(train_size / 128) and kept.samples_per_epoch == train_size
-
-
-def test_without_rates_the_learning_rates_stay():
-    schedule = Schedule({"epochs": 5, "batch_size": 10}, 100, 0)
-    assert {schedule.rate(iteration) for iteration in range(50)} == {1.0}
-
-
 @given(
     drops=st.lists(st.integers(1, 8), unique=True, max_size=4),
     factor=st.sampled_from([0.1, 0.5]),
@@ -322,14 +271,6 @@ def test_the_rates_drop_after_the_epochs_named_and_the_training_ends_when_it_is_
     for epoch in range(min(9, until or 9)):  # epochs that are over before this one
         expected += per_epoch * [(scale or 1) * factor ** sum(drop <= epoch for drop in drops)]
     assert found == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_papers_rates_drop_before_the_iterations_after_epochs_60_100_and_140():
-    rates = {"drops": [60, 100, 140], "factor": 0.1}
-    schedule = Schedule({"epochs": 160, "batch_size": 128, "drop_last": True, "rates": rates}, 55_000, 0)
-    changes = [k for k in range(1, schedule.iterations) if schedule.rate(k) != schedule.rate(k - 1)]
-    assert changes == [60 * 429, 100 * 429, 140 * 429]
-    assert [schedule.rate(k) for k in (0, *changes)] == pytest.approx([1, 0.1, 0.01, 0.001])
 
 
 OPTIMISERS = {
@@ -362,7 +303,7 @@ def test_a_training_loads_neither_torchs_compiler_nor_what_only_measurements_nee
     code = """
 import io, sys, torch
 import hidden_dynamics.tasks.activity, hidden_dynamics.tasks.mortality
-from hidden_dynamics.training import averaging, learning, loop, optimisers
+from hidden_dynamics.training import learning, loop, optimisers
 
 network = torch.nn.Linear(2, 1)
 network.parameter_groups = lambda: {"main": list(network.parameters())}
@@ -385,10 +326,10 @@ def test_the_optimisers_step_at_the_rates_of_the_schedule_and_keep_their_own(tmp
     used, network = [], Gated()
     spec = spec_of(epochs=4, rates={"drops": [1, 3], "factor": 0.1, "scale": 2, "until": 4}, drop_last=True)
     steppers = optimisers.build(network, SGD)
-    history = loop.train(spec, Noting(), network, steppers, Checkpoint(tmp_path, "this run"), CPU)
+    history = loop.train(spec, Noting(), network, steppers, Checkpoint(tmp_path, "this run"), loops.CPU)
     assert history.iteration == 8  # two batches of 4 in an epoch of 10
     assert used == pytest.approx(2 * [0.2] + 4 * [0.02] + 2 * [0.002])
-    assert steppers["main"].param_groups[0]["lr"] == 0.1
+    assert steppers["main"].param_groups[0]["initial_lr"] == 0.1
 
 
 def test_rates_decay_in_every_iteration_the_first_included_until_the_floor():

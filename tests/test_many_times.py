@@ -8,7 +8,9 @@ from cases import Watching, assert_all_close, noise
 from torch import nn
 from torchdiffeq import odeint
 
-from hidden_dynamics.models.continuous import Integral, Solver, SolverFailure
+from hidden_dynamics.errors import SolverFailure
+from hidden_dynamics.models.continuous.integral import Integral
+from hidden_dynamics.models.solver import Solver
 
 TIMES = [0.0, 0.1, 0.15, 0.4, 0.75, 1.3]
 TIGHT = {"rtol": 1e-9, "atol": 1e-9, "max_steps": 10_000}
@@ -21,7 +23,6 @@ SOLVERS = {
 }
 TOLERANCES = {"dopri5": 1e-6, "bosh3": 1e-3, "rk4": 1e-5, "midpoint": 1e-3, "euler": 3e-2}
 either_gradient = pytest.mark.parametrize("adjoint", [True, False], ids=["adjoint", "backpropagation"])
-either_way = pytest.mark.parametrize("times", [TIMES, TIMES[::-1]], ids=["ascending", "descending"])
 
 
 class Turning(nn.Module):
@@ -49,59 +50,54 @@ def start_of(dynamics, rows=4):
     return noise(rows, len(dynamics.matrix), seed=1).requires_grad_()
 
 
+def at(integral, y, times):
+    """The solution at ascending times, (times, *y.shape), of y (..., rows, n): all rows asked at all times."""
+    first = y[0] if isinstance(y, tuple) else y
+    size, given = first.shape[-2], y if first.ndim == 3 else y[None]
+    rows = torch.arange(size).repeat(len(times))
+    found, _ = integral.of_rows(given, times, torch.arange(len(times) + 1) * size, rows)
+    return found.unflatten(1, (len(times), size)).transpose(0, 1).reshape(len(times), *first.shape)
+
+
 def found_of(solution, wanted):
     """Values, and the gradients of one random linear map of them."""
     loss = (solution * noise(*solution.shape, seed=5)).sum()
     return [solution.detach(), *torch.autograd.grad(loss, wanted)]
 
 
-@either_way
 @either_gradient
 @pytest.mark.parametrize("name", SOLVERS)
-def test_a_linear_problem_is_its_matrix_exponential_at_all_times_and_so_are_its_gradients(name, adjoint, times):
+def test_a_linear_problem_is_its_matrix_exponential_at_all_times_and_so_are_its_gradients(name, adjoint):
     dynamics = Turning()
-    start, times = start_of(dynamics), torch.tensor(times, dtype=torch.float64)
+    start, times = start_of(dynamics), torch.tensor(TIMES, dtype=torch.float64)
     wanted = [start, dynamics.matrix]
-    found = found_of(Integral(dynamics, solver_of(name, adjoint)).at(start, times), wanted)
+    found = found_of(at(Integral(dynamics, solver_of(name, adjoint)), start, times), wanted)
     assert_all_close(found, found_of(dynamics.solution(start, times), wanted), TOLERANCES[name])
 
 
-@either_gradient
-def test_a_tuple_is_solved_at_all_times_as_its_entries_in_one_tensor_are(adjoint):
-    dynamics = Turning(5)
-    start, times = start_of(dynamics), torch.tensor(TIMES, dtype=torch.float64)
-    integral = Integral(dynamics, solver_of("dopri5", adjoint))
-    parts = integral.at(start.split([2, 3], 1), times)
-    assert [part.shape for part in parts] == [(6, 4, 2), (6, 4, 3)]
-    wanted = [start, dynamics.matrix]
-    assert_all_close(found_of(torch.cat(parts, 2), wanted), found_of(integral.at(start, times), wanted), 1e-7)
-
-
-@either_way
 @pytest.mark.parametrize("name", SOLVERS)
-def test_the_solution_at_many_times_is_torchdiffeqs_own_with_its_gradients(name, times):
+def test_the_solution_at_many_times_is_torchdiffeqs_own_with_its_gradients(name):
     """Of a method with fixed steps where the grid is that of the times."""
     dynamics = Turning()
-    start, times = start_of(dynamics), torch.tensor(times, dtype=torch.float64)
+    start, times = start_of(dynamics), torch.tensor(TIMES, dtype=torch.float64)
     solver = solver_of(name) if name in ("dopri5", "bosh3") else Solver(name, adjoint=False)
     theirs = odeint(dynamics, start, times, rtol=solver.rtol, atol=solver.atol, method=solver.method)
     calls, wanted = dynamics.calls, [start, dynamics.matrix]
     integral = Integral(dynamics, solver)
-    ours = integral.at(start, times)
+    ours = at(integral, start, times)
     assert_all_close(found_of(ours, wanted), found_of(theirs, wanted), 1e-12)
     assert integral.evaluations.forward == calls == dynamics.calls - calls
 
 
 @pytest.mark.parametrize("name", ["euler", "midpoint", "rk4"])
 @pytest.mark.parametrize("step_size", [None, 0.03, 0.1])
-@either_way
-def test_two_segments_of_fixed_steps_are_the_whole_to_the_last_bit(name, step_size, times):
-    dynamics, times = Turning(), torch.tensor(times, dtype=torch.float64)
+def test_two_segments_of_fixed_steps_are_the_whole_to_the_last_bit(name, step_size):
+    dynamics, times = Turning(), torch.tensor(TIMES, dtype=torch.float64)
     integral = Integral(dynamics, Solver(name, step_size=step_size, adjoint=False))
     start = start_of(dynamics)
-    whole = integral.at(start, times)
-    first = integral.at(start, times[:4])
-    second = integral.at(first[-1], times[3:])
+    whole = at(integral, start, times)
+    first = at(integral, start, times[:4])
+    second = at(integral, first[-1], times[3:])
     parts, wanted = torch.cat([first, second[1:]]), [start, dynamics.matrix]
     assert torch.equal(parts, whole)
     assert_all_close(found_of(parts, wanted), found_of(whole, wanted), 1e-14)
@@ -111,8 +107,8 @@ def test_two_segments_of_fixed_steps_are_the_whole_to_the_last_bit(name, step_si
 def test_two_segments_of_adaptive_steps_are_the_whole_to_the_tolerance(adjoint):
     dynamics, times = Turning(), torch.tensor(TIMES, dtype=torch.float64)
     integral, start = Integral(dynamics, solver_of("dopri5", adjoint)), start_of(dynamics)
-    whole, first = integral.at(start, times), integral.at(start, times[:4])
-    parts = torch.cat([first, integral.at(first[-1], times[3:])[1:]])
+    whole, first = at(integral, start, times), at(integral, start, times[:4])
+    parts = torch.cat([first, at(integral, first[-1], times[3:])[1:]])
     wanted = [start, dynamics.matrix]
     assert_all_close(found_of(parts, wanted), found_of(whole, wanted), 1e-6)
 
@@ -122,32 +118,19 @@ def test_fixed_steps_are_as_few_as_the_step_size_allows_and_counted(adjoint):
     """Gaps of 0.1, 0.05, 0.25, 0.35 and 0.55 in steps of at most 0.1: 1 + 1 + 3 + 4 + 6, one evaluation each."""
     dynamics, times = Turning(), torch.tensor(TIMES, dtype=torch.float64)
     integral = Integral(dynamics, Solver("euler", step_size=0.1, adjoint=adjoint))
-    integral.at(start_of(dynamics), times).sum().backward()
+    at(integral, start_of(dynamics), times).sum().backward()
     assert (integral.evaluations.forward, integral.evaluations.backward) == (15, 15 if adjoint else 0)
     assert dynamics.calls == 30 if adjoint else 15
 
 
 def test_the_solution_at_0_and_1_is_that_of_one_time():
-    dynamics, times = Turning(), torch.tensor([0.0, 1.0])
+    dynamics, times = Turning(), torch.tensor([0.0, 1.0], dtype=torch.float64)
     for solver in (Solver(), Solver(adjoint=False), Solver("rk4", step_size=1 / 8)):
         integral, start = Integral(dynamics, solver), start_of(dynamics)
         wanted = [start, dynamics.matrix]
-        found, expected = integral.at(start, times), integral(start)
+        found, expected = at(integral, start, times), integral(start)
         assert torch.equal(found[0], start)
         assert_all_close(found_of(found[1], wanted), found_of(expected, wanted), 1e-13)
-
-
-def test_one_time_is_the_start_and_costs_nothing():
-    dynamics = Turning()
-    integral, start = Integral(dynamics, Solver()), start_of(dynamics)
-    assert torch.equal(integral.at(start, torch.tensor([0.3]))[0], start) and dynamics.calls == 0
-
-
-@pytest.mark.parametrize("times", [[0.0, 0.5, 0.5], [0.0, 1.0, 0.5], [], [[0.0, 1.0]]])
-def test_times_that_do_not_all_ascend_or_descend_are_refused(times):
-    dynamics = Turning()
-    with pytest.raises(ValueError, match="times"):
-        Integral(dynamics, Solver()).at(start_of(dynamics), torch.tensor(times))
 
 
 # Rows of single series at single times
@@ -178,8 +161,8 @@ def test_rows_of_series_are_those_of_the_solution_at_all_times(method, adjoint, 
     start, other = noise(2, 4, 3, seed=1).requires_grad_(), noise(2, 3, 3, seed=2).requires_grad_()
     offsets, series = rows_at(TIMES)
     integral, y = Integral(dynamics, Solver(method, adjoint=adjoint)), (start, other) if beside else start
-    whole = integral.at(y, times)
-    whole, wanted = whole[0] if beside else whole, [start, dynamics.matrix]
+    wanted = [start, dynamics.matrix]
+    whole = at(integral, y, times)
     which = torch.repeat_interleave(torch.arange(len(times)), offsets.diff())
     rows, end = integral.of_rows(y, times, offsets, series)
     assert rows.shape == (2, len(series), 3) and end.shape == start.shape
@@ -201,33 +184,39 @@ def test_times_of_rows_that_do_not_ascend_are_refused(times):
         Integral(Turning(), Solver()).of_rows(noise(1, 4, 3), torch.tensor(times), offsets, offsets[:0])
 
 
+@either_gradient
+def test_times_that_single_precision_does_not_tell_apart_are_two(adjoint):
+    times = torch.tensor([0.0, 0.5, 0.5 + 1e-9, 1.0], dtype=torch.float64)
+    found = at(Integral(Turning().float(), solver_of("dopri5", adjoint)), noise(4, 3).float(), times)
+    assert_all_close([found[1]], [found[2]], 1e-6)
+
+
 # Failures
 
 
 class Bursting(nn.Module):
-    """dy/dt = y^2, which from 2 is infinite at t = 1/2, and from -2 at t = -1/2."""
+    """dy/dt = y^2, which from 2 is infinite at t = 1/2."""
 
     def forward(self, t, y):
         return y**2
 
 
-@pytest.mark.parametrize("sign", [1, -1], ids=["ascending", "descending"])
 @either_gradient
-def test_a_solution_that_ends_between_two_times_is_named_with_its_time(adjoint, sign):
-    times, start = sign * torch.tensor([0.0, 0.25, 0.75, 1.0]), sign * torch.tensor([2.0, 0.5], dtype=torch.float64)
+def test_a_solution_that_ends_between_two_times_is_named_with_its_time(adjoint):
+    times, start = torch.tensor([0.0, 0.25, 0.75, 1.0]), torch.tensor([[2.0, 0.5]], dtype=torch.float64)
     with pytest.raises(SolverFailure) as caught:
-        Integral(Bursting(), Solver(adjoint=adjoint)).at(start, times)
+        at(Integral(Bursting(), Solver(adjoint=adjoint)), start, times)
     assert (caught.value.cause, caught.value.during) == ("step size underflow", "forward")
-    assert caught.value.time == pytest.approx(sign * 0.5, abs=1e-4)
+    assert caught.value.time == pytest.approx(0.5, abs=1e-4)
 
 
 @either_gradient
 def test_the_step_budget_is_that_of_all_times_together(adjoint):
     dynamics, times = Turning(), torch.linspace(0, 1, 11)
     start = start_of(dynamics)
-    Integral(dynamics, Solver("rk4", max_steps=10, adjoint=adjoint)).at(start, times).sum().backward()
+    at(Integral(dynamics, Solver("rk4", max_steps=10, adjoint=adjoint)), start, times).sum().backward()
     with pytest.raises(SolverFailure) as caught:
-        Integral(dynamics, Solver("rk4", max_steps=9, adjoint=adjoint)).at(start, times)
+        at(Integral(dynamics, Solver("rk4", max_steps=9, adjoint=adjoint)), start, times)
     assert (caught.value.cause, caught.value.step) == ("step budget exceeded", 10)
     assert caught.value.time == pytest.approx(0.9)
 
@@ -238,7 +227,7 @@ def test_a_state_that_is_no_number_at_the_last_time_is_found():
             return y * (math.nan if t > 1.5 else 1.0)
 
     with pytest.raises(SolverFailure) as caught:
-        Integral(Late(), Solver("rk4", adjoint=False)).at(noise(2), torch.tensor([0.0, 1.0, 2.0]))
+        at(Integral(Late(), Solver("rk4", adjoint=False)), noise(1, 2), torch.tensor([0.0, 1.0, 2.0]))
     assert (caught.value.cause, caught.value.time) == ("state not finite", 2.0)
 
 
@@ -254,7 +243,7 @@ def entries_made(solver, times):
         total[0] += result.numel() if isinstance(result, torch.Tensor) else 0
 
     with Watching(note):
-        Integral(dynamics, solver).at(start, torch.linspace(0, 1, times, dtype=torch.float64)).sum().backward()
+        at(Integral(dynamics, solver), start, torch.linspace(0, 1, times, dtype=torch.float64)).sum().backward()
     return total[0]
 
 
@@ -272,10 +261,10 @@ def test_an_interpolant_is_evaluated_at_all_times_of_its_step_at_once():
         dynamics, sizes = Turning(), []
         start = start_of(dynamics)
         with Watching(lambda name, result: sizes.append(getattr(result, "numel", int)())):
-            Integral(dynamics, Solver(adjoint=False)).at(start, torch.linspace(0, 1, times).double())
+            at(Integral(dynamics, Solver(adjoint=False)), start, torch.linspace(0, 1, times).double())
         return sum(size >= start.numel() for size in sizes if size != times)
 
-    assert abs(operations(400) - operations(100)) < 10  # a small step without a time among the fewer is not evaluated
+    assert abs(operations(400) - operations(100)) < 20  # a small step without a time among the fewer is not evaluated
 
 
 @pytest.mark.parametrize("solver", [Solver(adjoint=False), Solver("rk4", adjoint=False)], ids=["dopri5", "rk4"])

@@ -352,14 +352,6 @@ def test_a_run_that_is_not_whole_is_named(workplace, file, change, word):
         workplace.measure()
 
 
-def test_weights_of_another_network_are_refused(workplace):
-    files = workplace.files("ode_net", 0)
-    torch.save({}, files.directory / "model.pt")
-    change_record(files)
-    with refused("does not hold the weights", file=files.directory / "model.pt"):
-        workplace.measure()
-
-
 def test_data_and_settings_that_are_not_those_of_the_run_are_refused(workplace):
     """Data that were prepared anew, a class that is not the configured one, an artifact without features."""
     record = workplace.files("ode_net", 0).record()

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 from cases import assert_all_close, assert_close, noise, randomised
+from series_cases import drawn_rows, gradients_of, whole
 
+from hidden_dynamics.models import mtan
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
-from hidden_dynamics.models.mtan import MTAN, time_attention
-from hidden_dynamics.models.mtan.time_attention import TimeAttention, interpolated
-from hidden_dynamics.models.observations import Rows, batch_of
+from hidden_dynamics.models.mtan import MTAN, interpolated
 
 D, L, SERIES = 3, 2, 4
 SIZES = {"recognition_size": 5, "generation_size": 3, "reference_points": 4, "embedding": 6}
@@ -21,19 +21,10 @@ class Task:
         self.features, self.labels, self.classes = features, labels, classes
 
 
-def drawn(seed=0, size=SERIES):
-    """Series of up to six rows, the last without any; features that were never observed, and rows without features."""
+def batch(seed=0, labels="series"):
+    """The last series has no rows; features that were never observed, and rows without features."""
     rng = np.random.default_rng(seed)
-    lengths = np.append(rng.integers(1, 7, size - 1), 0)
-    times = [np.sort(rng.choice(20, length, replace=False)) / 20 for length in lengths]
-    mask = rng.random((lengths.sum(), D)) < 0.4
-    return Rows(np.concatenate(times), rng.standard_normal(mask.shape), mask, lengths)
-
-
-def batch(seed=0, labels="series", chosen=None):
-    rows = drawn(seed)
-    given = batch_of(rows, np.arange(SERIES) if chosen is None else chosen)
-    rng = np.random.default_rng(seed)
+    given = whole(drawn_rows(seed, latest=20, density=0.4, lengths=[*rng.integers(1, 7, SERIES - 1), 0]))
     of = {
         "series": lambda: torch.from_numpy(rng.integers(0, 2, given.size)).double(),
         "rows": lambda: torch.from_numpy(rng.integers(-1, 4, len(given.series))),
@@ -135,11 +126,6 @@ def plain_loss(network, given_batch, values, logits, mean, logvar):
     return -torch.stack(bound).mean() + network.label_weight * entropy
 
 
-def gradients(loss, network):
-    found = torch.autograd.grad(loss, list(network.parameters()), allow_unused=True)
-    return [torch.zeros_like(p) if g is None else g for g, p in zip(found, network.parameters(), strict=True)]
-
-
 @pytest.mark.parametrize(("heads", "samples"), [(1, 1), (2, 3)])
 @pytest.mark.parametrize("labels", ["series", "rows", None])
 def test_it_is_the_papers_equations_one_after_another(labels, heads, samples):
@@ -153,7 +139,7 @@ def test_it_is_the_papers_equations_one_after_another(labels, heads, samples):
         assert_close(answer.labels, logits)
     loss, other = network.loss(answer, given), plain_loss(network, given, values, logits, *q)
     assert_close(loss, other)
-    assert_all_close(gradients(loss, network), gradients(other, network), 1e-10)
+    assert_all_close(gradients_of(loss, network), gradients_of(other, network), 1e-10)
 
 
 def test_scores_far_apart_are_done_feature_by_feature(monkeypatch):
@@ -165,16 +151,11 @@ def test_scores_far_apart_are_done_feature_by_feature(monkeypatch):
     mask = (noise(2, 5, D, seed=2) > 0.3).double()
     mask[1, :, 0] = 0
     together = interpolated(scores, values, mask)
-    monkeypatch.setattr(time_attention, "SPREAD", 0.0)
+    far = torch.cat([scores, 300 * scores[:1]])
+    beside = interpolated(far, *(torch.cat([each, each[:1]]) for each in (values, mask)))
+    assert torch.equal(beside[:2], together)
+    monkeypatch.setattr(mtan, "SPREAD", 0.0)
     assert_close(together, interpolated(scores, values, mask))
-
-
-def test_padding_and_the_order_of_series_have_no_influence():
-    network, order = made(None), np.array([2, 0, 3, 1])
-    mean, logvar = network.encoded(batch(1, None))
-    assert_all_close(network.encoded(batch(1, None, order)), [mean[order], logvar[order]])
-    for n in range(SERIES - 1):
-        assert_all_close(network.encoded(batch(1, None, np.array([n]))), [mean[n : n + 1], logvar[n : n + 1]])
 
 
 def test_it_has_as_many_parameters_as_the_released_networks():
@@ -185,19 +166,3 @@ def test_it_has_as_many_parameters_as_the_released_networks():
     assert count(MTAN(Task(None, 41))) == encoder + decoder
     # Its classifier has 381,506, 301 of them of a second logit.
     assert count(MTAN(Task("series", 41))) == encoder + decoder + 381_506 - 301
-
-
-def test_heads_must_divide_the_embedding():
-    with pytest.raises(ValueError, match="7"):
-        TimeAttention(D, 4, 7, 2)
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU")
-def test_a_gpu_answers_and_learns_the_same():
-    network, given = made(), batch()
-    mean, logvar = network.encoded(given)
-    on_gpu, there = made().cuda(), given.to("cuda")
-    assert_all_close(on_gpu.encoded(there), [mean, logvar], 1e-9)
-    loss = on_gpu.loss(on_gpu(there), there)
-    assert all(torch.isfinite(each).all() for each in gradients(loss, on_gpu))

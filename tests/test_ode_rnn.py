@@ -10,14 +10,16 @@ import torch
 from cases import assert_all_close, noise, randomised
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from plain_latent_ode import dense_of, plain_ode_encoder, plain_ode_rnn, plain_passage, plain_unit, rows_of
+from plain_latent_ode import dense_of, plain_passage
+from series_cases import drawn_rows, whole
 
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
-from hidden_dynamics.models.observations import Observations, Rows, batch_of
-from hidden_dynamics.models.ode_rnn import ODERNN, GRUUnit, ODERNNCore, ODERNNEncoder, gaps
+from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.models.ode_rnn.core import ODERNNCore, ODERNNEncoder
 from hidden_dynamics.models.ode_rnn.flow_steps import CHUNK, FlowSteps
 from hidden_dynamics.models.ode_rnn.lockstep import lockstep
-from hidden_dynamics.models.ode_rnn.union_times import WAYS
+from hidden_dynamics.models.ode_rnn.ode_rnn_network import ODERNN
+from hidden_dynamics.models.ode_rnn.union_times import WAYS, gaps
 
 ATTRIBUTES, SENSORS = 41, 12
 Z0_LAYERS = {"physionet": 8_140, "activity": 6_130}  # the released ODE-RNN makes them and never uses them
@@ -26,12 +28,7 @@ every_way = pytest.mark.parametrize("way", WAYS)
 
 def drawn(seed=0, series=5, rows=4, features=3, latest=40, density=0.4):
     """Some series without rows, some rows without an observation; times in [0, 1], some alike in several series."""
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(0, rows + 1, series)
-    times = [np.sort(rng.choice(latest + 1, length, replace=False)) / latest for length in lengths]
-    mask = rng.random((lengths.sum(), features)) < density
-    data = Rows(np.concatenate(times).astype(np.float32), rng.standard_normal(mask.shape), mask, lengths)
-    return batch_of(data, np.arange(series))
+    return whole(drawn_rows(seed, series, rows, features, latest, density=density))
 
 
 def made(layers=1, size=3, features=3):
@@ -137,12 +134,6 @@ def test_the_gradient_is_that_of_differences(way):
         assert (sides[0] - sides[1]) / (2 * step) == pytest.approx(
             float((gradient * direction).sum()), rel=1e-6, abs=1e-7
         )
-
-
-def test_the_unit_is_the_plain_one_where_anything_is_observed():
-    unit = randomised(GRUUnit(3, 4, 5).double())
-    y, s, x = noise(6, 3), noise(6, 3, seed=1).abs(), torch.cat([noise(6, 2, seed=2), torch.ones(6, 2)], 1)
-    assert_all_close(unit(y, s, x), plain_unit(unit, y, s, x))
 
 
 # The way over the union times
@@ -277,17 +268,6 @@ def test_backward_runs_once_and_what_is_not_run_is_freed():
 # The encoder and the network
 
 
-def test_the_encoder_reads_the_last_state_of_the_way_backwards():
-    encoder, observations = randomised(ODERNNEncoder(3, 4, 2, 1, 5, 6, z0_units=7).double()), drawn()
-    plain = plain_ode_encoder(encoder, dense_of(observations))
-    assert_all_close(encoder(observations), plain)
-    found, wanted = (
-        torch.autograd.grad(sum((part * part).sum() for part in each), list(encoder.parameters()))
-        for each in (encoder(observations), plain)
-    )
-    assert_all_close(found, wanted)
-
-
 def task(labels=None, classes=1, features=3):
     return SimpleNamespace(features=features, labels=labels, classes=classes)
 
@@ -298,41 +278,6 @@ def network(labels=None, classes=1, **options):
 
 def asked(observations, **options):
     return SeriesBatch(observations, observations, **options)
-
-
-@pytest.mark.parametrize(("steps", "way"), [("forwards", "forwards"), ("backwards", "released")])
-def test_a_row_is_predicted_from_the_state_one_union_time_earlier(steps, way):
-    model, observations = network(steps=steps), drawn()
-    predicted, *_ = plain_ode_rnn(model, dense_of(observations), way)
-    answer = model(asked(observations))
-    assert_all_close([answer.values], [rows_of(predicted, observations)])
-    assert answer.labels is None and answer.divergence == 0 and answer.extra == 0
-
-
-def test_series_are_classified_by_their_last_state_and_rows_after_they_were_seen():
-    observations = drawn()
-    of_series, of_rows = network("series"), network("rows", 7, classifier="mlp")
-    _, _, last = plain_ode_rnn(of_series, dense_of(observations), "forwards")
-    assert_all_close([of_series(asked(observations)).labels], [of_series.classifier(last)[:, 0][None]])
-    _, states, _ = plain_ode_rnn(of_rows, dense_of(observations), "forwards")
-    assert_all_close([of_rows(asked(observations)).labels], [of_rows.classifier(rows_of(states, observations))])
-
-
-@pytest.mark.parametrize(("labels", "classes"), [(None, 1), ("series", 1), ("rows", 7)])
-def test_the_network_is_trained_by_the_loss_of_its_family(labels, classes):
-    model, observations = network(labels, classes), drawn()
-    known = {
-        None: None,
-        "series": torch.tensor([0.0, 1, 0, 1, 1]).double(),
-        "rows": torch.arange(len(observations.series)) % classes,
-    }
-    batch = asked(observations, labels=known[labels])
-    loss = model.loss(model(batch), batch)
-    loss.backward()
-    unused = {"decoder"} if labels == "rows" else set()
-    used = {name for name, parameter in model.named_parameters() if parameter.grad is not None and parameter.grad.any()}
-    missing = {name.split(".")[0] for name, _ in model.named_parameters() if name not in used}
-    assert loss.isfinite() and missing == unused
 
 
 def test_parameters_are_those_of_the_released_networks_but_for_what_these_never_use():

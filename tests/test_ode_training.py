@@ -13,7 +13,6 @@ import train as script
 
 from hidden_dynamics.configuration.runs import OUTPUTS, resolve
 from hidden_dynamics.data import prepared
-from hidden_dynamics.models.continuous import SolverFailure
 from hidden_dynamics.results import writing
 from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.building import build
@@ -148,29 +147,6 @@ def assert_evaluations_are_means(history, every, adjoint):
 # The test
 
 
-def test_the_test_is_made_once_with_the_weights_of_the_best_validation_accuracy(configured, tmp_path, monkeypatch):
-    """The accuracies are made up: the second of three is the best."""
-    run, made_up, kept = Run(configured, tmp_path), iter([0.2, 0.6, 0.4]), []
-    evaluate = run.task.evaluate
-
-    def evaluating(network):
-        kept.append(run.weights())
-        return evaluate(network) | {"validation_accuracy": next(made_up)}
-
-    run.task.evaluate = evaluating
-    history = run.train()
-    assert run.tests == 1 and len(kept) == 3
-    assert [sorted(key for key in row if key.startswith("test")) for row in history.metrics] == [
-        [],
-        ["test_accuracy", "test_loss"],
-        [],
-    ]
-    assert run.weights() == kept[1] and len(set(map(str, kept))) == 3
-    with torch.no_grad():
-        measured = Run(configured, tmp_path).task.evaluate_test(run.network)
-    assert {key: history.metrics[1][key] for key in measured} == measured
-
-
 def test_published_a_part_is_held_out_and_released_every_evaluation_is_of_the_test_set(configured, tmp_path):
     held_out = Run(configured, tmp_path / "published").task
     assert held_out.train_size == TRAIN - HELD_OUT
@@ -258,23 +234,6 @@ def test_a_first_iteration_that_fails_leaves_a_run_without_any_number(configured
     assert (history.iteration, history.diverged_at, history.metrics, run.tests) == (0, 1, [], 0)
     assert history.failure["cause"] == "step budget exceeded" and history.failure["step"] == 2
     assert history.failure["during"] == "forward" and run.weights() == before
-
-
-def test_a_failure_in_the_second_turn_is_of_the_same_iteration(configured, tmp_path):
-    run = Run(configured, tmp_path)
-    loss = run.task.loss
-
-    def failing_loss(network, batch, part):
-        if run.batches == 3 and part == "attention":
-            raise SolverFailure("step size underflow", 0.25, 17, "forward")
-        return loss(network, batch, part)
-
-    run.task.loss = failing_loss
-    history = run.train()
-    assert (history.iteration, history.diverged_at) == (2, 3)
-    expected = {"cause": "step size underflow", "time": 0.25, "step": 17, "during": "forward"}
-    assert history.failure == expected
-    assert all(parameter.requires_grad for parameter in run.network.parameters())
 
 
 def test_the_script_ends_well_and_says_that_the_solver_failed(configured, tmp_path, ended):

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import warnings
-from types import SimpleNamespace
 
 import pytest
 import scipy.linalg
@@ -21,11 +20,8 @@ from torch import nn
 from hidden_dynamics.models.recurrent import modrelu as recurrence
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
 from hidden_dynamics.models.recurrent.orthogonal import (
-    AdamDTRIV,
     MomentumDTRIV,
     OrthogonalRNN,
-    OrthogonalState,
-    RMSPropDTRIV,
 )
 from hidden_dynamics.models.recurrent.trivialisation import (
     DynamicTrivialisation,
@@ -33,7 +29,6 @@ from hidden_dynamics.models.recurrent.trivialisation import (
     exponentials,
     nearest_orthogonal,
 )
-from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.system.files import ROOT
 
 D, N, BATCH, STEPS = 3, 6, 4, 23
@@ -192,11 +187,6 @@ def test_bad_options_are_named(options, named):
         DynamicTrivialisation(3, **options)
 
 
-@pytest.mark.parametrize("K", [math.inf, "inf", "∞"])
-def test_infinity_has_many_names(K):
-    assert math.isinf(DynamicTrivialisation(3, K).K)
-
-
 # ---- the base
 
 
@@ -232,17 +222,6 @@ def test_moving_the_base_changes_no_value(K):
     assert moved == {1: [True] * 6, 3: [False, True, False, False, True, False], "inf": [False] * 6}[K]
 
 
-def test_the_optimisers_state_is_not_reset():
-    module = orthogonal(4, K=1)
-    optimiser = torch.optim.RMSprop([module.skew], lr=0.1)
-    for _ in range(3):
-        optimiser.zero_grad()
-        (module() * noise(4, 4, seed=8)).sum().backward()
-        optimiser.step()
-    assert optimiser.state[module.skew]["step"] == 3
-    assert optimiser.state[module.skew]["square_avg"].all()
-
-
 @pytest.mark.parametrize("K", [1, 2])
 def test_every_hundredth_base_is_projected(K):
     """The base is put off the orthogonal matrices: it stays off until the hundredth move."""
@@ -263,65 +242,6 @@ def test_nearest_orthogonal():
     """Of Q S with S symmetric positive definite, it is Q."""
     q, s = torch.linalg.qr(noise(5, 5))[0], noise(5, 5, seed=1)
     assert_close(nearest_orthogonal(q @ (s @ s.T + torch.eye(5))), q)
-
-
-def network(K, seed=0, **options):
-    torch.manual_seed(seed)
-    task = SimpleNamespace(input_size=2, output_size=3, every_step=False)
-    return RecurrentNetwork(task, MomentumDTRIV, hidden_size=7, mu=0.6, s=0.9, K=K, **options)
-
-
-def optimisers(model):
-    groups = model.parameter_groups()
-    return {
-        "main": torch.optim.RMSprop(groups["main"], lr=1e-3),
-        "orthogonal": torch.optim.RMSprop(groups["orthogonal"], lr=1e-2),
-    }
-
-
-def train(model, steps, first=0, evaluations=(), trainers=None):
-    trainers = trainers or optimisers(model)
-    for i in range(first, first + steps):
-        x = noise(9, 5, 2, seed=i).float()
-        model.train()
-        for trainer in trainers.values():
-            trainer.zero_grad()
-        (model(x) - x[0, :, :1]).square().mean().backward()
-        for trainer in trainers.values():
-            trainer.step()
-        if i in evaluations:
-            model.eval()
-            with torch.no_grad():
-                model(x), model(x)
-    return trainers
-
-
-@functools.cache
-def left_alone(K):
-    model = network(K)
-    train(model, 20)
-    return model.eval()
-
-
-@pytest.mark.parametrize("K", [1, 3, "∞"])
-@pytest.mark.parametrize("evaluations", [(), (6,), (2, 6, 7, 11)])
-@pytest.mark.parametrize("cut", [0, 6, 7, 9])
-def test_an_interrupted_training_ends_with_the_same_bits(K, evaluations, cut, tmp_path):
-    whole = left_alone(K)
-    part = network(K)
-    trainers = train(part, cut, evaluations=evaluations)
-    torch.save([part.state_dict(), {name: t.state_dict() for name, t in trainers.items()}], tmp_path / "saved")
-    rest = network(K, seed=1)
-    saved, saved_trainers = torch.load(tmp_path / "saved", weights_only=True)
-    rest.load_state_dict(saved)
-    trainers = optimisers(rest)
-    for name, trainer in trainers.items():
-        trainer.load_state_dict(saved_trainers[name])
-    train(rest, 20 - cut, first=cut, evaluations=evaluations, trainers=trainers)
-    for (name, one), other in zip(whole.state_dict().items(), rest.state_dict().values(), strict=True):
-        assert torch.equal(one, other), name
-    x = noise(9, 5, 2, seed=99).float()
-    assert torch.equal(whole(x), rest.eval()(x))
 
 
 @pytest.mark.slow
@@ -356,15 +276,6 @@ def test_modrelu_by_hand():
     assert torch.equal(modrelu(z, b), expected)
     h, _ = modrelu_rnn(z.unsqueeze(0).clone(), torch.zeros(2, 2), b, torch.zeros(5, 2))
     assert torch.equal(h[0], expected)
-
-
-def test_zero_has_no_sign():
-    """A black image: z = 0 at every step, so h = 0 and nothing but the readout learns, whatever b is."""
-    model = make("DTRIV")
-    h, _ = model(torch.zeros(5, BATCH, D, dtype=torch.float64))
-    assert not h.any()
-    h.sum().backward()
-    assert not any(parameter.grad.any() for parameter in model.parameters())
 
 
 def test_recurrence_gradcheck():
@@ -613,27 +524,12 @@ def test_a_kernel_is_compared_with_the_loop_before_it_is_used(monkeypatch, of, e
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_the_kernel_is_not_asked_for_on_the_cpu():
-    assert recurrence._kernel(torch.zeros(2)) is None
-
-
 @pytest.mark.gpu
 @needs_gpu
 def test_kernel_makes_each_step_on_a_gpu():
     sizes = [(4, 3, 7), (50, 128, 170), (20, 128, 512), (30, 96, 322), (5, 1, 1000), (1, 2, 3)]
     hold_kernel_to_each_step(sizes, "cuda")
     assert all(recurrence._kernel(torch.zeros(size, device="cuda")) for size in sizes)
-
-
-@pytest.mark.gpu
-@needs_gpu
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@variants
-def test_fused_on_a_gpu_is_reference(name, dtype):
-    fused, reference = pair(name)
-    x = noise(STEPS, BATCH, D, seed=7)
-    found = run(fused.to("cuda", dtype), x.to("cuda", dtype))
-    assert_same(found, run(reference, x), but=of_filter, tolerance=1e-12 if dtype == torch.float64 else 2e-5)
 
 
 @pytest.mark.gpu
@@ -650,32 +546,6 @@ def test_training_on_a_gpu_from_h_of_the_last_step():
 # ---- making, copying, parameters
 
 
-@pytest.mark.parametrize(
-    ("d", "n", "outputs", "every_step", "count"),
-    [
-        (1, 170, 10, False, 16_415),
-        (1, 360, 10, False, 68_950),
-        (1, 512, 10, False, 136_970),
-        (129, 224, 129, True, 83_121),
-        (129, 322, 129, True, 135_208),
-    ],
-)
-def test_parameter_counts(d, n, outputs, every_step, count):
-    """Of the facts, Section 5."""
-    task = SimpleNamespace(input_size=d, output_size=outputs, every_step=every_step)
-    for cls, arguments in ORTHOGONAL.values():
-        model = RecurrentNetwork(task, cls, hidden_size=n, **arguments)
-        assert sum(parameter.numel() for parameter in model.parameters()) == count
-
-
-def test_parameter_groups():
-    model = network(1)
-    groups = model.parameter_groups()
-    assert groups["orthogonal"] == [model.core.orthogonal.skew]
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
-    assert {names[id(p)] for p in groups["main"]} == {"core.weight_ih", "core.bias", "readout.weight", "readout.bias"}
-
-
 def test_initialisation():
     """W: Kaiming normal, fan in, for a relu: std sqrt(2 / d)."""
     torch.manual_seed(0)
@@ -685,25 +555,7 @@ def test_initialisation():
     assert model.bias.min() < -0.009 and model.bias.max() > 0.009
 
 
-def test_black_input_stays_finite():
-    """Single precision, at the initial parameters, eps = 1e-16."""
-    for cls, arguments in ((AdamDTRIV, {"mu": 0.3}), (RMSPropDTRIV, {})):
-        model = cls(1, 8, s=0.3, beta=0.9, eps=1e-16, **arguments)
-        x = torch.zeros(50, 2, 1)
-        x[20:, 1] = 1
-        h, _ = model(x)
-        h[-1].square().mean().backward()
-        assert h.isfinite().all()
-        assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
-
-
 # ---- errors
-
-
-@backends
-def test_a_state_given_as_h_alone(backend):
-    model, x, h0 = make("Momentum, orthogonal", backend), noise(5, BATCH, D), noise(1, BATCH, N)
-    assert torch.equal(model(x, h0)[0], model(x, OrthogonalState(h0))[0])
 
 
 def test_backward_twice_is_backward_twice():

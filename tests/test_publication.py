@@ -176,13 +176,6 @@ def test_the_script_puts_it_in_the_place_of_the_one_before(ended, published, mon
     assert [path.name for path in (published.root / "docs").iterdir()] == ["evidence"]
 
 
-def test_what_is_published_no_more_is_gone(files, tmp_path):
-    publish(files, tmp_path / "evidence")
-    fewer = {path: content for path, content in files.items() if not path.startswith("figures/")}
-    publish(fewer, tmp_path / "evidence")
-    assert {path.name for path in (tmp_path / "evidence").iterdir()} == {path.split("/")[0] for path in fewer}
-
-
 @pytest.mark.parametrize("before", [False, True])
 def test_a_directory_with_something_else_is_left_alone(files, tmp_path, before):
     if before:

@@ -546,7 +546,7 @@ def test_a_row_has_a_size_for_each_task():
 
 def test_a_table_may_leave_out_models_of_the_users_own(project):
     for size, task in ((20, "physionet"), (15, "human_activity")):
-        add_model(project, task, size, network="hidden_dynamics.models.rnn_series.RNNDelta")
+        add_model(project, task, size, network="hidden_dynamics.models.rnn_series.baselines.RNNBaseline")
         configuration = project.load()
         shown = {
             name: {cell.model for cell in artifact_named(configuration, name).cells()}

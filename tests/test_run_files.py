@@ -1,16 +1,12 @@
 """A run's files and our CSV files say what was written, or are named with what to do about them."""
 
-import io
-import json
-
 import numpy as np
 import pytest
 from conftest import refused
-from made import evaluations_of, make_run, predictions_of
+from made import change_record, evaluations_of, make_run, predictions_of
 
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.rows import read_rows, write_rows
 from hidden_dynamics.results.run_files import Progress
 
@@ -49,15 +45,6 @@ def files(make):
     return make()
 
 
-def unsealed(files, name, content):
-    """A file that no record vouches for: what is in it is all there is to tell."""
-    path = files.directory / "run.json"
-    record = json.loads(path.read_text())
-    del record["seal"]
-    path.write_text(json.dumps(record))
-    (files.directory / name).write_bytes(content)
-
-
 def test_what_was_written_is_read(files):
     assert files.record()["status"] == "finished"
     assert files.metrics()[1] == {"iteration": 20, "epoch": 2, "train_loss": 1, "test_accuracy": 0.75}
@@ -72,11 +59,14 @@ def test_what_was_written_is_read(files):
     np.testing.assert_array_equal(norms, np.float32(NORMS))
 
 
-def test_an_empty_cell_is_nothing_measured(make):
-    files = make()
-    unsealed(files, "metrics.csv", b"iteration,epoch,test_accuracy,test_loss\n10,1,0.5,\n20,2,0.75,0.25\n")
+def test_an_empty_cell_is_nothing_measured(files):
+    path = files.directory / "metrics.csv"
+    path.write_bytes(b"iteration,epoch,test_accuracy,test_loss\n10,1,0.5,\n20,2,0.75,0.25\n")
+    change_record(files)
     assert "test_loss" not in files.metrics()[0]
     assert [values.tolist() for values in files.evaluations("test_loss", "epoch")] == [[2], [0.25]]
+    with refused("test_mse", file=path):
+        files.evaluations("test_mse")
 
 
 def test_a_run_that_diverged_at_once_has_no_evaluations(make):
@@ -101,39 +91,12 @@ def test_what_was_altered_or_is_missing_is_refused(files, name):
         READERS[name](files)
 
 
-def saved(save, *content, **arrays):
-    buffer = io.BytesIO()
-    save(buffer, *content, **arrays)
-    return buffer.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("run.json", b"[]"),
-        ("run.json", b"{"),
-        ("metrics.csv", b"\xff\x00"),
-        ("metrics.csv", b"iteration,epoch,test_accuracy\n10,1,0.5\n20,2"),
-        ("metrics.csv", b"iteration,epoch,test_accuracy\n10,1,high\n"),
-        ("metrics.csv", b"iteration,epoch\n10,1\n"),
-        ("metrics.csv", b"epoch,test_accuracy\n1,0.5\n"),
-        ("clock.csv", b"iteration,training_seconds\n10,soon\n"),
-        ("train_loss.npy", b"\x93NUMPY"),
-        ("train_loss.npy", saved(np.save, np.zeros((2, 2)))),
-        ("train_loss.npy", saved(np.save, np.arange(3))),
-        (GRADIENTS, b"PK"),
-        (GRADIENTS, saved(np.savez, norms=np.zeros((2, 3)))),
-        (GRADIENTS, saved(np.savez, iterations=np.arange(2), norms=np.zeros(2))),
-        (GRADIENTS, saved(np.savez, iterations=np.arange(3), norms=np.zeros((2, 3)))),
-        (GRADIENTS, saved(np.savez, iterations=np.array([0, 2, 3]), norms=np.zeros((3, 3)))),
-        (PREDICTIONS, b"PK"),
-        (PREDICTIONS, b""),
-    ],
-)
-def test_what_is_something_else_is_refused(files, name, content):
-    unsealed(files, name, content)
-    with refused("remove .* and run snakemake again", file=files.directory / name):
-        READERS[name](files)
+@pytest.mark.parametrize("content", [b"[]", b"{", b"{}", b'{"seal": ""}'])
+def test_a_record_that_is_none_is_refused(files, content):
+    path = files.directory / "run.json"
+    path.write_bytes(content)
+    with refused("remove .* and run snakemake again", file=path):
+        files.record()
 
 
 # Predictions
@@ -166,13 +129,6 @@ def test_progress_to_an_accuracy(files, target, found):
 
 def test_progress_of_a_run_without_evaluations(make):
     assert make([], diverged_at=1).progress("test_accuracy", 0.5) == Progress(None, None, None)
-
-
-def test_a_clock_that_belongs_to_other_evaluations_is_named(files):
-    unsealed(files, "clock.csv", b"iteration,training_seconds\n7,1.0\n")
-    with pytest.raises(UserError, match="lacks iteration 10") as error:
-        files.progress("test_accuracy", 0.5)
-    assert error.value.file.endswith("clock.csv")
 
 
 # CSV files of our own

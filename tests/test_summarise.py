@@ -97,16 +97,6 @@ def test_a_diverged_run_reports_nothing_and_says_why(finished, configuration, fi
     assert rows[0]["failure"] == "" and json.loads(rows[1]["failure"]) == FAILURE
 
 
-@pytest.mark.parametrize("key", ["spec", "dataset", "seconds", "reported", "status", "naive", "commit"])
-def test_a_record_without_a_key_is_named(finished, figure, key):
-    path = finished / figure.cell_runs[0].directory / "run.json"
-    record = json.loads(path.read_text())
-    del record[key], record["seal"]
-    path.write_text(json.dumps(record))
-    with refused(key, file=path):
-        rows_of(finished, figure)
-
-
 def test_the_record_of_another_run_or_specification_is_refused(finished, figure):
     first, second = (RunFiles(finished / run.directory) for run in figure.cell_runs[:2])
     change_record(first, spec=first.record()["spec"] | {"training": {}})

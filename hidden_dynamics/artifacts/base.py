@@ -1,8 +1,8 @@
 """A table or figure of a paper: its settings, its cells and files, the paper's numbers, its drawing.
 
-A kind of artifact is one class derived from `Artifact`, in a module or package of `hidden_dynamics.artifacts.kinds`
-that is named as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask it. The workflow reads
-these modules before it builds its graph, so they import matplotlib and pandas where something is drawn.
+A kind of artifact is one class derived from `Artifact`, in a module of `hidden_dynamics.artifacts.kinds` that is named
+as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask it. The workflow reads these modules
+before it builds its graph, so they import matplotlib and pandas where something is drawn.
 """
 
 import importlib
@@ -50,7 +50,7 @@ class Artifact(ABC):
     """A table or a figure at the configured scale.
 
     Attributes:
-        form: whether it is a table (csv, md, tex, html) or a figure (pdf, png).
+        form: whether it is a table (csv, md, tex, html) or a figure (md, pdf, png).
         summarised: whether it shows runs by their records (hidden_dynamics.results.summary).
         run_files: the files of its runs that it reads beside run.json.
         measured: what is measured for it: "costs", "features", or nothing. Artifacts whose settings agree in
@@ -91,7 +91,7 @@ class Artifact(ABC):
         """The table (hidden_dynamics.artifacts.tables.Table) or figure (of
         hidden_dynamics.artifacts.sheet.page) made of its sources.
 
-        Unless a kind says how, by `draw(artifact, sources)` of its module, or of `drawing` in its package.
+        Unless a kind says how, by `draw(artifact, sources)` of its module.
 
         Args:
             sources: where its files are (hidden_dynamics.artifacts.sources.Sources).
@@ -99,15 +99,13 @@ class Artifact(ABC):
         Raises:
             UserError: a file is missing, damaged, or of something else.
         """
-        module, _, name = self.code()[-1].rpartition(".")
-        return getattr(importlib.import_module(module), name)(self, sources)
+        return importlib.import_module(type(self).__module__).draw(self, sources)
 
     @classmethod
     def code(cls) -> list[str]:
         """The dotted names of the definitions that make it: the kind's class and, unless that draws, its `draw`."""
-        own = cls.__module__
-        drawing = own if hasattr(importlib.import_module(own), "draw") else f"{own}.drawing"
-        return [f"{own}.{cls.__name__}", *([f"{drawing}.draw"] if cls.draw is Artifact.draw else [])]
+        names = [cls.__name__, *(["draw"] if cls.draw is Artifact.draw else [])]
+        return [f"{cls.__module__}.{name}" for name in names]
 
     def cells(self) -> list[Cell]:
         """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not those of tasks that

@@ -21,7 +21,6 @@ from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
 from hidden_dynamics.results import naive
 
 LEVEL = 0.95
-SIDES = ("plain", "control", "filter")
 DIFFERENCES = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # each of the second side from the first
 SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 NONE = {"difference": math.nan, "low": math.nan, "high": math.nan, "p": math.nan, "other_p": math.nan, "learned": True}
@@ -48,11 +47,10 @@ def records_of(artifact: Artifact, sources: Sources) -> list[Record]:
     `deviation` is the root of the mean variance of the sides.
 
     Raises:
-        UserError: the summary has no runs, or is of another artifact or scale.
+        UserError: there are no runs.
     """
     if not sources.summary:
         raise sources.wrong("summary", f"{artifact.name} has no runs")
-    sources.check("summary", artifact=[artifact.name], scale=[artifact.configuration.scale_name])
     evidence, records, p = Evidence(artifact, sources.summary), [], {}
     for metric, cells in artifact.contrasts():
         sides = {side: evidence.number_of(cell, metric) for side, cell in cells.items()}

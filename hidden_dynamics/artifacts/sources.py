@@ -1,6 +1,5 @@
 """What an artifact is drawn from, each file read once."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -50,17 +49,9 @@ class Sources:
         return read_rows(self.path("features"))
 
     def path(self, name: str) -> Path:
-        """The path of one of its files; for what is read of its runs, the directory of all runs.
-
-        Raises:
-            UserError: the artifact is not made of such a file.
-        """
-        files = self.artifact.inputs()
-        if name in ("summary", "curves"):
-            return self.root / self.artifact.configuration.paths.runs
-        if name not in files:
-            raise UserError(f"{self.artifact.name} is not made of {name}: its kind is {self.artifact.settings.kind}.")
-        return self.root / files[name]
+        """The path of one of its files; for what is read of its runs, the directory of all runs."""
+        runs = dict.fromkeys(("summary", "curves"), self.artifact.configuration.paths.runs)
+        return self.root / (self.artifact.inputs() | runs)[name]
 
     def first_run(self, model: str) -> Row:
         """A model's row of the summary with the first seed.
@@ -72,19 +63,6 @@ class Sources:
         if run is None:
             raise self.wrong("summary", f"it has no run of {model}")
         return run
-
-    def check(self, name: str, **expected: Collection[str]) -> None:
-        """Hold columns of a file to the values that they may have.
-
-        Raises:
-            UserError: a row has another value.
-        """
-        rows = getattr(self, name)
-        for column, values in expected.items():
-            other = sorted({row[column] for row in rows} - set(values))
-            if other:
-                text = f"{column} is {', '.join(other)}, and {' or '.join(filter(None, values)) or 'none'} was expected"
-                raise self.wrong(name, text, column)
 
     def wrong(self, name: str, why: str, column: str = "") -> UserError:
         """The error of a file that is not what the artifact is made of, to be raised."""

@@ -360,9 +360,6 @@ class Dataset(Entry):
         classes: what its classes are called, from class 0 on; none where their numbers say it.
         features: what the features of its series are called, in their order.
         variants: by the name of a setting of a task's `data`, what it adds to the title, with {} in place of its value.
-        folder: the directory of its files within a mirror; None: its name.
-        obtain: for `own_copy`, why it is not downloaded and how to come by one, a clause after its title; None: the
-            licence forbids it.
     """
 
     title: Text
@@ -381,9 +378,7 @@ class Dataset(Entry):
     licence: Text
     citation: Text
     files: dict[FileName, RemoteFile]
-    folder: FileName | None = None
     own_copy: bool = False
-    obtain: Text | None = None
     environment: Annotated[Literal["data", "speech"], expecting("data or speech")] = "data"
 
     @property

@@ -42,7 +42,7 @@ def fetch(
     broken off or with the wrong content is thrown away and the next source is tried.
 
     Args:
-        folder: the directory within the mirror: the dataset's name, or what the registry calls its `folder`.
+        folder: the directory within the mirror: the dataset's name.
         name: the file's.
         file: what to bring, with the size and SHA-256 of its decompressed content or, for an archive, of its members.
         destination: the file's final name. Nothing is there before the content is verified.

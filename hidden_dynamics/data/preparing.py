@@ -32,7 +32,7 @@ def raw_directory(name: str, configuration: Configuration) -> Path:
         return Path(copies[name]).expanduser()
     instead = [other for other, entry in configuration.datasets.items() if name in entry.originals and entry.files]
     tasks = [task for task, entry in configuration.tasks.items() if entry.dataset == name]
-    reason = dataset.obtain or f"is licensed ({dataset.licence}) and cannot be downloaded"
+    reason = f"is licensed ({dataset.licence}) and cannot be downloaded"
     changes = ", ".join(f"{task}: {{dataset: {instead[0]}}}" for task in tasks) if instead else ""
     raise UserError(
         f"{dataset.title} {reason}. Name the directory of your copy "

@@ -7,7 +7,7 @@ the 7 speakers whose names contain "sa". The usual roles of the other two sets a
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +69,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """Random arrays of the names, types and shapes that `prepare` gives; the mean length is the corpus's, 3.05 s."""
-    typed(Entry, settings, "timit")
+    typed(Entry, settings, "timit")  # none are known
     counts = {"train": TRAIN_SPEAKERS, "validation": len(CORE_TEST.split()), "test": len(DEVELOPMENT.split())}
     utterances = {split: SENTENCES * count for split, count in counts.items()}
     return speech.stand_in(utterances, lambda random, count: random.uniform(1.5, 4.6, count))
@@ -131,19 +131,18 @@ def _without_sa(speakers: Speakers) -> Speakers:
     }
 
 
-def _check(corpus: Path, part: str, speakers: Speakers, expected: int, absent: Sequence[str] = ()) -> None:
-    """Refuse a copy that has not as many speakers, with as many sentences each, as it must have; say which."""
-    odd = {name: len(sentences) for name, sentences in speakers.items() if len(sentences) != SENTENCES}
-    if len(speakers) == expected and not odd:
+def _check(corpus: Path, part: str, speakers: Speakers, expected: int, absent: Iterable[str] = ()) -> None:
+    """Refuse a copy that has not just the speakers and sentences that it must have."""
+    if len(speakers) == expected and all(len(sentences) == SENTENCES for sentences in speakers.values()):
         return
-    named = [f"{name} is missing" for name in absent] + [f"{name} has {count}" for name, count in odd.items()]
-    unused = ' (the 462 of TRAIN but for the 7 with "sa" in the name, which are not used)' if part == "TRAIN" else ""
+    odd = [f"{len(found)} of {name}" for name, found in speakers.items() if len(found) != SENTENCES]
+    problems = [*(f"none of {name}" for name in absent), *odd]
+    more = f" and {len(problems) - 5} more speakers" if len(problems) > 5 else ""
+    details = f" ({', '.join(problems[:5])}{more})" if problems else ""
     raise UserError(
-        f"{corpus}: {part} is not as published: expected {expected} speakers{unused} with {SENTENCES} sentences each "
-        f"beside SA1 and SA2, found {len(speakers)}"
-        + "".join(f"; {problem}" for problem in named[:5])
-        + (f"; and {len(named) - 5} more" if len(named) > 5 else "")
-        + ". Compare your copy with LDC93S1."
+        f"{corpus}: {part} is not that of LDC93S1: expected {expected * SENTENCES:,} recordings without SA1 and SA2, "
+        f"{SENTENCES} of each of {expected} speakers, found {sum(map(len, speakers.values())):,} of "
+        f"{len(speakers)}{details}. Copy it from there."
     )
 
 

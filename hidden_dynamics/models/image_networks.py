@@ -11,8 +11,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.continuous import CoEvolving, FunctionEvaluations, Integral, Solver
+from hidden_dynamics.models.continuous.co_evolving import CoEvolving, TrainedInTurn, penalty_of
 from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, group_norm
+from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
+from hidden_dynamics.models.solver import Solver
 
 BLOCKS = 6
 # Every ReLU here follows a GroupNorm, whose gradient does not need its result: they work in place.
@@ -175,16 +177,7 @@ class InitialAttention(nn.Sequential):
         super().__init__(norms[0], nn.ReLU(inplace=True), first, norms[1], nn.ReLU(inplace=True), *convolved, norms[2])
 
 
-def _penalty(weight: float, norm: int, of: str) -> tuple[float, int, str]:
-    if not weight >= 0 or norm not in (1, 2) or of not in ("parameters", "logits"):
-        raise ValueError(
-            f"penalty: expected a weight of 0 or more, the norm 1 or 2, of parameters or logits; found {weight!r}, "
-            f"{norm!r}, {of!r}"
-        )
-    return weight, norm, of
-
-
-class ACEODENet(ImageNetwork):
+class ACEODENet(TrainedInTurn, ImageNetwork):
     """h(1) of a hidden state and an attention that evolve together, a(0) = q(h(0)) (Sections 3.2 and 4.1).
 
     Args:
@@ -219,7 +212,7 @@ class ACEODENet(ImageNetwork):
         if q_trained_with not in ("hidden", "attention"):
             raise ValueError(f"q_trained_with must be 'hidden' or 'attention', not {q_trained_with!r}")
         self.q_trained_with = q_trained_with
-        self.weight, self.norm, self.penalised = _penalty(**penalty)
+        self.weight, self.norm, self.penalised = penalty_of(("parameters", "logits"), **penalty)
         self.function_evaluations = FunctionEvaluations()
         self.q = InitialAttention(hidden_size, q_layers)
         pair = CoEvolving(ConvolutionalDynamics(hidden_size, f_layers), ConvolutionalDynamics(hidden_size, g_layers))
@@ -227,6 +220,10 @@ class ACEODENet(ImageNetwork):
 
     def body(self, x: Tensor) -> tuple[Tensor, Tensor]:
         return self.integral((x, self.q(x)))
+
+    def attention_parameters(self) -> list[nn.Parameter]:
+        own = list(self.integral.dynamics.g.parameters())
+        return [*own, *self.q.parameters()] if self.q_trained_with == "attention" else own
 
     def penalty(self, output: ImageOutput, part: str | None = None) -> Tensor | float:
         if part == "hidden":
@@ -236,11 +233,3 @@ class ACEODENet(ImageNetwork):
         else:
             penalised = torch.cat([parameter.flatten() for parameter in self.integral.dynamics.g.parameters()])
         return self.weight * torch.linalg.vector_norm(penalised, self.norm)
-
-    def parts(self) -> dict[str, list[nn.Parameter]]:
-        """The parameters that Algorithm 1 trains in turn: "hidden", theta_f and all others; "attention", theta_g."""
-        attention = list(self.integral.dynamics.g.parameters())
-        if self.q_trained_with == "attention":
-            attention += self.q.parameters()
-        others = {id(parameter) for parameter in attention}
-        return {"hidden": [p for p in self.parameters() if id(p) not in others], "attention": attention}

@@ -11,9 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hidden_dynamics.configuration.runs import WEIGHTS
-from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.seals import RECORD, check
+from hidden_dynamics.results.seals import RECORD, verified
 from hidden_dynamics.system.files import atomic
 
 KEPT = "record"
@@ -26,14 +24,10 @@ def record_of(directory: Path) -> dict[str, bytes]:
         UserError: one is missing or was altered; the run has not finished.
     """
     found = {}
-    for name in (RECORD, *RunFiles(directory).record().get("files", ())):
+    for name in (RECORD, *verified(directory / RECORD)["files"]):
         if name != WEIGHTS:
-            check(directory / name)
-            try:
-                found[name] = (directory / name).read_bytes()
-            except FileNotFoundError:
-                text = f"{directory / name} is missing: run snakemake again, which restores it."
-                raise UserError(text, file=directory / name) from None
+            verified(directory / name)
+            found[name] = (directory / name).read_bytes()
     return found
 
 
@@ -47,7 +41,7 @@ def put_back(directory: Path, fingerprint: str) -> bool:
         UserError: the record was altered.
     """
     kept = directory / KEPT
-    if not (kept / RECORD).is_file() or RunFiles(kept).record()["fingerprint"] != fingerprint:
+    if not (kept / RECORD).is_file() or verified(kept / RECORD)["fingerprint"] != fingerprint:
         return False
     write(directory, record_of(kept))
     return True

@@ -21,27 +21,24 @@ def sealed(record: Mapping[str, Any], directory: Path, names: Iterable[str]) -> 
     return {**record, "seal": _seal_of(record)}
 
 
-def check(path: Path) -> None:
-    """Refuse a file of a run that is not what the run left behind. A record made before there were seals passes.
-
-    A file that is missing, or that no record vouches for, is left to who reads it.
+def verified(path: Path) -> dict[str, Any]:
+    """The record of a run, `path` or the one beside it, where both are what the run left behind.
 
     Raises:
-        UserError: the file, or the record that vouches for it, was altered.
+        UserError: one is missing or was altered.
     """
-    record_path = path.parent / RECORD
+    record_path = path.with_name(RECORD)
     try:
         record = json.loads(record_path.read_bytes())
-        if "seal" not in record:
-            return
-        seal, files = record.pop("seal"), record["files"]
-        if _seal_of(record) != seal:
+        if _seal_of({name: value for name, value in record.items() if name != "seal"}) != record["seal"]:
             raise _altered(record_path, "its seal")
-        if path.name in files and _sha256(path) != files[path.name]:
+        if path != record_path and _sha256(path) != record["files"].get(path.name):
             raise _altered(path, f"its digest in {RECORD}")
-    except FileNotFoundError:
-        return
-    except (ValueError, KeyError, TypeError) as error:
+        return record
+    except FileNotFoundError as error:
+        text = f"{error.filename} is missing: its run has not finished, or it was removed; run snakemake again."
+        raise UserError(text, file=error.filename) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{record_path} is not readable ({error!r}): {remedy(record_path)}", record_path) from None
 
 
@@ -58,7 +55,6 @@ def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
 
     Raises:
         UserError: it is; the message says what differs.
-        KeyError, TypeError, AttributeError: it is no record.
     """
     if record["run"] != run.id:
         raise UserError(f"{path} describes {record['run']}, not {run.id}: {remedy(path)}", file=path)

@@ -10,10 +10,9 @@ from typing import Any
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.rows import as_text
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.seals import RECORD, check_is_of, remedy
+from hidden_dynamics.results.seals import RECORD, check_is_of
 
 COLUMNS = (
     *("artifact", "scale", "task", "task_title", "model", "label", "variant", "size", "paper_size", "extra", "seed"),
@@ -49,14 +48,10 @@ def row_of(configuration: Configuration, run: Run, record: Mapping[str, Any], pa
         path: of the record, for messages.
 
     Raises:
-        UserError: it is of another run or specification, or lacks something.
+        UserError: it is of another run or specification.
     """
-    try:
-        check_is_of(run, record, path)
-        return {**_run_columns(configuration, run, record), **_outcome_columns(record)}
-    except (KeyError, TypeError, AttributeError) as error:
-        text = f"{path} is not the record of a run ({type(error).__name__}: {error}): {remedy(path)}"
-        raise UserError(text, file=path) from None
+    check_is_of(run, record, path)
+    return {**_run_columns(configuration, run, record), **_outcome_columns(record)}
 
 
 def _run_columns(configuration: Configuration, run: Run, record: Mapping[str, Any]) -> dict[str, Any]:

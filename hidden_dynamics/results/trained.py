@@ -12,7 +12,7 @@ from hidden_dynamics.configuration.runs import WEIGHTS, Run
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.records import KEPT
-from hidden_dynamics.results.seals import RECORD, check, remedy
+from hidden_dynamics.results.seals import RECORD, verified
 
 
 def load_data(configuration: Configuration, run: Run, record: Mapping[str, Any]) -> prepared.Prepared:
@@ -41,7 +41,7 @@ def load_weights(network: nn.Module, directory: Path) -> None:
     """Put the weights of the run in `directory` into its network, wherever that is.
 
     Raises:
-        UserError: they are missing, damaged, or another network's.
+        UserError: they are missing or were altered.
     """
     path = directory / WEIGHTS
     if not path.is_file():
@@ -51,10 +51,5 @@ def load_weights(network: nn.Module, directory: Path) -> None:
             else f"Run snakemake again without {directory / RECORD}: both come back from the run's checkpoint."
         )
         raise UserError(f"{path} is missing: it has the run's weights. {again}", file=path)
-    check(path)
-    try:
-        network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
-    except Exception as error:  # a damaged file raises almost anything, according to where the damage is
-        problem = " ".join(str(error).split())  # torch's errors have several lines
-        text = f"{path} does not hold the weights of the network that {RECORD} describes: {problem}: {remedy(path)}"
-        raise UserError(text, file=path) from error
+    verified(path)
+    network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))

@@ -39,9 +39,7 @@ def results_of(workflow: Workflow) -> dict[str, bytes]:
     """
     folder = workflow.root / "out/demo"
     found = [folder.glob(f"runs/*/*/*/{name}") for name in RUN_FILES]
-    found += [folder.glob(f"{kind}/[!.]*") for kind in ("tables", "figures")] + [
-        folder.glob("summary/[!.]*.curves.csv")
-    ]
+    found += [folder.glob(f"{kind}/[!.]*") for kind in ("tables", "figures")]
     return {str(path.relative_to(folder)): path.read_bytes() for paths in found for path in paths}
 
 

@@ -1,4 +1,4 @@
-"""The kinds of tables and figures, one module or package each; it gives its class as `KIND`."""
+"""The kinds of tables and figures, one module each; it gives its class as `KIND`."""
 
 import functools
 import importlib

@@ -139,12 +139,9 @@ def measured_costs(sources: "Sources") -> list[dict[str, str]]:
     """The costs of an artifact's models, a row for each model and quantity: `summarised` over the processes.
 
     Raises:
-        UserError: they are of another scale, task or size, or a process has not one row for each model and quantity.
+        UserError: a process has not one row for each model and quantity, as those of a publication with fewer models.
     """
     artifact, costs = sources.artifact, sources.costs
-    settings = artifact.settings
-    size = "" if settings.size is None else str(settings.size)
-    sources.check("costs", scale=[artifact.configuration.scale_name], task=[settings.task], paper_size=[size])
     found = [(row["process"], row["model"], row["quantity"]) for row in costs]
     needed = [(cell.model, quantity) for cell in artifact.cells() for quantity in (*TIMES, *MEMORIES)]
     for process in dict.fromkeys(row["process"] for row in costs):

@@ -1,7 +1,6 @@
 """Features of images in the plane, by t-SNE, one panel per model, coloured by class (ACE-NODE, Figure 4)."""
 
 import math
-import zipfile
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -77,7 +76,7 @@ def read_maps(sources: Sources, models: Iterable[str]) -> tuple[NDArray, dict[st
     """The classes (m,) of the images that are mapped, and by model, where there is one, its map (m, 2).
 
     Raises:
-        UserError: the file is missing or damaged.
+        UserError: the file is missing.
     """
     path = sources.path("maps")
     try:
@@ -86,8 +85,6 @@ def read_maps(sources: Sources, models: Iterable[str]) -> tuple[NDArray, dict[st
             return labels, {name: arrays[f"{name}.embedding"] for name in models if f"{name}.embedding" in arrays}
     except FileNotFoundError:
         raise UserError(f"{path} is missing: run snakemake again, which makes it.", path) from None
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise sources.wrong("maps", f"not readable ({type(error).__name__}: {error})") from None
 
 
 def draw_map(ax: "Axes", row: Row, labels: NDArray, points: NDArray | None) -> None:

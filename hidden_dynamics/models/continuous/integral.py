@@ -13,7 +13,7 @@ from torchdiffeq._impl.misc import _check_inputs
 from torchdiffeq._impl.odeint import SOLVERS
 
 from hidden_dynamics.errors import SolverFailure
-from hidden_dynamics.models.continuous.many_times import RowsOfSeries, WholeState, adaptive_at, fixed_at, refined
+from hidden_dynamics.models.continuous.many_times import RowsOfSeries, adaptive_at, fixed_at, refined
 from hidden_dynamics.models.solver import ADAPTIVE, Solver
 
 State = Tensor | tuple[Tensor, ...]
@@ -30,8 +30,7 @@ class FunctionEvaluations:
 class Integral(nn.Module):
     """Solutions of dy/dt = dynamics(t, y), one value of y given.
 
-    `integral(y)` is y(1) where y is y(0); `integral.at(y, times)` is y at many times, in either direction;
-    `integral.of_rows(y, ...)` is y of single series of a batch at single times.
+    `integral(y)` is y(1) where y is y(0); `integral.of_rows(y, ...)` is y of single series of a batch at single times.
 
     Args:
         dynamics: a module; `dynamics(t, y)` has the shape of y. y may be a tuple of tensors: they share their steps,
@@ -61,41 +60,14 @@ class Integral(nn.Module):
         shapes = [part.shape for part in y]
         return _parts(self._solve(torch.cat([part.flatten() for part in y]), shapes), shapes)
 
-    def at(self, y: State, times: Tensor) -> State:
-        """y at these times, y at the first of them given.
-
-        A method with fixed steps cuts the interval between two neighbouring times into the fewest equal steps of at
-        most `step_size`: a solution to some time and on from there is the solution of the whole, to the last bit (not
-        of the Adams methods, whose steps remember those before). An adaptive one steps over the times and interpolates;
-        with the adjoint problem, its backward solution stops at each. The step budget is that of
-        the whole solution.
-
-        Args:
-            times: (N,), ascending or descending, no two alike, N at least 1; no gradient is taken with respect to them.
-
-        Returns:
-            (N, *y.shape); a tuple of such tensors where y is one.
-
-        Raises:
-            SolverFailure: a time could not be reached; where the adjoint problem could not be solved, backward() raises
-                it.
-            ValueError: the times are not as above.
-        """
-        gaps = times.diff()
-        if times.ndim != 1 or not len(times) or not (bool((gaps > 0).all()) or bool((gaps < 0).all())):
-            raise ValueError("the times must be (N,), and all ascend or all descend")
-        if isinstance(y, Tensor):
-            return self._solve_at(y, times.to(y), None)
-        shapes = [part.shape for part in y]
-        whole = torch.cat([part.flatten() for part in y])
-        return _parts(self._solve_at(whole, times.to(whole), shapes), shapes)
-
     def of_rows(self, y: State, times: Tensor, offsets: Tensor, series: Tensor) -> tuple[Tensor, Tensor]:
         """y of each row's series at the row's time, and of all series at the last time; y is given at the first.
 
-        It costs what the steps cost and what is asked: without the adjoint problem, whose solution at all times is made
-        first, no tensor has all series at all times, and backpropagation is linear in the rows. The step budget is that
-        of the whole solution.
+        A method with fixed steps cuts the interval between two neighbouring times into the fewest equal steps of at
+        most `step_size`. An adaptive one steps over the times and interpolates; with the adjoint problem, its backward
+        solution stops at each. It costs what the steps cost and what is asked: without the adjoint problem, whose
+        solution at all times is made first, no tensor has all series at all times, and backpropagation is linear in the
+        rows. The step budget is that of the whole solution.
 
         Args:
             y: (K, N, d) of N series; or a tuple of tensors, of which the first is meant and all are solved together.
@@ -117,11 +89,13 @@ class Integral(nn.Module):
         shapes = None if isinstance(y, Tensor) else [part.shape for part in y]
         reading = RowsOfSeries(parts[0].shape, offsets.tolist(), series)
         whole = y if isinstance(y, Tensor) else torch.cat([part.flatten() for part in y])
+        times = times.to(whole.device)
         if len(times) == 1 or (self.solver.adjoint and torch.is_grad_enabled()):
-            solution = reading.of(self._solve_at(whole, times.to(whole), shapes))
+            whole = whole[None] if len(times) == 1 else self._with_adjoint(whole, times, self._grid(), shapes)
+            solution = reading.of(whole)
             which = torch.repeat_interleave(torch.arange(len(times)), offsets.diff()).to(series.device)
             return solution[which, :, series].transpose(0, 1), solution[-1]
-        pieces = self._stepped(whole, times.to(whole.device), shapes, reading)
+        pieces = self._stepped(whole, times, shapes, reading)
         return torch.cat([rows for rows, _ in pieces], 1), pieces[-1][1]
 
     def _solve(self, y: Tensor, shapes: Sequence[torch.Size] | None) -> Tensor:
@@ -134,15 +108,8 @@ class Integral(nn.Module):
             self.watched.check_end([solution], 1.0, "forward")
         return solution[1]
 
-    def _solve_at(self, y: Tensor, times: Tensor, shapes: Sequence[torch.Size] | None) -> Tensor:
-        if len(times) == 1:
-            return y.unsqueeze(0)
-        if self.solver.adjoint and torch.is_grad_enabled():
-            return self._with_adjoint(y, times, self._grid(), shapes)
-        return torch.cat(self._stepped(y, times, shapes, WholeState()))
-
     def _stepped(
-        self, y: Tensor, times: Tensor, shapes: Sequence[torch.Size] | None, reading: WholeState | RowsOfSeries
+        self, y: Tensor, times: Tensor, shapes: Sequence[torch.Size] | None, reading: RowsOfSeries
     ) -> list[Any]:
         """What is read of the solution at two times or more, in pieces, by backpropagation through the solver."""
         with self.watched.forwards(shapes):

@@ -1,8 +1,4 @@
-"""The solution of an initial value problem at many times: the solver's few steps, and what is read of each.
-
-A reading has `at(y, place)`, what is read of y at the time of that place; `within(step, times, first)`, what is read of
-a step's interpolant at times of which the first has that place; and `tensors(pieces)`, those of what was read.
-"""
+"""The solution of an initial value problem at many times: the solver's few steps, and what is read of each."""
 
 import bisect
 from itertools import pairwise
@@ -13,19 +9,6 @@ from torch import Tensor
 from torchdiffeq._impl.rk_common import RKAdaptiveStepsizeODESolver
 from torchdiffeq._impl.rk_common import _RungeKuttaState as Step
 from torchdiffeq._impl.solvers import FixedGridODESolver
-
-
-class WholeState:
-    """Reads the whole of y at every time: pieces of (times, *y.shape)."""
-
-    def at(self, y: Tensor, place: int) -> Tensor:
-        return y.unsqueeze(0)
-
-    def within(self, step: Step, times: Tensor, first: int) -> Tensor:
-        return interpolated(step, times)
-
-    def tensors(self, pieces: list[Tensor]) -> list[Tensor]:
-        return pieces
 
 
 class RowsOfSeries:
@@ -47,10 +30,12 @@ class RowsOfSeries:
         return y[..., : self.shape.numel()].unflatten(-1, self.shape)
 
     def at(self, y: Tensor, place: int) -> tuple[Tensor, Tensor]:
+        """What is read of y at the time of that place."""
         y = self.of(y)
         return y.index_select(1, self.series[self.offsets[place] : self.offsets[place + 1]]), y
 
     def within(self, step: Step, times: Tensor, first: int) -> tuple[Tensor, Tensor]:
+        """What is read of a step's interpolant at times of which the first has that place."""
         offsets = self.offsets[first : first + len(times) + 1]
         series = self.series[offsets[0] : offsets[-1]]
         counts = torch.tensor(offsets, device=times.device).diff()
@@ -66,7 +51,7 @@ class RowsOfSeries:
         return [tensor for piece in pieces for tensor in piece]
 
 
-def fixed_at(solver: FixedGridODESolver, times: Tensor, reading: WholeState | RowsOfSeries) -> list[Any]:
+def fixed_at(solver: FixedGridODESolver, times: Tensor, reading: RowsOfSeries) -> list[Any]:
     """What is read at ascending times, all of which are in the solver's grid, in pieces."""
     grid, y = solver.grid_constructor(solver.func, solver.y0, times), solver.y0
     pieces = [reading.at(y, 0)]
@@ -78,7 +63,7 @@ def fixed_at(solver: FixedGridODESolver, times: Tensor, reading: WholeState | Ro
     return pieces
 
 
-def adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor, reading: WholeState | RowsOfSeries) -> list[Any]:
+def adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor, reading: RowsOfSeries) -> list[Any]:
     """What is read at ascending times, in pieces: an accepted step's interpolant at all times in it at once."""
     times = times.to(solver.dtype)
     solver._before_integrate(times)
@@ -102,11 +87,3 @@ def refined(times: Tensor, step_size: float) -> Tensor:
     within = torch.arange(len(interval), device=times.device) - (counts.cumsum(0) - counts)[interval]
     # The first of an interval's steps starts at the time itself: within is 0 there.
     return torch.cat([times[interval] + gaps[interval] * (within / counts[interval]).to(times), times[-1:]])
-
-
-def interpolated(step: Step, times: Tensor) -> Tensor:
-    """The polynomial of a step at the times in it: (times, *y.shape)."""
-    x = ((times - step.t0) / (step.t1 - step.t0)).to(step.y1.dtype)
-    powers = torch.stack([x**k for k in range(len(step.interp_coeff))], 1)
-    coefficients = torch.stack(step.interp_coeff)
-    return (powers @ coefficients.flatten(1)).unflatten(1, coefficients.shape[1:])

@@ -54,9 +54,7 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
         one_of("attention", attention, ATTENTIONS)
         one_of("at_jump", at_jump, ("kept", "renewed"))
         if at_jump == "renewed" and attention != "evolving":
-            raise ValueError(
-                f"only an attention that evolves from a correlation is renewed at a jump, not {attention!r}"
-            )
+            raise ValueError(f"at_jump: only an evolving attention is renewed, not {attention!r}")
         if self.solver != "euler":
             raise ValueError(f"attention needs the solver 'euler', not {self.solver!r}")
         self.attention, self.at_jump = attention, at_jump

@@ -1,12 +1,24 @@
 """Layers of the Latent-ODE family, and how they start: weights from N(0, 0.1^2), biases 0 (the released code)."""
 
-from torch import nn
+from torch import Tensor, nn
 
 from hidden_dynamics.models.choices import one_of
 
 CLASSIFIERS = ("mlp", "linear")
 HIDDEN = 300  # units of a classifier's hidden layers
 DEVIATION = 0.1
+
+
+class Autonomous(nn.Module):
+    """dz/dt = network(z) at any time."""
+
+    def __init__(self, network: nn.Module):
+        super().__init__()
+        self.network = network
+
+    def forward(self, t: Tensor, z: Tensor) -> Tensor:
+        """Of z, (..., d)."""
+        return self.network(z)
 
 
 def tanh_network(inputs: int, outputs: int, layers: int, units: int) -> nn.Sequential:

@@ -3,13 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.choices import one_of
-from hidden_dynamics.models.continuous import CoEvolving, FullyConnectedAttention, PairwiseRate, correlation, pairwise
-from hidden_dynamics.models.continuous.attention import RandomRate, unnormalised
-from hidden_dynamics.models.continuous.co_evolving import Rule
+from hidden_dynamics.models.continuous.attention import (
+    FullyConnectedAttention,
+    PairwiseRate,
+    RandomRate,
+    correlation,
+    pairwise,
+    unnormalised,
+)
+from hidden_dynamics.models.continuous.co_evolving import CoEvolving, Rule, TrainedInTurn, penalty_of
 from hidden_dynamics.models.continuous.integral import State
 from hidden_dynamics.models.latent_family.family import LatentTask
 from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
@@ -37,7 +42,7 @@ class FixedAttention(nn.Module):
         return self.f(t, self.rule(h, correlation(h.detach())))
 
 
-class ACELatentODE(LatentODE):
+class ACELatentODE(TrainedInTurn, LatentODE):
     """A Latent-ODE whose dynamics f see h' = h softmax(a)^T, a (d, d) attention for each sample of the batch.
 
     a(0) is the correlation of z(0) over the batch, detached; an answer depends on the whole batch. The paper does not
@@ -74,7 +79,7 @@ class ACELatentODE(LatentODE):
             one_of(name, value, CHOICES[name])
         super().__init__(task, hidden_size, **options)
         self.attention, self.tied = attention, tied
-        self.weight, self.norm = _penalty(**penalty)
+        self.weight, self.norm, _ = penalty_of(("parameters",), **penalty)
         self.q = FullyConnectedAttention(self.size) if attention == "fc" else None
         f, rule = self.integral.dynamics, MIXINGS[mixing]
         if attention == "fixed":
@@ -82,33 +87,10 @@ class ACELatentODE(LatentODE):
         else:
             self._solve(CoEvolving(f, RATES[rate](f if tied else self._flow()), rule))
 
-    def penalty(self, answer: object, part: str | None = None) -> Tensor | float:
-        if part == "hidden" or self.attention == "fixed":
-            return 0.0
-        theta = torch.cat([parameter.flatten() for parameter in self._attention_parameters()])
-        return self.weight * torch.linalg.vector_norm(theta, self.norm)
-
-    def parts(self) -> dict[str, list[nn.Parameter]]:
-        """The parameters that Algorithm 1 trains in turn: "hidden", theta_f and all others; "attention", theta_g.
-
-        Where f and g are one, it is trained in both; where there is no g, there is one part.
-        """
-        if self.attention == "fixed":
-            return {"hidden": list(self.parameters())}
-        attention = self._attention_parameters()
-        others = set() if self.tied else {id(parameter) for parameter in attention}
-        return {"hidden": [p for p in self.parameters() if id(p) not in others], "attention": attention}
-
-    def _attention_parameters(self) -> list[nn.Parameter]:
-        return list(self.integral.dynamics.g.parameters())
+    def attention_parameters(self) -> list[nn.Parameter]:
+        return [] if self.attention == "fixed" else list(self.integral.dynamics.g.parameters())
 
     def _state(self, z: Tensor) -> State:
         if self.attention == "fixed":
             return z
         return z, correlation(z.detach()) if self.q is None else self.q(z)
-
-
-def _penalty(weight: float, norm: int = 2) -> tuple[float, int]:
-    if not weight >= 0 or norm not in (1, 2):
-        raise ValueError(f"penalty: expected a weight of 0 or more and the norm 1 or 2; found {weight!r} and {norm!r}")
-    return weight, norm

@@ -8,30 +8,18 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.choices import one_of
-from hidden_dynamics.models.continuous import FunctionEvaluations, Integral, Solver
-from hidden_dynamics.models.continuous.integral import State
+from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral, State
 from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
-from hidden_dynamics.models.latent_family.layers import classifier, initialised, tanh_network
+from hidden_dynamics.models.latent_family.layers import Autonomous, classifier, initialised, tanh_network
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.latent_ode.rnn_encoder import RNNEncoder
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.ode_rnn import ODERNNEncoder
+from hidden_dynamics.models.ode_rnn.core import ODERNNEncoder
+from hidden_dynamics.models.solver import Solver
 
 SOLVER = {"method": "dopri5", "rtol": 1e-4, "atol": 1e-5, "adjoint": False}
 CHOICES = {"encoder": ("ode", "rnn"), "label_from": ("end", "start"), "start": ("zero", "first_asked")}
-
-
-class Autonomous(nn.Module):
-    """dz/dt = network(z) at any time."""
-
-    def __init__(self, network: nn.Module):
-        super().__init__()
-        self.network = network
-
-    def forward(self, t: Tensor, z: Tensor) -> Tensor:
-        """Of z, (..., d)."""
-        return self.network(z)
 
 
 class LatentODE(LatentNetwork):

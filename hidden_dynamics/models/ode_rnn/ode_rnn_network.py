@@ -5,7 +5,7 @@ from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTas
 from hidden_dynamics.models.latent_family.layers import classifier as labeller
 from hidden_dynamics.models.latent_family.layers import tanh_network
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
-from hidden_dynamics.models.ode_rnn.ode_rnn_core import ODERNNCore
+from hidden_dynamics.models.ode_rnn.core import ODERNNCore
 
 WAYS = {"forwards": "forwards", "backwards": "released"}
 

@@ -53,7 +53,7 @@ class Made(NamedTuple):
 
 
 class UnitJumps:
-    """The GRU unit (hidden_dynamics.models.ode_rnn.gru_unit) at all rows.
+    """The GRU unit (hidden_dynamics.models.ode_rnn.core) at all rows.
 
     The state is one array, (2 N, S): y of all series, then s of all series. Of a hidden layer tanh(p) its half
     (1 + tanh(p)) / 2 = sigmoid(2 p) is kept. Update and reset are one network, whose second map is block-diagonal and

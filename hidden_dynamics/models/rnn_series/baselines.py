@@ -1,51 +1,59 @@
-"""RNN with time gaps, with imputed values, with a decaying state, and GRU-D."""
+"""The recurrent networks beside Latent-ODE: with time gaps, imputed values, a decaying state (Rubanova et al. 2019)."""
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from hidden_dynamics.models.choices import one_of
+from hidden_dynamics.models.encode import gru_step
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.layers import classifier, tanh_network
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
-from hidden_dynamics.models.rnn_series.decaying_gru import Feedback, passed
-from hidden_dynamics.models.rnn_series.decays import Decay, Imputation
-from hidden_dynamics.models.rnn_series.elapsed import GAPS, gaps
-from hidden_dynamics.models.rnn_series.steps import Steps, steps_of
-
-FED_BACK = 0.5  # share of the union times at which a network that classifies nothing sees its own prediction
+from hidden_dynamics.models.rnn_series.decays import GAPS, Decay, Imputation, gaps
+from hidden_dynamics.models.series_major import Padded, padded
 
 
-class Recurrent(LatentNetwork):
+class RNNBaseline(LatentNetwork):
     """A GRU whose state changes at a series' rows, and predicts each row from what the rows before left.
 
-    A row at the batch's first union time is predicted to be what it is: the released code shifts predictions by one
-    union time and has none there. A series is classified by its last state, a row by the state after it. Where nothing
-    is classified, the input at a union time is the network's own prediction with probability 1/2, for the whole batch,
-    when it is trained and when it is tested (the released code; the paper says nothing of it).
+    With a gap it is RNN Delta; with a gap and a mean RNN-Impute; with a decay RNN-Decay; with a decay and a mean GRU-D
+    as the Latent-ODE paper has it. A row at the batch's first union time is predicted to be what it is: the released
+    code shifts predictions by one union time and has none there. A series is classified by its last state, a row by the
+    state after it. Where nothing is classified, which no table has, the released code puts the network's own prediction
+    in the place of half of the input; here, it is given what was observed.
 
     Args:
         task: gives the features D of a row, and what of it is classified.
         hidden_size: of the state.
         units: of the layer between the state and a prediction.
-        gap: the time that the GRU is told beside values and mask: "to_last" or "to_next"; None, none.
-        imputation: what takes the place of values that are missing; None, 0.
-        decay: of the state before a row; None, none.
+        gap: the time that the GRU is told beside values and mask, "to_last" or "to_next"
+            (hidden_dynamics.models.rnn_series.decays.gaps); None, none.
+        mean: that missing values decay to, "observed" or "union" (`Imputation`); None: they are 0.
+        decay: the state decays before a row.
+        carried: "all" or "released", the time by which values and state decay
+            (hidden_dynamics.models.rnn_series.decays.carried).
+
+    Raises:
+        ValueError: an argument is out of its range.
     """
 
     def __init__(
         self,
         task: LatentTask,
         hidden_size: int,
-        units: int,
+        units: int = 50,
         gap: str | None = None,
-        imputation: Imputation | None = None,
-        decay: Decay | None = None,
+        mean: str | None = None,
+        decay: bool = False,
+        carried: str = "all",
     ):
         super().__init__(task)
-        self.gap, self.labels = gap, task.labels
+        imputation = None if mean is None else Imputation(task.features, mean, carried)
+        rate = Decay(task.features, carried) if decay else None
+        self.gap, self.labels = gap if gap is None else one_of("gap", gap, GAPS), task.labels
         self.cell = nn.GRUCell(2 * task.features + (gap is not None), hidden_size)
         self.decoder = tanh_network(hidden_size, task.features, 0, units)
-        self.imputation, self.decay = imputation, decay
+        self.imputation, self.decay = imputation, rate
         self.classifier = None
         if task.labels is not None:
             self.classifier = classifier(hidden_size, task.classes, "linear" if task.labels == "rows" else "mlp")
@@ -57,106 +65,43 @@ class Recurrent(LatentNetwork):
             ValueError: something else is asked than what is given.
         """
         given = self.accepted(batch.reconstructed())
-        steps = steps_of(given)
+        steps = padded(given, first_of_all=True)
         states = self.states(steps, given.times)
         first = given.rows_at_first()
         read = self.decoder(states[given.series[first:], steps.before[first:]])
         labels = None
         if self.labels == "series":
-            labels = self.classifier(states[torch.arange(given.size, device=states.device), steps.counts]).t()
+            labels = self.classifier(states[torch.arange(given.size, device=states.device), steps.lengths]).t()
         elif self.labels == "rows":
             labels = self.classifier(states[given.series, steps.after])[None]
         return Answer.certain(torch.cat([given.values[:first], read]), labels)
 
-    def states(self, steps: Steps, times: Tensor) -> Tensor:
+    def states(self, steps: Padded, times: Tensor) -> Tensor:
         """The state after the first 0 to S steps: (N, S + 1, H)."""
         if not len(times):
-            return steps.values.new_zeros(len(steps.counts), 1, self.cell.hidden_size)
+            return steps.values.new_zeros(len(steps.lengths), 1, self.cell.hidden_size)
         values = steps.values if self.imputation is None else self.imputation(steps, times)
         beside = [steps.mask]
         if self.gap is not None:
             beside.append(gaps(steps, times, self.gap).unsqueeze(2))
-        decay = None if self.decay is None else self.decay(steps, times)
-        feedback = None
-        if self.labels is None:
-            own = torch.rand(len(times)) < FED_BACK
-            own[0] = False
-            feedback = Feedback(self.decoder, own.to(steps.visits.device)[steps.visits].unsqueeze(2))
-        return passed(self.cell, values, torch.cat(beside, 2), decay, feedback)
+        return states_of(
+            self.cell, values, torch.cat(beside, 2), None if self.decay is None else self.decay(steps, times)
+        )
 
 
-class RNNDelta(Recurrent):
-    """RNN with time gaps: the GRU sees [values, mask, gap].
+def states_of(cell: nn.GRUCell, values: Tensor, beside: Tensor, decay: Tensor | None = None) -> Tensor:
+    """The states after the first 0 to S steps, from 0: (N, S + 1, H).
 
     Args:
-        task, hidden_size, units: as for `Recurrent`.
-        gap: "to_last", the time since the state last changed; "to_next", as released (`gaps`).
-
-    Raises:
-        ValueError: an argument is out of its range.
+        cell: its input is a step's values and what is seen beside them.
+        values: (N, S, D).
+        beside: (N, S, I - D).
+        decay: (N, S, 1), what multiplies the state before each step.
     """
-
-    def __init__(self, task: LatentTask, hidden_size: int, units: int = 50, gap: str = "to_last"):
-        super().__init__(task, hidden_size, units, one_of("gap", gap, GAPS))
-
-
-class RNNImpute(Recurrent):
-    """RNN-Impute: the GRU sees [values, mask, gap], where missing values are imputed.
-
-    Args:
-        task, hidden_size, units, gap: as for `RNNDelta`.
-        mean, carried: as for `Imputation`.
-
-    Raises:
-        ValueError: an argument is out of its range.
-    """
-
-    def __init__(
-        self,
-        task: LatentTask,
-        hidden_size: int,
-        units: int = 50,
-        gap: str = "to_last",
-        mean: str = "observed",
-        carried: str = "all",
-    ):
-        imputation = Imputation(task.features, mean, carried)
-        super().__init__(task, hidden_size, units, one_of("gap", gap, GAPS), imputation)
-
-
-class RNNDecay(Recurrent):
-    """RNN-Decay: the state decays before the GRU sees [values, mask].
-
-    Args:
-        task, hidden_size, units: as for `Recurrent`.
-        carried: as for `Decay`.
-
-    Raises:
-        ValueError: an argument is out of its range.
-    """
-
-    def __init__(self, task: LatentTask, hidden_size: int, units: int = 50, carried: str = "all"):
-        super().__init__(task, hidden_size, units, decay=Decay(task.features, carried))
-
-
-class RNNGRUD(Recurrent):
-    """GRU-D as the Latent-ODE paper has it: missing values are imputed, and the state decays.
-
-    Args:
-        task, hidden_size, units: as for `Recurrent`.
-        mean, carried: as for `Imputation` and `Decay`.
-
-    Raises:
-        ValueError: an argument is out of its range.
-    """
-
-    def __init__(
-        self,
-        task: LatentTask,
-        hidden_size: int,
-        units: int = 50,
-        mean: str = "observed",
-        carried: str = "all",
-    ):
-        imputation, decay = Imputation(task.features, mean, carried), Decay(task.features, carried)
-        super().__init__(task, hidden_size, units, imputation=imputation, decay=decay)
+    of_values, of_rest = cell.weight_ih.split([values.shape[2], beside.shape[2]], 1)
+    given = functional.linear(beside, of_rest, cell.bias_ih) + functional.linear(values, of_values)
+    states = [values.new_zeros(len(values), cell.hidden_size)]
+    factors = [1.0] * values.shape[1] if decay is None else decay.unbind(1)
+    for gates, factor in zip(given.unbind(1), factors, strict=True):
+        states.append(gru_step(cell, gates, states[-1] if decay is None else states[-1] * factor))
+    return torch.stack(states, 1)

@@ -2,17 +2,18 @@
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.divergence import divergence
+from hidden_dynamics.models.encode import gru_step
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.layers import classifier, tanh_network
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.rnn_series.decaying_gru import passed
-from hidden_dynamics.models.rnn_series.elapsed import until_next
-from hidden_dynamics.models.rnn_series.fed_back_gru import generated
-from hidden_dynamics.models.rnn_series.steps import steps_of
+from hidden_dynamics.models.rnn_series.baselines import states_of
+from hidden_dynamics.models.rnn_series.decays import GAPS, until_next
+from hidden_dynamics.models.series_major import padded
 
 ORDERS = ("time", "patients")
 
@@ -23,8 +24,8 @@ class RNNVAE(LatentNetwork):
     the mean and standard deviation of z.
 
     The decoder starts from one sample of z and is a GRU that takes a step at every union time asked, as if all features
-    were observed there: it first sees what was given at the first union time, then its own predictions, and the time
-    from the union time before last to the last (the released code). The prediction at a union time is made from the
+    were observed there: it first sees what was given at the first union time, then its own predictions, and a gap of
+    time. The prediction at a union time is made from the
     state at the one before; at the first it is what was given at the first. A series is classified by z's mean, a row
     by the state at its union time.
 
@@ -36,16 +37,24 @@ class RNNVAE(LatentNetwork):
         order: what the encoder turns round where it goes against time: "time"; "patients", as released: series i of N
             is encoded from the rows of series N - 1 - i in the order of time, told the gaps in reversed order, and its
             decoder starts from theirs, too.
+        gap: that the decoder is told as it leaves a union time: "to_last", that to the one before, 0 at the first, as
+            released; "to_next", that to the one which it goes to.
 
     Raises:
-        ValueError: the order is unknown.
+        ValueError: the order or the gap is unknown.
     """
 
     def __init__(
-        self, task: LatentTask, hidden_size: int, recognition_size: int = 40, units: int = 50, order: str = "time"
+        self,
+        task: LatentTask,
+        hidden_size: int,
+        recognition_size: int = 40,
+        units: int = 50,
+        order: str = "time",
+        gap: str = "to_last",
     ):
         super().__init__(task)
-        self.order, self.labels = one_of("order", order, ORDERS), task.labels
+        self.order, self.gap, self.labels = one_of("order", order, ORDERS), one_of("gap", gap, GAPS), task.labels
         inputs = 2 * task.features + 1
         self.encoder, self.generator = nn.GRUCell(inputs, recognition_size), nn.GRUCell(inputs, hidden_size)
         self.posterior = tanh_network(recognition_size, 2 * hidden_size, 0, units)
@@ -78,10 +87,10 @@ class RNNVAE(LatentNetwork):
 
     def encoded(self, given: Observations, against: bool) -> Tensor:
         """The encoder's last state of each series, (N, recognition size)."""
-        steps = steps_of(given, backwards=against and self.order == "time")
+        steps = padded(given, first_of_all=True, backwards=against and self.order == "time")
         gaps = until_next(-given.times.flip(0) if against else given.times).to(steps.values)
-        states = passed(self.encoder, steps.values, torch.cat([steps.mask, gaps[steps.visits].unsqueeze(2)], 2))
-        return states[torch.arange(given.size, device=states.device), steps.counts]
+        states = states_of(self.encoder, steps.values, torch.cat([steps.mask, gaps[steps.visits].unsqueeze(2)], 2))
+        return states[torch.arange(given.size, device=states.device), steps.lengths]
 
     def states(self, z: Tensor, start: Tensor, times: Tensor) -> Tensor:
         """The decoder's states at the union times asked, (U, N, H), z at the first.
@@ -93,9 +102,16 @@ class RNNVAE(LatentNetwork):
         """
         if len(times) < 2:
             return z.expand(len(times), *z.shape)
-        gaps = times.diff()[:-1].to(z)
-        seen = torch.cat([start, torch.ones_like(start), torch.zeros_like(start[:, :1])], 1)
-        return torch.cat([z[None], generated(self.generator, self.decoder, self.generator(seen, z), gaps)])
+        gaps = times.diff().to(z)
+        if self.gap == "to_last":
+            gaps = functional.pad(gaps[:-1], (1, 0))
+        of_values, of_mask, of_gap = self.generator.weight_ih.split([start.shape[1], start.shape[1], 1], 1)
+        given = torch.outer(gaps, of_gap.squeeze(1)) + (self.generator.bias_ih + of_mask.sum(1))
+        states, seen = [z], start
+        for of_time in given.unbind():
+            states.append(gru_step(self.generator, torch.addmm(of_time, seen, of_values.t()), states[-1]))
+            seen = self.decoder(states[-1])
+        return torch.stack(states)
 
 
 def _first_values(given: Observations) -> Tensor:

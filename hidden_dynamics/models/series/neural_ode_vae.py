@@ -5,30 +5,22 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-from hidden_dynamics.models.continuous import FunctionEvaluations, Integral, Solver
+from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
 from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.forecaster import SeriesTask
+from hidden_dynamics.models.latent_family.layers import Autonomous, tanh_maps
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.series.latent import BackwardGRU, Gaussian, Inferred, Variational
-from hidden_dynamics.models.series.padding import padded
-from hidden_dynamics.models.series.readout import Readout
-
-
-class Flow(nn.Module):
-    """dz/dt = W_2 tanh(W_1 z + b_1) + b_2, the two layers of ACE-NODE, Section 4.2."""
-
-    def __init__(self, size: int):
-        super().__init__()
-        self.layers = nn.Sequential(nn.Linear(size, size), nn.Tanh(), nn.Linear(size, size))
-
-    def forward(self, t: Tensor, z: Tensor) -> Tensor:
-        """Of z, (..., size), at any time."""
-        return self.layers(z)
+from hidden_dynamics.models.series.row_by_row import Readout
+from hidden_dynamics.models.series_major import padded
+from hidden_dynamics.models.solver import Solver
 
 
 class NeuralODEVAE(Variational):
-    """z(0) ~ q, Gaussian, of an RNN that reads the rows backwards in time; dz/dt = f(z); p is read from z(t).
+    """z(0) ~ q, Gaussian, of an RNN that reads the rows backwards in time; dz/dt = f(z), two linear maps and a
+    tanh between them (ACE-NODE, Section 4.2); p is read from z(t).
 
     The prior of z(0) is N(0, 1). Ours: the RNN is a GRU; it sees the rows until the task's `until`, in training too,
     where the likelihood has all rows, so that the later ones are predicted as they are in the test; it is given values,
@@ -55,7 +47,8 @@ class NeuralODEVAE(Variational):
         self.encoder = BackwardGRU(task.features * (2 if mask else 1) + 1, hidden_size)
         self.posterior = nn.Linear(hidden_size, 2 * hidden_size)
         self.function_evaluations = FunctionEvaluations()
-        self.integral = Integral(Flow(hidden_size), Solver(**solver), self.function_evaluations)
+        flow = Autonomous(tanh_maps(hidden_size, hidden_size, 0, hidden_size))
+        self.integral = Integral(flow, Solver(**solver), self.function_evaluations)
         self.readout = Readout(hidden_size, hidden_size, task.features, dropout)
 
     def forward(self, observations: Observations) -> Inferred:
@@ -94,4 +87,7 @@ class NeuralODEVAE(Variational):
         """z of series of the batch at times, (N, size), of z(0), (batch, size)."""
         scaled = torch.from_numpy(np.concatenate([[0.0], times]) / self.until).to(z)  # where two may be alike
         union, which = scaled.unique(return_inverse=True)
-        return self.integral.at(z, union)[which[1:], series]
+        order, counts = which[1:].argsort(stable=True), which[1:].bincount(minlength=len(union))
+        offsets = functional.pad(counts.cumsum(0), (1, 0)).cpu()
+        rows, _ = self.integral.of_rows(z[None], union.double().cpu(), offsets, series[order])
+        return rows[0, order.argsort()]

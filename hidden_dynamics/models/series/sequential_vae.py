@@ -11,8 +11,8 @@ from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.forecaster import SeriesTask
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.series.latent import BackwardGRU, Gaussian, Inferred, Variational
-from hidden_dynamics.models.series.padding import Padded, padded
-from hidden_dynamics.models.series.readout import Readout
+from hidden_dynamics.models.series.row_by_row import Readout
+from hidden_dynamics.models.series_major import Padded, padded
 
 
 def _deviation(spread: Tensor) -> Tensor:
@@ -86,8 +86,8 @@ class SequentialVAE(Variational):
         """Every row read from its own z."""
         batch = padded(self.accepted(observations))
         z, q = self.chain(batch, draw=self.training)
-        series, row = batch.own.series, batch.own.rows
-        prior = self.transition(z[series, row], batch.own.elapsed)
+        series, row, elapsed, _ = batch.own()
+        prior = self.transition(z[series, row], elapsed)
         p = self.readout(z[series, row + 1], drop=self.training)
         moved = (q.mean[series, row] - prior.mean) / prior.deviation
         return Inferred(p, divergence(moved, q.deviation[series, row] / prior.deviation).sum())

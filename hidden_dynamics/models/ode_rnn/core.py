@@ -1,0 +1,121 @@
+"""The ODE-RNN (Rubanova et al. 2019): a state that flows by an ODE between union times and meets a GRU unit at rows."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from hidden_dynamics.models.latent_family.layers import tanh_network
+from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.models.ode_rnn.union_passage import passage
+from hidden_dynamics.models.ode_rnn.union_times import gaps
+
+
+class GRUUnit(nn.Module):
+    """Moves a state, mean y and standard deviation s, to what is seen, x.
+
+    u = sigmoid(U [y, s, x]), r = sigmoid(R [y, s, x]), [n, e] = N [r y, r s, x];
+    y <- (1 - u) n + u y, s <- (1 - u) |e| + u s.
+
+    U, R and N are networks of one hidden layer with tanh.
+
+    Args:
+        size: S, of y and of s.
+        inputs: X, of x.
+        units: of each hidden layer.
+    """
+
+    def __init__(self, size: int, inputs: int, units: int):
+        super().__init__()
+        self.size, self.inputs = size, inputs
+        self.update = tanh_network(2 * size + inputs, size, 0, units)
+        self.reset = tanh_network(2 * size + inputs, size, 0, units)
+        self.candidate = tanh_network(2 * size + inputs, 2 * size, 0, units)
+
+    def forward(self, y: Tensor, s: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Of y and s, (rows, S), and x, (rows, X)."""
+        seen = torch.cat([y, s, x], 1)
+        u, r = torch.sigmoid(self.update(seen)), torch.sigmoid(self.reset(seen))
+        n, e = self.candidate(torch.cat([r * y, r * s, x], 1)).chunk(2, 1)
+        return (1 - u) * n + u * y, (1 - u) * e.abs() + u * s
+
+
+class Passed(NamedTuple):
+    """
+    Attributes:
+        mean, deviation: (N, S), the state of each series in the end.
+        before: (R, S), the mean of each row's series as the union time visited before left it, 0 where there is none.
+        after: (R, S), its mean after the row was seen. Both are (0, S) where they are not wanted.
+    """
+
+    mean: Tensor
+    deviation: Tensor
+    before: Tensor
+    after: Tensor
+
+
+class ODERNNCore(nn.Module):
+    """A mean y and a standard deviation s for each series, 0 at first.
+
+    Between union times y alone moves, dy/dt = f(y), by explicit Euler steps; at each, the GRU unit moves y and s of the
+    series that are observed there (Rubanova et al. 2019, Algorithm 1; Latent-ODE's released encoder).
+
+    Args:
+        features: D, of a row.
+        size: S, of y and of s.
+        layers: f has `layers` + 2 linear maps.
+        units: hidden units of f.
+        gru_units: hidden units of the GRU unit's networks.
+    """
+
+    def __init__(self, features: int, size: int, layers: int, units: int, gru_units: int):
+        super().__init__()
+        self.size = size
+        self.flow = tanh_network(size, size, layers, units)
+        self.unit = GRUUnit(size, 2 * features, gru_units)
+
+    def forward(self, observations: Observations, way: str, rows: bool = True) -> Passed:
+        """The state's passage over a batch of N series with R rows.
+
+        Args:
+            observations: times in units of the batch's last time.
+            way: over the union times (hidden_dynamics.models.ode_rnn.union_times.gaps).
+            rows: the states at the rows are wanted, too.
+        """
+        way_over = gaps(observations.times, way)
+        unit = [*self.unit.update.parameters(), *self.unit.reset.parameters(), *self.unit.candidate.parameters()]
+        state, before, after = passage(observations, way_over, list(self.flow.parameters()), unit, rows)
+        return Passed(*state.split(observations.size), before, after)
+
+
+class ODERNNEncoder(nn.Module):
+    """Mean and standard deviation of the latent state z(0) of each series.
+
+    Args:
+        features: D, of a row.
+        size: of the ODE-RNN's mean, and of its standard deviation.
+        latent: of z.
+        layers, units: of the ODE-RNN's dynamics, which have `layers` + 2 linear maps.
+        gru_units: hidden units of the GRU unit's networks.
+        z0_units: hidden units between the ODE-RNN's state and that of z(0).
+    """
+
+    def __init__(
+        self,
+        features: int,
+        size: int,
+        latent: int,
+        layers: int,
+        units: int,
+        gru_units: int,
+        z0_units: int = 100,
+    ):
+        super().__init__()
+        self.core = ODERNNCore(features, size, layers, units, gru_units)
+        self.z0 = tanh_network(2 * size, 2 * latent, 0, z0_units)
+
+    def forward(self, observations: Observations) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation, (N, latent) each, of N series; times in units of the batch's last time."""
+        passed = self.core(observations, "backwards", rows=False)
+        mean, deviation = self.z0(torch.cat([passed.mean, passed.deviation], 1)).chunk(2, 1)
+        return mean, deviation.abs()

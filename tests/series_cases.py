@@ -1,0 +1,130 @@
+"""Irregular series drawn at random, and every network of them, for tests of any."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+from cases import noise
+
+from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes
+from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes
+from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
+from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE
+from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
+from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson
+from hidden_dynamics.models.mtan import MTAN
+from hidden_dynamics.models.observations import Rows, batch_of
+from hidden_dynamics.models.ode_rnn.ode_rnn_network import ODERNN
+from hidden_dynamics.models.rnn_series.baselines import RNNBaseline
+from hidden_dynamics.models.rnn_series.rnn_vae import RNNVAE
+from hidden_dynamics.models.series.neural_ode_vae import NeuralODEVAE
+from hidden_dynamics.models.series.row_by_row import GRUD, TLSTM, GRUSimple
+from hidden_dynamics.models.series.sequential_vae import SequentialVAE
+
+SOLVER = {"solver": {"rtol": 1e-6, "atol": 1e-6, "adjoint": False}}
+PENALTY = {"penalty": {"weight": 0.1}}
+ROUGH = {"method": "dopri5", "rtol": 1e-1, "atol": 1e-1, "adjoint": False}  # random rates take hundreds of steps
+FORECASTERS = {
+    **{
+        "GRU-Simple": (GRUSimple, {}),
+        "GRU-D": (GRUD, {}),
+        "T-LSTM": (TLSTM, {}),
+        "Sequential VAE": (SequentialVAE, {}),
+    },
+    **{"Neural-ODE-VAE": (NeuralODEVAE, SOLVER), "Neural-ODE-VAE-Mask": (NeuralODEVAE, SOLVER | {"mask": True})},
+    "GRU-ODE-Bayes": (GRUODEBayes, {}),
+    **{
+        f"ACE-GRU-ODE-Bayes, {attention}": (ACEGRUODEBayes, PENALTY | {"attention": attention})
+        for attention in ("evolving", "fc", "fixed", "released")
+    },
+}
+RNNS = {
+    "RNN Delta": {"gap": "to_last"},
+    "RNN-Impute": {"gap": "to_last", "mean": "observed"},
+    "RNN-Decay": {"decay": True},
+    "RNN GRU-D": {"decay": True, "mean": "observed"},
+}
+RECONSTRUCTING = {name: (RNNBaseline, options) for name, options in RNNS.items()} | {
+    f"{name}, released": (
+        RNNBaseline,
+        options
+        | {key: value for key, value in {"gap": "to_next", "mean": "union"}.items() if key in options}
+        | ({} if name == "RNN Delta" else {"carried": "released"}),
+    )
+    for name, options in RNNS.items()
+}
+RECONSTRUCTING |= {"ODE-RNN": (ODERNN, {}), "ODE-RNN, released": (ODERNN, {"steps": "backwards"})}
+ACE = {
+    **{"ACE": {}, "ACE, raw": {"mixing": "raw"}, "ACE, tied": {"tied": True}},
+    **{
+        "ACE, random": {"rate": "random", "solver": ROUGH},
+        "FC-ACE": {"attention": "fc"},
+        "Fixed-ACE": {"attention": "fixed"},
+    },
+}
+LATENT = {
+    **{"RNN-VAE": (RNNVAE, {}), "Latent-ODE": (LatentODE, {}), "Latent-ODE, RNN": (LatentODE, {"encoder": "rnn"})},
+    **{"Augmented-Latent-ODE": (LatentODE, {"augmented": 2}), "Poisson": (LatentODEPoisson, {})},
+    "Poisson, released": (LatentODEPoisson, {"unobserved": "zero"}),
+    **{name: (ACELatentODE, options) for name, options in ACE.items()},
+    "mTAND": (MTAN, {"recognition_size": 5, "generation_size": 4, "reference_points": 3, "embedding": 4}),
+}
+NETWORKS = FORECASTERS | RECONSTRUCTING | LATENT
+
+
+def task_of(labels=None, features=3, classes=4):
+    classes = classes if labels == "rows" else 1
+    return SimpleNamespace(features=features, covariates=1, until=2.0, end=3.0, labels=labels, classes=classes)
+
+
+def made(name, labels="series", size=4, **options):
+    cls, own = NETWORKS[name]
+    torch.manual_seed(0)
+    return cls(task_of(labels), size, **own | options)
+
+
+def shaken(network, seed=0):
+    """In float64, its parameters away from where they start: biases, too."""
+    network = network.double()
+    with torch.no_grad():
+        for k, parameter in enumerate(network.parameters()):
+            parameter.add_(0.2 * noise(*parameter.shape, seed=100 * seed + k))
+    return network
+
+
+def drawn_rows(seed=0, series=6, most=5, features=3, latest=40, unit=None, density=0.5, lengths=None):
+    """Rows at distinct times of 0 to `latest`, in units of `unit`; some at one time in several series, some without an
+    observation, and where no lengths are given some series without rows."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, most + 1, series) if lengths is None else np.array(lengths)
+    times = [np.sort(rng.choice(latest + 1, length, replace=False)) / (unit or latest) for length in lengths]
+    mask = rng.random((lengths.sum(), features)) < density
+    return Rows(np.concatenate([*times, []]).astype(np.float32), rng.standard_normal(mask.shape), mask, lengths)
+
+
+def whole(rows, chosen=None, until=None):
+    return batch_of(rows, np.arange(len(rows.lengths)) if chosen is None else chosen, until)
+
+
+def batch_for(name, given, asked=None, labels="series", weight=0.5):
+    """What the network is called with; `asked` is what is given where it is None."""
+    if name in FORECASTERS:
+        return given
+    asked, found = given if asked is None else asked, None
+    if labels == "series":
+        found = (torch.arange(given.size) % 2).to(given.values)
+    elif labels == "rows":
+        found = torch.arange(len(asked.series)) % 5 - 1
+    return SeriesBatch(given, asked, found, weight)
+
+
+def gradients_of(value, network):
+    """None, where a parameter has no part in it, is 0."""
+    return torch.autograd.grad(value, list(network.parameters()), allow_unused=True, materialize_grads=True)
+
+
+def learnt(network, called, seed=1):
+    """The loss and its gradients."""
+    torch.manual_seed(seed)
+    loss = network.loss(network(called), called)
+    return [loss, *gradients_of(loss, network)]
