@@ -11,10 +11,12 @@ from typing import Any
 
 from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.configuration.reading import listed
+from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 
 PUBLISHED = ROOT / "published"
 NOTHING = 1e-9  # a gap smaller than this is rounding
+WITHOUT_NUMBERS = ("grid", "hyperparameters", "tasks")  # kinds of files whose values are settings
 Size = int | str | None
 
 
@@ -182,6 +184,8 @@ def _numbers(content: Mapping[str, Any]) -> Iterator[Number]:
                 yield Number(content["task"], model, size, quantity, value)
         elif kind == "silhouette":
             yield Number(content["task"], model, size, "silhouette", row["mean"], row["std"])
+        elif kind not in WITHOUT_NUMBERS:
+            raise UserError(f"published/: unknown kind {kind!r}: say in papers/published.py what its numbers are.")
 
 
 def _by_task_and_metric(values: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str, Any]]:
