@@ -5,7 +5,6 @@ with Chromium(tmp_path) as browser:
     page.run("document.title")
 """
 
-import base64
 import itertools
 import json
 import os
@@ -130,6 +129,3 @@ class Page:
         self.run("1")  # what was reported until now has been read
         shown = {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}
         return [json.dumps(event["params"]) for event in self.events if event.get("method") in shown]
-
-    def picture(self, path: Path) -> None:
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))

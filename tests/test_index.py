@@ -191,13 +191,10 @@ def test_links_to_files_lead_to_what_the_workflow_makes(read, configuration):
     assert links == {path.removeprefix("results/demo/") for path in made}
 
 
-def test_a_table_names_its_stand_ins_and_folds_its_notes(page):
+def test_an_artifact_says_where_its_numbers_come_from_and_which_claims_rest_on_it(page, read):
     text = words(section(page, TABLE))
     assert re.search(r"<strong>Stand-in data:</strong> Digits 8x8 .* in place of MNIST", text)
     assert re.search(r"<summary>\d+ notes</summary> <p>Best test accuracy.*<li>Scale: demo", text)
-
-
-def test_where_numbers_come_from_that_no_run_reports_and_which_claims_rest_on_an_artifact(read):
     assert "The numbers are the configuration's" in read.texts[HYPERPARAMETERS]
     assert "drawn from the generated data itself" in read.texts[IMAGE]
     assert "Claims that rest on it: 1 contradicted" in words(read.texts[CURVES])
@@ -256,6 +253,10 @@ def test_where_nothing_is_judged_the_page_says_so_and_shows_neither_verdict_nor_
     read = Reader(index_page(configuration, tmp_path / "none"))
     approved("index_none_judged.txt", lines(read.texts["overview"], read.texts["claims"]))
     assert "0.0123" not in words(read.texts["claims"])
+    path = tmp_path / "none" / configuration.paths.all_verdicts
+    path.unlink()
+    with refused(file=path):
+        index_page(configuration, tmp_path / "none")
 
 
 def test_the_script_writes_the_page_whole(ended, configuration, root, page, monkeypatch):
@@ -264,17 +265,6 @@ def test_the_script_writes_the_page_whole(ended, configuration, root, page, monk
     assert ended(render_index.main, "--root", root).code == 0
     assert page.read_bytes() == before  # and the same bytes for the same results
     assert not list(page.parent.glob(".index.html*"))
-
-
-# Errors
-
-
-def test_verdicts_that_are_missing_are_named(configuration, root, tmp_path):
-    shutil.copytree(root, tmp_path / "cut")
-    path = tmp_path / "cut" / configuration.paths.all_verdicts
-    path.unlink()
-    with refused(file=path):
-        index_page(configuration, tmp_path / "cut")
 
 
 # Browser
