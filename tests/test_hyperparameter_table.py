@@ -33,15 +33,6 @@ def test_at_scale_paper_nothing_differs_from_the_published_values(number):
         assert orthogonal[f"published_{name}"].notna().all()
 
 
-def test_sizes_have_their_own_values():
-    data = table_of(7).data
-    rows = data[data["task"] == "pmnist_dtriv"].set_index("size")
-    assert rows["K"].to_dict() == {170: 1, 360: "∞", 512: "∞"}
-    assert rows["mu"].to_dict() == {170: 0.6, 360: 0.3, 512: 0.3}
-    assert rows["learning_rate"].to_dict() == {170: 7e-4, 360: 7e-4, 512: 3e-4}
-    assert rows["orthogonal_learning_rate"].to_dict() == {170: 2e-4, 360: 5e-5, 512: 7e-5}
-
-
 def test_what_only_language_has_is_a_column_of_the_data():
     row = table_of(7).data.set_index("task").loc["ptb"]
     assert row["embedding_size"] == row["published_embedding_size"] == 400
