@@ -145,7 +145,7 @@ def test_what_the_first_screen_and_the_claims_say_is_as_approved(read, part):
     approved(f"index_{part}.txt", lines(read.texts[part]))
 
 
-def test_pictures_are_those_that_were_rendered(page, root, configuration):
+def test_pictures_and_tables_are_those_that_were_rendered(page, root, configuration):
     text = page.read_text(encoding="utf-8")
     shown = re.findall(r'<a class="card" href="([^"]+)"[^>]*><img src="data:image/png;base64,([^"]+)"', text)
     figures = {name: configuration.paths.figure(name, "png") for name in FIGURES}
@@ -154,9 +154,6 @@ def test_pictures_are_those_that_were_rendered(page, root, configuration):
     for (_, content), name in zip(shown, FIGURES, strict=True):
         assert base64.b64decode(content) == (root / figures[name]).read_bytes()
     assert text.count("<li>&lt;b&gt; is no markup</li>") == len(FIGURES)
-
-
-def test_tables_are_those_that_were_rendered(page, root, configuration):
     for name in (TABLE, HYPERPARAMETERS, IMAGES):
         rendered = (root / configuration.paths.table(name, "html")).read_text(encoding="utf-8")
         (table,) = re.findall(r"<table>.*?</table>", rendered, flags=re.DOTALL)
@@ -200,15 +197,12 @@ def test_an_artifact_says_where_its_numbers_come_from_and_which_claims_rest_on_i
     assert "Claims that rest on it: 1 contradicted" in words(read.texts[CURVES])
 
 
-def test_nothing_of_what_is_shown_becomes_markup(page, read):
+def test_nothing_of_what_is_shown_becomes_markup_and_nothing_is_loaded_from_elsewhere(page, read):
     text = page.read_text(encoding="utf-8")
     assert "<img src=x" not in text and "<script>alert" not in text
     assert EVIL in read.texts[TABLE]
     assert "<script>alert(1)</script>" in read.texts["claim-b"]
     assert [tag for tag, _ in read.tags].count("script") == 1
-
-
-def test_nothing_is_loaded_from_elsewhere(page, read):
     assert [address for address in read.asked_for() if not address.startswith("data:")] == []
     assert not re.search(r"@import|url\(", page.read_text(encoding="utf-8"))
     (policy,) = [a["content"] for tag, a in read.tags if a.get("http-equiv") == "Content-Security-Policy"]
