@@ -179,11 +179,6 @@ def test_a_few_epochs_have_plain_numbers():
     assert {"1", "2", "3"} <= labels and not any("$" in label for label in labels)
 
 
-def test_readings_are_named():
-    artifact = artifact_at("demo", FIGURES[0], readings={"default": "published", "sr_cell": "released"})
-    assert "released (sr_cell)" in words(draw(artifact))
-
-
 @pytest.mark.parametrize("change", [{"sizes": {190: 64}}, {"data": {"blanks": 100}}, {"dataset": "digits"}])
 def test_published_values_stand_beside_the_papers_size_and_data_only(change):
     ours = drawn("paper", "momentumrnn_figure4")

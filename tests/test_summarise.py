@@ -238,14 +238,6 @@ def texts(tmp_path, configuration, language):
     return tmp_path
 
 
-def test_the_validation_curve_has_every_epoch(texts, language):
-    curve = curve_of(texts, language, 1, "sr_lstm")
-    assert curve.x.tolist() == list(range(1, EPOCHS + 1))
-    expected = np.mean([validation_of(run) for run in language.cell_runs if run.model == "sr_lstm"], axis=0)
-    np.testing.assert_allclose(curve.mean, expected, rtol=1e-12)
-    assert set(curve.n) == {3}
-
-
 def test_epochs_of_different_lengths_leave_train_curves_of_different_lengths(texts, language):
     curve = curve_of(texts, language, 0, "lstm")
     ends = sorted(epoch_ends(run)[-1] for run in language.cell_runs if run.model == "lstm")
