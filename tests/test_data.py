@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from conftest import ROOT, refused
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidden_dynamics.data import adding, cifar10, copying, digits, mnist, svhn, synthetic_speech, timit
+from hidden_dynamics.configuration import load_datasets
+from hidden_dynamics.data import adding, cifar10, copying, digits, fsdd, mnist, ptb, svhn
 from hidden_dynamics.data.streams import generator
 
 counts = st.integers(1, 5)
@@ -170,80 +172,38 @@ def test_idx_round_trip(tmp_path_factory, shape: list[int], seed: int):
     assert np.array_equal(mnist.read_idx(path), array)
 
 
-GOOD = idx(np.arange(12).reshape(3, 2, 2))
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "magic number 00 00 08 ..., found nothing"),
-        (GOOD[:3], "magic number 00 00 08 ..., found 00 00 08"),
-        (b"\x1f\x8b\x08\x00" + GOOD[4:], "magic number 00 00 08 ..., found 1f 8b 08 00"),
-        (bytes([0, 0, 0x0D, 3]) + GOOD[4:], "found 00 00 0d 03"),
-        (GOOD[:10], "expected a header of 16 bytes, found 10"),
-        (GOOD[:-1], r"expected 28 bytes for its shape \(3, 2, 2\), found 27"),
-        (GOOD + b"\0", r"expected 28 bytes for its shape \(3, 2, 2\), found 29"),
-        (GOOD[:7] + b"\x04" + GOOD[8:], r"expected 32 bytes for its shape \(4, 2, 2\), found 28"),
-        (GOOD[:4] + b"\xff" * 12 + GOOD[16:], "expected 79,228,162"),
-    ],
-)
-def test_a_damaged_idx_file_is_named_with_what_was_expected_and_found(tmp_path: Path, content: bytes, message: str):
-    path = tmp_path / "train-images-idx3-ubyte"
-    path.write_bytes(content)
-    with refused(f"{path}: .*{message}"):
-        mnist.read_idx(path)
-
-
-def small_mnist(directory: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarray]:
-    """Four files of the right form with 6 and 4 images, and the module told to expect as many."""
-    monkeypatch.setattr(mnist, "IMAGES", {"train": ("train-images", 6), "test": ("test-images", 4)})
-    monkeypatch.setattr(mnist, "LABELS", {"train": ("train-labels", 6), "test": ("test-labels", 4)})
+def small_mnist(directory: Path) -> dict[str, np.ndarray]:
+    """Four files of the right form with 6 and 4 images."""
     rng = generator(0)
     arrays = {
-        "train-images": rng.integers(0, 256, (6, 28, 28)),
-        "test-images": rng.integers(0, 256, (4, 28, 28)),
-        "train-labels": rng.integers(0, 10, 6),
-        "test-labels": rng.integers(0, 10, 4),
+        "train-images-idx3-ubyte": rng.integers(0, 256, (6, 28, 28)),
+        "t10k-images-idx3-ubyte": rng.integers(0, 256, (4, 28, 28)),
+        "train-labels-idx1-ubyte": rng.integers(0, 10, 6),
+        "t10k-labels-idx1-ubyte": rng.integers(0, 10, 4),
     }
     for name, array in arrays.items():
         (directory / name).write_bytes(idx(array))
     return arrays
 
 
-def test_mnist_is_read_row_by_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    written = small_mnist(tmp_path, monkeypatch)
+def test_mnist_is_read_row_by_row(tmp_path: Path):
+    written = small_mnist(tmp_path)
     arrays = mnist.prepare(tmp_path, {})
-    assert (arrays["train_images"][2, 28 * 5 + 7] == written["train-images"][2, 5, 7]).all()
-    assert np.array_equal(arrays["test_images"].reshape(4, 28, 28), written["test-images"])
-    assert np.array_equal(arrays["train_labels"], written["train-labels"])
+    assert (arrays["train_images"][2, 28 * 5 + 7] == written["train-images-idx3-ubyte"][2, 5, 7]).all()
+    assert np.array_equal(arrays["test_images"].reshape(4, 28, 28), written["t10k-images-idx3-ubyte"])
+    assert np.array_equal(arrays["train_labels"], written["train-labels-idx1-ubyte"])
     assert arrays["levels"] == 255 and arrays["levels"].dtype == np.float32
     assert {array.dtype for name, array in arrays.items() if name != "levels"} == {np.dtype(np.uint8)}
 
 
-def test_mnist_is_averaged_to_a_smaller_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    small_mnist(tmp_path, monkeypatch)
+def test_mnist_is_averaged_to_a_smaller_side(tmp_path: Path):
+    small_mnist(tmp_path)
     whole, small = (mnist.prepare(tmp_path, settings) for settings in ({}, {"side": 14}))
     for split in ("train", "test"):
         squares = whole[f"{split}_images"].reshape(-1, 14, 2, 14, 2).astype(int).sum((2, 4))
         assert np.array_equal(small[f"{split}_images"], ((squares + 2) // 4).reshape(-1, 196))
         assert np.array_equal(small[f"{split}_labels"], whole[f"{split}_labels"])
     assert small["levels"] == 255
-
-
-def test_mnist_of_the_wrong_size_or_with_wrong_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    small_mnist(tmp_path, monkeypatch)
-    (tmp_path / "test-labels").write_bytes(idx(np.array([1, 2, 3])))
-    with refused(r"test-labels: expected shape \(4,\), found \(3,\)"):
-        mnist.prepare(tmp_path, {})
-    (tmp_path / "test-labels").write_bytes(idx(np.array([1, 2, 3, 10])))
-    with refused("test-labels: expected labels 0 to 9, found 10"):
-        mnist.prepare(tmp_path, {})
-    (tmp_path / "train-images").write_bytes(idx(np.zeros((6, 28, 27))))
-    with refused(r"train-images: expected shape \(6, 28, 28\), found \(6, 28, 27\)"):
-        mnist.prepare(tmp_path, {})
-    (tmp_path / "train-images").unlink()
-    with refused("train-images: there is no such file; fetch it first"):
-        mnist.prepare(tmp_path, {})
 
 
 @pytest.mark.mirror
@@ -260,33 +220,52 @@ def test_mnist_from_a_mirror(from_mirror):
 
 # ------------------------------------------------------------------------------------------------------------- settings
 
-SPOKEN = {"train": 6, "validation": 2, "test": 3, "shortest": 300, "longest": 700, "seed": 0}
+
+WRONG = {
+    "copying": [{"blanks": 0}, {"blanks": 1.5}, {"alphabet": 256}, {"test_size": 0}],
+    "adding": [{"length": 1}, {"seed": -1}],
+    "digits": [{"enlarge": bad} for bad in (0, 1.5, True, None, "2")],
+    "mnist": [{"side": 9}, {"side": 0}, {"side": "14"}],
+    "svhn": [{"side": 9}],
+    "cifar10": [{"side": 9}],
+    "ptb": [{"words": 0}, {"words": 929_590}],
+    "python_topics": [{"vocabulary": 2}, {"vocabulary": 1e3}, {"vocabulary": 100_000}],
+    "synthetic_speech": [{"train": 0}, {"shortest": 99}, {"longest": 299}, {"longest": 1.5}],
+}
+SHIPPED = {name: {} for name in load_datasets()} | {
+    "copying": COPYING,
+    "adding": ADDING,
+    "python_topics": {"vocabulary": 500},
+    "synthetic_speech": {"train": 6, "validation": 2, "test": 3, "shortest": 300, "longest": 700, "seed": 0},
+}
 
 
-@pytest.mark.parametrize(
-    ("module", "settings", "said"),
-    [
-        (copying, COPYING | {"blanks": 0}, "copying: .* 'blanks' must be a whole number >= 1, found 0"),
-        (copying, COPYING | {"blanks": 1.5}, "copying: .* 'blanks' must be a whole number >= 1, found 1.5"),
-        (copying, COPYING | {"alphabet": 256}, "copying: .* 'alphabet' must be at most 255"),
-        (copying, COPYING | {"length": 3}, "copying: unknown setting 'length'"),
-        (copying, {"blanks": 1, "letters": 1, "alphabet": 1, "test_size": 1}, "copying: the setting 'seed' is missing"),
-        (adding, ADDING | {"length": 1}, "adding: .* 'length' must be a whole number >= 2, found 1"),
-        *((digits, {"enlarge": bad}, f"digits: .*, found {bad!r}") for bad in (0, -1, 1.5, True, None, "2")),
-        (digits, {"seed": 1}, "digits: unknown setting 'seed'; known: enlarge"),
-        (cifar10, {"whitened": 1}, "cifar10: unknown setting 'whitened'; known: side"),
-        (svhn, {"extra": 1}, "svhn: unknown setting 'extra'; known: side"),
-        (timit, {"split": 1}, "timit: unknown setting 'split'"),
-        (synthetic_speech, SPOKEN | {"train": 0}, "synthetic_speech: .* 'train' must be a whole number >= 1, found 0"),
-        (synthetic_speech, SPOKEN | {"shortest": 99}, "'shortest' must be a whole number >= 100, found 99"),
-        (synthetic_speech, SPOKEN | {"longest": 299}, "'longest' must be at least 'shortest', 300: 299"),
-        (synthetic_speech, SPOKEN | {"longest": 1.5}, "'longest' must be a whole number"),
-        (synthetic_speech, SPOKEN | {"speakers": 3}, "unknown setting 'speakers'"),
-    ],
-)
-def test_settings_of_a_dataset_are_checked(tmp_path: Path, module, settings: dict, said: str):
-    with refused(said):
-        module.prepare(tmp_path, settings)
+@pytest.mark.parametrize("name", SHIPPED)
+def test_settings_of_a_dataset_are_checked(tmp_path: Path, name: str):
+    prepare, right = import_module(load_datasets()[name].module).prepare, SHIPPED[name]
+    with refused("nonsense"):
+        prepare(tmp_path, right | {"nonsense": 1})
+    for key in right:
+        with refused(key):
+            prepare(tmp_path, {other: value for other, value in right.items() if other != key})
+    for wrong in WRONG.get(name, []):
+        with refused(next(iter(wrong))):
+            prepare(tmp_path, right | wrong)
+
+
+def test_the_registry_and_the_modules_agree():
+    registry = load_datasets()
+    assert {name: list(registry[name].files) for name in ("ptb", "cifar10", "fsdd")} == {
+        "ptb": list(ptb.FILES.values()),
+        "cifar10": [cifar10.ARCHIVE],
+        "fsdd": [fsdd.ARCHIVE],
+    }
+    assert sorted(registry["mnist"].files) == sorted(
+        f"{name}-{kind}-ubyte" for name in mnist.FILES.values() for kind in ("images-idx3", "labels-idx1")
+    )
+    assert list(registry["svhn"].files) == [f"{split}_32x32.mat" for split in svhn.COUNTS]
+    packed = registry["cifar10"].files[cifar10.ARCHIVE]
+    assert (packed.count, packed.size) == (6, 6 * cifar10.RECORDS * 3073)
 
 
 # -------------------------------------------------------------------------------------------------------- light imports

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from cases import Watching
+from conftest import refused
 from torch import nn
 from torch.nn import functional
 
@@ -264,36 +265,10 @@ def test_the_loss_is_the_mean_cross_entropy_and_the_penalty_of_the_part():
 # ------------------------------------------------------------------------------------------------------- wrong settings
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"crop": 0}, "settings.crop must be a whole number from 1 to 6, found 0"),
-        ({"crop": 7}, "settings.crop must be a whole number from 1 to 6, found 7"),
-        ({"crop": 5.0}, r"settings.crop must be .*, found 5\.0"),
-        ({"crop": True}, "settings.crop must be .*, found True"),
-        ({"crop": None}, "settings.crop must be .*, found None"),
-        ({"pad": -1}, "settings.pad must be a whole number from 0 to 6, found -1"),
-        ({"pad": 7}, "settings.pad must be a whole number from 0 to 6, found 7"),
-        ({"pad": "2"}, "settings.pad must be .*, found '2'"),
-        ({"validation": 0}, "settings.validation must be a whole number from 1 to 59, found 0"),
-        ({"validation": 60}, "settings.validation must be a whole number from 1 to 59, found 60"),
-        ({"validation": 0.1}, r"settings.validation must be .*, found 0\.1"),
-        ({"evaluate_on": "crops"}, "settings.evaluate_on: unknown value 'crops'. Did you mean 'crop'.* crop, image"),
-        ({"evaluate_on": None}, "settings.evaluate_on: unknown value 'None'"),
-        ({"select_on": "train"}, "settings.select_on: unknown value 'train'.* Known: validation, test"),
-        ({"crops": 5}, "settings: unknown setting 'crops'. Did you mean 'crop'"),
-    ],
-)
-def test_a_wrong_setting_is_named(changes: dict, message: str):
-    with pytest.raises(UserError, match=message):
+@pytest.mark.parametrize("changes", [{"crop": 7}, {"pad": 7}, {"validation": 60}])
+def test_settings_that_do_not_fit_the_images_are_refused(changes: dict):
+    with refused(key=f"settings.{next(iter(changes))}"):
         task_of(**changes)
-
-
-@pytest.mark.parametrize("name", SETTINGS)
-def test_a_missing_setting_is_named(name: str):
-    settings = {other: value for other, value in SETTINGS.items() if other != name}
-    with pytest.raises(UserError, match=f"settings.{name}"):
-        ImageClassification(noise(), settings, 0, CPU)
 
 
 def test_the_widest_settings_are_right():

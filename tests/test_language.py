@@ -314,14 +314,6 @@ def test_a_network_that_knows_nothing_has_the_vocabularys_size_as_perplexity_and
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"btpt": 7}, "unknown setting 'btpt'. Did you mean 'bptt'"),
-        ({"bptt": 0}, "settings.bptt must be a whole number above 0, found 0"),
-        ({"bptt": "x"}, "settings.bptt must be a whole number above 0, found 'x'"),
-        ({"evaluation_batch_sizes": {"validation": 0, "test": 1}}, "validation must be .* above 0, found 0"),
-        ({"evaluation_batch_sizes": {"validation": 4}}, "test must be a whole number above 0, found None"),
-        ({"evaluation_batch_sizes": {"valid": 4, "test": 1}}, "Did you mean 'evaluation_batch_sizes.validation'"),
-        ({"temporal_regularisation": -1.0}, "temporal_regularisation must be a number, 0 or more, found -1.0"),
-        ({"activation_regularisation": math.nan}, "activation_regularisation must be a number, 0 or more, found nan"),
         ({"validation": 7}, "the validation text is too short for evaluation_batch_sizes.validation"),
         ({"test": 1}, "the test text is too short for evaluation_batch_sizes.test"),
     ],

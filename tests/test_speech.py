@@ -384,12 +384,7 @@ def write_archive(path: Path, indices=range(12), **changes: bytes) -> dict[str, 
     return samples
 
 
-@pytest.fixture
-def few_recordings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fsdd, "COUNTS", {"train": 8, "validation": 20, "test": 20})
-
-
-def test_fsdd_is_split_by_number_and_in_order(tmp_path: Path, few_recordings):
+def test_fsdd_is_split_by_number_and_in_order(tmp_path: Path):
     written = write_archive(tmp_path / "recordings.tar")
     arrays = fsdd.prepare(tmp_path, {})
     for split, indices in (("test", range(5)), ("validation", range(5, 10)), ("train", range(10, 12))):
@@ -416,22 +411,9 @@ def test_batches_of_the_stand_in_for_fsdd_are_as_long_as_those_of_the_recordings
         (audio(noise(0, 600), 16000, "WAV"), "found 1 of PCM_16 at 16,000 Hz"),
     ],
 )
-def test_a_bad_recording_of_an_archive_is_named(tmp_path: Path, few_recordings, content: bytes, message: str):
+def test_a_bad_recording_of_an_archive_is_named(tmp_path: Path, content: bytes, message: str):
     write_archive(tmp_path / "recordings.tar", **{"1_theo_7.wav": content})
     with refused(f"^{tmp_path}/recordings.tar: 1_theo_7.wav: .*{message}"):
-        fsdd.prepare(tmp_path, {})
-
-
-def test_a_damaged_incomplete_or_missing_archive(tmp_path: Path, few_recordings):
-    path = tmp_path / "recordings.tar"
-    with refused("recordings.tar: there is no such file; fetch it first"):
-        fsdd.prepare(tmp_path, {})
-    write_archive(path, indices=range(11))
-    with refused("recordings.tar: expected .*'train': 8.* recordings, found .*'train': 4"):
-        fsdd.prepare(tmp_path, {})
-    write_archive(path)
-    path.write_bytes(path.read_bytes()[:50_000])
-    with refused("recordings.tar: the archive is broken off or damaged"):
         fsdd.prepare(tmp_path, {})
 
 

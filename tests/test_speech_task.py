@@ -10,7 +10,6 @@ from torch import nn
 
 from hidden_dynamics.data import speech as data
 from hidden_dynamics.data.speech import BINS
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.recurrent.lstm import LSTM, MomentumLSTM
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.tasks import speech
@@ -105,11 +104,6 @@ def test_the_targets_of_three_frames_by_hand():
 def test_the_frames_keep_their_precision():
     x, lengths, y = make("next", dtype=np.float32).batch(0, np.array([0, 1]))
     assert x.dtype == y.dtype == torch.float32 and lengths.dtype == torch.int64
-
-
-def test_an_unknown_target_is_refused_by_name():
-    with pytest.raises(UserError, match="settings.target must be next or previous, not 'current'"):
-        make("current")
 
 
 @targets

@@ -11,7 +11,6 @@ from torch import nn
 from torch.nn import functional
 
 from hidden_dynamics.data import adding, copying
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.recurrent.lstm import LSTM
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.tasks.adding import Adding
@@ -89,8 +88,6 @@ def test_a_binary_pixel_is_1_above_a_half_and_else_0():
     task = PixelClassification(arrays, {"permutation": "none", "pixels": "binary"}, 0, CPU)
     x, _ = task.batch(0, np.array([0]))
     assert x[:, 0, 0].tolist() == [0.0, 0.0, 0.0, 1.0, 1.0] + 7 * [0.0]
-    with pytest.raises(UserError, match="grey or binary, not 'black'"):
-        PixelClassification(arrays, {"permutation": "none", "pixels": "black"}, 0, CPU)
 
 
 def test_the_readout_starts_uniform_or_as_in_exprnn():
@@ -136,11 +133,6 @@ def test_training_and_test_images_are_permuted_alike(permutation, seed):
     assert np.array_equal(task.test_images.numpy(), arrays["test_images"][:, order])
     x, _ = task.batch(0, np.array([9]))
     assert np.array_equal(x[:, 0, 0].numpy(), arrays["train_images"][9, order].astype(np.float32) / LEVELS)
-
-
-def test_an_unknown_permutation_is_refused_by_name():
-    with pytest.raises(UserError, match="none, fixed or by_seed, not 'shuffled'"):
-        pixels(permutation="shuffled")
 
 
 def test_the_evaluation_of_pixels_is_over_the_whole_test_set_at_once():

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import prepare
 import pytest
-from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,11 +51,7 @@ def test_lines_are_read_as_they_were_written(tmp_path_factory, lines: list[list[
     path = tmp_path_factory.mktemp("text") / "file.txt"
     content = "".join(f" {' '.join(line)} \n" for line in lines)
     path.write_text(content, encoding="utf-8")
-    if content.split():
-        assert text.read_lines(path) == lines
-    else:
-        with pytest.raises(UserError, match="expected lines of words, found none"):
-            text.read_lines(path)
+    assert text.read_lines(path) == (lines or [[]])
 
 
 @pytest.mark.parametrize("content", [b"a b\n\nc\n", b"a b\n\nc", b"a b\r\n\r\nc\r\n"])
@@ -72,63 +67,23 @@ def test_rare_words_become_unknown():
 # -------------------------------------------------------------------------------------------------------- Penn Treebank
 
 
-def small_ptb(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three files of Penn Treebank's form with 7 words, and the module told to expect as many."""
-    monkeypatch.setattr(ptb, "WORDS", 7)
+def small_ptb(directory: Path) -> None:
+    """Three files of Penn Treebank's form with 7 words."""
     (directory / "ptb.train.txt").write_text(" the <unk> rose N \n the end \n")
     (directory / "ptb.valid.txt").write_text(" the end rose \n")
     (directory / "ptb.test.txt").write_text(" the last rose \n N \n")
 
 
-def test_ptb_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    small_ptb(tmp_path, monkeypatch)
+def test_ptb_is_read(tmp_path: Path):
+    small_ptb(tmp_path)
     arrays = ptb.prepare(tmp_path, {})
     # A word of the test set alone has a number too.
     assert arrays["vocabulary"].tolist() == ["the", "<unk>", "rose", "N", "<eos>", "end", "last"]
     assert arrays["train"].tolist() == [0, 1, 2, 3, 4, 0, 5, 4]
     assert arrays["validation"].tolist() == [0, 5, 2, 4] and arrays["test"].tolist() == [0, 6, 2, 4, 3, 4]
-    with pytest.raises(UserError, match="ptb: unknown setting 'vocabulary'; known: words"):
-        ptb.prepare(tmp_path, {"vocabulary": 7})
     shorter = ptb.prepare(tmp_path, {"words": 5})
     assert shorter["train"].tolist() == [0, 1, 2, 3, 4] and shorter["validation"].tolist() == [0, 5, 2, 4]
     assert shorter["vocabulary"].tolist() == arrays["vocabulary"].tolist()
-    for words in (0, 929_590):
-        with refused("words", key="words"):
-            ptb.prepare(tmp_path, {"words": words})
-
-
-@pytest.mark.parametrize("name", ptb.FILES.values())
-def test_ptb_with_a_bad_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str):
-    small_ptb(tmp_path, monkeypatch)
-    path = tmp_path / name
-    for content in (b"", b" \n\n"):
-        path.write_bytes(content)
-        with pytest.raises(UserError, match=f"{path}: expected lines of words, found none. Delete it and fetch it"):
-            ptb.prepare(tmp_path, {})
-    path.write_bytes(b" the end \n caf\xe9 N \n")
-    expected = rf"{path}: expected text in UTF-8, found the byte e9 at offset 14 \(line 2\). Delete the file and fetch"
-    with pytest.raises(UserError, match=expected):
-        ptb.prepare(tmp_path, {})
-    path.unlink()
-    with pytest.raises(UserError, match=f"{path}: there is no such file; fetch it first"):
-        ptb.prepare(tmp_path, {})
-
-
-@pytest.mark.parametrize(
-    ("train", "found", "of_train"),
-    [(" the rose N \n the end \n", 6, 5), (" the <unk> rose N \n a very end \n", 9, 8)],
-)
-def test_ptb_with_another_vocabulary(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, train: str, found: int, of_train: int
-):
-    small_ptb(tmp_path, monkeypatch)
-    (tmp_path / "ptb.train.txt").write_text(train)
-    expected = (
-        rf"{tmp_path}: expected 7 different words \(<eos> among them\) in the three files, found {found} "
-        rf"\(ptb.train.txt {of_train}, ptb.valid.txt 4, ptb.test.txt 5\). Delete them and fetch them again"
-    )
-    with pytest.raises(UserError, match=expected):
-        ptb.prepare(tmp_path, {})
 
 
 @pytest.mark.mirror
@@ -276,21 +231,6 @@ def test_topics_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch):
     for read in (python_topics.embedded, lambda: python_topics.prepare(Path("nowhere"), asked)):
         with pytest.raises(UserError, match="this Python comes without pydoc_data/topics.py.*Use one that has it"):
             read()
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({}, "the setting 'vocabulary' is missing"),
-        ({"vocabulary": 2}, "'vocabulary' must be a whole number >= 3, found 2"),
-        ({"vocabulary": 1e3}, "'vocabulary' must be a whole number >= 3, found 1000.0"),
-        ({"vocabulary": 1000, "seed": 0}, "unknown setting 'seed'; known: vocabulary"),
-        ({"vocabulary": 100_000}, "'vocabulary' must be at most [0-9],[0-9]{3}, found 100,000"),
-    ],
-)
-def test_topics_refuse_bad_settings(asked: dict, message: str):
-    with pytest.raises(UserError, match=f"python_topics: .*{message}"):
-        python_topics.prepare(Path("nowhere"), asked)
 
 
 def test_the_digest_is_that_of_the_content(monkeypatch: pytest.MonkeyPatch):

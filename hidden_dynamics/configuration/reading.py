@@ -29,7 +29,7 @@ EXPECTED = {  # by pydantic's names of mistakes, of types that no `expecting` an
 class Entry(BaseModel):
     """A mapping of a configuration file. An unknown key is refused, with the closest known one."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod

@@ -7,8 +7,9 @@ sum of the two numbers marked. Always answering 1 has the mean squared error 1/6
 from pathlib import Path
 
 import numpy as np
+from pydantic import Field
 
-from hidden_dynamics.data.settings import whole_numbers
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data.streams import generator
 
 VARIANCE = 1 / 6  # of the sum of two uniform numbers
@@ -45,25 +46,24 @@ def inputs(values: np.ndarray, markers: np.ndarray) -> np.ndarray:
     return np.stack([values, marked], axis=2)
 
 
+class Settings(Entry):
+    length: int = Field(ge=2)  # T
+    test_size: int = Field(ge=1)
+    seed: int = Field(ge=0)
+
+
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """Draw the test sequences. Training sequences are drawn as training goes, from streams of their own.
-
-    Args:
-        raw: not used: the task is generated.
-        settings: `length` (T), `test_size`, `seed`.
 
     Returns:
         `test_values` (test_size, T), `test_markers` (test_size, 2) and `test_targets` (test_size,), as `sample` gives
         them; `length` (), int64.
-
-    Raises:
-        UserError: a setting is missing, unknown or out of range.
     """
-    length, test_size, seed = whole_numbers("adding", settings, {"length": 2, "test_size": 1, "seed": 0})
-    values, markers, targets = sample(generator(seed, "adding", "test"), test_size, length)
+    chosen = typed(Settings, settings, "adding")
+    values, markers, targets = sample(generator(chosen.seed, "adding", "test"), chosen.test_size, chosen.length)
     return {
         "test_values": values,
         "test_markers": markers,
         "test_targets": targets,
-        "length": np.array(length, np.int64),
+        "length": np.array(chosen.length, np.int64),
     }

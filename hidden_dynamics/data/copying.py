@@ -13,10 +13,10 @@ import math
 from pathlib import Path
 
 import numpy as np
+from pydantic import Field
 
-from hidden_dynamics.data.settings import whole_numbers
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.errors import UserError
 
 BLANK = 0
 
@@ -55,27 +55,22 @@ def loss_without_memory(blanks: int, letters: int = 10, alphabet: int = 8) -> fl
     return letters * math.log(alphabet) / (blanks + 2 * letters)
 
 
+class Settings(Entry):
+    blanks: int = Field(ge=1)  # L
+    letters: int = Field(ge=1)  # K
+    alphabet: int = Field(ge=1, le=255)  # a letter is one byte
+    test_size: int = Field(ge=1)
+    seed: int = Field(ge=0)
+
+
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """Draw the test words. Training words are drawn as training goes, from streams of their own.
 
-    Args:
-        raw: not used: the task is generated.
-        settings: `blanks` (L), `letters` (K), `alphabet`, `test_size`, `seed`.
-
     Returns:
         `test_letters` (test_size, letters), uint8; `blanks`, `letters`, `alphabet` (), int64.
-
-    Raises:
-        UserError: a setting is missing, unknown or out of range.
     """
-    least = {"blanks": 1, "letters": 1, "alphabet": 1, "test_size": 1, "seed": 0}
-    blanks, letters, alphabet, test_size, seed = whole_numbers("copying", settings, least)
-    if alphabet > np.iinfo(np.uint8).max:
-        raise UserError(f"copying: the setting 'alphabet' must be at most 255, found {alphabet}: a letter is one byte")
-    rng = generator(seed, "copying", "test")
-    return {
-        "test_letters": sample_letters(rng, test_size, letters, alphabet),
-        "blanks": np.array(blanks, np.int64),
-        "letters": np.array(letters, np.int64),
-        "alphabet": np.array(alphabet, np.int64),
-    }
+    chosen = typed(Settings, settings, "copying")
+    rng = generator(chosen.seed, "copying", "test")
+    letters = sample_letters(rng, chosen.test_size, chosen.letters, chosen.alphabet)
+    lengths = {name: np.array(getattr(chosen, name), np.int64) for name in ("blanks", "letters", "alphabet")}
+    return {"test_letters": letters, **lengths}

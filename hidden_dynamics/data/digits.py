@@ -6,22 +6,23 @@ They are the test part of UCI's Optical Recognition of Handwritten Digits: 1,797
 from pathlib import Path
 
 import numpy as np
+from pydantic import Field
 
-from hidden_dynamics.data.settings import whole_numbers
+from hidden_dynamics.configuration.reading import Entry, typed
 
 SPLIT_SEED = 0
 SIZE, TEST_SIZE = 1797, 360  # a fifth
 SIDE = 8
 
 
+class Settings(Entry):
+    enlarge: int = Field(1, ge=1)  # the side of the square that each pixel becomes
+
+
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """Split the images into 1,437 for training and 360 for testing, with the classes in the same proportions in both.
 
     The split is always the same (seed 0). The arrays are those of `mnist.prepare`, only smaller.
-
-    Args:
-        raw: not used: the images come with scikit-learn.
-        settings: `enlarge`, the side of the square that each pixel becomes; 1 if it is not given.
 
     Returns:
         `train_images` (1437, 64 * enlarge^2) and `test_images` (360, 64 * enlarge^2), uint8 in 0..16, each image row by
@@ -32,7 +33,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
-    (enlarge,) = whole_numbers("digits", {"enlarge": 1, **settings}, {"enlarge": 1})
+    enlarge = typed(Settings, settings, "digits").enlarge
     pixels, labels = load_digits(return_X_y=True)
     pixels = pixels.reshape(-1, SIDE, SIDE).repeat(enlarge, 1).repeat(enlarge, 2).reshape(len(pixels), -1)
     train_images, test_images, train_labels, test_labels = train_test_split(

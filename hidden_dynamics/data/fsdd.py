@@ -11,37 +11,22 @@ from pathlib import Path
 
 import numpy as np
 
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data import archives, speech
-from hidden_dynamics.data.settings import whole_numbers
-from hidden_dynamics.errors import UserError
 
 ARCHIVE = "recordings.tar"
 COUNTS = {"train": 2400, "validation": 300, "test": 300}
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Turn the recordings into frames.
-
-    Args:
-        raw: the directory of the archive.
-        settings: none are known.
-
-    Returns:
-        What `speech.pack` gives for train (2,400 utterances), validation (300) and test (300), each in the order of
-        digits, speakers and numbers.
-
-    Raises:
-        UserError: the archive is missing or damaged, its recordings are not those expected, or one cannot be used.
-    """
-    whole_numbers("fsdd", settings, {})
+    """What `speech.pack` gives for train (2,400 utterances), validation (300) and test (300), each in the order of
+    digits, speakers and numbers."""
+    typed(Entry, settings, "fsdd")  # none are known
     path = Path(raw, ARCHIVE)
     splits: dict[str, list[np.ndarray]] = {split: [] for split in COUNTS}
     for (_, _, index), content, name in sorted(_recordings(path)):
         split = "test" if index < 5 else "validation" if index < 10 else "train"
         splits[split].append(speech.frames(speech.read(content, name, speech.RATE), name))
-    found = {split: len(utterances) for split, utterances in splits.items()}
-    if found != COUNTS:
-        raise UserError(f"{path}: expected {COUNTS} recordings, found {found}")
     return speech.pack(splits)
 
 
@@ -51,7 +36,7 @@ def stand_in(settings: dict) -> dict[str, np.ndarray]:
     A batch is as long as its longest utterance. Durations are log-normal, with the recordings' mean, 0.44 s, and such
     that the longest of 32 has on average 57 frames, as theirs has (of 128: 67, theirs 74).
     """
-    whole_numbers("fsdd", settings, {})
+    typed(Entry, settings, "fsdd")
     return speech.stand_in(COUNTS, lambda random, count: random.lognormal(math.log(0.41), 0.36, count))
 
 

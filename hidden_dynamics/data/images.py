@@ -4,13 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from pydantic import Field
 
-from hidden_dynamics.data.settings import whole_numbers
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 
 DIFFERENT = 256  # images that are drawn; the others are copies
 BLOCK = 4  # side of the squares of equal pixels: something smooth for a solver to see
+
+
+class Settings(Entry):
+    side: int | None = Field(None, ge=1)  # to which images are averaged; None: they stay whole
 
 
 def side_of(dataset: str, settings: Mapping[str, Any], whole: int) -> int:
@@ -19,7 +24,7 @@ def side_of(dataset: str, settings: Mapping[str, Any], whole: int) -> int:
     Raises:
         UserError: another setting is given, or a side that does not divide `whole`.
     """
-    (side,) = whole_numbers(dataset, {"side": whole, **settings}, {"side": 1})
+    side = whole if (chosen := typed(Settings, settings, dataset).side) is None else chosen
     if whole % side:
         raise UserError(f"{dataset}: the setting 'side' must divide {whole}, found {side}", key="side")
     return side

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from pydantic import Field
 
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data import text
-from hidden_dynamics.data.settings import whole_numbers
 from hidden_dynamics.errors import UserError
 
 SOURCE = "pydoc_data/topics.py"
@@ -41,6 +42,10 @@ WORD = re.compile(r"<unk>|(?:e\.g|i\.e|etc)\.|(?:n't|'(?:s|re|ve|ll|d|m))\b|\w+(
 Paragraph = tuple[tuple[str, ...], ...]  # sentences, of words
 
 
+class Settings(Entry):
+    vocabulary: int = Field(ge=3)  # words, <unk> and <eos> among them
+
+
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """Number the words of the topics' prose.
 
@@ -59,7 +64,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     Raises:
         UserError: the setting is missing, unknown or out of range, or Python comes without its help topics.
     """
-    (size,) = whole_numbers("python_topics", settings, {"vocabulary": 3})
+    size = typed(Settings, settings, "python_topics").vocabulary
     splits = {split: [line for paragraph in part for line in paragraph] for split, part in deal(paragraphs()).items()}
     if not all(splits.values()):
         raise UserError(f"python_topics: {SOURCE} of this Python has too little prose to be split in three")

@@ -7,14 +7,15 @@ that move slowly, and the abrupt noise of consonants, which nothing announces.
 
 import math
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, model_validator
 
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data import speech
-from hidden_dynamics.data.settings import whole_numbers
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.errors import UserError
 
 # First three formants of men in Hz (Peterson and Barney, Control methods used in a study of the vowels, 1952).
 VOWELS = np.array(
@@ -22,31 +23,30 @@ VOWELS = np.array(
 )
 HERTZ = np.linspace(0, speech.RATE / 2, speech.BINS)
 SILENCE = 10 * math.log10(speech.FLOOR)  # dB
-SHORTEST = 100  # milliseconds: room for a syllable
+
+
+class Settings(Entry):
+    train: int = Field(ge=1)  # utterances
+    validation: int = Field(ge=1)
+    test: int = Field(ge=1)
+    shortest: int = Field(ge=100)  # milliseconds: room for a syllable; durations are uniform from here to `longest`
+    longest: int
+    seed: int = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.longest < self.shortest:
+            raise ValueError("expected longest to be at least shortest")
+        return self
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
-    """Draw utterances.
-
-    Args:
-        raw: not used: the speech is generated.
-        settings: `train`, `validation`, `test` (numbers of utterances), `shortest`, `longest` (milliseconds; durations
-            are uniform between them), `seed`.
-
-    Returns:
-        What `speech.pack` gives for train, validation and test.
-
-    Raises:
-        UserError: a setting is missing, unknown or out of range.
-    """
-    least = {"train": 1, "validation": 1, "test": 1, "shortest": SHORTEST, "longest": SHORTEST, "seed": 0}
-    *counts, shortest, longest, seed = whole_numbers("synthetic_speech", settings, least)
-    if longest < shortest:
-        raise UserError(f"synthetic_speech: the setting 'longest' must be at least 'shortest', {shortest}: {longest}")
+    """Draw utterances: what `speech.pack` gives for train, validation and test."""
+    chosen = typed(Settings, settings, "synthetic_speech")
     splits: dict[str, list[np.ndarray]] = {}
-    for split, count in zip(("train", "validation", "test"), counts, strict=True):
-        streams = [generator(seed, "synthetic_speech", split, index) for index in range(count)]
-        samples = [rng.integers(shortest, longest + 1) * speech.RATE // 1000 for rng in streams]
+    for split in ("train", "validation", "test"):
+        streams = [generator(chosen.seed, "synthetic_speech", split, index) for index in range(getattr(chosen, split))]
+        samples = [rng.integers(chosen.shortest, chosen.longest + 1) * speech.RATE // 1000 for rng in streams]
         lengths = [math.ceil(length / speech.HOP) + 3 for length in samples]
         splits[split] = [utterance(rng, length) for rng, length in zip(streams, lengths, strict=True)]
     return speech.pack(splits)

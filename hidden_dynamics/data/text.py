@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.errors import UserError
 
 END = "<eos>"  # closes every line
 UNKNOWN = "<unk>"  # stands for a rare word
@@ -20,28 +19,9 @@ Line = Sequence[str]
 
 
 def read_lines(path: str | Path) -> list[list[str]]:
-    """The words of each line of a file; a line without words counts too.
-
-    Raises:
-        UserError: the file is missing, has no words, or is not UTF-8 (the message says where).
-    """
-    try:
-        content = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise UserError(f"{path}: there is no such file; fetch it first (scripts/fetch.py)") from None
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise UserError(
-            f"{path}: expected text in UTF-8, found the byte {content[error.start]:02x} at offset {error.start:,} "
-            f"(line {line:,}). Delete the file and fetch it again (scripts/fetch.py)."
-        ) from None
-    if not text.split():
-        raise UserError(
-            f"{path}: expected lines of words, found none. Delete it and fetch it again (scripts/fetch.py)."
-        )
-    return [line.split() for line in text.removesuffix("\n").split("\n")]
+    """The words of each line of a file; a line without words counts too."""
+    content = Path(path).read_text(encoding="utf-8")
+    return [line.split() for line in content.removesuffix("\n").split("\n")]
 
 
 def rare_to_unknown(lines: Sequence[Line], known: set[str]) -> list[list[str]]:

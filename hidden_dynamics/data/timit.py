@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data import speech
-from hidden_dynamics.data.settings import whole_numbers
 from hidden_dynamics.errors import UserError
 
 RATE = 16000
@@ -50,7 +50,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         UserError: `raw` is no such directory, speakers or sentences are missing, or a recording cannot be used; the
             message names them.
     """
-    whole_numbers("timit", settings, {})
+    typed(Entry, settings, "timit")  # none are known
     corpus = find_corpus(Path(raw))
     train = {
         name: sentences
@@ -69,7 +69,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 def stand_in(settings: dict) -> dict[str, np.ndarray]:
     """Random arrays of the names, types and shapes that `prepare` gives; the mean length is the corpus's, 3.05 s."""
-    whole_numbers("timit", settings, {})
+    typed(Entry, settings, "timit")  # none are known
     counts = {"train": TRAIN_SPEAKERS, "validation": len(CORE_TEST.split()), "test": len(DEVELOPMENT.split())}
     utterances = {split: SENTENCES * count for split, count in counts.items()}
     return speech.stand_in(utterances, lambda random, count: random.uniform(1.5, 4.6, count))

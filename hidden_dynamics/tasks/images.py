@@ -3,14 +3,15 @@
 import functools
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.configuration import known
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.image_networks import output_of
@@ -18,7 +19,14 @@ from hidden_dynamics.tasks import naive_scores
 
 EVALUATION_BATCH = 1000  # images whose solver shares its steps
 HELD_OUT_SEED = 0  # which images are held out is the same for all runs
-SETTINGS = ("crop", "pad", "evaluate_on", "validation", "select_on")
+
+
+class Settings(Entry):
+    crop: Annotated[int, Field(ge=1)]
+    pad: Annotated[int, Field(ge=0)]
+    evaluate_on: Literal["crop", "image"]
+    validation: Annotated[int, Field(ge=1)]
+    select_on: Literal["validation", "test"]
 
 
 class ImageClassification:
@@ -35,7 +43,7 @@ class ImageClassification:
         device: where the images are kept.
 
     Raises:
-        UserError: a setting is missing, unknown or out of its range.
+        UserError: the images are too small for a setting, or too few.
     """
 
     classes = 10
@@ -44,20 +52,21 @@ class ImageClassification:
         self.seed, self.levels = seed, float(arrays["levels"])
         images = {split: _maps(arrays[f"{split}_images"]) for split in ("train", "test")}
         labels = {split: arrays[f"{split}_labels"].astype(np.int64) for split in ("train", "test")}
-        self.settings = _checked(settings, images["train"].shape)
+        self.settings = typed(Settings, settings, "the task", "settings")
+        _check_room(self.settings, images["train"].shape)
         self.channels = images["train"].shape[1]
-        if settings["select_on"] == "validation":
+        if self.settings.select_on == "validation":
             order = generator(HELD_OUT_SEED, "held out").permutation(len(images["train"]))
             for parts in (images, labels):
-                parts["validation"] = parts["train"][np.sort(order[: settings["validation"]])]
-                parts["train"] = parts["train"][np.sort(order[settings["validation"] :])]
+                parts["validation"] = parts["train"][np.sort(order[: self.settings.validation])]
+                parts["train"] = parts["train"][np.sort(order[self.settings.validation :])]
             self.evaluate_test = functools.partial(self._measure, "test")
         self.labels = {split: torch.from_numpy(part).to(device) for split, part in labels.items()}
         self.images = {split: torch.from_numpy(part).to(device) for split, part in images.items() if split != "train"}
         self.train_size = len(images["train"])
         # Every place that a crop can be at, as a view: (n, channels, places, places, crop, crop).
-        padded = functional.pad(torch.from_numpy(images["train"]).to(device), (settings["pad"],) * 4)
-        self.crops = padded.unfold(2, settings["crop"], 1).unfold(3, settings["crop"], 1)
+        padded = functional.pad(torch.from_numpy(images["train"]).to(device), (self.settings.pad,) * 4)
+        self.crops = padded.unfold(2, self.settings.crop, 1).unfold(3, self.settings.crop, 1)
 
     def batch(self, epoch: int, indices: np.ndarray) -> tuple[Tensor, Tensor]:
         """Crops (batch, channels, crop, crop) in [0, 1] and labels (batch,)."""
@@ -73,7 +82,7 @@ class ImageClassification:
 
     def evaluate(self, network: nn.Module) -> dict[str, float]:
         """Mean cross-entropy and accuracy (a fraction) over the split that the reported epoch is chosen by."""
-        return self._measure(self.settings["select_on"], network)
+        return self._measure(self.settings.select_on, network)
 
     @property
     def naive(self) -> naive_scores.Scores:
@@ -87,8 +96,8 @@ class ImageClassification:
     def evaluation_batches(self, split: str) -> Iterator[tuple[Tensor, Tensor]]:
         """Images or their central crops, (batch, channels, H, W) in [0, 1], and labels (batch,) of "validation" or
         "test"."""
-        images, side = self.images[split], self.settings["crop"]
-        if self.settings["evaluate_on"] == "crop":
+        images, side = self.images[split], self.settings.crop
+        if self.settings.evaluate_on == "crop":
             top, left = ((size - side) // 2 for size in images.shape[2:])
             images = images[:, :, top : top + side, left : left + side]
         batches = zip(images.split(EVALUATION_BATCH), self.labels[split].split(EVALUATION_BATCH), strict=True)
@@ -120,16 +129,8 @@ def _maps(images: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(images.transpose(0, 3, 1, 2))
 
 
-def _checked(settings: Mapping[str, Any], shape: tuple[int, ...]) -> Mapping[str, Any]:
-    """The settings, if they are those of the task and fit training images of this shape."""
-    for name in settings:
-        known(name, SETTINGS, "setting", "the task's settings")
-    ranges = {"crop": (1, min(shape[2:])), "pad": (0, min(shape[2:])), "validation": (1, shape[0] - 1)}
-    for name, (low, high) in ranges.items():
-        if type(settings.get(name)) is not int or not low <= settings[name] <= high:
-            raise UserError(
-                f"the task's settings.{name} must be a whole number from {low} to {high}, found {settings.get(name)!r}."
-            )
-    for name, values in {"evaluate_on": ("crop", "image"), "select_on": ("validation", "test")}.items():
-        known(settings.get(name), values, "value", f"the task's settings.{name}")
-    return settings
+def _check_room(settings: Settings, shape: tuple[int, ...]) -> None:
+    for name, most in {"crop": min(shape[2:]), "pad": min(shape[2:]), "validation": shape[0] - 1}.items():
+        if (found := getattr(settings, name)) > most:
+            key = f"settings.{name}"
+            raise UserError(f"the task: {key}: found {found}, expected at most {most} with these images", key=key)

@@ -1,23 +1,36 @@
 """Language modelling: the next word of a text (MomentumRNN, Sections 3.4 and A.3, after AWD-LSTM)."""
 
-import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.configuration import known
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.recurrent.filtered_rnn import map_tensors
 from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.schedule import SegmentSchedule
 
-REGULARISERS = ("activation_regularisation", "temporal_regularisation")
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Size = Annotated[int, Field(ge=1)]
 
 Batch = tuple[Tensor, Tensor, bool]
+
+
+class BatchSizes(Entry):
+    validation: Size
+    test: Size
+
+
+class Settings(Entry):
+    bptt: Size  # mean length of a segment in words
+    activation_regularisation: Weight  # AR, in the training loss
+    temporal_regularisation: Weight  # TAR
+    evaluation_batch_sizes: BatchSizes
 
 
 class LanguageModelling:
@@ -28,9 +41,7 @@ class LanguageModelling:
 
     Args:
         arrays: train, validation and test, (words,) int32, and vocabulary, (V,).
-        settings: `bptt`, mean length of a segment in words; `activation_regularisation` (AR) and
-            `temporal_regularisation` (TAR), weights of the two in the training loss; `evaluation_batch_sizes` of
-            validation and test.
+        settings: as `Settings`.
         seed: the run's; not used.
         device: where the texts are kept.
 
@@ -38,21 +49,23 @@ class LanguageModelling:
         carried: what the next segment of the training text continues from; part of a checkpoint.
 
     Raises:
-        UserError: a setting is missing, unknown or out of its range, or a text is too short for its batch size.
+        UserError: a text is too short for its batch size.
     """
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        self.vocabulary_size, self.settings = len(arrays["vocabulary"]), _checked(settings)
+        self.vocabulary_size = len(arrays["vocabulary"])
+        self.settings = typed(Settings, settings, "the task", "settings")
+        self.batch_sizes = self.settings.evaluation_batch_sizes.given()
         self.texts = {
             split: torch.from_numpy(arrays[split]).to(device).long() for split in ("train", "validation", "test")
         }
-        for split, batch_size in settings["evaluation_batch_sizes"].items():
+        for split, batch_size in self.batch_sizes.items():
             if len(self.texts[split]) // batch_size < 2:
                 raise UserError(f"the {split} text is too short for evaluation_batch_sizes.{split} {batch_size}.")
         self.carried: Any = None
 
     def schedule(self, training: dict[str, Any], seed: int) -> SegmentSchedule:
-        return SegmentSchedule(training, len(self.texts["train"]), self.settings["bptt"], seed)
+        return SegmentSchedule(training, len(self.texts["train"]), self.settings.bptt, seed)
 
     def batch(self, epoch: int, segment: tuple[int, int, int]) -> Batch:
         """A segment (first row, rows, batch size) of the training text.
@@ -72,8 +85,8 @@ class LanguageModelling:
         # Copies, because views would keep what was computed for the whole segment.
         self.carried = map_tensors(lambda tensor: tensor.detach().clone(), output.carried)
         entropy = functional.cross_entropy(output.logits.flatten(0, 1), targets.flatten())
-        activation = self.settings["activation_regularisation"] * output.dropped.square().mean()
-        temporal = self.settings["temporal_regularisation"] * output.states.diff(dim=0).square().mean()
+        activation = self.settings.activation_regularisation * output.dropped.square().mean()
+        temporal = self.settings.temporal_regularisation * output.states.diff(dim=0).square().mean()
         return entropy + activation + temporal
 
     def evaluate(self, network: nn.Module) -> dict[str, float]:
@@ -89,7 +102,7 @@ class LanguageModelling:
         """The frequencies of the training text, each word's count raised by one: none is impossible."""
         counts = torch.bincount(self.texts["train"], minlength=self.vocabulary_size).double() + 1
         found: naive_scores.Scores = {}
-        for split in self.settings["evaluation_batch_sizes"]:
+        for split in self.batch_sizes:
             loss = -(counts / counts.sum()).log()[self._asked(split)].mean()
             found[f"{split}_loss"] = {naive_scores.FREQUENCIES: loss.item()}
             found[f"{split}_perplexity"] = {naive_scores.FREQUENCIES: loss.exp().item()}
@@ -101,36 +114,19 @@ class LanguageModelling:
 
     def _asked(self, split: str) -> Tensor:
         """The words that are to be predicted of a text."""
-        return columns(self.texts[split], self.settings["evaluation_batch_sizes"][split])[1:]
+        return columns(self.texts[split], self.batch_sizes[split])[1:]
 
     def _measure(self, network: nn.Module, split: str) -> dict[str, float]:
-        rows = columns(self.texts[split], self.settings["evaluation_batch_sizes"][split])
+        rows = columns(self.texts[split], self.batch_sizes[split])
         total, carried = 0.0, None
-        for start in range(0, len(rows) - 1, self.settings["bptt"]):
-            targets = rows[start + 1 : start + 1 + self.settings["bptt"]]
+        for start in range(0, len(rows) - 1, self.settings.bptt):
+            targets = rows[start + 1 : start + 1 + self.settings.bptt]
             output = network(rows[start : start + len(targets)], carried)
             carried = output.carried
             logits = output.logits.flatten(0, 1)
             total += functional.cross_entropy(logits, targets.flatten(), reduction="sum").item()
         loss = total / rows[1:].numel()
         return {f"{split}_loss": loss, f"{split}_perplexity": torch.tensor(loss, dtype=torch.float64).exp().item()}
-
-
-def _checked(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The settings, if they are those of the task and in their ranges."""
-    flat = {key: value for key, value in settings.items() if key != "evaluation_batch_sizes"}
-    batch_sizes = settings.get("evaluation_batch_sizes", {})
-    flat |= {f"evaluation_batch_sizes.{split}": size for split, size in batch_sizes.items()}
-    whole = ("bptt", "evaluation_batch_sizes.validation", "evaluation_batch_sizes.test")
-    for name in flat:
-        known(name, [*whole, *REGULARISERS], "setting", "the task's settings")
-    for name in whole:
-        if type(flat.get(name)) is not int or flat[name] < 1:
-            raise UserError(f"the task's settings.{name} must be a whole number above 0, found {flat.get(name)!r}.")
-    for name in REGULARISERS:
-        if type(flat.get(name)) not in (int, float) or not 0 <= flat[name] < math.inf:
-            raise UserError(f"the task's settings.{name} must be a number, 0 or more, found {flat.get(name)!r}.")
-    return settings
 
 
 def columns(text: Tensor, batch_size: int) -> Tensor:

@@ -1,18 +1,23 @@
 """Pixel-by-pixel image classification: an image is a sequence of pixels, its class is read from the last state."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.errors import UserError
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.tasks import naive_scores
 
 FIXED_PERMUTATION = 92916  # the seed of the fixed permutation in expRNN, on which the released code builds
 TEST_BATCH = 500
+
+
+class Settings(Entry):
+    permutation: Literal["none", "fixed", "by_seed"]
+    pixels: Literal["grey", "binary"] = "grey"
 
 
 class PixelClassification:
@@ -25,19 +30,14 @@ class PixelClassification:
             code). `pixels`: "grey" (the default), or "binary", 1 above a half and else 0.
         seed: the run's.
         device: where the images are kept.
-
-    Raises:
-        UserError: a setting is none of these.
     """
 
     input_size, output_size, every_step = 1, 10, False
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        pixels = settings.get("pixels", "grey")
-        if pixels not in ("grey", "binary"):
-            raise UserError(f"the task's settings.pixels must be grey or binary, not {pixels!r}")
-        self.binary = pixels == "binary"
-        order = torch.from_numpy(pixel_order(settings["permutation"], arrays["train_images"].shape[1], seed)).to(device)
+        chosen = typed(Settings, settings, "the task", "settings")
+        self.binary = chosen.pixels == "binary"
+        order = torch.from_numpy(pixel_order(chosen.permutation, arrays["train_images"].shape[1], seed)).to(device)
         self.levels = float(arrays["levels"])
         self.train_images = torch.from_numpy(arrays["train_images"]).to(device)[:, order]
         self.test_images = torch.from_numpy(arrays["test_images"]).to(device)[:, order]
@@ -81,7 +81,4 @@ def pixel_order(permutation: str, pixels: int, seed: int) -> np.ndarray:
     """The pixel that comes at each step: (pixels,), int64."""
     if permutation == "none":
         return np.arange(pixels)
-    seeds = {"fixed": FIXED_PERMUTATION, "by_seed": seed}
-    if permutation not in seeds:
-        raise UserError(f"the task's settings.permutation must be none, fixed or by_seed, not {permutation!r}")
-    return np.random.RandomState(seeds[permutation]).permutation(pixels)
+    return np.random.RandomState(FIXED_PERMUTATION if permutation == "fixed" else seed).permutation(pixels)

@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hidden_dynamics.configuration.reading import Entry, typed
 from hidden_dynamics.data.speech import BINS, FLOOR
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.ragged import valid_steps
 from hidden_dynamics.tasks import naive_scores
 
@@ -20,6 +20,10 @@ TEST_BATCH = 128
 RIDGE_PENALTY = 1.0  # dB^2, beside the mean squares of the inputs
 
 Batch = tuple[Tensor, Tensor, Tensor]
+
+
+class Settings(Entry):
+    target: Literal["next", "previous"]
 
 
 class SpeechPrediction:
@@ -32,27 +36,23 @@ class SpeechPrediction:
     Args:
         arrays: for each split of train, validation and test, <split>_frames (sum of lengths, 129) in dB, one utterance
             after another, and <split>_lengths (utterances,) int64.
-        settings: `target`: "next" or "previous".
+        settings: as `Settings`.
         seed: not used.
         device: where the frames are kept.
-
-    Raises:
-        UserError: settings.target is neither.
     """
 
     input_size, output_size, every_step, ragged = BINS, BINS, True, True
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        if settings["target"] not in SHIFTS:
-            raise UserError(f"the task's settings.target must be next or previous, not {settings['target']!r}")
-        shifts = SHIFTS[settings["target"]]
+        target = typed(Settings, settings, "the task", "settings").target
+        shifts = SHIFTS[target]
         self.train, self.validation, self.test = (
             Utterances(arrays[f"{split}_frames"], arrays[f"{split}_lengths"], shifts, device)
             for split in ("train", "validation", "test")
         )
         self.train_size = len(self.train.lengths)
         # The frame before the one at hand is what "previous" asks for: to have it would be memory, and the answer.
-        self.seen = 3 if settings["target"] == "next" else 1
+        self.seen = 3 if target == "next" else 1
 
     def batch(self, epoch: int, indices: np.ndarray) -> Batch:
         """These utterances, the longest first.
