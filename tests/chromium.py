@@ -5,7 +5,6 @@ with Chromium(tmp_path) as browser:
     page.run("document.title")
 """
 
-import base64
 import itertools
 import json
 import os
@@ -108,17 +107,13 @@ class Page:
         self.run(f"new Promise(done => {{ (function ask() {{ ({condition}) ? done() : setTimeout(ask, 20) }})() }})")
 
     def click(self, selector: str) -> None:
-        self.point(selector)
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **self.place)
-
-    def point(self, selector: str, across: float = 0.5) -> None:
-        """Move the pointer onto an element."""
         found = f"document.querySelector({json.dumps(selector)})"
         self.run(f"{found}.scrollIntoView({{block: 'center'}})")
         box = self.run(f"(b => [b.x, b.y, b.width, b.height])({found}.getBoundingClientRect())")
-        self.place = {"x": box[0] + across * box[2], "y": box[1] + box[3] / 2}
-        self.call("Input.dispatchMouseEvent", type="mouseMoved", **self.place)
+        place = {"x": box[0] + box[2] / 2, "y": box[1] + box[3] / 2}
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", **place)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
 
     def requests(self) -> list[str]:
         """The addresses that the page asked for."""
@@ -130,6 +125,3 @@ class Page:
         self.run("1")  # what was reported until now has been read
         shown = {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}
         return [json.dumps(event["params"]) for event in self.events if event.get("method") in shown]
-
-    def picture(self, path: Path) -> None:
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))

@@ -101,13 +101,6 @@ def _for_types_alone(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
-def importers_by_name() -> set[str]:
-    """The files that import modules whose names they compute."""
-    files = [*(ROOT / "hidden_dynamics").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]
-    found = [path.relative_to(ROOT) for path in files if "import_module(" in path.read_text(encoding="utf-8")]
-    return {path.as_posix().removeprefix("hidden_dynamics/") for path in found}
-
-
 def _by_name(script: str, environment: str) -> list[str]:
     """What a script imports because config/ names it: a dataset's module, the classes of a run, what draws a kind."""
     if script == "prepare":

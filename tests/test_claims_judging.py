@@ -86,24 +86,6 @@ def test_the_effect_is_hedges_g_in_the_claims_direction_beside_the_papers_own(pa
     assert row["published_effect"] == pytest.approx(-gap / pooled * correction)
 
 
-@pytest.mark.parametrize("better, verdict", [("higher", HOLDS), ("lower", FAILS)])
-def test_better_is_what_the_metric_s_entry_says(project, better, verdict):
-    project.set("config/metrics.yaml", "test_accuracy.better", better)
-    table = artifact_named(project.load(scale="paper"), "momentumrnn_table1")
-    rows = seeds(table, "lstm", 98.0, naive={}) + seeds(table, "momentum_lstm", 99.0, naive={})
-    assert judged(table, rows)[f"pixels-momentum-better:{PAIR}"]["verdict"] == verdict
-
-
-def test_what_is_clear_alone_is_not_among_many(paper):
-    """Five tests of a family: p = 0.03 alone is no verdict, and the reason says so."""
-    table = paper()
-    others = [row for name in ("adam", "rmsprop", "sr") for row in seeds(table, f"{name}_lstm", 98.0)]
-    row = against_lstm(table, seeds(table, "lstm", 98.0), seeds(table, "momentum_lstm", 98.15), others)
-    assert row["verdict"] == UNDECIDED and row["p"] < 0.05 < row["p_adjusted"]
-    assert "alone, but not among the 7 tests" in row["reason"] and row["tests"] == 7
-    assert row["family"] == "momentumrnn_table11, better, test_accuracy"
-
-
 @pytest.mark.parametrize(
     "n, diverged, spread, reasons",
     [
@@ -153,17 +135,6 @@ def test_a_value_is_held_to_the_printed_one_beside_the_interval_of_its_test(pape
     assert (row["low"] > -0.096 and row["high"] < 0.096) == (verdict == HOLDS)
 
 
-@pytest.mark.parametrize("mean", [99.0, 30.0])
-@pytest.mark.parametrize("lead, verdict", [(-0.3, HOLDS), (0.0, UNDECIDED), (0.5, FAILS)])
-def test_a_margin_is_of_the_published_number_however_weak_our_reference(paper, mean, lead, verdict):
-    table, rows = paper("acenode_table10"), []
-    for model, size, each in (("ace_ode_net", 64, mean), ("ace_ode_net_large", 128, mean + lead)):
-        rows += seeds(table, model, each, size, "mnist_images")
-    name = "larger-attention-mnist:mnist_images:test_accuracy:ace_ode_net_large-128:ace_ode_net-64"
-    assert judged(table, rows)[name]["verdict"] == verdict
-    assert "ahead by 0.032 at most" in judged(table, rows)[name]["test"]
-
-
 def losses(figure: Artifact, means: dict[str, float], naive: float, metric="train_loss") -> list[dict[str, str]]:
     known = {"train_loss": {"best constant": naive}, "test_loss": {"best constant": naive}}
     task, size = ("adding", 128) if figure.name == "momentumrnn_figure4" else ("copying_1k", 190)
@@ -174,12 +145,21 @@ def losses(figure: Artifact, means: dict[str, float], naive: float, metric="trai
     return [row for some in rows for row in some]
 
 
-@pytest.mark.parametrize("mean, naive, verdict", [(0.162, 0.3, HOLDS), (0.25, 0.3, FAILS), (0.162, 0.162, UNDECIDED)])
-def test_similar_losses_are_those_of_models_that_have_learned(paper, mean, naive, verdict):
+@pytest.mark.parametrize(
+    "lstm, momentum, naive, verdict, nothing",
+    [
+        (0.162, 0.162, 0.3, HOLDS, ""),
+        (0.162, 0.25, 0.3, FAILS, ""),
+        (0.162, 0.162, 0.162, UNDECIDED, "both"),
+        (0.3, 0.01, 0.3, FAILS, "reference"),  # what is clearly not alike takes one side that has learned
+    ],
+)
+def test_similar_losses_are_those_of_models_that_have_learned(paper, lstm, momentum, naive, verdict, nothing):
     figure = paper("momentumrnn_figure4")
-    found = judged(figure, losses(figure, {"lstm": 0.162, "momentum_lstm": mean}, naive))
+    found = judged(figure, losses(figure, {"lstm": lstm, "momentum_lstm": momentum}, naive))
     row = found["adding-momentum-similar:adding:train_loss:momentum_lstm-128:lstm-128"]
-    assert row["verdict"] == verdict and ("nothing learned" in row["reason"]) == (naive == mean)
+    assert (row["verdict"], row["nothing_learned"]) == (verdict, nothing)
+    assert row["reason"].startswith("nothing learned") == (nothing == "both")
 
 
 def test_where_nothing_is_printed_the_margin_is_a_share_of_the_naive_answers(paper):
@@ -222,13 +202,6 @@ def test_not_better_than_nothing_is_no_verdict(paper, odenet, resnet, verdict):
     assert judged(table, rows)[name]["verdict"] == verdict
 
 
-def test_what_is_clearly_not_alike_takes_one_side_that_has_learned(paper):
-    figure = paper("momentumrnn_figure4")
-    found = judged(figure, losses(figure, {"lstm": 0.3, "momentum_lstm": 0.01}, 0.3))
-    row = found["adding-momentum-similar:adding:train_loss:momentum_lstm-128:lstm-128"]
-    assert (row["verdict"], row["nothing_learned"]) == (FAILS, "reference")
-
-
 def test_a_verdict_that_the_gate_takes_away_has_no_other_test(paper):
     table, wide = paper(), np.array([-4.0, -2.0, 0.0, 2.0, 4.0])
     ours = seeds(table, "momentum_lstm", 10.5, spread=wide + 0.01 * np.array(SPREAD))
@@ -265,25 +238,6 @@ def test_gradients_that_vanish_are_no_lead(paper, shares, verdict, own):
 
 
 # -------------------------------------------------------------------------------------------------- Bars and departures
-
-
-@pytest.mark.parametrize(
-    "diverged, means, verdict, reason",
-    [
-        ("momentum_lstm", (98.0, 99.0), UNDECIDED, "1 of 5 runs of MomentumLSTM diverged"),
-        ("lstm", (98.0, 99.0), HOLDS, ""),
-        ("lstm", (99.0, 98.0), UNDECIDED, "1 of 5 runs of LSTM diverged"),
-        ("momentum_lstm", (99.0, 98.0), FAILS, ""),
-    ],
-)
-def test_a_failed_run_bars_the_verdict_in_its_model_s_favour_and_no_other(paper, diverged, means, verdict, reason):
-    table = paper()
-    rows = [
-        seeds(table, model, mean, diverged=[1] if model == diverged else [])
-        for model, mean in zip(("lstm", "momentum_lstm"), means, strict=True)
-    ]
-    row = against_lstm(table, *rows)
-    assert row["verdict"] == verdict and reason in row["reason"]
 
 
 @pytest.mark.parametrize("failing", ["lstm mnist", "momentum_lstm mnist", "lstm pmnist", "momentum_lstm pmnist"])

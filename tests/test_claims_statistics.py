@@ -12,10 +12,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_ind
 
-from hidden_dynamics.claims.conjunctions import verdicts_of_others
 from hidden_dynamics.claims.expand import smallest_p
-from hidden_dynamics.claims.kinds import LEARNING
-from hidden_dynamics.claims.samples import Runs
 from hidden_dynamics.claims.statistics import (
     FEWEST,
     POWER,
@@ -33,10 +30,8 @@ from hidden_dynamics.claims.statistics import (
     seeds_needed,
     welch,
 )
-from hidden_dynamics.claims.verdict import COLUMNS, FAILS, UNDECIDED
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.data.folds import folds
-from hidden_dynamics.papers.claims import ClaimEntry
 
 ALPHA = 0.05
 numbers = st.floats(-100, 100).map(lambda x: round(x, 3))
@@ -248,25 +243,6 @@ def test_false_verdicts_of_welch_stay_within_the_level(n, m, spread):
     assert np.mean(p < ALPHA / 12) <= most(2 * ALPHA / 12, trials)
 
 
-@pytest.mark.parametrize("n", [3, 5])
-def test_false_gains_stay_within_the_level(n):
-    trials, generator = 2000, np.random.default_rng(29)
-    false = 0
-    for _ in range(trials):
-        false += welch([Sample.of(generator.normal(0, std, n)) for std in (1, 10, 1, 10)], (1, -1, -1, 1)).p() < ALPHA
-    assert false / trials <= most(ALPHA, trials)
-
-
-def test_holm_keeps_a_table_s_false_verdicts_within_the_level():
-    """As in a table: every row is compared with the same baseline."""
-    trials, generator = 600, np.random.default_rng(17)
-    false = 0
-    for _ in range(trials):
-        baseline = generator.normal(size=5)
-        false += min(holm([difference(generator.normal(size=5), baseline).p() for _ in range(12)])) < ALPHA
-    assert false / trials <= most(ALPHA, trials)
-
-
 @pytest.mark.parametrize("true, margin", [(1.0, 1.0), (-1.0, 1.0), (0.999, 1.0), (0.2, 0.2)])
 @pytest.mark.parametrize("std", [0.1, 2.0])
 def test_errors_of_equivalence_at_the_margin(true, margin, std):
@@ -294,30 +270,3 @@ def test_overlapping_parts_err_too_often_without_their_correction():
     share = len(splits[0].test) / len(splits[0].train)
     false = [np.mean([paired(list(pair), overlap=each).p() < ALPHA for pair in pairs]) for each in (0.0, share)]
     assert false[0] > most(ALPHA, trials) + 0.02 and false[1] <= most(ALPHA, trials)
-
-
-def test_the_gate_lets_a_model_that_knows_nothing_pass_in_the_level_at_most():
-    """Its scores lie about that of the naive answer, which is known exactly."""
-    trials, generator = 4000, np.random.default_rng(47)
-    passed = 0
-    for _ in range(trials):
-        scores = dict(enumerate(generator.normal(0, 1, 5)))
-        passed += Runs("model", [], scores, naive=dict.fromkeys(scores, 0.0), scores=scores).learned(LEARNING)
-    assert passed / trials <= most(LEARNING, trials)
-    assert Runs("model", [], {}).learned(LEARNING) is None
-
-
-def test_ten_parts_without_a_difference_are_contradicted_in_the_level_at_most():
-    """Each of one comparison, whose true difference is 0: without Holm over the parts, in 22 % of all cases."""
-    trials, generator = 1500, np.random.default_rng(53)
-    names = [f"part-{k}" for k in range(10)]
-    about = {"id": "all", "artifact": "a_b", "source": "here", "says": "all", "kind": "all", "of": names}
-    entry, without, found = ClaimEntry(**about), 0, 0
-    for _ in range(trials):
-        rows = []
-        for name, p, against in zip(names, generator.random(10), generator.random(10) < 0.5, strict=True):
-            verdict = FAILS if p < ALPHA and against else UNDECIDED
-            rows.append(dict.fromkeys(COLUMNS, "") | {"entries": name, "verdict": verdict, "p_adjusted": str(p)})
-        without += any(row["verdict"] == FAILS for row in rows)
-        found += verdicts_of_others([entry], rows, ALPHA)[0]["verdict"] == FAILS
-    assert found / trials <= most(ALPHA, trials) < 0.15 < without / trials

@@ -6,7 +6,6 @@ import pytest
 from conftest import refused
 from drawn import artifact_at, assert_nothing_overlaps, with_gid, words
 
-from hidden_dynamics.artifacts.kinds.copying_example import shown_steps
 from hidden_dynamics.data import copying
 
 FIGURE = "momentumrnn_figure8"
@@ -47,12 +46,6 @@ def test_the_configured_example_is_the_first_test_sequence(scale):
     assert "The paper's example" in text and "the first test sequence of the data as configured" in text
     assert f"K = {letters}, L = {blanks}" in text and task.title in text
     assert_nothing_overlaps(figure)
-
-
-def test_shown_steps():
-    assert shown_steps(5, 20) == list(range(30))
-    assert shown_steps(2, 100) == [0, 1, 2, 3, 4, None, 99, 100, 101, 102, 103]
-    assert shown_steps(30, 7) == list(range(67))
 
 
 def test_the_copying_example_needs_a_copying_task():

@@ -9,15 +9,11 @@ from drawn import artifact_at, cells
 from made import costs_of, make_run, row_of, sources_of
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
-from hidden_dynamics.artifacts.kinds.cost_table import significant
-from hidden_dynamics.artifacts.kinds.time_to_accuracy_table import percent
 from hidden_dynamics.artifacts.tables import Table, markdown
 from hidden_dynamics.configuration.runs import resolve
 
 MODELS = {"lstm": 1.0, "momentum_lstm": 1.1, "adam_lstm": 2.0, "rmsprop_lstm": 1.9, "sr_lstm": 1.3}  # ratios made up
 TIME, MEMORY, UNTIL = "momentumrnn_table14", "momentumrnn_table15", "momentumrnn_table16"
-PUBLISHED = {number: f"momentumrnn/table{number}.yaml" for number in (14, 15, 16)}
-
 Rows = list[dict[str, str]]
 
 
@@ -71,41 +67,12 @@ def test_both_implementations_are_named():
     assert note.startswith(f"Timed: {named}. ")
 
 
-FASHION = {"dataset": "fashion", "dataset_title": "Fashion"}
 SIZE, DATA = "N = 48, not 256", "Fashion in place of MNIST"
-
-
-@pytest.mark.parametrize(
-    ("model", "changes", "reason"),
-    [
-        ("adam_lstm", {"size": "48"}, SIZE),
-        ("lstm", {"size": "48"}, SIZE),
-        ("adam_lstm", FASHION | {"stand_in_for": "mnist"}, DATA),
-        ("lstm", FASHION, DATA),
-    ],
-)
-@pytest.mark.parametrize("name", [TIME, MEMORY])
-def test_what_is_not_as_in_the_paper_is_not_compared(name, model, changes, reason):
-    """A model that differs from the paper's says nothing of itself, a baseline that does says nothing of any."""
-    table = drawn(name, of=model, **changes)
-    assert departing(table) == reason
-    assert table.title.endswith("in some cells") == (model != "lstm")
-    compared = table.data.set_index("model")["published_ratio"]
-    assert compared["adam_lstm"].isna().all() and compared["sr_lstm"].isna().all() == (model == "lstm")
-    assert cells(table, "AdamLSTM").get("published ÷ LSTM’s", "–") == "–"
 
 
 def test_a_memory_too_small_to_be_seen_has_no_ratio():
     adam = cells(drawn(MEMORY, value="0.0", ratio=""), "AdamLSTM")
     assert adam["ours ÷ LSTM’s"] == "–"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(1234.5, "1234"), (123.4, "123"), (9.876, "9.88"), (0.012345, "0.0123"), (0.0, "0.00"), (float("nan"), "–")],
-)
-def test_three_significant_digits(value, text):
-    assert significant(value) == text
 
 
 # Time to an accuracy
@@ -207,22 +174,4 @@ def test_nobody_reaches_the_target(runs):
     assert table.data["clock_minutes"].isna().all()
 
 
-def test_a_percentage_has_no_more_digits_than_it_needs():
-    assert [percent(x) for x in (0.9229, 0.5, 1.0, 0.925)] == ["92.29 %", "50 %", "100 %", "92.5 %"]
-
-
 # The published numbers
-
-
-@pytest.mark.parametrize("number", PUBLISHED)
-def test_artifacts_show_the_published_rows(number):
-    artifact = artifact_at("paper", f"momentumrnn_table{number}")
-    shown = [(cell.model, cell.size) for cell in artifact.shown()]
-    assert shown == [(row["model"], row["size"]) for row in artifact.published.rows]
-
-
-def test_the_published_target_is_the_artifacts_at_the_papers_scale():
-    artifact = artifact_at("paper", UNTIL)
-    published = artifact.published.content
-    assert (published["metric"], published["target"]) == (artifact.settings.metric, artifact.settings.target)
-    assert all("92.29 % test accuracy" in said for said in (published["caption"], published["notes"][0]))

@@ -127,9 +127,6 @@ def test_cost_of_a_run_by_hand(configured):
     assert cost.disk == 40 + 60 + 24 * 16 + 12 * 300 + 4000
     assert (cost.memory, cost.gpu_memory, cost.adaptive) == (7_000_000, 0, False)
     assert cost_of(run, Group(**GROUP | {"test": 5.0})).seconds == cost.seconds + 5.0
-
-
-def test_cost_of_a_text_counts_its_rows(configured):
     run = find(configured(), "ptb", "lstm-n48", 0)  # an epoch of 40 rows, the last a target alone
     assert cost_of(run, Group(**GROUP | TEXT)).seconds == pytest.approx(0.5 + 39 * 2.0 + 3.0)
 
@@ -266,16 +263,13 @@ def test_stored_calibrations_are_whole(path):
     assert calibrations.read(path).groups
 
 
-def test_what_is_wrong_in_the_settings_is_named(configured):
+def test_what_is_wrong_in_the_settings_is_named_and_what_is_right_changes_no_run(configured):
     for wrong in ({"gpus": 0}, {"seconds": 1}, {"calibration": "../x"}, {"artifacts": []}):
         with pytest.raises(UserError) as error:
             configured(forecast=wrong)
         assert error.value.key.startswith("forecast")
     with refused("momentumrnn_table99", key="forecast.artifacts"):
         runs_by_artifact(configured(forecast={"artifacts": ["momentumrnn_table99"]}))
-
-
-def test_the_settings_change_no_run(configured):
     changed = configured(forecast={"gpus": 8, "artifacts": ["momentumrnn_table1"]})
     assert [run.identity for run in all_runs(changed)] == [run.identity for run in all_runs(configured())]
 
@@ -302,12 +296,6 @@ def test_the_step_prints_and_writes_the_forecast_without_torch(configured, tmp_p
     assert "100% of the training time is that of ODE solvers" in text
     rows = read_rows(output.with_suffix(".csv"))
     assert [row["artifact"] for row in rows] == [*configured().artifacts, "total"]
-
-
-def test_units():
-    assert [report.duration(h) for h in (0.005, 0.1, 2, 100, 20_000)] == ["18 s", "6.0 min", "2.0 h", "4.2 d", "2.3 y"]
-    assert [report.size(b) for b in (999, 2e6, 5.5e9, 3e13)] == ["1 kB", "2.0 MB", "5.5 GB", "30 TB"]
-    assert [report.hours(h) for h in (0, 0.01234, 5.678, 12345.6)] == ["0", "0.0123", "5.68", "12,346"]
 
 
 # Measuring

@@ -145,7 +145,7 @@ def test_what_the_first_screen_and_the_claims_say_is_as_approved(read, part):
     approved(f"index_{part}.txt", lines(read.texts[part]))
 
 
-def test_pictures_are_those_that_were_rendered(page, root, configuration):
+def test_pictures_and_tables_are_those_that_were_rendered(page, root, configuration):
     text = page.read_text(encoding="utf-8")
     shown = re.findall(r'<a class="card" href="([^"]+)"[^>]*><img src="data:image/png;base64,([^"]+)"', text)
     figures = {name: configuration.paths.figure(name, "png") for name in FIGURES}
@@ -154,9 +154,6 @@ def test_pictures_are_those_that_were_rendered(page, root, configuration):
     for (_, content), name in zip(shown, FIGURES, strict=True):
         assert base64.b64decode(content) == (root / figures[name]).read_bytes()
     assert text.count("<li>&lt;b&gt; is no markup</li>") == len(FIGURES)
-
-
-def test_tables_are_those_that_were_rendered(page, root, configuration):
     for name in (TABLE, HYPERPARAMETERS, IMAGES):
         rendered = (root / configuration.paths.table(name, "html")).read_text(encoding="utf-8")
         (table,) = re.findall(r"<table>.*?</table>", rendered, flags=re.DOTALL)
@@ -191,27 +188,21 @@ def test_links_to_files_lead_to_what_the_workflow_makes(read, configuration):
     assert links == {path.removeprefix("results/demo/") for path in made}
 
 
-def test_a_table_names_its_stand_ins_and_folds_its_notes(page):
+def test_an_artifact_says_where_its_numbers_come_from_and_which_claims_rest_on_it(page, read):
     text = words(section(page, TABLE))
     assert re.search(r"<strong>Stand-in data:</strong> Digits 8x8 .* in place of MNIST", text)
     assert re.search(r"<summary>\d+ notes</summary> <p>Best test accuracy.*<li>Scale: demo", text)
-
-
-def test_where_numbers_come_from_that_no_run_reports_and_which_claims_rest_on_an_artifact(read):
     assert "The numbers are the configuration's" in read.texts[HYPERPARAMETERS]
     assert "drawn from the generated data itself" in read.texts[IMAGE]
     assert "Claims that rest on it: 1 contradicted" in words(read.texts[CURVES])
 
 
-def test_nothing_of_what_is_shown_becomes_markup(page, read):
+def test_nothing_of_what_is_shown_becomes_markup_and_nothing_is_loaded_from_elsewhere(page, read):
     text = page.read_text(encoding="utf-8")
     assert "<img src=x" not in text and "<script>alert" not in text
     assert EVIL in read.texts[TABLE]
     assert "<script>alert(1)</script>" in read.texts["claim-b"]
     assert [tag for tag, _ in read.tags].count("script") == 1
-
-
-def test_nothing_is_loaded_from_elsewhere(page, read):
     assert [address for address in read.asked_for() if not address.startswith("data:")] == []
     assert not re.search(r"@import|url\(", page.read_text(encoding="utf-8"))
     (policy,) = [a["content"] for tag, a in read.tags if a.get("http-equiv") == "Content-Security-Policy"]
@@ -256,6 +247,10 @@ def test_where_nothing_is_judged_the_page_says_so_and_shows_neither_verdict_nor_
     read = Reader(index_page(configuration, tmp_path / "none"))
     approved("index_none_judged.txt", lines(read.texts["overview"], read.texts["claims"]))
     assert "0.0123" not in words(read.texts["claims"])
+    path = tmp_path / "none" / configuration.paths.all_verdicts
+    path.unlink()
+    with refused(file=path):
+        index_page(configuration, tmp_path / "none")
 
 
 def test_the_script_writes_the_page_whole(ended, configuration, root, page, monkeypatch):
@@ -264,17 +259,6 @@ def test_the_script_writes_the_page_whole(ended, configuration, root, page, monk
     assert ended(render_index.main, "--root", root).code == 0
     assert page.read_bytes() == before  # and the same bytes for the same results
     assert not list(page.parent.glob(".index.html*"))
-
-
-# Errors
-
-
-def test_verdicts_that_are_missing_are_named(configuration, root, tmp_path):
-    shutil.copytree(root, tmp_path / "cut")
-    path = tmp_path / "cut" / configuration.paths.all_verdicts
-    path.unlink()
-    with refused(file=path):
-        index_page(configuration, tmp_path / "cut")
 
 
 # Browser

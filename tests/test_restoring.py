@@ -92,6 +92,9 @@ def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(pub
         assert f"Code: commit {COMMIT[:10]}." in (tmp_path / f"redrawn/results/demo/tables/{name}.md").read_text()
     again = ended(restore.main, published.directory, "--draw", tmp_path / "redrawn")
     assert again.code == 1 and "redrawn is there" in again.err
+    (tmp_path / METADATA).write_text("{}")  # a directory without records
+    assert ended(restore.main, tmp_path, "--draw", tmp_path / "not drawn").code == 1
+    assert not (tmp_path / "not drawn").exists()
 
 
 def test_a_run_of_another_specification_or_other_data_is_refused(published, tmp_path, configured):
@@ -130,12 +133,6 @@ def test_an_altered_run_is_refused_by_the_name_of_its_file(copy, published, tmp_
     with refused(file=copy.directory / path, key=f"{RUN}/{name}"):
         put_all_back(copy, tmp_path, published.configuration)
     assert not run.exists()
-
-
-def test_a_directory_without_records_is_refused(tmp_path, ended):
-    (tmp_path / METADATA).write_text("{}")
-    assert ended(restore.main, tmp_path, "--draw", tmp_path / "redrawn").code == 1
-    assert not (tmp_path / "redrawn").exists()
 
 
 def test_what_was_measured_comes_back_only_where_the_runs_of_its_tasks_agree(published, tmp_path, configured):

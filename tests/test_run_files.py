@@ -45,7 +45,7 @@ def files(make):
     return make()
 
 
-def test_what_was_written_is_read(files):
+def test_what_was_written_is_read(files, run):
     assert files.record()["status"] == "finished"
     assert files.metrics()[1] == {"iteration": 20, "epoch": 2, "train_loss": 1, "test_accuracy": 0.75}
     for against, x in (("iteration", [10, 20, 30]), ("epoch", [1, 2, 3])):
@@ -57,6 +57,9 @@ def test_what_was_written_is_read(files):
     iterations, norms = files.gradients()
     assert iterations.tolist() == [0, 2, 4]
     np.testing.assert_array_equal(norms, np.float32(NORMS))
+    predictions = files.predictions()
+    for name, array in predictions_of(run).items():
+        np.testing.assert_array_equal(predictions[name], array)
 
 
 def test_an_empty_cell_is_nothing_measured(files):
@@ -69,11 +72,12 @@ def test_an_empty_cell_is_nothing_measured(files):
         files.evaluations("test_mse")
 
 
-def test_a_run_that_diverged_at_once_has_no_evaluations(make):
-    files = make([], diverged_at=1, gradients=[])
+def test_a_run_that_diverged_at_once_has_no_evaluations_and_no_predictions(make):
+    files = make([], diverged_at=1, gradients=[], predictions={})
     assert files.metrics() == files.clock() == []
     assert [values.size for values in files.evaluations("test_accuracy")] == [0, 0]
-    assert files.gradients()[1].size == 0
+    assert files.gradients()[1].size == 0 and files.predictions() == {}
+    assert files.progress("test_accuracy", 0.5) == Progress(None, None, None)
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -99,19 +103,6 @@ def test_a_record_that_is_none_is_refused(files, content):
         files.record()
 
 
-# Predictions
-
-
-def test_predictions_are_read_as_they_were_written(files, run):
-    found, written = files.predictions(), predictions_of(run)
-    for name, array in written.items():
-        np.testing.assert_array_equal(found[name], array)
-
-
-def test_a_run_that_could_predict_nothing_has_no_predictions(make):
-    assert make([], diverged_at=1, predictions={}).predictions() == {}
-
-
 # The way to an accuracy
 
 
@@ -125,10 +116,6 @@ def test_a_run_that_could_predict_nothing_has_no_predictions(make):
 )
 def test_progress_to_an_accuracy(files, target, found):
     assert files.progress("test_accuracy", target) == found
-
-
-def test_progress_of_a_run_without_evaluations(make):
-    assert make([], diverged_at=1).progress("test_accuracy", 0.5) == Progress(None, None, None)
 
 
 # CSV files of our own
@@ -147,11 +134,9 @@ def test_rows_are_read_as_text(path):
         {"a": "", "b": "true"},
         {"a": "2", "b": ""},
     ]
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with refused("missing.*run snakemake again", file=tmp_path / "none.csv"):
-        read_rows(tmp_path / "none.csv")
+    path.unlink()
+    with refused("missing.*run snakemake again", file=path):
+        read_rows(path)
 
 
 def test_a_row_with_something_that_is_no_column_is_a_mistake(tmp_path):

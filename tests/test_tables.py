@@ -37,12 +37,6 @@ def table() -> Table:
     return Table.of("A title <b>", ["A note & more.", "* starred"], rows, records)
 
 
-def test_every_form_is_written_and_nothing_else(table, tmp_path):
-    paths = [tmp_path / "tables" / f"momentumrnn_table1.{form}" for form in ("csv", "md", "tex", "html")]
-    write_table(table, paths)
-    assert sorted(paths) == sorted((tmp_path / "tables").iterdir())
-
-
 def test_csv_keeps_every_number(table, tmp_path):
     write_table(table, [tmp_path / "t.csv"])
     assert (tmp_path / "t.csv").read_text() == f"model,mean,n\nlstm,91.5,2\n{STRANGE},{1 / 3!r},\n"
