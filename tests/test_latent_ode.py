@@ -216,12 +216,6 @@ def test_a_random_linear_map_is_torchs_own_and_as_wide_as_the_batch():
     assert_all_close(found, [theirs.weight.detach(), theirs.bias.detach()], 1e-15)
 
 
-def test_raw_attention_is_not_that_of_the_softmax():
-    raw, soft, batch = made("ACE, raw"), made("ACE"), drawn()
-    soft.load_state_dict(raw.state_dict())
-    assert (raw(batch, noise_of(raw)).values - soft(batch, noise_of(soft)).values).abs().max() > 1e-3
-
-
 def test_alternating_training_moves_one_part_and_stores_nothing_of_the_other():
     network, batch = made("ACE", "series", penalty={"weight": 0.01, "norm": 2}), drawn("series")
     parts = network.parts()
@@ -234,12 +228,3 @@ def test_alternating_training_moves_one_part_and_stores_nothing_of_the_other():
     (network.loss(answer, batch) + network.penalty(answer, "attention")).backward()
     assert all(parameter.grad is None for parameter in parts["hidden"])
     assert all(parameter.grad.any() for parameter in parts["attention"])
-
-
-def test_tied_dynamics_are_one_network_in_both_parts_and_fixed_attention_has_one():
-    tied = made("ACE, tied")
-    assert tied.integral.dynamics.g.cell is tied.integral.dynamics.f
-    ids = {part: {id(parameter) for parameter in parameters} for part, parameters in tied.parts().items()}
-    assert ids["attention"] < ids["hidden"]
-    fixed = made("Fixed-ACE")
-    assert list(fixed.parts()) == ["hidden"] and fixed.penalty(None) == 0
