@@ -84,21 +84,6 @@ def test_without_dropout_it_is_an_embedding_stock_layers_and_the_embedding_once_
 
 
 @every_core
-def test_fast_and_reference_agree_over_two_segments(name):
-    """Values; and gradients through both segments, which for the fast filters run through other states."""
-    fast, reference = model(name), model(name, backend="reference")
-    reference.load_state_dict(fast.state_dict())
-    found = []
-    for network in (fast, reference):
-        first = network(words(8))
-        second = network(words(5, seed=1), first.carried)
-        logits = torch.cat([first.logits, second.logits])
-        found.append([logits, *gradients(network, (logits * noise(*logits.shape)).sum())])
-    for ours, theirs in zip(*found, strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
-
-
-@every_core
 def test_a_text_read_in_segments_is_the_text_read_at_once(name):
     network, text = model(name).eval(), words(20)
     carried, logits = None, []
