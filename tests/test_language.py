@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from cases import noise
+from cases import LSTMS, noise
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -14,23 +14,15 @@ from torch.nn import functional
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.language_model import LanguageModel
 from hidden_dynamics.models.recurrent.filtered_rnn import map_tensors
-from hidden_dynamics.models.recurrent.lstm import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM, RMSPropLSTM
+from hidden_dynamics.models.recurrent.lstm import LSTM
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV
 from hidden_dynamics.tasks.language import LanguageModelling, columns
 from hidden_dynamics.tasks.schedule import SegmentSchedule
 
 CPU = torch.device("cpu")
 WORDS, E, N = 11, 5, 7
-CORES = {
-    "LSTM": (LSTM, {}),
-    "Momentum": (MomentumLSTM, {"mu": 0.6, "s": 0.6}),
-    "NAG": (NAGLSTM, {"s": 0.6}),
-    "SR": (SRLSTM, {"s": 0.6, "restart": 3}),
-    "Adam": (AdamLSTM, {"mu": 0.6, "s": 0.6, "beta": 0.9, "eps": 1e-3}),
-    "RMSProp": (RMSPropLSTM, {"s": 0.6, "beta": 0.9, "eps": 1e-3}),
-}
 DROPOUTS = {"embedding": 0.1, "input": 0.4, "layer": 0.25, "output": 0.4, "weight": 0.5}
-every_core = pytest.mark.parametrize("name", CORES)
+every_core = pytest.mark.parametrize("name", LSTMS)
 
 
 class Task:
@@ -38,7 +30,7 @@ class Task:
 
 
 def model(name="LSTM", task=Task, **options):
-    core, hyperparameters = CORES[name]
+    core, hyperparameters = LSTMS[name]
     torch.manual_seed(0)
     given = {"hidden_size": N, "embedding_size": E, **hyperparameters, **options}
     return LanguageModel(task, core, **given).double()
@@ -95,7 +87,7 @@ def test_a_text_read_in_segments_is_the_text_read_at_once(name):
 
 
 def test_what_is_carried_can_be_kept_by_a_checkpoint(tmp_path):
-    for name in CORES:
+    for name in LSTMS:
         carried = map_tensors(torch.Tensor.detach, model(name)(words(3)).carried)
         torch.save(carried, tmp_path / "state")
         again = torch.load(tmp_path / "state", weights_only=True)
@@ -301,9 +293,7 @@ def test_a_network_that_knows_nothing_has_the_vocabularys_size_as_perplexity_and
     [
         ({"btpt": 7}, "unknown setting 'btpt'. Did you mean 'bptt'"),
         ({"bptt": 0}, "settings.bptt must be a whole number above 0, found 0"),
-        ({"bptt": "x"}, "settings.bptt must be a whole number above 0, found 'x'"),
         ({"evaluation_batch_sizes": {"validation": 0, "test": 1}}, "validation must be .* above 0, found 0"),
-        ({"evaluation_batch_sizes": {"validation": 4}}, "test must be a whole number above 0, found None"),
         ({"evaluation_batch_sizes": {"valid": 4, "test": 1}}, "Did you mean 'evaluation_batch_sizes.validation'"),
         ({"temporal_regularisation": -1.0}, "temporal_regularisation must be a number, 0 or more, found -1.0"),
         ({"activation_regularisation": math.nan}, "activation_regularisation must be a number, 0 or more, found nan"),
