@@ -11,7 +11,7 @@ import pytest
 import torch
 from cases import assert_all_close, noise
 from plain_latent_ode import dense_of
-from series_cases import LATENT, gradients_of, shaken, task_of
+from series_cases import LATENT, batch_for, drawn_rows, gradients_of, shaken, task_of, whole
 from torch import nn
 
 from hidden_dynamics.models.latent_family.objective import (
@@ -39,21 +39,10 @@ every_network = pytest.mark.parametrize("name", [name for name in LATENT if name
 
 def drawn(labels=None, size=N, seed=0):
     """A batch in which one series has a single row, and one never the last feature."""
-    rng = np.random.default_rng(seed)
-    lengths = np.array([1, *rng.integers(2, 7, size - 1)])
-    times = np.concatenate([np.sort(rng.choice(41, length, replace=False)) for length in lengths])
-    times[-1] = 40
-    mask = rng.random((lengths.sum(), D)) < 0.6
-    mask[-lengths[-1] :, -1] = False
-    mask[0, 0] = True
-    whole = batch_of(Rows(times.astype(np.float32), rng.random(mask.shape), mask, lengths), np.arange(size))
-    whole = replace(whole, times=whole.times / 40)
-    found = None
-    if labels == "series":
-        found = torch.from_numpy((rng.random(size) < 0.5).astype(np.float64))
-    elif labels == "rows":
-        found = torch.from_numpy(rng.integers(-1, 4, len(whole.values)))
-    return SeriesBatch(whole, whole, found, 0.37)
+    lengths = [1, *np.random.default_rng(seed).integers(2, 7, size - 1)]
+    rows = drawn_rows(seed, density=0.6, lengths=lengths)
+    rows.times[-1], rows.mask[-lengths[-1] :, -1], rows.mask[0, 0] = 1, False, True
+    return batch_for("Latent-ODE", whole(rows), labels=labels, weight=0.37)
 
 
 def made(name, labels=None, seed=0, **options):
