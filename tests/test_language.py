@@ -75,17 +75,6 @@ def test_without_dropout_it_is_an_embedding_stock_layers_and_the_embedding_once_
     torch.testing.assert_close(gradients(network, output.logits.square().sum())[0], tied, rtol=1e-12, atol=1e-12)
 
 
-@every_core
-def test_a_text_read_in_segments_is_the_text_read_at_once(name):
-    network, text = model(name).eval(), words(20)
-    carried, logits = None, []
-    for start, end in ((0, 1), (1, 8), (8, 20)):
-        output = network(text[start:end], carried)
-        carried = output.carried
-        logits.append(output.logits)
-    torch.testing.assert_close(torch.cat(logits), network(text).logits, rtol=0, atol=1e-13)
-
-
 def test_what_is_carried_can_be_kept_by_a_checkpoint(tmp_path):
     for name in LSTMS:
         carried = map_tensors(torch.Tensor.detach, model(name)(words(3)).carried)
