@@ -149,15 +149,6 @@ def test_gradients_are_finite_where_nothing_correlates(name, case):
     assert loss.isfinite() and all(gradient.isfinite().all() for gradient in gradients_of(loss, network))
 
 
-def test_samples_are_drawn_from_torchs_generator_and_may_be_more():
-    network, batch = made("Latent-ODE"), drawn()
-    network.samples = 6
-    torch.manual_seed(1)
-    first, second = network(batch).values, network(batch).values
-    torch.manual_seed(1)
-    assert first.shape[0] == 6 and torch.equal(network(batch).values, first) and not torch.equal(first, second)
-
-
 # Attention
 
 
