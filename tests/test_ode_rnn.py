@@ -138,14 +138,6 @@ def test_a_single_time_is_reached_by_no_step_and_none_by_none(way):
 
 
 @every_way
-def test_a_row_without_an_observation_leaves_the_state_to_the_last_bit(way):
-    observations = drawn(density=0.0)
-    passed = made()(observations, way)
-    assert not passed.deviation.any()
-    assert (passed.mean - passed.mean[0]).abs().max() < 1e-15  # all series move alike
-
-
-@every_way
 def test_without_gradients_the_passage_is_the_same_to_the_last_bit(way):
     observations, core = drawn(), made()
     with torch.no_grad():
