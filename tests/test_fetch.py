@@ -5,7 +5,6 @@ import gzip
 import hashlib
 import os
 import re
-import shutil
 import socket
 import subprocess
 import tarfile
@@ -369,62 +368,20 @@ def test_a_flipped_byte_of_an_archive_never_passes_unseen(tmp_path: Path, conten
 # ------------------------------------------------------------------------------------------------------------- the disk
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """Mounts a file system of 512 KiB with further options, where the machine allows it."""
-    mounted: list[Path] = []
-
-    def mount(options: str) -> Path:
-        point = tmp_path / "disk"
-        point.mkdir()
-        command = ["mount", "-t", "tmpfs", "-o", f"size=512k{options}", "tmpfs", str(point)]
-        if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode:
-            pytest.skip("a small file system cannot be mounted here (that takes root)")
-        mounted.append(point)
-        return point
-
-    yield mount
-    for point in mounted:
-        subprocess.run(["umount", str(point)], check=True)
-
-
-ZEROS = bytes(2_000_000)
-
-
-@pytest.mark.parametrize(
-    ("options", "content", "error", "asked"),
-    [
-        ("", CONTENT, errno.ENOSPC, 1),  # a disk's error is no reason to ask again
-        ("", ZEROS, errno.ENOSPC, 1),  # while unpacking
-        (",ro", CONTENT, errno.EROFS, 0),
-    ],
-)
-def test_a_disk_that_refuses_is_reported_once_and_left_without_the_file(
-    server: Server, small_disk, bring, options: str, content: bytes, error: int, asked: int
-):
-    disk = small_disk(options)
-    urls = [server.serve(path, whole(content if content is CONTENT else gzip.compress(ZEROS))) for path in ("/a", "/b")]
-    with refused(f"cannot write .*: {os.strerror(error)}", file=disk / "data.bin"):
-        bring(*urls, into=disk, content=content)
-    assert len(server.requests) <= asked
-    assert left_behind(disk) == []
-
-
 def test_a_file_in_place_of_the_directory_is_reported(server: Server, tmp_path: Path, bring):
     (tmp_path / "raw").write_text("not a directory")
     with refused("cannot write", file=tmp_path / "raw" / "data.bin"):
         bring(server.serve("/a", whole(CONTENT)), into=tmp_path / "raw")
 
 
-def test_a_limit_on_the_size_of_files_is_reported(tmp_path: Path, copies: Path, ended):
-    # A refusal of the operating system in mid-write that needs no mount.
-    (copies / "data.bin").write_bytes(CONTENT)
-    arguments = ("--file", "data.bin", "--mirror", copies.parent, "--output", tmp_path / "out" / "data.bin")
-    with file_size_limit(100_000):
-        done = ended(script.main, *registered(tmp_path, remote(unreachable())), *arguments)
-    assert done.code == 1
-    assert f"error: cannot write {tmp_path}/out/data.bin: {os.strerror(errno.EFBIG)}" in done.err
-    assert left_behind(tmp_path / "out") == []
+@pytest.mark.parametrize("body", [CONTENT, PACKED], ids=["plain", "while unpacking"])
+def test_a_disk_that_refuses_is_reported_once_and_left_without_the_file(server: Server, tmp_path: Path, bring, body):
+    """A refusal of the operating system in mid-write, by a limit on the size of files; no reason to ask again."""
+    urls = [server.serve(path, whole(body)) for path in ("/a", "/b")]
+    message = f"cannot write .*: {os.strerror(errno.EFBIG)}"
+    with file_size_limit(100_000), refused(message, file=tmp_path / "out" / "data.bin"):
+        bring(*urls, into=tmp_path / "out")
+    assert len(server.requests) == 1 and left_behind(tmp_path / "out") == []
 
 
 # ---------------------------------------------------------------------------------------------- the registry and script
@@ -437,17 +394,6 @@ def with_file(**changes) -> dict:
 def registered(directory: Path, file: RemoteFile) -> tuple:
     """The script's arguments for a dataset with one file."""
     return ("--dataset", "toy", "--registry", write_registry(directory, files={"data.bin": file.given()}))
-
-
-def test_the_projects_registry_is_whole():
-    registry = load_datasets()
-    assert {"mnist", "digits", "copying", "adding", "timit", "fsdd", "synthetic_speech"} <= set(registry)
-    assert registry["digits"].originals == ("mnist", "svhn", "cifar10")
-    assert [name for name, dataset in registry.items() if "timit" in dataset.originals] == ["fsdd", "synthetic_speech"]
-    assert registry["mnist"].originals == () and registry["timit"].own_copy and registry["timit"].files == {}
-    images = registry["mnist"].files["train-images-idx3-ubyte"]
-    assert images.size == 16 + 60_000 * 784
-    assert all(url.endswith(f"{name}.gz") for name, file in registry["mnist"].files.items() for url in file.urls)
 
 
 @pytest.mark.parametrize(
