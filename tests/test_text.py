@@ -95,14 +95,13 @@ def test_ptb_with_a_bad_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, na
     path = tmp_path / name
     for content in (b"", b" \n\n"):
         path.write_bytes(content)
-        with pytest.raises(UserError, match=f"{path}: expected lines of words, found none. Delete it and fetch it"):
+        with refused(f"{path}: expected lines of words, found none"):
             ptb.prepare(tmp_path, {})
     path.write_bytes(b" the end \n caf\xe9 N \n")
-    expected = rf"{path}: expected text in UTF-8, found the byte e9 at offset 14 \(line 2\). Delete the file and fetch"
-    with pytest.raises(UserError, match=expected):
+    with refused(rf"{path}: .*UTF-8, found the byte e9 at offset 14 \(line 2\)"):
         ptb.prepare(tmp_path, {})
     path.unlink()
-    with pytest.raises(UserError, match=f"{path}: there is no such file; fetch it first"):
+    with refused(f"{path}: there is no such file"):
         ptb.prepare(tmp_path, {})
 
 
