@@ -180,29 +180,23 @@ def test_a_first_iteration_that_fails_leaves_a_run_without_any_number(configured
 
 
 def test_the_script_ends_well_and_says_that_the_solver_failed(configured, tmp_path, ended):
-    def call(max_steps):
-        settings = settings_of(max_steps=max_steps) | {
-            "results": str(tmp_path / "results"),
-            "data": {"directory": str(tmp_path / "data"), "mirror": None},
-            "device": "cpu",
-        }
-        configuration = configured(**settings)
-        run = resolve(configuration, TASK, MODEL, 64, 0)
-        path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
-        about = {"dataset": run.spec["dataset"], "title": "Digits", "stand_in_for": None}
-        prepared.save(tmp_path / path, arrays(), about)
-        arguments = ["--task", TASK, "--model", run.variant, "--seed", "0", "--config", json.dumps(settings)]
-        end, directory = ended(script.main, *arguments, "--threads", "1"), tmp_path / run.directory
-        assert all((directory / name).is_file() for name in OUTPUTS)
-        return *end, json.loads((directory / "run.json").read_text())
-
-    code, out, err, about = call(max_steps=1)
+    settings = settings_of(max_steps=1) | {
+        "results": str(tmp_path / "results"),
+        "data": {"directory": str(tmp_path / "data"), "mirror": None},
+        "device": "cpu",
+    }
+    configuration = configured(**settings)
+    run = resolve(configuration, TASK, MODEL, 64, 0)
+    path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
+    about = {"dataset": run.spec["dataset"], "title": "Digits", "stand_in_for": None}
+    prepared.save(tmp_path / path, arrays(), about)
+    arguments = ["--task", TASK, "--model", run.variant, "--seed", "0", "--config", json.dumps(settings)]
+    (code, out, err), directory = ended(script.main, *arguments, "--threads", "1"), tmp_path / run.directory
+    assert all((directory / name).is_file() for name in OUTPUTS)
+    about = json.loads((directory / "run.json").read_text())
     assert (code, err) == (0, "")
     said = "diverged at iteration 1 (step budget exceeded at t = {time:.6g}, step 2, forward) after 0 iterations"
     assert f"{about['run']}: {said.format(**about['failure'])}" in out
     assert (about["status"], about["diverged_at"], about["iterations"]) == ("diverged", 1, 0)
     assert about["failure"]["cause"] == "step budget exceeded" and about["failure"]["during"] == "forward"
     assert about["reported"] is None
-    code, out, err, about = call(max_steps=1000)  # another specification: it is trained
-    assert (code, err) == (0, "") and "finished after 6 iterations" in out
-    assert about["status"] == "finished" and about["failure"] is None and about["diverged_at"] is None
