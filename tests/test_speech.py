@@ -17,10 +17,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from raw import pack, write_registry
 
-from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import fsdd, prepared, speech, synthetic_speech, timit
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.system.digest import reachable
 
 seeds = st.integers(0, 2**32)
 
@@ -414,12 +412,3 @@ def test_generated_speech_has_the_levels_of_speech():
     assert 1000 < np.square(frames).mean() < 1500
     assert 11 < frames.std() < 17
     assert frames.mean(axis=0)[2:12].mean() > frames.mean(axis=0)[60:].mean() + 5, "voices are strongest at the bottom"
-
-
-# --------------------------------------------------------------------------------------------------------- the registry
-
-
-def test_only_what_is_prepared_in_the_speech_environment_needs_torch():
-    for name, dataset in load_datasets().items():
-        packages = {key.split(":")[0].split(".")[0] for key in reachable([f"{dataset.module}.prepare"])}
-        assert bool(packages & {"torch", "torchaudio", "soundfile"}) == (dataset.environment == "speech"), name
