@@ -12,7 +12,7 @@ import warnings
 import pytest
 import scipy.linalg
 import torch
-from cases import ORTHOGONAL, Watching, assert_all_close, assert_close, assert_same, make_core, noise, of_filter, run
+from cases import Watching, assert_all_close, assert_close, assert_same, make_core, noise, of_filter, run
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -33,7 +33,6 @@ from hidden_dynamics.system.files import ROOT
 
 D, N, BATCH, STEPS = 3, 6, 4, 23
 
-variants = pytest.mark.parametrize("name", ORTHOGONAL)
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 backends = pytest.mark.parametrize("backend", ["fused", "reference"])
 
