@@ -14,7 +14,6 @@ from torch import nn
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results import writing
-from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training import learning
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
@@ -221,25 +220,3 @@ def test_a_training_stopped_in_its_test_is_tested_when_it_is_continued(tmp_path)
 
 
 # Learning rates
-
-
-class Rated(Schedule):
-    def rate(self, iteration):
-        return 1 / (1 + iteration)
-
-
-def test_the_learning_rate_of_a_step_is_the_schedules(tmp_path, steps):
-    """Plain SGD with weight decay, written out."""
-    task = Scripted(list(LOSSES))
-    task.schedule = lambda training, seed: Rated(training, 12, seed)
-    torch.manual_seed(3)
-    weight, schedule = Line().weight, Rated(spec_of()["training"], 12, 3)
-    expected = []
-    for iteration in range(18):
-        x, y = task.batch(*schedule.indices(iteration))
-        loss = ((x * weight).sum(-1) + 0.1 * torch.randn(()) - y).square().mean()
-        (gradient,) = torch.autograd.grad(loss, [weight])
-        weight = (weight - 0.05 / (1 + iteration) * (gradient + 0.01 * weight)).detach().requires_grad_()
-        expected.append(weight.detach())
-    run_loop(tmp_path, task)
-    torch.testing.assert_close(torch.stack(steps), torch.stack(expected), rtol=1e-5, atol=1e-6)

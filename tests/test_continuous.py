@@ -5,17 +5,16 @@ import math
 import numpy as np
 import pytest
 import torch
-from cases import assert_all_close, convolutions_of, noise, norms_of
+from cases import assert_all_close, noise
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
-from torch.nn import functional
 from torchdiffeq import odeint
 
 from hidden_dynamics.errors import SolverFailure
 from hidden_dynamics.models.continuous.attention import elementwise
 from hidden_dynamics.models.continuous.co_evolving import CoEvolving
-from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics, TimeConv2d, group_norm
+from hidden_dynamics.models.continuous.convolution import TimeConv2d, group_norm
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
 from hidden_dynamics.models.solver import Solver
 
@@ -180,13 +179,6 @@ class Bent(nn.Module):
         return torch.tanh(x @ self.weight.t() + t * self.of_time)
 
 
-def test_both_ways_to_the_gradients_agree_for_attention():
-    pair = CoEvolving(Bent(3, 1), Bent(3, 3))
-    h, a = leaves(noise(4, 3, seed=5), noise(4, 3, seed=6))
-    both_ways = [Integral(pair, Solver(**TIGHT, adjoint=adjoint))((h, a)) for adjoint in (True, False)]
-    assert_alike(*both_ways, [h, a, *pair.parameters()], tolerance=1e-6)
-
-
 @every_solver
 @either_gradient
 def test_gradients_of_both_states_and_both_dynamics_are_those_of_finite_differences(solver, adjoint):
@@ -199,32 +191,6 @@ def test_gradients_of_both_states_and_both_dynamics_are_those_of_finite_differen
     options = {"eps": 1e-3, "atol": tolerance, "rtol": tolerance, "fast_mode": True, "check_undefined_grad": False}
     for wanted in ([h, a], list(integral.dynamics.f.parameters()), list(integral.dynamics.g.parameters())):
         assert torch.autograd.gradcheck(lambda *_: integral((h, a)), wanted, **options, nondet_tol=1e-12)
-
-
-def test_both_dynamics_see_the_time_and_the_attended_state_and_nothing_else():
-    class Seeing(nn.Module):
-        def __init__(self, rate):
-            super().__init__()
-            self.rate, self.seen = rate, []
-
-        def forward(self, *seen):
-            self.seen.append(seen)
-            return self.rate
-
-    h, a, attended, t = noise(2, 3), noise(2, 3, 3, seed=1), noise(2, 3, seed=2), torch.tensor(0.3)
-    ruled = []
-
-    def rule(*state):
-        ruled.append(state)
-        return attended
-
-    f, g = Seeing(noise(2, 3, seed=3)), Seeing(noise(2, 3, 3, seed=4))
-    rates = CoEvolving(f, g, rule)(t, (h, a))
-    assert rates[0] is f.rate and rates[1] is g.rate and len(rates) == 2
-    assert all(len(state) == 2 and torch.equal(state[0], h) and torch.equal(state[1], a) for state in ruled) and ruled
-    for module in (f, g):
-        ((time, *others),) = module.seen
-        assert time == t and len(others) == 1 and torch.equal(others[0], attended)
 
 
 @given(seed=st.integers(0, 10**6), scale=st.floats(0.01, 100))
@@ -471,12 +437,6 @@ def test_an_initial_state_that_is_not_finite_is_found_at_once(solver, value, pla
     assert failure.during == "forward"
 
 
-def test_a_state_that_overflows_under_fixed_steps_is_found_where_it_does():
-    failure = failing(Rate(lambda t, y: y**2), Solver("rk4", step_size=0.01))
-    assert (failure.cause, failure.during) == ("state not finite", "forward")
-    assert 0.5 < failure.time < 0.7 and failure.step == round(failure.time / 0.01) + 1
-
-
 class Rough(nn.Module):
     """dy/dt = -w y, whose derivatives are no numbers before `until`."""
 
@@ -570,36 +530,6 @@ def test_a_convolution_with_time_is_one_of_the_time_and_the_channels_after_it(ch
     for output, module in ((ours(t, x), ours), (expected, stock)):
         found.append([output.detach(), *gradients([output], seed, [x, t, module.weight, module.bias])])
     assert_all_close(*found, 1e-12)
-
-
-@pytest.mark.parametrize("layers", [1, 2, 3])
-def test_the_dynamics_are_norms_rectifiers_and_convolutions_with_time(layers):
-    torch.manual_seed(0)
-    dynamics = ConvolutionalDynamics(6, layers).double()
-    norms, convolutions = norms_of(dynamics), convolutions_of(dynamics)
-    assert (len(norms), len(convolutions)) == (layers + 1, layers)
-    with torch.no_grad():
-        for k, norm in enumerate(norms):  # which are 1 and 0 at first
-            norm.weight.add_(noise(6, seed=k)), norm.bias.add_(noise(6, seed=10 + k))
-    x, t = leaves(noise(2, 6, 5, 4, seed=9), torch.tensor(0.3, dtype=torch.float64))
-    y = functional.group_norm(x, 3, norms[0].weight, norms[0].bias)
-    for norm, convolution in zip(norms[1:], convolutions, strict=True):
-        y = torch.cat([t.expand(2, 1, 5, 4), functional.relu(y)], 1)
-        y = functional.conv2d(y, convolution.weight, convolution.bias, padding=1)
-        y = functional.group_norm(y, 3, norm.weight, norm.bias)
-    assert_alike([dynamics(t, x)], [y], [x, t, *dynamics.parameters()], 1e-11)
-
-
-@pytest.mark.parametrize(("layers", "parameters"), [(1, 37_760), (2, 75_392)])
-def test_the_papers_dynamics_have_the_parameters_of_the_released_code(layers, parameters):
-    """At 64 channels, two layers: 75,392. One: a convolution (64 x 65 x 9 + 64) and a norm (128) less."""
-    assert sum(parameter.numel() for parameter in ConvolutionalDynamics(64, layers).parameters()) == parameters
-
-
-@pytest.mark.parametrize("layers", [0, -1])
-def test_dynamics_without_layers_are_refused(layers):
-    with pytest.raises(ValueError, match="at least one layer"):
-        ConvolutionalDynamics(8, layers)
 
 
 @pytest.mark.parametrize(("channels", "groups"), [(64, 32), (128, 32), (69, 23), (8, 4), (16, 8), (37, 1), (1, 1)])

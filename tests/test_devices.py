@@ -141,12 +141,9 @@ def test_nobody_waits_on_the_cpu_or_where_slurm_gives_the_gpus(tmp_path, monkeyp
     ("asked", "gpu", "given"),
     [("auto", False, "cpu"), ("auto", True, "cuda"), ("cpu", True, "cpu"), ("cuda", True, "cuda")],
 )
-def test_auto_is_the_gpu_where_there_is_one(monkeypatch, asked, gpu, given):
+def test_auto_is_the_gpu_where_there_is_one_and_cuda_without_one_is_refused(monkeypatch, asked, gpu, given):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
     assert devices.choose(asked) == torch.device(given)
-
-
-def test_cuda_without_a_gpu_is_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(UserError, match="use device=cpu"):
         devices.choose("cuda")

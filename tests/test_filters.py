@@ -141,46 +141,14 @@ def test_eps_is_inside_the_root():
     assert y.item() == pytest.approx(3 / 5)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("eps", [1e-8, 1e-16])
-def test_black_input_is_finite(dtype, eps):
-    g = torch.zeros(100, 2, dtype=dtype, requires_grad=True)
-    y, _ = Adam(0.6, 2.0, 0.01, eps)(g)
-    y.sum().backward()
-    assert not y.any()
-    assert g.grad.isfinite().all()
-
-
 # ---- Nesterov's schedule
 
 
-@pytest.mark.parametrize(
-    ("restart", "phase", "expected"),
-    [
-        (2, 0, [0, 1 / 4, 0, 1 / 4, 0]),
-        (2, 1, [1 / 4, 0, 1 / 4, 0, 1 / 4]),
-        (40, 0, [0, 1 / 4, 2 / 5, 3 / 6, 4 / 7]),
-        (40, 1, [1 / 4, 2 / 5, 3 / 6, 4 / 7, 5 / 8]),
-        (1, 0, [0, 0, 0, 0, 0]),
-        (1, 1, [0, 0, 0, 0, 0]),
-        (None, 0, [0, 1 / 4, 2 / 5, 3 / 6, 4 / 7]),
-        (None, 1, [0, 1 / 4, 2 / 5, 3 / 6, 4 / 7]),
-    ],
-)
-def test_gamma(restart, phase, expected):
-    assert Nesterov(1.0, restart, phase).gamma(0, 5).tolist() == expected
-
-
-@pytest.mark.parametrize(("phase", "at_the_end"), [(0, [39 / 42, 0.0, 1 / 4]), (1, [0.0, 1 / 4, 2 / 5])])
-def test_gamma_restarts_after_forty_steps(phase, at_the_end):
-    assert Nesterov(1.0, 40, phase).gamma(39, 3).tolist() == at_the_end
-
-
-@given(st.integers(1, 50), st.integers(0, 1), st.integers(1, 200))
+@given(restarts, st.integers(0, 1), st.integers(1, 200))
 def test_gamma_is_the_papers(restart, phase, t):
-    """Phase 1 is the paper's text, (t mod F)/(t mod F + 3); phase 0 is one step later."""
-    j = (t - 1 + phase) % restart
-    assert Nesterov(1.0, restart, phase).gamma(t - 1, 1).item() == j / (j + 3)
+    """Phase 1 is the paper's text, (t mod F)/(t mod F + 3); phase 0 is a step later. Without restarts they agree."""
+    expected = [k if restart is None else (k + phase) % restart for k in range(t - 1, t + 4)]
+    assert Nesterov(1.0, restart, phase).gamma(t - 1, 5).tolist() == [j / (j + 3) for j in expected]
 
 
 # ---- the recurrence

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 import torch
 from cases import assert_all_close, noise
-from plain_gru_ode_bayes import plain_jump, plain_prediction, plain_rate, plain_walk
+from plain_gru_ode_bayes import plain_prediction, plain_walk
 from series_cases import drawn_rows, gradients_of, whole
 
 from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes
 from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes, Masks
-from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE, BayesJump
 from hidden_dynamics.models.observations import Rows, batch_of
 
 
@@ -63,6 +62,11 @@ def ours(network, observations, masks=None):
     return network.loss(filtered, observations)
 
 
+def assert_alike(network, found, expected, tolerance=1e-11):
+    """Values, and the gradients of what they add up to."""
+    assert_all_close(*([each.detach(), *gradients_of(each.sum(), network)] for each in (found, expected)), tolerance)
+
+
 # The released loops
 
 
@@ -71,9 +75,7 @@ def ours(network, observations, masks=None):
 def test_the_loss_and_all_gradients_are_those_of_the_plain_loop(case, seed):
     network, observations = made(case), drawn(seed)
     found, expected = ours(network, observations), plain_walk(network, observations).loss
-    assert_all_close(
-        [found.detach(), *gradients_of(found, network)], [expected.detach(), *gradients_of(expected, network)], 1e-11
-    )
+    assert_alike(network, found, expected)
 
 
 @every_case
@@ -82,9 +84,7 @@ def test_with_dropout_they_are_those_of_the_plain_loop_with_the_same_masks(case)
     torch.manual_seed(3)
     masks = network.masks(observations)
     found, expected = ours(network, observations, masks), plain_walk(network, observations, masks).loss
-    assert_all_close(
-        [found.detach(), *gradients_of(found, network)], [expected.detach(), *gradients_of(expected, network)], 1e-11
-    )
+    assert_alike(network, found, expected)
     torch.manual_seed(3)
     assert torch.equal(ours(network, observations), found) and not torch.equal(ours(network, observations), found)
 
@@ -96,12 +96,7 @@ def test_predictions_are_read_from_the_path_as_in_the_plain_loop(case):
     series, times = torch.from_numpy(rng.integers(0, 6, 30)), rng.integers(0, 45, 30).astype(np.float32) / 10
     found = network.predict(observations, series, times)
     expected = plain_prediction(plain_walk(network, observations), network.delta, series, times)
-    ones = torch.ones_like(found)
-    assert_all_close(
-        [found.detach(), *gradients_of((found * ones).sum(), network)],
-        [expected.detach(), *gradients_of((expected * ones).sum(), network)],
-        1e-11,
-    )
+    assert_alike(network, found, expected)
     with torch.no_grad():
         assert torch.equal(network.predict(observations, series, times), found)
 
@@ -109,9 +104,7 @@ def test_predictions_are_read_from_the_path_as_in_the_plain_loop(case):
 def test_at_the_shape_of_the_climate_data_too():
     network, observations = made("full", 50, Climate), drawn(5, series=20, rows=12, features=5)
     found, expected = ours(network, observations), plain_walk(network, observations).loss
-    assert_all_close(
-        [found.detach(), *gradients_of(found, network)], [expected.detach(), *gradients_of(expected, network)], 1e-10
-    )
+    assert_alike(network, found, expected, 1e-10)
 
 
 @pytest.mark.parametrize("case", ["full", "evolving, kept", "released"])
@@ -127,22 +120,6 @@ def test_series_without_any_observation_have_no_loss_and_a_prediction(case):
 def test_an_observation_after_the_end_is_refused():
     with pytest.raises(ValueError, match="end"):
         made("full")(drawn(latest=80, rows=8))
-
-
-# Its parts
-
-
-def test_the_dynamics_are_those_of_the_plain_form():
-    torch.manual_seed(0)
-    dynamics, h = GRUODE(4).double(), noise(3, 4)
-    assert_all_close([dynamics(None, h)], [plain_rate(dynamics, h)], 1e-14)
-
-
-def test_the_jump_is_that_of_the_plain_form():
-    torch.manual_seed(0)
-    jump = BayesJump(3, 4, 2).double()
-    given = noise(6, 4), noise(6, 6, seed=1), noise(6, 3, seed=2), (noise(6, 3, seed=3) > 0).double()
-    assert_all_close([jump(*given)], [plain_jump(jump, *given)], 1e-13)
 
 
 # As released

@@ -334,7 +334,6 @@ def test_the_parts_are_all_parameters_once_and_only_those_of_g_are_the_attention
         ({"penalty": PENALTY | {"of": "weights"}}, "penalty.*weights"),
         ({"q_trained_with": "f"}, "q_trained_with.*'f'"),
         ({"solver": {"method": "dopri6"}}, "method"),
-        ({"solver": {"max_steps": 0}}, "max_steps"),
     ],
     ids=str,
 )

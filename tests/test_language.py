@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from cases import noise
+from cases import LSTMS, noise
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -14,23 +14,15 @@ from torch.nn import functional
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.language_model import LanguageModel
 from hidden_dynamics.models.recurrent.filtered_rnn import map_tensors
-from hidden_dynamics.models.recurrent.lstm import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM, RMSPropLSTM
+from hidden_dynamics.models.recurrent.lstm import LSTM
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV
 from hidden_dynamics.tasks.language import LanguageModelling, columns
 from hidden_dynamics.tasks.schedule import SegmentSchedule
 
 CPU = torch.device("cpu")
 WORDS, E, N = 11, 5, 7
-CORES = {
-    "LSTM": (LSTM, {}),
-    "Momentum": (MomentumLSTM, {"mu": 0.6, "s": 0.6}),
-    "NAG": (NAGLSTM, {"s": 0.6}),
-    "SR": (SRLSTM, {"s": 0.6, "restart": 3}),
-    "Adam": (AdamLSTM, {"mu": 0.6, "s": 0.6, "beta": 0.9, "eps": 1e-3}),
-    "RMSProp": (RMSPropLSTM, {"s": 0.6, "beta": 0.9, "eps": 1e-3}),
-}
 DROPOUTS = {"embedding": 0.1, "input": 0.4, "layer": 0.25, "output": 0.4, "weight": 0.5}
-every_core = pytest.mark.parametrize("name", CORES)
+every_core = pytest.mark.parametrize("name", LSTMS)
 
 
 class Task:
@@ -38,7 +30,7 @@ class Task:
 
 
 def model(name="LSTM", task=Task, **options):
-    core, hyperparameters = CORES[name]
+    core, hyperparameters = LSTMS[name]
     torch.manual_seed(0)
     given = {"hidden_size": N, "embedding_size": E, **hyperparameters, **options}
     return LanguageModel(task, core, **given).double()
@@ -83,34 +75,8 @@ def test_without_dropout_it_is_an_embedding_stock_layers_and_the_embedding_once_
     torch.testing.assert_close(gradients(network, output.logits.square().sum())[0], tied, rtol=1e-12, atol=1e-12)
 
 
-@every_core
-def test_fast_and_reference_agree_over_two_segments(name):
-    """Values; and gradients through both segments, which for the fast filters run through other states."""
-    fast, reference = model(name), model(name, backend="reference")
-    reference.load_state_dict(fast.state_dict())
-    found = []
-    for network in (fast, reference):
-        first = network(words(8))
-        second = network(words(5, seed=1), first.carried)
-        logits = torch.cat([first.logits, second.logits])
-        found.append([logits, *gradients(network, (logits * noise(*logits.shape)).sum())])
-    for ours, theirs in zip(*found, strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
-
-
-@every_core
-def test_a_text_read_in_segments_is_the_text_read_at_once(name):
-    network, text = model(name).eval(), words(20)
-    carried, logits = None, []
-    for start, end in ((0, 1), (1, 8), (8, 20)):
-        output = network(text[start:end], carried)
-        carried = output.carried
-        logits.append(output.logits)
-    torch.testing.assert_close(torch.cat(logits), network(text).logits, rtol=0, atol=1e-13)
-
-
 def test_what_is_carried_can_be_kept_by_a_checkpoint(tmp_path):
-    for name in CORES:
+    for name in LSTMS:
         carried = map_tensors(torch.Tensor.detach, model(name)(words(3)).carried)
         torch.save(carried, tmp_path / "state")
         again = torch.load(tmp_path / "state", weights_only=True)

@@ -11,7 +11,7 @@ import pytest
 import torch
 from cases import assert_all_close, noise
 from plain_latent_ode import dense_of
-from series_cases import LATENT, gradients_of, shaken, task_of
+from series_cases import LATENT, batch_for, drawn_rows, gradients_of, shaken, task_of, whole
 from torch import nn
 
 from hidden_dynamics.models.latent_family.objective import (
@@ -39,21 +39,10 @@ every_network = pytest.mark.parametrize("name", [name for name in LATENT if name
 
 def drawn(labels=None, size=N, seed=0):
     """A batch in which one series has a single row, and one never the last feature."""
-    rng = np.random.default_rng(seed)
-    lengths = np.array([1, *rng.integers(2, 7, size - 1)])
-    times = np.concatenate([np.sort(rng.choice(41, length, replace=False)) for length in lengths])
-    times[-1] = 40
-    mask = rng.random((lengths.sum(), D)) < 0.6
-    mask[-lengths[-1] :, -1] = False
-    mask[0, 0] = True
-    whole = batch_of(Rows(times.astype(np.float32), rng.random(mask.shape), mask, lengths), np.arange(size))
-    whole = replace(whole, times=whole.times / 40)
-    found = None
-    if labels == "series":
-        found = torch.from_numpy((rng.random(size) < 0.5).astype(np.float64))
-    elif labels == "rows":
-        found = torch.from_numpy(rng.integers(-1, 4, len(whole.values)))
-    return SeriesBatch(whole, whole, found, 0.37)
+    lengths = [1, *np.random.default_rng(seed).integers(2, 7, size - 1)]
+    rows = drawn_rows(seed, density=0.6, lengths=lengths)
+    rows.times[-1], rows.mask[-lengths[-1] :, -1], rows.mask[0, 0] = 1, False, True
+    return batch_for("Latent-ODE", whole(rows), labels=labels, weight=0.37)
 
 
 def made(name, labels=None, seed=0, **options):
@@ -160,15 +149,6 @@ def test_gradients_are_finite_where_nothing_correlates(name, case):
     assert loss.isfinite() and all(gradient.isfinite().all() for gradient in gradients_of(loss, network))
 
 
-def test_samples_are_drawn_from_torchs_generator_and_may_be_more():
-    network, batch = made("Latent-ODE"), drawn()
-    network.samples = 6
-    torch.manual_seed(1)
-    first, second = network(batch).values, network(batch).values
-    torch.manual_seed(1)
-    assert first.shape[0] == 6 and torch.equal(network(batch).values, first) and not torch.equal(first, second)
-
-
 # Attention
 
 
@@ -216,12 +196,6 @@ def test_a_random_linear_map_is_torchs_own_and_as_wide_as_the_batch():
     assert_all_close(found, [theirs.weight.detach(), theirs.bias.detach()], 1e-15)
 
 
-def test_raw_attention_is_not_that_of_the_softmax():
-    raw, soft, batch = made("ACE, raw"), made("ACE"), drawn()
-    soft.load_state_dict(raw.state_dict())
-    assert (raw(batch, noise_of(raw)).values - soft(batch, noise_of(soft)).values).abs().max() > 1e-3
-
-
 def test_alternating_training_moves_one_part_and_stores_nothing_of_the_other():
     network, batch = made("ACE", "series", penalty={"weight": 0.01, "norm": 2}), drawn("series")
     parts = network.parts()
@@ -234,12 +208,3 @@ def test_alternating_training_moves_one_part_and_stores_nothing_of_the_other():
     (network.loss(answer, batch) + network.penalty(answer, "attention")).backward()
     assert all(parameter.grad is None for parameter in parts["hidden"])
     assert all(parameter.grad.any() for parameter in parts["attention"])
-
-
-def test_tied_dynamics_are_one_network_in_both_parts_and_fixed_attention_has_one():
-    tied = made("ACE, tied")
-    assert tied.integral.dynamics.g.cell is tied.integral.dynamics.f
-    ids = {part: {id(parameter) for parameter in parameters} for part, parameters in tied.parts().items()}
-    assert ids["attention"] < ids["hidden"]
-    fixed = made("Fixed-ACE")
-    assert list(fixed.parts()) == ["hidden"] and fixed.penalty(None) == 0

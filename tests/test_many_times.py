@@ -79,7 +79,7 @@ def test_a_linear_problem_is_its_matrix_exponential_at_all_times_and_so_are_its_
 def test_the_solution_at_many_times_is_torchdiffeqs_own_with_its_gradients(name):
     """Of a method with fixed steps where the grid is that of the times."""
     dynamics = Turning()
-    start, times = start_of(dynamics), torch.tensor(TIMES, dtype=torch.float64)
+    start, times = start_of(dynamics), torch.tensor(TIMES[1:], dtype=torch.float64)
     solver = solver_of(name) if name in ("dopri5", "bosh3") else Solver(name, adjoint=False)
     theirs = odeint(dynamics, start, times, rtol=solver.rtol, atol=solver.atol, method=solver.method)
     calls, wanted = dynamics.calls, [start, dynamics.matrix]
@@ -104,16 +104,6 @@ def test_two_segments_of_fixed_steps_are_the_whole_to_the_last_bit(name, step_si
 
 
 @either_gradient
-def test_two_segments_of_adaptive_steps_are_the_whole_to_the_tolerance(adjoint):
-    dynamics, times = Turning(), torch.tensor(TIMES, dtype=torch.float64)
-    integral, start = Integral(dynamics, solver_of("dopri5", adjoint)), start_of(dynamics)
-    whole, first = at(integral, start, times), at(integral, start, times[:4])
-    parts = torch.cat([first, at(integral, first[-1], times[3:])[1:]])
-    wanted = [start, dynamics.matrix]
-    assert_all_close(found_of(parts, wanted), found_of(whole, wanted), 1e-6)
-
-
-@either_gradient
 def test_fixed_steps_are_as_few_as_the_step_size_allows_and_counted(adjoint):
     """Gaps of 0.1, 0.05, 0.25, 0.35 and 0.55 in steps of at most 0.1: 1 + 1 + 3 + 4 + 6, one evaluation each."""
     dynamics, times = Turning(), torch.tensor(TIMES, dtype=torch.float64)
@@ -121,16 +111,6 @@ def test_fixed_steps_are_as_few_as_the_step_size_allows_and_counted(adjoint):
     at(integral, start_of(dynamics), times).sum().backward()
     assert (integral.evaluations.forward, integral.evaluations.backward) == (15, 15 if adjoint else 0)
     assert dynamics.calls == 30 if adjoint else 15
-
-
-def test_the_solution_at_0_and_1_is_that_of_one_time():
-    dynamics, times = Turning(), torch.tensor([0.0, 1.0], dtype=torch.float64)
-    for solver in (Solver(), Solver(adjoint=False), Solver("rk4", step_size=1 / 8)):
-        integral, start = Integral(dynamics, solver), start_of(dynamics)
-        wanted = [start, dynamics.matrix]
-        found, expected = at(integral, start, times), integral(start)
-        assert torch.equal(found[0], start)
-        assert_all_close(found_of(found[1], wanted), found_of(expected, wanted), 1e-13)
 
 
 # Rows of single series at single times

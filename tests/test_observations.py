@@ -5,17 +5,14 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from series_cases import drawn_rows
 
 from hidden_dynamics.models.observations import Rows, batch_of
 
 
-def drawn(seed, series=5, features=3, most=8):
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(0, most, series)
-    times = [np.sort(rng.choice(40, length, replace=False)) / 4 for length in lengths]
-    mask = rng.random((lengths.sum(), features)) < 0.5
-    values = np.where(mask, rng.standard_normal(mask.shape), np.nan).astype(np.float32)
-    return Rows(np.concatenate([*times, []]).astype(np.float32), values, mask, lengths)
+def drawn(seed):
+    rows = drawn_rows(seed, series=5, most=7, unit=4)
+    return rows._replace(values=np.where(rows.mask, rows.values, np.nan).astype(np.float32))
 
 
 def listed(rows, chosen, until):

@@ -1,10 +1,8 @@
-"""Trainings of an ACE-ODE-Net: interrupted and continued, with the test at their end, and with solvers that fail."""
+"""Trainings of an ACE-ODE-Net: their function evaluations, the test at their end, and solvers that fail."""
 
 import contextlib
-import csv
 import json
 import math
-import signal
 
 import numpy as np
 import pytest
@@ -17,8 +15,6 @@ from hidden_dynamics.results import writing
 from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.building import build
 from hidden_dynamics.training.checkpoint import Checkpoint
-from hidden_dynamics.training.interruption import Interrupted
-from hidden_dynamics.training.reported import place_of
 
 CPU = torch.device("cpu")
 TASK, MODEL = "svhn_images", "ace_ode_net"  # whose maps are 2x2 here
@@ -80,18 +76,6 @@ class Run:
 
         return counted
 
-    def stopped(self, at, part=None):
-        """Asks its own process to stop while it computes the loss, of this part, of the batch number `at`."""
-        loss = self.task.loss
-
-        def loss_and_signal(network, batch, *parts):
-            if self.batches == at and part in (None, *parts):
-                signal.raise_signal(signal.SIGTERM)
-            return loss(network, batch, *parts)
-
-        self.task.loss = loss_and_signal
-        return self
-
     def train(self):
         spec = self.run.spec
         steppers = optimisers.build(self.network, spec["training"]["optimisers"])
@@ -107,62 +91,21 @@ class Run:
         assert self.weights() == other.weights()
 
 
-# Interruptions
-
-
 @either_reading
-def test_an_interrupted_training_ends_with_the_numbers_of_one_left_alone(configured, tmp_path, reading):
-    """Metrics with the function evaluations, and weights; stopped in both of its turns where it has them.
-
-    Once it is finished it is not taken up again.
-    """
-    whole = Run(configured, tmp_path / "whole", reading)
-    expected = whole.train()
-    assert expected.iteration == ITERATIONS[reading] and len(expected.metrics) == EPOCHS
-    assert expected.diverged_at is None
-    assert_evaluations_are_means(expected, ITERATIONS[reading] // EPOCHS, adjoint=reading == "published")
-    done = 0
-    turns = [None, "hidden", "attention"] if reading == "published" else [None, None, None]
-    for steps, part in zip((1, 2, 1), turns, strict=True):
-        stopped = Run(configured, tmp_path / "parts", reading).stopped(steps, part)
-        with pytest.raises(Interrupted):
-            stopped.train()
-        done += steps
-        assert stopped.batches == steps
-    for left in (ITERATIONS[reading] - done, 0):
-        rest = Run(configured, tmp_path / "parts", reading)
-        rest.assert_same(rest.train(), whole, expected)
-        assert rest.batches == left and rest.tests == (1 if left and reading == "published" else 0)
-
-
-def assert_evaluations_are_means(history, every, adjoint):
-    """Of the iterations since the row before. Both turns count: forwards, and backwards for the adjoint."""
-    counts = np.array(history.function_evaluations)
+def test_evaluations_are_means_of_the_iterations_since_the_row_before(configured, tmp_path, reading):
+    """Both turns count: forwards, and backwards for the adjoint. What is finished is not taken up again."""
+    whole = Run(configured, tmp_path, reading)
+    history, adjoint = whole.train(), reading == "published"
+    assert history.iteration == ITERATIONS[reading] and len(history.metrics) == EPOCHS
+    assert history.diverged_at is None and whole.tests == adjoint
+    again = Run(configured, tmp_path, reading)
+    again.assert_same(again.train(), whole, history)
+    assert (again.batches, again.tests) == (0, 0)
+    counts, every = np.array(history.function_evaluations), history.iteration // EPOCHS
     assert counts.shape == (history.iteration, 2) and np.all(counts[:, 0] > 0) and np.all((counts[:, 1] > 0) == adjoint)
     for k, row in enumerate(history.metrics):
         assert [row["nfe_forward"], row["nfe_backward"]] == counts[every * k : every * (k + 1)].mean(0).tolist()
         assert row["iteration"] == every * (k + 1)
-
-
-# The test
-
-
-def test_published_a_part_is_held_out_and_released_every_evaluation_is_of_the_test_set(configured, tmp_path):
-    held_out = Run(configured, tmp_path / "published").task
-    assert held_out.train_size == TRAIN - HELD_OUT
-    assert sum(len(labels) for _, labels in held_out.evaluation_batches("validation")) == HELD_OUT
-    run = Run(configured, tmp_path / "released", "released")
-    assert run.task.train_size == TRAIN and not hasattr(run.task, "evaluate_test")
-    history = run.train()
-    assert all({"test_accuracy", "test_loss"} <= row.keys() for row in history.metrics)
-    assert not any(key.startswith("validation") for row in history.metrics for key in row)
-    assert place_of(history.metrics, run.run.spec["training"]["report"]) == max(
-        range(EPOCHS), key=lambda k: history.metrics[k]["test_accuracy"]
-    )
-    (_, labels), *others = run.task.evaluation_batches("test")
-    assert len(labels) == TEST and not others
-    accuracy = history.metrics[-1]["test_accuracy"] * TEST
-    assert accuracy == pytest.approx(round(accuracy), abs=1e-9)
 
 
 # Failures
@@ -237,33 +180,23 @@ def test_a_first_iteration_that_fails_leaves_a_run_without_any_number(configured
 
 
 def test_the_script_ends_well_and_says_that_the_solver_failed(configured, tmp_path, ended):
-    def call(max_steps):
-        settings = settings_of(max_steps=max_steps) | {
-            "results": str(tmp_path / "results"),
-            "data": {"directory": str(tmp_path / "data"), "mirror": None},
-            "device": "cpu",
-        }
-        configuration = configured(**settings)
-        run = resolve(configuration, TASK, MODEL, 64, 0)
-        path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
-        about = {"dataset": run.spec["dataset"], "title": "Digits", "stand_in_for": None}
-        prepared.save(tmp_path / path, arrays(), about)
-        arguments = ["--task", TASK, "--model", run.variant, "--seed", "0", "--config", json.dumps(settings)]
-        end, directory = ended(script.main, *arguments, "--threads", "1"), tmp_path / run.directory
-        assert all((directory / name).is_file() for name in OUTPUTS)
-        return *end, json.loads((directory / "run.json").read_text()), directory
-
-    code, out, err, about, directory = call(max_steps=1)
+    settings = settings_of(max_steps=1) | {
+        "results": str(tmp_path / "results"),
+        "data": {"directory": str(tmp_path / "data"), "mirror": None},
+        "device": "cpu",
+    }
+    configuration = configured(**settings)
+    run = resolve(configuration, TASK, MODEL, 64, 0)
+    path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
+    about = {"dataset": run.spec["dataset"], "title": "Digits", "stand_in_for": None}
+    prepared.save(tmp_path / path, arrays(), about)
+    arguments = ["--task", TASK, "--model", run.variant, "--seed", "0", "--config", json.dumps(settings)]
+    (code, out, err), directory = ended(script.main, *arguments, "--threads", "1"), tmp_path / run.directory
+    assert all((directory / name).is_file() for name in OUTPUTS)
+    about = json.loads((directory / "run.json").read_text())
     assert (code, err) == (0, "")
     said = "diverged at iteration 1 (step budget exceeded at t = {time:.6g}, step 2, forward) after 0 iterations"
     assert f"{about['run']}: {said.format(**about['failure'])}" in out
     assert (about["status"], about["diverged_at"], about["iterations"]) == ("diverged", 1, 0)
     assert about["failure"]["cause"] == "step budget exceeded" and about["failure"]["during"] == "forward"
     assert about["reported"] is None
-    code, out, err, about, _ = call(max_steps=1000)  # another specification: it is trained
-    assert (code, err) == (0, "") and "finished after 6 iterations" in out
-    assert about["status"] == "finished" and about["failure"] is None and about["diverged_at"] is None
-    with (directory / "metrics.csv").open() as handle:
-        rows = list(csv.DictReader(handle))
-    assert len(rows) == EPOCHS and all(float(row["nfe_forward"]) > 0 for row in rows)
-    assert sum(bool(row["test_accuracy"]) for row in rows) == 1

@@ -62,15 +62,3 @@ def test_a_path_is_that_of_the_released_loop(way, seed, count, delta):
     targets = rng.integers(0, 100, 20) / 10
     expected = [read(events, 2 if delta == 0.25 else 1, time) for time in targets]
     assert path.states_at(targets).tolist() == [steps + jumps for steps, jumps in expected]
-
-
-def test_a_target_between_two_times_takes_the_nearer_and_the_state_before_the_jump():
-    """At delta 0.25: 150.1 is read at 150.0, before the observation there, and 150.4 at 150.5."""
-    path = euler_path(np.array([0.0, 150.0]), 0.25, 200.0)
-    assert path.steps.tolist() == [0, 600] and path.last == 800
-    assert path.states_at(np.array([150.1, 150.4])).tolist() == [601, 604]
-
-
-def test_an_observation_is_jumped_at_the_first_time_of_the_grid_that_is_not_before_it():
-    path = euler_path(np.array([0.1, 0.2, 0.25, 0.3, 1.0]), 0.25, 1.0)
-    assert path.steps.tolist() == [1, 1, 1, 2, 4] and path.last == 4

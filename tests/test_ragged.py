@@ -76,30 +76,6 @@ def test_ragged_is_padded_whatever_the_lengths(lengths, more_padding, segment_ro
     assert_all_close(actual, with_gradients(padded, core, x, lengths))
 
 
-def test_what_the_padding_holds_has_no_influence():
-    core = randomised(MomentumLSTM(D, N, mu=0.6, s=0.9).double())
-    x = noise(LENGTHS[0], len(LENGTHS), D)
-    filled = torch.where(mask(LENGTHS, len(x)).unsqueeze(2), x, 1e3)
-    assert not torch.equal(x, filled)
-    run = [run_ragged(core, each, torch.tensor(LENGTHS)) for each in (x, filled)]
-    assert torch.equal(*run)
-
-
-def test_sequences_of_one_length_are_one_segment():
-    core = Counting(randomised(LSTM(D, N).double()))
-    x = noise(9, 4, D)
-    h = run_ragged(core, x, torch.tensor([9] * 4))
-    assert core.seen == [(9, 4)]
-    assert_all_close([h], [core.core(x)[0].flatten(0, 1)])
-
-
-def test_nothing_is_padded_where_segments_cost_nothing(monkeypatch):
-    monkeypatch.setattr(ragged, "CPU_SEGMENT", 0)
-    core = Counting(randomised(LSTM(D, N).double()))
-    run_ragged(core, noise(40, len(LENGTHS), D), torch.tensor(LENGTHS))
-    assert sum(steps * count for steps, count in core.seen) == sum(LENGTHS)
-
-
 class PlainState(nn.Module):
     """torch's LSTM, whose state is a pair of tensors."""
 
@@ -154,11 +130,6 @@ def test_no_other_cuts_are_cheaper(lengths, segment_rows):
     cheapest = min(cost(cuts) for k in range(len(inner) + 1) for cuts in itertools.combinations(inner, k))
     found = segments(torch.tensor(lengths), segment_rows)
     assert cost([end for _, end, _ in found[:-1]]) == cheapest
-
-
-def test_a_segment_dearer_than_all_padding_is_not_made():
-    assert segments(torch.tensor([5, 3, 1]), 6) == [(0, 5, 3)]
-    assert segments(torch.tensor([5, 3, 1]), 0) == [(0, 1, 3), (1, 3, 2), (3, 5, 1)]
 
 
 @pytest.mark.parametrize("trailing", [(), (4,), (2, 3)])

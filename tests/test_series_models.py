@@ -160,24 +160,6 @@ def test_a_row_is_predicted_by_the_papers_equations_from_those_before_it(name, s
 
 
 @row_by_row
-@seeds
-def test_later_rows_change_no_earlier_prediction(name, seed):
-    network, rows = made(name), drawn(seed)
-    batch, until = whole(rows), 2.0
-    early = times_of(batch) <= until
-    assert torch.equal(early.nonzero().flatten(), torch.arange(early.sum()))
-    cut = network(whole(rows, until=until))
-    assert torch.allclose(network(batch)[early], cut, rtol=0, atol=1e-12)
-    series, times = torch.arange(SERIES), np.full(SERIES, until, np.float32)
-    assert torch.allclose(
-        network.predict(batch, series, times),
-        network.predict(whole(rows, until=1.95), series, times),
-        rtol=0,
-        atol=1e-12,
-    )
-
-
-@row_by_row
 def test_at_the_time_of_a_row_what_is_predicted_is_what_was_predicted_of_it(name):
     network, batch = made(name), whole(drawn(3))
     asked = network.predict(batch, batch.series, times_of(batch).numpy().astype(np.float32))

@@ -17,10 +17,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from raw import pack, write_registry
 
-from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import fsdd, prepared, speech, synthetic_speech, timit
 from hidden_dynamics.data.streams import generator
-from hidden_dynamics.system.digest import reachable
 
 seeds = st.integers(0, 2**32)
 
@@ -91,15 +89,6 @@ def test_an_utterance_shorter_than_a_window_is_refused():
         speech.frames(np.zeros(255, np.int16), "a.wav")
 
 
-def test_packing():
-    first, second = speech.frames(noise(0, 300), "x"), speech.frames(noise(1, 700), "x")
-    arrays = speech.pack({"train": iter([first, second]), "test": [second]})
-    assert sorted(arrays) == ["test_frames", "test_lengths", "train_frames", "train_lengths"]
-    assert arrays["train_lengths"].tolist() == [6, 9] and arrays["train_lengths"].dtype == np.int64
-    assert np.array_equal(arrays["train_frames"][:6], first) and np.array_equal(arrays["train_frames"][6:], second)
-    assert arrays["train_frames"].dtype == np.float32
-
-
 # ----------------------------------------------------------------------------------------------------------- resampling
 
 
@@ -111,13 +100,6 @@ def test_halving_the_rate_is_a_sinc_under_a_kaiser_window(seed: int, length: int
     # scipy scales its filter to gain 1 at 0 Hz, which this one has to 0.1 %.
     expected = scipy.signal.resample_poly(samples.astype(np.float64), 1, 2, window=("kaiser", 5.0))
     np.testing.assert_allclose(halved, expected, rtol=2e-3, atol=1)
-
-
-@pytest.mark.parametrize(("frequency", "gain"), [(300, 1), (3000, 1), (5000, 0), (7000, 0)])
-def test_halving_the_rate_keeps_what_8_khz_can_hold_and_drops_the_rest(frequency: int, gain: int):
-    sine = np.sin(2 * np.pi * frequency * np.arange(4000) / 16000)
-    halved = speech.halve_rate(np.rint(20000 * sine).astype(np.int16))
-    np.testing.assert_allclose(halved[50:-50], gain * 20000 * sine[::2][50:-50], atol=100)
 
 
 def test_what_overshoots_is_clipped_and_does_not_wrap():
@@ -154,17 +136,13 @@ GOOD = {kind: audio(noise(0, 500), kind=kind) for kind in ("NIST", "WAV")}
 UNUSABLE = {
     "empty": (b"", "the file is empty"),
     "not audio": (b"<html>not found</html>" * 100, "cannot be read as NIST SPHERE or WAV"),
-    "broken off in the header": (GOOD["NIST"][:500], "cannot be read as|has no samples|no sample_count"),
     "broken off after the header": (GOOD["NIST"][:1024], "the recording has no samples"),
     "broken off": (GOOD["NIST"][:-100], "the header announces 500 samples, found 450"),
-    "broken off WAV": (GOOD["WAV"][:-100], "the header announces 500 samples, found 450"),
     "without a count": (GOOD["NIST"].replace(b"sample_count", b"sample_cxxxx"), "no sample_count"),
     "zero samples": (audio(np.zeros(0, np.int16)), "the recording has no samples"),
-    "zero samples WAV": (audio(np.zeros(0, np.int16), kind="WAV"), "the recording has no samples"),
     "stereo": (audio(np.zeros((500, 2), np.int16)), "one channel .* at 16,000 Hz, found 2 of PCM_16 at 16,000"),
     "8 kHz": (audio(noise(0, 500), 8000), "at 16,000 Hz, found 1 of PCM_16 at 8,000 Hz"),
     "24 bits": (audio(noise(0, 500), subtype="PCM_24"), "found 1 of PCM_24"),
-    "compressed": (audio(noise(0, 500), subtype="ULAW"), "found 1 of ULAW"),
     "numbers with a fraction": (audio(noise(0, 500), kind="WAV", subtype="FLOAT"), "found 1 of FLOAT"),
     "another format": (audio(noise(0, 500), kind="FLAC"), "cannot be read as NIST SPHERE or WAV"),
 }
@@ -232,26 +210,6 @@ def test_the_lists_of_speakers():
     assert timit.TRAIN_SPEAKERS * timit.SENTENCES == 462 * 8 - 56 == 3640
 
 
-def test_a_whole_corpus_has_the_published_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    # One frame for each recording, whatever it holds: what is in them is tested above, on a small corpus.
-    frame = np.zeros((1, 129), np.float32)
-    monkeypatch.setattr(timit, "_frames", lambda speakers: [frame for found in speakers.values() for _ in found])
-    train = [f"m{number:03}0" for number in range(455)] + [f"fsa{letter}0" for letter in "bcdefgh"]
-    others = [f"m{number:03}9" for number in range(94)]
-    parts = {"TRAIN": train, "TEST": [*timit.CORE_TEST.split(), *timit.DEVELOPMENT.split(), *others]}
-    for part, speakers in parts.items():
-        for number, speaker in enumerate(speakers):
-            place = tmp_path / part / f"DR{1 + number % 8}" / speaker.upper()
-            place.mkdir(parents=True)
-            for sentence in SENTENCES:
-                (place / f"{sentence.upper()}.WAV").touch()
-    arrays = timit.prepare(tmp_path, {})
-    assert [len(arrays[f"{split}_lengths"]) for split in ("train", "validation", "test")] == [3640, 192, 400]
-    shutil.rmtree(tmp_path / "TRAIN" / "DR3")
-    with refused("3,640 recordings .* of 455 speakers, found 3,184 of 398"):
-        timit.prepare(tmp_path, {})
-
-
 def removed(corpus: Path, *patterns: str) -> None:
     """Speakers or sentences are missing."""
     for path in [path for pattern in patterns for path in corpus.glob(pattern)]:
@@ -285,21 +243,11 @@ def test_a_corpus_that_is_not_the_published_one_is_refused(tmp_path: Path, small
         timit.prepare(tmp_path, {})
 
 
-def test_a_few_problems_are_named_and_the_rest_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    write_corpus(tmp_path)
-    monkeypatch.setattr(timit, "TRAIN_SPEAKERS", len(TRAIN))
-    with refused("none of .* and 17 more speakers"):  # of the 24, felc0 and mdab0 are there
-        timit.prepare(tmp_path, {})
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda path: None, "it is not a directory"),
         (lambda path: path.write_text("a file"), "it is not a directory"),
         (lambda path: path.mkdir(), "it holds nothing"),
-        (lambda path: (path / "TRAIN").mkdir(parents=True), "it holds TRAIN"),
-        (lambda path: (path / "TIMIT").mkdir(parents=True), "it holds TIMIT"),
         (lambda path: [(path / name).mkdir(parents=True) for name in "abcdefg"], "it holds a, b, c, d, e"),
     ],
 )
@@ -309,18 +257,11 @@ def test_a_wrong_directory_is_described(tmp_path: Path, make, message: str):
         timit.prepare(tmp_path / "corpus", {})
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (audio(noise(0, 600), 8000), "at 8,000 Hz"),
-        (GOOD["NIST"], "250 samples at 8,000 Hz are shorter than one window of 256 samples"),
-    ],
-)
-def test_a_bad_recording_of_a_corpus_is_named(tmp_path: Path, small, content: bytes, message: str):
+def test_a_bad_recording_of_a_corpus_is_named(tmp_path: Path, small):
     write_corpus(tmp_path)
     bad = tmp_path / "TEST/DR2/FELC0/SX207.WAV"
-    bad.write_bytes(content)
-    with refused(f"^{bad}: .*{message}"):
+    bad.write_bytes(GOOD["NIST"])
+    with refused(f"^{bad}: .*250 samples at 8,000 Hz"):
         timit.prepare(tmp_path, {})
 
 
@@ -462,12 +403,3 @@ def test_generated_speech_has_the_levels_of_speech():
     assert 1000 < np.square(frames).mean() < 1500
     assert 11 < frames.std() < 17
     assert frames.mean(axis=0)[2:12].mean() > frames.mean(axis=0)[60:].mean() + 5, "voices are strongest at the bottom"
-
-
-# --------------------------------------------------------------------------------------------------------- the registry
-
-
-def test_only_what_is_prepared_in_the_speech_environment_needs_torch():
-    for name, dataset in load_datasets().items():
-        packages = {key.split(":")[0].split(".")[0] for key in reachable([f"{dataset.module}.prepare"])}
-        assert bool(packages & {"torch", "torchaudio", "soundfile"}) == (dataset.environment == "speech"), name

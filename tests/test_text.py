@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidden_dynamics.configuration import load_datasets
 from hidden_dynamics.data import prepared, ptb, python_topics, text
 from hidden_dynamics.errors import UserError
 
@@ -37,13 +36,6 @@ def test_numbers_become_the_words_again(splits: dict[str, list[list[str]]]):
         assert len(found) == sum(len(line) + 1 for line in splits[split])
         seen += found
     assert arrays["vocabulary"].tolist() == list(dict.fromkeys(seen))  # each once, by first appearance
-
-
-def test_words_are_numbered_through_train_then_validation_then_test():
-    arrays = text.number({"test": [["d", "a"]], "train": [["b", "a"], ["b"]], "validation": [["c"]]})
-    assert arrays["vocabulary"].tolist() == ["b", "a", "<eos>", "c", "d"]
-    assert arrays["train"].tolist() == [0, 1, 2, 0, 2]
-    assert arrays["validation"].tolist() == [3, 2] and arrays["test"].tolist() == [4, 1, 2]
 
 
 @given(some_lines)
@@ -246,24 +238,6 @@ def test_the_digest_is_that_of_the_content(monkeypatch: pytest.MonkeyPatch):
     assert len({known, *map(digest, others)}) == 1 + len(others)
 
 
-def test_what_this_python_carries():
-    found = python_topics.paragraphs()
-    splits = python_topics.deal(found)
-    assert len(set(found)) == len(found) == sum(map(len, splits.values()))  # so no paragraph is in two parts
-    arrays = python_topics.prepare(Path("nowhere"), {"vocabulary": 1000})
-    assert len(arrays["vocabulary"]) == len(set(arrays["vocabulary"].tolist())) == 1000
-    assert set(np.unique(arrays["train"]).tolist()) == set(range(1000))  # every word is seen in training
-    total = sum(len(arrays[split]) for split in text.SPLITS)
-    assert 30_000 < total < 80_000
-    for split, share in (("train", 0.8), ("validation", 0.1), ("test", 0.1)):
-        tokens = arrays["vocabulary"][arrays[split]]
-        assert len(tokens) / total == pytest.approx(share, abs=0.03)
-        assert (tokens == "<eos>").sum() == sum(map(len, splits[split]))
-        assert 0.02 < (tokens == "<unk>").mean() < 0.2
-    again = python_topics.prepare(Path("nowhere"), {"vocabulary": 1000})
-    assert prepared.digest(again) == prepared.digest(arrays)
-
-
 def test_script_prepares_the_topics_and_records_their_digest(tmp_path: Path, ended):
     """Of a dataset with nothing embedded, it records its downloads alone."""
 
@@ -280,10 +254,3 @@ def test_script_prepares_the_topics_and_records_their_digest(tmp_path: Path, end
 
 
 # --------------------------------------------------------------------------------------------------------- the registry
-
-
-def test_the_registry_has_both():
-    registry = load_datasets()
-    assert tuple(registry["ptb"].files) == tuple(ptb.FILES.values())
-    assert registry["python_topics"].originals == ("ptb",) and registry["python_topics"].files == {}
-    assert registry["python_topics"].title == "Python's help topics (pydoc_data.topics)"

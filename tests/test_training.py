@@ -23,6 +23,7 @@ from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, find
 from hidden_dynamics.data import adding, prepared
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.models.continuous.integral import FunctionEvaluations
 from hidden_dynamics.models.recurrent.orthogonal import MomentumDTRIV
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.results import writing
@@ -129,19 +130,6 @@ def test_the_steps_are_those_of_rmsprop_on_clipped_gradients_as_written_plainly(
         assert torch.allclose(parameter, plain.state_dict()[name], rtol=1e-5, atol=1e-7), name
 
 
-def test_clipping_is_of_the_norm_over_all_parameters(tmp_path):
-    def one_step(directory, clip_norm):
-        sgd = {"main": {"name": "SGD", "lr": 1.0}}
-        spec = spec_of(epochs=1, batch_size=10, clip_norm=clip_norm, optimisers=sgd)
-        _, network = run_loop(directory, spec)
-        return torch.cat([network.weight.detach().flatten(), network.bias.detach()])  # from zero: minus the gradient
-
-    whole, clipped = one_step(tmp_path / "whole", None), one_step(tmp_path / "clipped", 1.0)
-    assert whole.norm() > 2
-    assert torch.allclose(clipped, whole / whole.norm(), rtol=1e-5)
-    assert torch.equal(one_step(tmp_path / "loose", 2 * whole.norm().item()), whole)
-
-
 def test_two_groups_of_parameters_have_an_optimiser_each_and_both_step(tmp_path):
     settings = {"slow": {"name": "SGD", "lr": 0.001}, "fast": {"name": "SGD", "lr": 0.1}}
     spec = spec_of(optimisers=settings, clip_norm=1.0)
@@ -183,14 +171,8 @@ def test_a_loss_that_is_not_finite_ends_the_training_before_it_touches_a_paramet
     _, two_epochs = run_loop(tmp_path / "stops", spec_of(epochs=2))
     assert state_of(network) == state_of(two_epochs)
     assert all(math.isfinite(loss) for loss in history.losses)
-
-
-def test_a_training_that_has_diverged_is_not_taken_up_again(tmp_path):
-    first, network = run_loop(tmp_path, task=Breaking(at=5, value=math.nan))
-    again = Regression()
-    second, same = run_loop(tmp_path, task=again)
-    assert again.batches == 0
-    assert vars(second) == vars(first) and state_of(same) == state_of(network)
+    again, same = run_loop(tmp_path / "diverges", task=Breaking(at=1, value=value))  # it is not taken up again
+    assert vars(again) == vars(history) and state_of(same) == state_of(network)
 
 
 # What is reported
@@ -301,17 +283,6 @@ def test_numbers_of_a_whole_run_are_among_what_it_measured(tmp_path):
 # Checkpoints
 
 
-def test_a_checkpoint_gives_back_what_was_saved(tmp_path):
-    state = {
-        "network": {"w": torch.tensor([1.5, -0.0, math.nan])},
-        "history": {"iteration": 3, "metrics": [{"a": 0.1}]},
-    }
-    Checkpoint(tmp_path / "new" / "run", "abc").save(state)
-    loaded = Checkpoint(tmp_path / "new" / "run", "abc").load()
-    assert loaded["fingerprint"] == "abc" and loaded["history"] == state["history"]
-    assert loaded["network"]["w"].numpy().tobytes() == state["network"]["w"].numpy().tobytes()
-
-
 def test_the_checkpoint_of_another_run_is_ignored(tmp_path, capsys):
     assert Checkpoint(tmp_path, "abc").load() is None
     Checkpoint(tmp_path, "abc").save({"x": 1})
@@ -351,13 +322,6 @@ def test_training_continues_with_the_same_numbers_from_the_last_checkpoint_that_
     rest = Regression()
     assert_same(*run_loop(tmp_path / "stopped", task=rest), whole)
     assert rest.batches == left and capsys.readouterr().err.count("is damaged") == len(damaged)
-
-
-def test_a_training_of_another_specification_starts_at_its_beginning(tmp_path):
-    run_loop(tmp_path, fingerprint="one")
-    task = Regression()
-    run_loop(tmp_path, task=task, fingerprint="another")
-    assert task.batches == 9
 
 
 # Signals
@@ -406,6 +370,18 @@ def averaged():
     return spec_of(**settings), Tested, lambda: Linear(noise=1.0)
 
 
+class Solved(Linear):
+    """Evaluations are counted, of another number in every step."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.function_evaluations = FunctionEvaluations()
+
+    def forward(self, x):
+        self.function_evaluations.forward += 1 + int(torch.randint(9, ())) if self.training else 1
+        return super().forward(x)
+
+
 def in_turns():
     class Turns(Linear):
         def parts(self):
@@ -425,6 +401,7 @@ KINDS = {
     **{f"K = {K}": orthogonal(K) for K in (1, 3, "∞")},
     "averaged and tested": averaged(),
     "in turns": in_turns(),
+    "solved": (spec_of(), Regression, lambda: Solved(noise=1.0)),
 }
 
 
@@ -504,7 +481,7 @@ def test_a_signal_during_any_saving_of_a_checkpoint_is_obeyed_even_at_the_last(t
         assert_same(*run_loop(tmp_path / str(at)), whole)
 
 
-def test_a_sigint_that_is_ignored_stays_so_and_sigterm_is_obeyed_even_then(tmp_path):
+def test_a_sigint_that_is_ignored_stays_so_sigterm_is_obeyed_even_then_and_both_handlers_are_put_back(tmp_path):
     """As in what a script runs in the background."""
     for signum in SIGNALS:
         signal.signal(signum, signal.SIG_IGN)
@@ -512,25 +489,10 @@ def test_a_sigint_that_is_ignored_stays_so_and_sigterm_is_obeyed_even_then(tmp_p
     assert_same(*ignoring, run_loop(tmp_path / "whole"))
     with pytest.raises(Interrupted):
         run_loop(tmp_path / "stopped", task=stopped(Regression(), 2, signal.SIGTERM))
-
-
-def test_the_signals_handlers_are_put_back_after_the_training(tmp_path):
-    before = [signal.getsignal(signum) for signum in SIGNALS]
-    run_loop(tmp_path / "whole")
-    assert [signal.getsignal(signum) for signum in SIGNALS] == before
-    with pytest.raises(Interrupted):
-        run_loop(tmp_path / "stopped", task=stopped(Regression(), 2))
-    assert [signal.getsignal(signum) for signum in SIGNALS] == before
+    assert [signal.getsignal(signum) for signum in SIGNALS] == 2 * [signal.SIG_IGN]
 
 
 # The arithmetic
-
-
-def test_denormal_numbers_are_flushed_to_zero():
-    smallest = torch.tensor([torch.finfo(torch.float32).tiny])
-    assert (smallest * 0.5).item() != 0
-    devices.set_arithmetic(1, "fp32")
-    assert (smallest * 0.5).item() == 0
 
 
 @pytest.mark.parametrize("precision", ["fp32", "tf32"])
@@ -541,7 +503,10 @@ def test_the_arithmetic_is_deterministic_and_of_the_precision_asked_for(precisio
     torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic = True, False
     tf32 = precision == "tf32"
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = not tf32
+    smallest = torch.tensor([torch.finfo(torch.float32).tiny])
+    assert (smallest * 0.5).item() != 0
     devices.set_arithmetic(1, precision)
+    assert (smallest * 0.5).item() == 0  # what is below is flushed
     assert torch.backends.cudnn.deterministic and not torch.backends.cudnn.benchmark
     assert (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32) == (tf32, tf32)
     assert torch.get_num_threads() == 1 and torch.get_deterministic_debug_mode() == 1
@@ -656,14 +621,10 @@ def test_a_finished_run_is_not_trained_again_and_its_outputs_are_rewritten_as_th
     assert {name: (workplace.run / name).read_bytes() for name in OUTPUTS} == before  # it names the one that ran it
     assert call(workplace.arguments(workplace.config(epochs=7)))[0] == 0  # another specification
     assert steps["done"] == 13
-
-
-def test_a_run_on_other_data_of_the_same_name_is_trained_again(workplace, call, steps):
-    call(workplace.arguments())
-    options = {"length": 6, "seed": 1, "test_size": 16}
+    options = {"length": 6, "seed": 1, "test_size": 16}  # other data of the same name
     prepared.save(workplace.data, adding.prepare(None, options), prepared.load(workplace.data).provenance)
     call(workplace.arguments())
-    assert steps["done"] == 12
+    assert steps["done"] == 19
     about = json.loads((workplace.run / "run.json").read_text())
     assert about["dataset"]["digest"] == prepared.load(workplace.data).digest
 
@@ -758,17 +719,10 @@ def test_what_is_not_configured_or_cannot_be_trained_is_refused_in_one_line(
     assert workplace.files() == []
 
 
-@pytest.mark.parametrize("text", ["[1]", "{", "3"])
-def test_a_configuration_that_is_no_json_object_is_refused_in_one_line(workplace, call, text):
-    code, _, err = call(["--task", "adding", "--model", "lstm-n4", "--seed", "0", "--config", text])
-    assert code == 1 and one_line(err) and "--config" in err
-
-
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
         ({"seed": "first"}, "--seed: invalid seed value: 'first'"),
-        ({"seed": "0.5"}, "--seed: invalid seed value: '0.5'"),
         ({"seed": "-1"}, "--seed: -1 is not within 0 and 4294967295"),
         ({"seed": str(2**32)}, "--seed: 4294967296 is not within"),
         ({"more": ["--threads", "-2"]}, "--threads: -2 is not within 1 and"),
@@ -778,15 +732,6 @@ def test_a_configuration_that_is_no_json_object_is_refused_in_one_line(workplace
 def test_an_argument_of_the_wrong_kind_is_refused_with_the_usage(workplace, call, changes, complaint):
     code, _, err = call(workplace.arguments(**changes))
     assert code == 2 and err.startswith("usage:") and err.count("error: ") == 1 and complaint in err
-    assert workplace.files() == []
-
-
-@pytest.mark.parametrize("suffix", [".npz", ".json"])
-def test_missing_data_is_refused_in_one_line(workplace, call, suffix):
-    workplace.data.with_suffix(suffix).unlink()
-    code, _, err = call(workplace.arguments())
-    assert code == 1 and one_line(err)
-    assert str(workplace.data.with_suffix(suffix)) in err and "it is missing" in err
     assert workplace.files() == []
 
 
