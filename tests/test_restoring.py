@@ -63,7 +63,7 @@ def test_runs_come_back_as_finished_runs_identical_to_the_byte(published, tmp_pa
 def test_a_figure_says_by_which_commits(published):
     rows = summary_of(load_artifacts(published.configuration)[GRADIENTS])
     rows = [row | {"commit": commit} for row, commit in zip(rows, (COMMIT, f"{COMMIT}+", ""), strict=False)]
-    assert made_note(rows).endswith(f" Code: commit {COMMIT[:10]}, {COMMIT[:10]}+.")
+    assert f" Code: commit {COMMIT[:10]}, {COMMIT[:10]}+. Readings" in made_note(rows)
 
 
 def test_a_run_of_other_code_is_refused(published, tmp_path, monkeypatch):
