@@ -7,9 +7,9 @@ from hidden_dynamics.artifacts.notes import divergence_notes, readings_note
 
 
 def test_a_reading_that_differs_between_runs_says_so():
-    taken = [("A", {"sr_cell": "published", "permutation": "published"}), ("A", {"sr_cell": "released"})]
+    taken = [{"sr_cell": "published", "permutation": "published"}, {"sr_cell": "released"}]
     assert readings_note(taken) == "Readings taken: published (permutation); published and released (sr_cell)."
-    assert readings_note([("A", {})]) == "Readings taken: none apply."
+    assert readings_note([{}]) == "Readings taken: none apply."
 
 
 def test_runs_that_diverged_are_named_with_the_reason():

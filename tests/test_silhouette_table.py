@@ -32,7 +32,7 @@ def test_runs_without_a_silhouette_are_counted_and_say_why():
     assert (ode, augmented) == ("diverged 1 of 2; solver failed 1 of 2", "0.4900 ± – (n = 1; collapsed 1 of 2)")
     assert ("", "ours less our ODE-Net’s") in table.frame and ace.startswith("0.6500")
     notes = " ".join(table.notes)
-    assert "ODE-Net, N = 64, seed 0: the loss was not finite at iteration 7." in notes
+    assert "Diverged: CIFAR-10, ODE-Net, N = 8, seed 0: the loss was not finite at iteration 7." in notes
     assert "ODE-Net seed 1 (state not finite at t = 0.3); Augmented-ODE-Net seed 1 (fewer features" in notes
 
 

@@ -19,7 +19,7 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Row]) -> str:
 
 def figure_notes(configuration: Configuration, runs: Sequence[Row], *drawn: str) -> list[str]:
     """All notes, by paragraph: scale and departures, what is drawn, failed runs, how the runs were made."""
-    return [scale_note(configuration, runs), *drawn, *divergence_notes(runs), made_note(runs)]
+    return [scale_note(configuration, runs), *drawn, *divergence_notes(runs), " ".join(runs_notes(runs))]
 
 
 def scale_note(configuration: Configuration, runs: Sequence[Row]) -> str:
@@ -28,23 +28,13 @@ def scale_note(configuration: Configuration, runs: Sequence[Row]) -> str:
     return " ".join([*scale_notes(configuration), *([f"Departs from the paper: {'; '.join(texts)}."] if texts else [])])
 
 
-def made_note(runs: Sequence[Row]) -> str:
-    """Seeds, devices, precisions, commits, and the readings of the paper that the runs took."""
-    return " ".join(runs_notes(runs))
-
-
 def about(configuration: Configuration, runs: Sequence[Row], *texts: str) -> list[str]:
     """By line, what the runs of one task are of: the given texts and their size, then data other than the paper's."""
     replaced = dict.fromkeys(data_text(configuration, run) for run in runs if original_of(configuration, run))
-    return [", ".join(filter(None, (*texts, sizes_of(runs)))), *replaced]
-
-
-def sizes_of(runs: Sequence[Row]) -> str:
-    """The numbers of hidden units, such as "N = 48 (paper: 256)"; empty where there are none."""
-    sizes = dict.fromkeys(run["size"] for run in runs if run["size"])
     papers = dict.fromkeys(run["paper_size"] for run in runs if is_resized(run))
-    text = f"N = {' and '.join(sizes)}" if sizes else ""
-    return f"{text} (paper: {' and '.join(papers)})" if papers else text
+    size = " and ".join(dict.fromkeys(run["size"] for run in runs if run["size"]))
+    size += f" (paper: {' and '.join(papers)})" if papers else ""
+    return [", ".join(filter(None, (*texts, size and f"N = {size}"))), *replaced]
 
 
 def splits_note(configuration: Configuration, runs: Sequence[Row]) -> str:
@@ -74,9 +64,3 @@ def weights_note(configuration: Configuration, runs: Sequence[Row]) -> str:
     """The evaluation whose weights were recorded; empty where no run reports any."""
     rule = chosen_note(configuration, runs)
     return f"Weights: of the {rule}." if rule else ""
-
-
-def legend_label(runs: Sequence[Row]) -> str:
-    """A model's name with its diverged runs, "LSTM (1 of 2 runs diverged)"."""
-    diverged = sum(run["status"] == "diverged" for run in runs)
-    return runs[0]["label"] + (f" ({diverged} of {len(runs)} runs diverged)" if diverged else "")

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.figure_notes import legend_label
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.statistics import FEWEST
@@ -56,11 +55,14 @@ def draw_line(
 
 
 def model_entries(runs: Iterable[Row], styles: Styles) -> "list[Line2D]":
-    """The legend's entry of each model, with its diverged runs."""
-    by_model: dict[str, list[Row]] = {model: [] for model in styles}
-    for run in {run["directory"]: run for run in runs}.values():
-        by_model[run["model"]].append(run)
-    return [legend_entry(legend_label(by_model[model]), **style) for model, style in styles.items()]
+    """The legend's entry of each model, with its diverged runs: "LSTM (1 of 2 runs diverged)"."""
+    entries, different = [], {run["directory"]: run for run in runs}.values()
+    for model, style in styles.items():
+        own = [run for run in different if run["model"] == model]
+        diverged = sum(run["status"] == "diverged" for run in own)
+        said = f" ({diverged} of {len(own)} runs diverged)" if diverged else ""
+        entries.append(legend_entry(own[0]["label"] + said, **style))
+    return entries
 
 
 def draw_naive(ax: "Axes", scores: Mapping[str, float], names: Iterable[str]) -> None:

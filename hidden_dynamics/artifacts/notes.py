@@ -30,14 +30,14 @@ def title_of(artifact: Artifact, about: str = "") -> str:
     return f"{settings.title}{about} ({settings.source}): {artifact.configuration.scale_name} scale"
 
 
-def readings_note(runs: Iterable[tuple[str, Mapping[str, str]]]) -> str:
+def readings_note(runs: Iterable[Mapping[str, str]]) -> str:
     """The readings taken where the paper and its code differ: "Readings taken: published (adam_epsilon)."
 
     Args:
-        runs: for each, its task's title and {reading: its value}.
+        runs: for each, {reading: its value}.
     """
     taken: dict[str, set[str]] = {}
-    for _, choice in runs:
+    for choice in runs:
         for name, value in choice.items():
             taken.setdefault(name, set()).add(value)
     names: dict[str, list[str]] = {}
@@ -57,7 +57,7 @@ def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
     return [
         f"Seeds: {', '.join(sorted(seeds, key=int))}. Trained on: {'; '.join(sorted(devices))}. "
         f"Precision: {', '.join(sorted(precisions))}.{commits_note(rows)}",
-        readings_note((row["task_title"], json.loads(row["readings"])) for row in rows),
+        readings_note(json.loads(row["readings"]) for row in rows),
     ]
 
 

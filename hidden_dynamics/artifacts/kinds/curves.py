@@ -111,7 +111,9 @@ class Panel:
 
 def draw(artifact: Curves, sources: Sources) -> "Figure":
     """One panel per configured panel, a line per model, one legend."""
-    configuration, panels = artifact.configuration, panels_of(artifact, sources)
+    configuration = artifact.configuration
+    shown = zip(artifact.panels, sources.curves, strict=True)
+    panels = [panel_of(artifact, settings, sources.summary, curves) for settings, curves in shown]
     runs, styles = [run for panel in panels for run in panel.runs], line_styles(configuration, sources.summary)
     names = list(dict.fromkeys(name for panel in panels for name in panel.naive))
     marks = [{"color": "white", "marker": "<", "mec": "0.2", "linestyle": "none", "label": "published final value"}]
@@ -137,17 +139,13 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
     return figure
 
 
-def panels_of(artifact: Curves, sources: Sources) -> list[Panel]:
-    """The content of a figure's panels, in the order of the configuration."""
-    curves = zip(artifact.panels, sources.curves, strict=True)
-    return [panel_of(artifact, settings, sources.summary, own) for settings, own in curves]
-
-
 def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], curves: Sequence[Curve]) -> Panel:
     size = "" if settings.size is None else str(settings.size)
     runs = [run for run in summary if (run["task"], run["paper_size"]) == (settings.task, size)]
     papers = not departures(artifact.configuration, runs)
-    published = published_values(artifact, settings, runs) if papers else {}
+    metric, models = f"{settings.split}_loss", dict.fromkeys(run["model"] for run in (runs if papers else ()))
+    printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
+    published = {model: number.value for model, number in printed.items() if number is not None}
     naive = {name: score for curve in curves for name, score in curve.naive.items()}
     limits = settings.y_limits if papers else None
     if limits is None:
@@ -157,14 +155,6 @@ def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], 
             marks += in_sight(naive, limits[1])
             limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
     return Panel(settings, runs, curves, published, naive, settings.x_limits if papers else None, limits)
-
-
-def published_values(artifact: Curves, settings: PanelSettings, runs: Sequence[Row]) -> dict[str, float]:
-    """The paper's final losses by model."""
-    models = dict.fromkeys(run["model"] for run in runs)
-    metric = f"{settings.split}_loss"
-    printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
-    return {model: number.value for model, number in printed.items() if number is not None}
 
 
 def lines_of(curve: Curve) -> NDArray:

@@ -280,12 +280,9 @@ def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Re
             )
         rows.append(row)
     places = ["Model", "N", "Parameters", "Published parameters", *headings.values()]
-    columns = sorted({column: None for row in rows for column in row}, key=lambda column: places.index(_group(column)))
+    columns = {column if isinstance(column, tuple) else (column, ""): column for row in rows for column in row}
+    columns = [columns[key] for key in sorted(columns, key=lambda key: places.index(key[0]))]
     return [{column: rows[0].get(column, ABSENT) for column in columns}, *rows[1:]]
-
-
-def _group(column: str | tuple[str, str]) -> str:
-    return column if isinstance(column, str) else column[0]
 
 
 def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[str, str], str]:
@@ -310,7 +307,8 @@ def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
     """A row's cells in one group of columns."""
     decimals = _decimals(artifact, record)
     failed = {"diverged": record["diverged"], "not finite": record["not_finite"]}
-    marks = [BEST_OF_ALL] if _best_of_all(artifact, record) else []
+    elsewhere = artifact.published.choosing  # the paper's runs chose their evaluation by another number
+    marks = [BEST_OF_ALL] if elsewhere and record["metric"] in record["chosen_by"].split() else []
     quoted = "quoted" if record["published_quoted"] else ""
     about = "; ".join(filter(None, (quoted, record["published_literature"], record["published_only_in"])))
     published = comparison.value_text(record["published_mean"], record["published_std"], decimals)
@@ -335,11 +333,6 @@ def _joined(records: Sequence[Record], column: str, form: str = "") -> str:
 
 def _decimals(artifact: ResultsTable, record: Record) -> int:
     return artifact.configuration.metrics[record["metric"]].decimals
-
-
-def _best_of_all(artifact: ResultsTable, record: Record) -> bool:
-    """True of runs that chose their evaluation by the number that is shown, where the paper's chose by another."""
-    return bool(artifact.published.choosing) and record["metric"] in record["chosen_by"].split()
 
 
 # Notes
