@@ -50,14 +50,6 @@ def test_what_is_drawn_is_what_the_curves_say(name):
         assert [line.get_ydata()[0] for line in with_gid(ax, "naive best constant")] == [0.17]
 
 
-def test_a_band_says_that_it_is_corrected_for_data_that_seeds_share():
-    artifact = artifact_at("demo", FIGURES[1], seeds=[0, 1, 2])
-    sources = sources_of(artifact, summary=summary_of(artifact), curves=curves_of(artifact, seeds=3))
-    for run in sources.summary:
-        run["readings"] = '{"series_folds": "published"}'
-    assert "n_test/n_train = 0.14" in words(artifact.draw(sources))
-
-
 @pytest.mark.parametrize("points", [200, 1])
 def test_seeds_of_which_some_learned_and_others_did_not_have_lines_alone(points):
     artifact = artifact_at("demo", FIGURES[1])
@@ -67,7 +59,7 @@ def test_seeds_of_which_some_learned_and_others_did_not_have_lines_alone(points)
     first, second = panels_of(figure)
     assert len(with_gid(second, "seed lstm")) == 2 and not with_gid(second, "curve lstm")
     assert with_gid(first, "curve lstm") and with_gid(second, "curve sr_lstm")
-    assert "some seeds learned (LSTM, Adding: 1 of 2)" in words(figure)
+    assert "(LSTM, Adding: 1 of 2)" in words(figure)
     assert "some seeds learned" not in words(draw(artifact))
 
 
@@ -134,31 +126,11 @@ def test_a_model_of_the_users_own_is_drawn(project):
     assert line.get_color() == "magenta" and "Mine" in words(figure)
 
 
-def with_n(curves, counts):
-    """Curves of which, by (panel, model), ever fewer seeds go on after given x: {(0, "lstm"): {60: 1}}."""
-    for panel, own in enumerate(curves):
-        for curve in own:
-            for after, n in counts.get((panel, curve.model), {}).items():
-                curve.n[curve.x > after] = n
-    return curves
-
-
-def marks_of(figure):
-    return [(mark.get_xdata().tolist(), mark.axes.get_xlabel()) for mark in with_gid(figure, "diverged")]
-
-
-def test_a_seed_that_finishes_before_the_others_did_not_diverge():
-    """Epochs of text have different numbers of iterations, so the seeds' train curves end apart."""
-    artifact = artifact_at("demo", LANGUAGE)
-    figure = draw(artifact, with_n(curves_of(artifact), {(0, "lstm"): {190: 1}}))
-    assert marks_of(figure) == []
-    one_of_two = [("ptb", "lstm", 1)]  # it diverged at iteration 91, in epoch 40; another model's seeds end apart
-    counts = {(0, "lstm"): {90: 1}, (1, "lstm"): {39: 1}, (0, "sr_lstm"): {190: 1}}
-    figure = draw(artifact, with_n(curves_of(artifact), counts), diverged=one_of_two)
-    assert marks_of(figure) == [([90.0], "Iteration"), ([39.0], "Epoch")]
-    counts = {(0, "lstm"): {90: 1, 190: 0}}
-    figure = draw(artifact, with_n(curves_of(artifact), counts), diverged=one_of_two)
-    assert marks_of(figure)[0] == ([90.0], "Iteration")
+def test_diverged_runs_are_named():
+    artifact = artifact_at("demo", "momentumrnn_figure4")
+    figure = draw(artifact, curves_of(artifact), diverged=[("adding", "lstm", 1)])
+    assert "LSTM (1 of 4 runs diverged)" in legend(figure)
+    assert "Adding, LSTM, N = 32, seed 1: the loss was not finite at iteration 91." in words(figure)
 
 
 # What it says of itself

@@ -106,8 +106,7 @@ def test_a_model_has_a_mean_with_a_band_of_three_seeds_or_the_lines_of_two(made,
     if own:
         values = [thin.get_ydata() for thin in with_gid(ax, f"seed {model}")]
         np.testing.assert_allclose(np.mean(values, axis=0), line(ax, f"curve {model}")[1])
-    says = {1: "Lines: 1 seed", 2: "mean of 2 seeds; thin: each", 3: "mean of 3 seeds; band: 95 % t band"}
-    assert says[seeds] in words(figure)
+    assert f"Seeds: {', '.join(map(str, range(seeds)))}. Trained" in words(figure)
 
 
 @pytest.mark.parametrize("name", LINES)

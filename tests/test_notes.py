@@ -7,9 +7,9 @@ from hidden_dynamics.artifacts.notes import divergence_notes, readings_note
 
 
 def test_a_reading_that_differs_between_runs_says_so():
-    taken = [("A", {"sr_cell": "published", "permutation": "published"}), ("A", {"sr_cell": "released"})]
+    taken = [{"sr_cell": "published", "permutation": "published"}, {"sr_cell": "released"}]
     assert readings_note(taken) == "Readings taken: published (permutation); published and released (sr_cell)."
-    assert readings_note([("A", {})]) == "Readings taken: none apply."
+    assert readings_note([{}]) == "Readings taken: none apply."
 
 
 def test_runs_that_diverged_are_named_with_the_reason():
@@ -21,8 +21,11 @@ def test_runs_that_diverged_are_named_with_the_reason():
     artifact = artifact_at("demo", "momentumrnn_table11", seeds=[0, 1])
     rows = summary_of(artifact, lambda run: ends.get((run.model, run.seed), {}))
     of_one_task = [row for row in rows if row["task"] == "mnist"]
+    size = of_one_task[0]["size"]
+    title = of_one_task[0]["task_title"]
     assert divergence_notes(of_one_task) == [
-        "Diverged: LSTM, seed 0: the loss was not finite at iteration 7; MomentumLSTM, seed 1: solver failed after "
-        "iteration 91 (step budget exceeded at t = 0.312, step 1000, evaluation)."
+        f"Diverged: {title}, LSTM, N = {size}, seed 0: the loss was not finite at iteration 7; {title}, MomentumLSTM, "
+        f"N = {size}, seed 1: solver failed after iteration 91 (step budget exceeded at t = 0.312, step 1000, "
+        "evaluation)."
     ]
-    assert "PMNIST, LSTM, seed 0" in divergence_notes(rows)[0] and divergence_notes(of_one_task[1:2]) == []
+    assert divergence_notes(of_one_task[1:2]) == []

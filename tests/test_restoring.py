@@ -12,7 +12,7 @@ from made import summary_of
 from published_here import COMMIT, COSTS, GRADIENTS, IMAGES, TABLE, few_artifacts, results_of
 
 from hidden_dynamics.artifacts import load_artifacts
-from hidden_dynamics.artifacts.figure_notes import made_note
+from hidden_dynamics.artifacts.notes import runs_notes
 from hidden_dynamics.configuration import runs
 from hidden_dynamics.configuration.runs import WEIGHTS, all_runs, code_of
 from hidden_dynamics.publication.restoring import METADATA, PUT_BACK, THERE, Publication, put_all_back
@@ -63,7 +63,7 @@ def test_runs_come_back_as_finished_runs_identical_to_the_byte(published, tmp_pa
 def test_a_figure_says_by_which_commits(published):
     rows = summary_of(load_artifacts(published.configuration)[GRADIENTS])
     rows = [row | {"commit": commit} for row, commit in zip(rows, (COMMIT, f"{COMMIT}+", ""), strict=False)]
-    assert made_note(rows).endswith(f" Code: commit {COMMIT[:10]}, {COMMIT[:10]}+.")
+    assert runs_notes(rows)[0].endswith(f" Code: commit {COMMIT[:10]}, {COMMIT[:10]}+.")
 
 
 def test_a_run_of_other_code_is_refused(published, tmp_path, monkeypatch):
@@ -145,5 +145,5 @@ def test_what_was_measured_comes_back_only_where_the_runs_of_its_tasks_agree(pub
 def test_weights_of_a_restored_run_are_missed_in_words(published, tmp_path):
     put_all_back(Publication(published.directory), tmp_path, published.configuration)
     directory = tmp_path / f"{published.configuration.results}/runs/{RUN}"
-    with refused("restored from its record", file=directory / WEIGHTS):
+    with refused(f"remove {directory},", file=directory / WEIGHTS):
         load_weights(None, directory)

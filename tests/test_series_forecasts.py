@@ -1,7 +1,6 @@
 """Forecasts of a few test series: lines, bands and marks are where the predictions have them, and say what they are."""
 
 import itertools
-import json
 from functools import partial
 
 import numpy as np
@@ -96,10 +95,6 @@ def test_a_wide_band_does_not_flatten_the_lines_and_numbers_that_are_not_finite_
 
 def test_features_are_called_as_the_dataset_calls_them(made):
     assert [ax.get_ylabel() for ax in panels_of(made("paper").draw())[::3]] == ["TMAX", "TMIN"]
-    runs = made("paper")
-    for row in runs.rows["summary"]:
-        row["data"] = json.dumps({"elements": ["SNOW", "PRCP", "TMIN", "TMAX", "SNWD"]})
-    assert [ax.get_ylabel() for ax in panels_of(runs.draw())[::3]] == ["TMAX", "SNWD"]
 
 
 def test_datasets_name_the_features_that_their_modules_prepare(configured):
@@ -116,10 +111,6 @@ def test_a_run_without_predictions_has_no_line_and_says_why(made):
 
 
 def test_a_feature_that_there_is_none_of_is_named(project, made):
-    project.set("config/artifacts.yaml", f"{FIGURE}.features", [5])
-    with refused("feature 5", file="config/artifacts.yaml", key=f"{FIGURE}.features"):
-        artifact_named(project.load(scale="paper"), FIGURE)
-    artifact_named(project.load(scale="demo"), FIGURE)  # whose data have features of their own
     project.set("config/artifacts.yaml", f"{FIGURE}.features", [0, 0])
     with refused("the same", file="config/artifacts.yaml", key=f"{FIGURE}.features"):
         artifact_named(project.load(scale="paper"), FIGURE)

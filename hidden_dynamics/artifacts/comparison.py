@@ -90,11 +90,9 @@ def compared(artifact: Artifact, records: Sequence[Record], verdicts: Rows) -> l
 
 def _ordering(gap: float, published_gap: float) -> str | None:
     """Our gap to the baseline against the published one, by sign; None where nothing is comparable."""
-    if math.isnan(gap) or math.isnan(published_gap) or abs(published_gap) < NOTHING:
+    if math.isnan(gap) or not abs(published_gap) >= NOTHING:
         return None
-    if abs(gap) < NOTHING:
-        return "tied"
-    return "holds" if gap * published_gap > 0 else "fails"
+    return "tied" if abs(gap) < NOTHING else "holds" if gap * published_gap > 0 else "fails"
 
 
 # As text
@@ -164,16 +162,13 @@ def notes(artifact: Artifact, records: Rows) -> list[str]:
         f"Departs from the paper: {'; '.join(parts)}. What departs is not held to the published numbers: it has no "
         "difference from them, no published gap and no rank, and a verdict beside it is none on the paper’s own claim."
     )
-    judged = any(record.get(column) not in (None, NOT_RUN) for record in records for column in VERDICTS)
+    verdicts = [record.get(column) for record in records for column in ("verdict", "value_verdict")]
     extras = dict.fromkeys(record["label"] for record in records if record["extra"])
     return [
         *([departs] if parts else []),
-        *([NOTE.format(baseline=baseline_label(artifact))] if judged else []),
+        *([NOTE.format(baseline=baseline_label(artifact))] if {*verdicts} - {None, NOT_RUN} else []),
         *([f"Not in the paper's table: {', '.join(extras)}."] if extras else []),
     ]
-
-
-VERDICTS = ("verdict", "value_verdict")
 
 
 def gap_note(artifact: Artifact, among: str = "") -> str:

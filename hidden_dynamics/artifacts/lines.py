@@ -1,14 +1,12 @@
 """Lines of figures: a model's mean over its runs with a band, or the runs' own lines; naive baselines; their legend."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.figure_notes import band_text, legend_label
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry
-from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.statistics import FEWEST
 
@@ -16,6 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
+LINES = (
+    f"Thick lines: mean over seeds; band: its 95 % t band; thin lines: each seed, where there are fewer than {FEWEST}, "
+    "or where some of them learned and the others did not"
+)
 NAIVE_DASHES = ((0, (5, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)), (0, (1, 1)))
 IN_SIGHT = 1.3  # a naive baseline that is higher than this many times what else is drawn does not stretch the axis
 
@@ -53,25 +55,14 @@ def draw_line(
 
 
 def model_entries(runs: Iterable[Row], styles: Styles) -> "list[Line2D]":
-    """The legend's entry of each model, with its diverged runs."""
-    by_model: dict[str, list[Row]] = {model: [] for model in styles}
-    for run in {run["directory"]: run for run in runs}.values():
-        by_model[run["model"]].append(run)
-    return [legend_entry(legend_label(by_model[model]), **style) for model, style in styles.items()]
-
-
-def lines_text(configuration: Configuration, runs: Sequence[Row], numbers: Collection[int]) -> str:
-    """What lines and bands are.
-
-    Args:
-        numbers: of runs that a model's line is made of; they differ where some have nothing to show.
-    """
-    few, many = min(numbers), max(numbers)
-    if many == 1:
-        return "Lines: 1 seed"
-    text = f"Thick lines: mean of {few if few == many else f'{few} to {many}'} seeds"
-    text += f"; thin: each seed, where there are fewer than {FEWEST}" if few < FEWEST else ""
-    return text + (f"; band: {band_text(configuration, runs)}" if many >= FEWEST else "")
+    """The legend's entry of each model, with its diverged runs: "LSTM (1 of 2 runs diverged)"."""
+    entries, different = [], {run["directory"]: run for run in runs}.values()
+    for model, style in styles.items():
+        own = [run for run in different if run["model"] == model]
+        diverged = sum(run["status"] == "diverged" for run in own)
+        said = f" ({diverged} of {len(own)} runs diverged)" if diverged else ""
+        entries.append(legend_entry(own[0]["label"] + said, **style))
+    return entries
 
 
 def draw_naive(ax: "Axes", scores: Mapping[str, float], names: Iterable[str]) -> None:

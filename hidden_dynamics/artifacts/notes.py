@@ -5,10 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.schema import Effect
-
-LAST = "last"  # a run's last evaluation is reported, whatever its metric
-RULES = {"max": "highest", "min": "lowest"}  # or the one with the highest, or lowest, metric
 
 
 def scale_notes(configuration: Configuration) -> list[str]:
@@ -34,14 +30,14 @@ def title_of(artifact: Artifact, about: str = "") -> str:
     return f"{settings.title}{about} ({settings.source}): {artifact.configuration.scale_name} scale"
 
 
-def readings_note(runs: Iterable[tuple[str, Mapping[str, str]]]) -> str:
+def readings_note(runs: Iterable[Mapping[str, str]]) -> str:
     """The readings taken where the paper and its code differ: "Readings taken: published (adam_epsilon)."
 
     Args:
-        runs: for each, its task's title and {reading: its value}.
+        runs: for each, {reading: its value}.
     """
     taken: dict[str, set[str]] = {}
-    for _, choice in runs:
+    for choice in runs:
         for name, value in choice.items():
             taken.setdefault(name, set()).add(value)
     names: dict[str, list[str]] = {}
@@ -61,23 +57,8 @@ def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
     return [
         f"Seeds: {', '.join(sorted(seeds, key=int))}. Trained on: {'; '.join(sorted(devices))}. "
         f"Precision: {', '.join(sorted(precisions))}.{commits_note(rows)}",
-        readings_note((row["task_title"], json.loads(row["readings"])) for row in rows),
+        readings_note(json.loads(row["readings"]) for row in rows),
     ]
-
-
-def reported_note(rows: Sequence[Mapping[str, str]]) -> str:
-    """What our numbers are over seeds, and which evaluation a run reports.
-
-    Args:
-        rows: of a summary.
-    """
-    chosen = {(row["rule"], row["metric"]): None for row in rows if row["metric"]}
-    texts = dict.fromkeys(
-        "its last evaluation" if rule == LAST else f"its evaluation with the {RULES[rule]} {name}"
-        for rule, name in chosen
-    )
-    which = f" ({' or '.join(texts)})" if texts else ""
-    return f"Ours: mean ± sample standard deviation (n − 1) over n seeds of what a run reports{which}."
 
 
 def commits_note(rows: Iterable[Mapping[str, str]]) -> str:
@@ -90,16 +71,12 @@ def commits_note(rows: Iterable[Mapping[str, str]]) -> str:
     return f" Code: commit {', '.join(texts)}." if texts else ""
 
 
-def effects_taken(configuration: Configuration, rows: Iterable[Mapping[str, str]]) -> list[Effect]:
-    """What the readings set that runs took, each once; those of runs that nothing configures any more are left out.
-
-    Args:
-        rows: of a summary.
-    """
+def is_resampled(configuration: Configuration, rows: Iterable[Mapping[str, str]]) -> bool:
+    """Whether seeds are random splits of the same data, by a reading that the runs of a summary took."""
     readings = configuration.readings
     taken = {item for text in {row["readings"] for row in rows} for item in json.loads(text).items()}
-    effects = [readings[name].values.get(value) for name, value in sorted(taken) if name in readings]
-    return [effect for effect in effects if effect is not None]
+    effects = [readings[name].values.get(value) for name, value in taken if name in readings]
+    return any(effect is not None and effect.resampled for effect in effects)
 
 
 def no_momentum_notes(rows: Iterable[Mapping[str, str]]) -> list[str]:
@@ -113,18 +90,17 @@ def no_momentum_notes(rows: Iterable[Mapping[str, str]]) -> list[str]:
 
 
 def divergence_notes(runs: Sequence[Mapping[str, str]]) -> list[str]:
-    """A line that says which runs diverged and why, "Diverged: ODE-Net, seed 1: solver failed ..."; none if none did.
+    """Which runs diverged and why, "Diverged: SVHN, ODE-Net, seed 1: solver failed ..."; no line if none did.
 
     Args:
-        runs: all rows of a summary; task and size are named where they differ between them.
+        runs: all rows of a summary.
     """
-    several = {column: len({run[column] for run in runs}) > 1 for column in ("task", "size")}
-    texts = []
-    for run in runs:
-        if run["status"] == "diverged":
-            task = f"{run['task_title']}, " if several["task"] else ""
-            size = f", N = {run['size']}" if several["size"] else ""
-            texts.append(f"{task}{run['label']}{size}, seed {run['seed']}: {_failure(run)}")
+    texts = [
+        f"{run['task_title']}, {run['label']}{f', N = {size}' if (size := run['size']) else ''}, seed {run['seed']}: "
+        + _failure(run)
+        for run in runs
+        if run["status"] == "diverged"
+    ]
     return [f"Diverged: {'; '.join(dict.fromkeys(texts))}."] if texts else []
 
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,9 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.seals import RECORD, verified
 
 
-@dataclass(frozen=True)
-class Progress:
-    """A run's progress towards an accuracy.
-
-    Attributes:
-        epochs, minutes: of training until the first evaluation at the target or above; None where there was none.
-        best: the highest value of the metric; None without an evaluation.
-    """
+class Progress(NamedTuple):
+    """Epochs and minutes of training until the first evaluation at a target or above, None where there was none; the
+    highest value of the metric, None without an evaluation."""
 
     epochs: float | None
     minutes: float | None

@@ -100,9 +100,9 @@ def _outcome_columns(record: Mapping[str, Any]) -> dict[str, Any]:
         "measured": json.dumps(reported["metrics"]) if reported else None,
         "iterations": record["iterations"],
         "naive": _json(record["naive"]),
-        "test_set": _json_or_none(record["test_set"]),
-        "split": _json_or_none(record.get("split")),
-        "limits": _json_or_none(record.get("limits")),
+        "test_set": _json(record["test_set"]),
+        "split": _json(record.get("split")),
+        "limits": _json(record.get("limits")),
         "device": record["device"],
         "threads": record["threads"],
         "training_seconds": record["seconds"]["training"],
@@ -110,12 +110,8 @@ def _outcome_columns(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _json(content: Any) -> str:
-    return json.dumps(content, sort_keys=True)
-
-
-def _json_or_none(content: Any) -> str | None:
-    return None if content is None else _json(content)
+def _json(content: Any) -> str | None:
+    return None if content is None else json.dumps(content, sort_keys=True)
 
 
 def measured_of(row: Mapping[str, str]) -> dict[str, float]:

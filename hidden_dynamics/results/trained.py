@@ -45,11 +45,7 @@ def load_weights(network: nn.Module, directory: Path) -> None:
     """
     path = directory / WEIGHTS
     if not path.is_file():
-        again = (
-            f"The run was restored from its record, which has none: remove {directory}, and snakemake trains it again."
-            if (directory / KEPT).is_dir()
-            else f"Run snakemake again without {directory / RECORD}: both come back from the run's checkpoint."
-        )
-        raise UserError(f"{path} is missing: it has the run's weights. {again}", file=path)
+        again = directory if (directory / KEPT).is_dir() else directory / RECORD  # a restored run has no checkpoint
+        raise UserError(f"{path} is missing: remove {again}, and run snakemake again, which makes it.", file=path)
     verified(path)
     network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))

@@ -85,7 +85,7 @@ def draw(artifact: CostTable, sources: "Sources") -> Table:
     lines = [
         *scale_notes(artifact.configuration),
         *machine_notes(artifact, costs),
-        readings_note((row["task"], json.loads(row["readings"])) for row in costs),
+        readings_note(json.loads(row["readings"]) for row in costs),
         NOTES[artifact.settings.quantity].format(rounds=records[0]["rounds"]),
         f"Number of processes: {records[0]['processes']}, one after another. Ours is their median, in brackets their "
         "range; of one process it says nothing of another one. Compared with the paper’s are the ratios to "

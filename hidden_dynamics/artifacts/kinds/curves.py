@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.figure_notes import about, figure_notes, subtitle_of
-from hidden_dynamics.artifacts.lines import draw_line, draw_naive, in_sight, lines_text, model_entries, naive_entries
+from hidden_dynamics.artifacts.lines import LINES, draw_line, draw_naive, in_sight, model_entries, naive_entries
 from hidden_dynamics.artifacts.notes import no_momentum_notes
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry, line_styles, page, plain_numbers, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
@@ -111,7 +111,9 @@ class Panel:
 
 def draw(artifact: Curves, sources: Sources) -> "Figure":
     """One panel per configured panel, a line per model, one legend."""
-    configuration, panels = artifact.configuration, panels_of(artifact, sources)
+    configuration = artifact.configuration
+    shown = zip(artifact.panels, sources.curves, strict=True)
+    panels = [panel_of(artifact, settings, sources.summary, curves) for settings, curves in shown]
     runs, styles = [run for panel in panels for run in panel.runs], line_styles(configuration, sources.summary)
     names = list(dict.fromkeys(name for panel in panels for name in panel.naive))
     marks = [{"color": "white", "marker": "<", "mec": "0.2", "linestyle": "none", "label": "published final value"}]
@@ -124,7 +126,7 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
             subtitle_of(configuration, runs),
             width=9.6 if columns == 2 else 6.8,
             height=3.1 * rows,
-            notes=figure_notes(configuration, runs, drawn_note(configuration, panels), *no_momentum_notes(runs)),
+            notes=figure_notes(configuration, runs, drawn_note(panels), *no_momentum_notes(runs)),
             handles=[*model_entries(runs, styles), *(legend_entry(**mark) for mark in marks), *naive_entries(names)],
         )
         axes = body.subplots(rows, columns, squeeze=False).ravel()
@@ -137,17 +139,13 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
     return figure
 
 
-def panels_of(artifact: Curves, sources: Sources) -> list[Panel]:
-    """The content of a figure's panels, in the order of the configuration."""
-    curves = zip(artifact.panels, sources.curves, strict=True)
-    return [panel_of(artifact, settings, sources.summary, own) for settings, own in curves]
-
-
 def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], curves: Sequence[Curve]) -> Panel:
     size = "" if settings.size is None else str(settings.size)
     runs = [run for run in summary if (run["task"], run["paper_size"]) == (settings.task, size)]
     papers = not departures(artifact.configuration, runs)
-    published = published_values(artifact, settings, runs) if papers else {}
+    metric, models = f"{settings.split}_loss", dict.fromkeys(run["model"] for run in (runs if papers else ()))
+    printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
+    published = {model: number.value for model, number in printed.items() if number is not None}
     naive = {name: score for curve in curves for name, score in curve.naive.items()}
     limits = settings.y_limits if papers else None
     if limits is None:
@@ -157,14 +155,6 @@ def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], 
             marks += in_sight(naive, limits[1])
             limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
     return Panel(settings, runs, curves, published, naive, settings.x_limits if papers else None, limits)
-
-
-def published_values(artifact: Curves, settings: PanelSettings, runs: Sequence[Row]) -> dict[str, float]:
-    """The paper's final losses by model."""
-    models = dict.fromkeys(run["model"] for run in runs)
-    metric = f"{settings.split}_loss"
-    printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
-    return {model: number.value for model, number in printed.items() if number is not None}
 
 
 def lines_of(curve: Curve) -> NDArray:
@@ -221,7 +211,7 @@ def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
     ax.set_xmargin(0.01)
     for curve in panel.curves:
         front = 10 + len(styles) - list(styles).index(curve.model)
-        draw_curve(ax, curve, panel, styles[curve.model], front)
+        draw_curve(ax, curve, styles[curve.model], front)
     draw_naive(ax, panel.naive, names)
     for rank, (model, value) in enumerate(panel.published.items()):
         shape = {"marker": "<", "ms": max(9 - 3 * rank, 3), "mec": "0.2", "mew": 0.7, "color": styles[model]["color"]}
@@ -248,32 +238,16 @@ def describe(ax: "Axes", configuration: Configuration, panel: Panel) -> None:
     ax.set_title("\n".join(wrapped), linespacing=1.3)
 
 
-def draw_curve(ax: "Axes", curve: Curve, panel: Panel, look: Mapping[str, Any], front: int) -> None:
-    """A model's line, its band or its seeds' own lines, and × where a seed diverged."""
+def draw_curve(ax: "Axes", curve: Curve, look: Mapping[str, Any], front: int) -> None:
+    """A model's line, its band or its seeds' own lines."""
     mean = curve.mean if curve.learned is None else None
     draw_line(ax, curve.model, look, curve.x, mean, (curve.low, curve.high), curve.seeds, front)
-    ends = divergences(curve, panel)
-    if ends and panel.y_limits:
-        cross = {"color": look["color"], "mew": 2, "gid": f"diverged {curve.model}"}
-        ax.plot(curve.x[ends], np.clip(curve.mean[ends], *panel.y_limits), "x", **cross, zorder=front, clip_on=False)
 
 
-def divergences(curve: Curve, panel: Panel) -> list[int]:
-    """Indices of the points at which a seed of this curve diverged: n falls after them, or the last seed ends there."""
-    runs = [run for run in panel.runs if run["model"] == curve.model]
-    diverged = [int(run["diverged_at"]) for run in runs if run["status"] == "diverged"]
-    ends = np.flatnonzero(np.diff(curve.n) < 0).tolist() if diverged else []
-    if panel.settings.against == "iteration":  # n falls too where a seed finishes before the others
-        ends = [i for i in ends if any(curve.x[i] <= end <= curve.x[i + 1] for end in diverged)]
-    return ends + [curve.n.size - 1] * (len(diverged) == len(runs))
-
-
-def drawn_note(configuration: Configuration, panels: Sequence[Panel]) -> str:
+def drawn_note(panels: Sequence[Panel]) -> str:
     """What lines and marks are, of which models some seeds learned, and how lines are smoothed."""
     runs = [run for panel in panels for run in panel.runs]
-    text = lines_text(configuration, runs, {len({run["seed"] for run in runs})})
-    if any(run["status"] == "diverged" for run in runs):
-        text += "; ×: a seed diverged here and the others, if any, go on"
+    text = LINES
     titles = {run["model"]: run["label"] for run in runs}
     learned = [
         f"{titles[curve.model]}, {panel.runs[0]['task_title']}: {curve.learned} of {len(curve.seeds)}"
@@ -282,14 +256,11 @@ def drawn_note(configuration: Configuration, panels: Sequence[Panel]) -> str:
         if curve.learned is not None
     ]
     if learned:
-        text += f"; thin lines without a mean: some seeds learned ({'; '.join(dict.fromkeys(learned))})"
-    windows = {
-        f"{panel.settings.task} {panel.settings.split}": max((curve.window for curve in panel.curves), default=1)
-        for panel in panels
-    }
-    smoothed = ", ".join(f"{window} ({name})" for name, window in windows.items() if window > 1)
+        text += f" ({'; '.join(dict.fromkeys(learned))})"
+    windows = [(max((curve.window for curve in panel.curves), default=1), panel.settings) for panel in panels]
+    smoothed = ", ".join(f"{window} ({panel.task} {panel.split})" for window, panel in windows if window > 1)
     return (
-        f"{text}; dashed: naive baselines on the same data. Lines are cut where they leave an axis; one of a seed with "
+        f"{text}. Dashed: naive baselines on the same data. Lines are cut where they leave an axis; one of a seed with "
         "fewer iterations ends before the others; a model that was evaluated once is a point, and its band a bar. "
         f"Smoothing: {f'triangular moving average, points: {smoothed}' if smoothed else 'none'}."
     )

@@ -15,8 +15,9 @@ from hidden_dynamics.artifacts.feature_notes import (
     missing_notes,
     weights_note,
 )
-from hidden_dynamics.artifacts.figure_notes import about, made_note, scale_note, subtitle_of
+from hidden_dynamics.artifacts.figure_notes import about, scale_note, subtitle_of
 from hidden_dynamics.artifacts.kinds.silhouette_table import Featured
+from hidden_dynamics.artifacts.notes import runs_notes
 from hidden_dynamics.artifacts.sheet import STYLE, legend_entry, page, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -117,5 +118,5 @@ def notes_of(artifact: Embedding, rows: Sequence[Row], mapped: int) -> list[str]
         f"components, seed {settings.seed}); its coordinates mean nothing. The paper states none of this.",
         f"{clusters_note(settings)} It is that of the features themselves, not of the map.",
         *missing_notes(rows),
-        f"{made_note(rows)} {weights_note(rows)}",
+        " ".join([*runs_notes(rows), weights_note(rows)]),
     ]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.figure_notes import about, figure_notes, splits_note, subtitle_of, weights_note
-from hidden_dynamics.artifacts.lines import draw_line, draw_naive, in_sight, lines_text, model_entries, naive_entries
+from hidden_dynamics.artifacts.lines import LINES, draw_line, draw_naive, in_sight, model_entries, naive_entries
 from hidden_dynamics.artifacts.sheet import Styles, line_styles, page, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -213,13 +213,12 @@ def blocks(arrays: Arrays) -> tuple[NDArray, NDArray]:
 def notes_of(artifact: ErrorOverTime, summary: Sequence[Row], errors: Errors | None) -> list[str]:
     configuration, drawn, rows = artifact.configuration, "", ""
     if errors:
-        numbers = {len(errors.of(run["model"])) for run in errors.runs}
         bins = (
             f"{errors.times.size} bins of time, {errors.counts.min()} to {errors.counts.max()} entries of a run in each"
         )
         drawn = (
             f"Drawn: squared errors on a run’s test set, means over observed entries in {bins}; a gap: an error is not "
-            f"finite. {lines_text(configuration, summary, numbers)}. Dashed: naive baselines over the whole test set, "
+            f"finite. {LINES}. Dashed: naive baselines over the whole test set, "
             "where they are on the axis."
         )
     if artifact.settings.over_rows:

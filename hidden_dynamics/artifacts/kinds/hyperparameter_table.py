@@ -125,7 +125,7 @@ def draw(artifact: HyperparameterTable, sources: "Sources") -> Table:
         f"Seeds: {', '.join(map(str, configuration.seeds))}. Device: {configuration.settings.device}. "
         f"Precision: {configuration.settings.precision}. This table is made from the configuration, not from runs.",
         *_details(artifact, rows),
-        readings_note((configuration.tasks[row.run.task].title, row.run.spec["readings"]) for row in rows),
+        readings_note(row.run.spec["readings"] for row in rows),
         f"{count} values differ from the published ones, which stand beside them, as do those of the authors' scripts "
         "(“released”) where ours are other ones. A value with nothing beside it is as published, or the paper does not "
         "state it.",

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import Rows, RowsSettings
 from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.notes import divergence_notes, effects_taken, reported_note, runs_notes, scale_notes
+from hidden_dynamics.artifacts.figure_notes import chosen_note, splits_note
+from hidden_dynamics.artifacts.notes import divergence_notes, runs_notes, scale_notes
 from hidden_dynamics.artifacts.tables import ABSENT, Table, number
-from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric, Names
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import load_tasks, published_task, with_originals
-from hidden_dynamics.results.departures import listed, original_of
+from hidden_dynamics.results.departures import original_of
 from hidden_dynamics.results.naive import BY_CHANCE, by_seed, in_two_clusters, margin_of
 
 if TYPE_CHECKING:
@@ -280,12 +280,9 @@ def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Re
             )
         rows.append(row)
     places = ["Model", "N", "Parameters", "Published parameters", *headings.values()]
-    columns = sorted({column: None for row in rows for column in row}, key=lambda column: places.index(_group(column)))
+    columns = {column if isinstance(column, tuple) else (column, ""): column for row in rows for column in row}
+    columns = [columns[key] for key in sorted(columns, key=lambda key: places.index(key[0]))]
     return [{column: rows[0].get(column, ABSENT) for column in columns}, *rows[1:]]
-
-
-def _group(column: str | tuple[str, str]) -> str:
-    return column if isinstance(column, str) else column[0]
 
 
 def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[str, str], str]:
@@ -310,7 +307,8 @@ def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
     """A row's cells in one group of columns."""
     decimals = _decimals(artifact, record)
     failed = {"diverged": record["diverged"], "not finite": record["not_finite"]}
-    marks = [BEST_OF_ALL] if _best_of_all(artifact, record) else []
+    elsewhere = artifact.published.choosing  # the paper's runs chose their evaluation by another number
+    marks = [BEST_OF_ALL] if elsewhere and record["metric"] in record["chosen_by"].split() else []
     quoted = "quoted" if record["published_quoted"] else ""
     about = "; ".join(filter(None, (quoted, record["published_literature"], record["published_only_in"])))
     published = comparison.value_text(record["published_mean"], record["published_std"], decimals)
@@ -337,11 +335,6 @@ def _decimals(artifact: ResultsTable, record: Record) -> int:
     return artifact.configuration.metrics[record["metric"]].decimals
 
 
-def _best_of_all(artifact: ResultsTable, record: Record) -> bool:
-    """True of runs that chose their evaluation by the number that is shown, where the paper's chose by another."""
-    return bool(artifact.published.choosing) and record["metric"] in record["chosen_by"].split()
-
-
 # Notes
 
 
@@ -357,8 +350,9 @@ def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record]) -> 
         *scale_notes(configuration),
         f"Data: {'; '.join(data)}.",
         *runs_notes(summary),
-        *_splits(configuration, summary),
-        reported_note(summary),
+        *filter(None, [splits_note(configuration, summary)]),
+        "Ours: mean ± sample standard deviation (n − 1) over n seeds of what a run reports "
+        f"({chosen_note(configuration, summary) or 'none reports anything'}).",
         *divergence_notes(summary),
         comparison.gap_note(artifact, "" if published.across_sizes else " of the same size"),
         *NOTES,
@@ -368,25 +362,3 @@ def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record]) -> 
         *published.notes,
         *(note for task in theirs for note in tasks.get(task, {}).get("notes", ())),
     ]
-
-
-def _splits(configuration: Configuration, summary: Runs) -> list[str]:
-    """For each task whose runs recorded their split: the sizes, and whether seeds share their data."""
-    found = []
-    for task in dict.fromkeys(row["task"] for row in summary if row["split"]):
-        runs = [row for row in summary if row["task"] == task and row["split"]]
-        splits = [json.loads(row["split"]) for row in runs]
-        sizes = {part: sorted({split[part] for split in splits if part in split}) for part in splits[0]}
-        texts = {
-            part: " to ".join(f"{size:,}" for size in dict.fromkeys((of[0], of[-1]))) for part, of in sizes.items()
-        }
-        does = {"train": "trains", "validation": "validates", "test": "tests"}
-        text = listed([f"{does[part]} on {texts[part]}" for part in does if part in texts])
-        text = f"{runs[0]['task_title']}: every seed {text} of {texts['series']} series"
-        overlap = (
-            "drawn for each seed from the same data. So ± is over overlapping data, and the tests of claims are "
-            "corrected for it."
-        )
-        is_drawn = any(effect.resampled for effect in effects_taken(configuration, runs))
-        found.append(f"{text}, {overlap if is_drawn else 'the same.'}")
-    return found

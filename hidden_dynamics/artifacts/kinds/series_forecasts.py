@@ -1,5 +1,6 @@
 """Forecasts of a few test series: what was observed, and the mean and band that each model predicts; in no paper."""
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,15 +48,6 @@ class SeriesForecasts(SideBySide):
     summarised = True
     run_files = (PREDICTIONS,)
     with_extras = False  # bands of more than a few models hide each other
-
-    def check(self, where: str) -> None:
-        super().check(where)
-        dataset = self.configuration.tasks[self.settings.task].dataset
-        names = self.configuration.datasets[dataset].features
-        other = [number for number in self.settings.features if number >= len(names)]
-        if names and other and where == self.configured_at:  # a scale's data have features of their own
-            text = f"there is no feature {other[0]}: {dataset} has {len(names)}, from 0 on: {', '.join(names)}"
-            raise mistake(f"{where}.features", text)
 
 
 KIND = SeriesForecasts
@@ -114,13 +106,16 @@ def draw(artifact: SeriesForecasts, sources: Sources) -> "Figure":
     Raises:
         UserError: there is no run of a model, a file is missing or damaged, or there is no such feature.
     """
+    from matplotlib.ticker import MaxNLocator
+
     configuration, features = artifact.configuration, artifact.settings.features
     runs = [sources.first_run(model) for model in artifact.settings.models]
     read = [
         RunFiles(sources.root / run["directory"]).predictions() if run["status"] == "finished" else None for run in runs
     ]
     made = [Forecast(run, arrays) for run, arrays in zip(runs, read, strict=True) if arrays]
-    series, styles, names = made[0].series if made else [""], line_styles(configuration, runs), names_of(artifact, runs)
+    series, styles = made[0].series if made else [""], line_styles(configuration, runs)
+    names = dict(enumerate(configuration.datasets[runs[0]["dataset"]].features))
     if made and max(features) >= len(made[0].arrays["row_mask"][0]):
         raise mistake(f"{artifact.configured_at}.features", f"the data have no feature {max(features)}")
     with style():
@@ -145,24 +140,12 @@ def draw(artifact: SeriesForecasts, sources: Sources) -> "Figure":
             ax.set_title(f"Series {name}" if made else "")
         for ax in axes[-1]:
             ax.set_xlabel("Time")
-        set_time(axes[0, 0], made)
+        if made:
+            end = float(made[0].arrays["grid"][-1])
+            axes[0, 0].set_xlim(made[0].start, end + 0.02 * (end - made[0].start))
+        axes[0, 0].xaxis.set_major_locator(MaxNLocator(5, prune="both"))  # labels of neighbours do not touch
         body.align_ylabels(axes)
     return figure
-
-
-def set_time(ax: "Axes", made: Sequence[Forecast]) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    if made:
-        start, end = made[0].start, float(made[0].arrays["grid"][-1])
-        ax.set_xlim(start, end + 0.02 * (end - start))
-    ax.xaxis.set_major_locator(MaxNLocator(5, prune="both"))  # labels of neighbours do not touch
-
-
-def names_of(artifact: SeriesForecasts, runs: Sequence[Row]) -> dict[int, str]:
-    """The names of features, where the data's settings or the dataset's entry name them."""
-    names = json.loads(runs[0]["data"]).get("elements") or artifact.configuration.datasets[runs[0]["dataset"]].features
-    return dict(enumerate(names))
 
 
 def draw_panel(ax: "Axes", made: Sequence[Forecast], styles: Styles, place: int, feature: int) -> None:
@@ -187,37 +170,26 @@ def draw_panel(ax: "Axes", made: Sequence[Forecast], styles: Styles, place: int,
 
 
 def heights_of(made: Sequence[Forecast], feature: int) -> tuple[float, float]:
-    """Limits for all panels of a feature: lines and observations are seen whole, bands as far as leaves these large."""
-    seen, bands = [], []
-    for one in made:
-        for place in range(len(one.series)):
-            times, mean, *band = one.course(place, feature)
-            seen += [(times, mean), *one.observations(place, feature).values()]
-            bands += [(times, end) for end in band]
-    low, high = extent(seen, made[0].start)
-    lowest, highest = extent([*seen, *bands], made[0].start)
-    span = high - low or 1.0
-    return max(lowest, low - span) - 0.05 * span, min(highest, high + span) + 0.05 * span
-
-
-def extent(points: Sequence[tuple[NDArray, NDArray]], start: float) -> tuple[float, float]:
-    """The least and the greatest number of (times, values) from a time on."""
-    values = np.concatenate([values[(times >= start) & np.isfinite(values)] for times, values in points])
-    return (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+    """Limits for all panels of a feature: lines and observations are seen whole, bands half of that beyond."""
+    seen = []
+    for one, place in itertools.product(made, range(len(made[0].series))):
+        for times, values in (one.course(place, feature)[:2], *one.observations(place, feature).values()):
+            seen.append(values[(times >= one.start) & np.isfinite(values)])
+    values = np.concatenate(seen)
+    low, high = (values.min(), values.max()) if values.size else (0.0, 1.0)
+    margin = 0.5 * (high - low) or 1.0
+    return low - margin, high + margin
 
 
 def handles_of(runs: Sequence[Row], made: Sequence[Forecast], styles: Styles) -> "list[Line2D]":
     """A legend's entry for each model, with why it has no line, and for each kind of mark."""
     drawn = [one.run for one in made]
-    missing = {"diverged": " (diverged)"}
-    labels = [run["label"] + ("" if run in drawn else missing.get(run["status"], " (no predictions)")) for run in runs]
-    looks: list[dict[str, Any]] = [
-        {"label": label, **styles[run["model"]]} for label, run in zip(labels, runs, strict=True)
-    ]
-    return [
-        legend_entry(**look)
-        for look in (*looks, *({"linestyle": "none", **mark} for mark in MARKS.values()), END, LAST)
-    ]
+    looks: list[Mapping[str, Any]] = []
+    for run in runs:
+        why = "diverged" if run["status"] == "diverged" else "no predictions"
+        looks.append({"label": run["label"] + ("" if run in drawn else f" ({why})"), **styles[run["model"]]})
+    looks += [{"linestyle": "none", **mark} for mark in MARKS.values()]
+    return [legend_entry(**look) for look in (*looks, END, LAST)]
 
 
 def drawn_note(made: Sequence[Forecast]) -> str:
