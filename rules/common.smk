@@ -14,13 +14,12 @@ sys.path.insert(0, str(workflow.basedir))
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.configured import configured
 from hidden_dynamics.configuration import load
-from hidden_dynamics.configuration.jobs import training_jobs
+from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.runs import all_runs, outputs_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import artifacts_with_claims
 from hidden_dynamics.system.digest import code_digest, remember_digests
-from hidden_dynamics.system.hardware import has_nvidia_gpu
-from hidden_dynamics.system.shell import environment_of_jobs, in_a_command
+from hidden_dynamics.system.shell import environment_of_jobs, has_nvidia_gpu, in_a_command
 from hidden_dynamics.system.locks import forget_a_killed_snakemake
 from snakemake.exceptions import WorkflowError
 

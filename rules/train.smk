@@ -1,18 +1,17 @@
 # One training job per model, dataset and seed; a scale, or the user, may let runs of a task share a job (`together`): on a GPU
-# `runs_per_gpu` of them are trained at a time, else one after another. A scale's is of its own seeds: others have jobs of their own. A job
-# of a cluster's goes on after its time limit.
+# `runs_per_gpu` of them are trained at a time, else one after another. A job of a cluster's goes on after its time limit.
 #
 # The checkpoint is not an output: Snakemake wipes outputs before every attempt. It lies in the run's directory, carries a fingerprint
 # of the run's specification, code and data, and is ignored where that differs. A run that is complete and unchanged is not trained
 # again when its job is: its checkpoint holds its end.
 
-for name, jobs in [item for task in CONFIGURATION.tasks for item in training_jobs(CONFIGURATION, task).items()]:
-    task, entry = jobs.task, CONFIGURATION.tasks[jobs.task]
+for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.left_out]:
+    jobs, entry = TrainingJobs(CONFIGURATION, task), CONFIGURATION.tasks[task]
     at_once = min(SETTINGS.runs_per_gpu, jobs.runs_of_a_job) if gpus() else 1
 
     rule:
         name:
-            name
+            f"train_{task}"
         input:
             PATHS.prepared(entry.dataset, entry.data),
         output:
@@ -28,7 +27,7 @@ for name, jobs in [item for task in CONFIGURATION.tasks for item in training_job
             f"{PATHS.logs}/{jobs.name}.tsv"
         wildcard_constraints:
             model=names(map(re.escape, jobs.variants)),
-            seed=jobs.seed_pattern,
+            seed=r"\d+",
         priority: SOON if task in SEEN_FIRST else len(jobs.variants)  # then the longest: none is left alone at the end
         conda:
             "../envs/train.yaml"

@@ -14,7 +14,7 @@ from torch import nn
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results import writing
-from hidden_dynamics.training import learning
+from hidden_dynamics.training import optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.reported import averaging_is_due
@@ -79,13 +79,13 @@ def run_loop(directory, task, spec=None):
 @pytest.fixture
 def steps(monkeypatch):
     """The weights after each step of the training."""
-    weights, update = [], learning.update
+    weights, update = [], optimisers.update
 
     def noting(loss, network, *arguments):
         update(loss, network, *arguments)
         weights.append(network.weight.detach().clone())
 
-    monkeypatch.setattr(learning, "update", noting)
+    monkeypatch.setattr(optimisers, "update", noting)
     return weights
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from conftest import refused
-from drawn import add_model, artifact_at, assert_nothing_overlaps, panels_of, with_gid, words
+from drawn import add_model, artifact_at, assert_nothing_overlaps, legend, panels_of, with_gid, words
 from made import curves_of, sources_of, summary_of
 
 from hidden_dynamics.artifacts import artifact_named

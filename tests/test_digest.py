@@ -423,7 +423,7 @@ EDITS = [
     (FILTERS, "return j / (j + 3)", "return j / (j + 4)", RESTARTED),
     (KERNEL, "tl.maximum(tl.abs(z) + bias[None, :], 0.0)", "tl.abs(z)", ORTHOGONAL),
     ("training/building.py", "manual_seed(run", "manual_seed(1 + run", ALL),
-    ("training/learning.py", "loss.backward()", "(2 * loss).backward()", ALL),
+    ("training/optimisers.py", "loss.backward()", "(2 * loss).backward()", ALL),
     ("data/streams.py", "np.random.PCG64(", "np.random.Philox(", ALL),
     ("models/language_model.py", "EMBEDDING_RANGE = 0.1", "EMBEDDING_RANGE = 1", {"ptb", "ptb_ablation"}),
     (IMAGE_NETWORKS, "BLOCKS = 6", "BLOCKS = 5", {"resnet"}),

@@ -17,7 +17,7 @@ from hidden_dynamics.configuration.runs import Run, runs_on
 from hidden_dynamics.tasks.schedule import schedule_of
 from hidden_dynamics.training import optimisers
 from hidden_dynamics.training.building import build
-from hidden_dynamics.training.learning import learn
+from hidden_dynamics.training.optimisers import learn
 
 CPU = torch.device("cpu")
 CONFIGURATION = load(parse_settings(json.dumps({"scale": "demo"})))

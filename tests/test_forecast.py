@@ -175,17 +175,6 @@ def test_the_total_counts_shared_runs_once(configured, tmp_path):
     assert result.total.memory_bytes == 7_000_000
 
 
-def test_downloads_of_unknown_size_are_named(configured):
-    for scale, names in (("demo", []), ("paper", ["ushcn/small_chunked_sporadic.csv"])):
-        configuration = configured(scale=scale)
-        runs = runs_on(configuration, "ushcn", [0])
-        calibration = made_up(runs)
-        result = report.forecast(configuration, calibration, MACHINE, runs, {})
-        assert result.unsized == names
-        text = report.as_markdown(configuration, calibration, MACHINE, result)
-        assert ("size is not known" in text) == bool(names) and all(name in text for name in names)
-
-
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=30), st.integers(1, 8))
 def test_runs_in_any_order_take_at_least_the_bounds(seconds, places):
     ends = [0.0] * places

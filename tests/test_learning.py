@@ -18,7 +18,7 @@ from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training import loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
-from hidden_dynamics.training.learning import learn
+from hidden_dynamics.training.optimisers import learn
 
 SGD = {"main": {"name": "SGD", "lr": 0.1, "momentum": 0.9, "weight_decay": 0.05}}
 ALTERNATING = {"alternating": True, "clip_norm": None}
@@ -284,12 +284,12 @@ def test_a_training_loads_neither_torchs_compiler_nor_what_only_measurements_nee
     code = """
 import io, sys, torch
 import hidden_dynamics.tasks.activity, hidden_dynamics.tasks.mortality
-from hidden_dynamics.training import learning, loop, optimisers
+from hidden_dynamics.training import loop, optimisers
 
 network = torch.nn.Linear(2, 1)
 network.parameter_groups = lambda: {"main": list(network.parameters())}
 steppers = optimisers.build(network, {"main": {"name": "Adam", "lr": 0.1}})
-learning.update(network(torch.ones(3, 2)).sum(), network, steppers, 1.0)
+optimisers.update(network(torch.ones(3, 2)).sum(), network, steppers, 1.0)
 torch.save(steppers["main"].state_dict(), io.BytesIO())
 steppers["main"].load_state_dict(steppers["main"].state_dict())
 print([name for name in ("torch._dynamo", "sklearn", "pandas", "matplotlib") if name in sys.modules])

@@ -17,12 +17,11 @@ from sklearn.metrics import silhouette_samples
 from torch import nn
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
-from hidden_dynamics.artifacts.kinds.silhouette_table import FeatureSettings
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.data import prepared
 from hidden_dynamics.measurements.clusters import check, cluster, embed, features_of
-from hidden_dynamics.measurements.features import COLUMNS
+from hidden_dynamics.measurements.features import COLUMNS, FeatureSettings
 from hidden_dynamics.models.image_networks import ImageOutput
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.results.run_files import RunFiles
@@ -89,9 +88,9 @@ def test_fewer_features_than_clusters_have_no_silhouette(distinct):
 @pytest.mark.parametrize(
     ("change", "images", "named"),
     [
-        ({"clusters": 30}, 30, "features.clusters .* is 30: 30 images .* 29"),
-        ({"perplexity": 20}, 20, "features.perplexity .* is 20: .* 20 images"),
-        ({"embedded": 8}, 100, "features.perplexity .* is 8: .* 8 images"),
+        ({"clusters": 30}, 30, "features.clusters.* is 30: 30 images .* 29"),
+        ({"perplexity": 20}, 20, "features.perplexity.* is 20: .* 20 images"),
+        ({"embedded": 8}, 100, "features.perplexity.* is 8: .* 8 images"),
     ],
 )
 def test_settings_that_the_images_do_not_allow_are_refused(change, images, named):

@@ -23,7 +23,7 @@ from hidden_dynamics.tasks.scoring import area_under_roc, average_precision, cal
 from hidden_dynamics.tasks.series_regression import UNTIL, SeriesRegression
 from hidden_dynamics.training import optimisers
 from hidden_dynamics.training.building import build
-from hidden_dynamics.training.learning import learn
+from hidden_dynamics.training.optimisers import learn
 
 CPU = torch.device("cpu")
 STAYS = {"placeholders": "missing", "normalisation": "range", "zero_times": "kept", "validation": 0.1}

@@ -16,7 +16,7 @@ from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.tasks.sporadic import SHOWN, SporadicForecasting
 from hidden_dynamics.training import optimisers
 from hidden_dynamics.training.building import imported
-from hidden_dynamics.training.learning import learn
+from hidden_dynamics.training.optimisers import learn
 
 CPU = torch.device("cpu")
 COUNT, END, UNTIL = 40, 6.0, 4.0

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from hidden_dynamics.artifacts.notes import divergence_notes
 
 if TYPE_CHECKING:
-    from hidden_dynamics.artifacts.kinds.silhouette_table import FeatureSettings
     from hidden_dynamics.artifacts.sources import Sources
+    from hidden_dynamics.measurements.features import FeatureSettings
 
 LAYERS = {
     "pooled": "what the last linear map sees, means over all places",

@@ -7,7 +7,7 @@ an artifact in config/artifacts.yaml. Clusters and maps are the same on any numb
 
 import warnings
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,35 +21,12 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 from hidden_dynamics.configuration import known
+from hidden_dynamics.configuration.reading import mistake
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.measurements.features import FeatureSettings
 from hidden_dynamics.models.image_networks import output_of
 
 LAYERS = {"pooled": "features", "state": "state"}  # of an `ImageOutput`
-
-
-class Settings(Protocol):
-    """The choice of features, their clustering and their map: the `features` of an artifact.
-
-    Attributes:
-        layer: "pooled", what the last linear map sees, or "state", all entries of the maps before the head.
-        images: the most that are taken, the first ones of the split.
-        standardise: every entry to mean 0 and deviation 1.
-        initialisations: of k-means.
-        perplexity, iterations: of t-SNE.
-        embedded: the most images that are mapped.
-        seed: of both.
-    """
-
-    layer: str
-    split: str
-    images: int
-    standardise: bool
-    clusters: int
-    initialisations: int
-    perplexity: float
-    iterations: int
-    embedded: int
-    seed: int
 
 
 class Clusters(NamedTuple):
@@ -61,7 +38,7 @@ class Clusters(NamedTuple):
 
 
 @torch.no_grad()
-def features_of(network: nn.Module, task: Any, settings: Settings) -> tuple[NDArray, NDArray]:
+def features_of(network: nn.Module, task: Any, settings: FeatureSettings) -> tuple[NDArray, NDArray]:
     """A network's features of the first images of a split, (n, d) float64, and the images' classes, (n,).
 
     Args:
@@ -94,30 +71,23 @@ def _batches(task: Any, split: str) -> Iterable[tuple[Tensor, Tensor]]:
     return task.evaluation_batches(split)
 
 
-def check(settings: Settings, images: int) -> None:
+def check(settings: FeatureSettings, images: int) -> None:
     """Hold the settings to the number of images that there are.
 
     Raises:
         UserError: there are too many clusters, or the perplexity is too high.
     """
     embedded = min(images, settings.embedded)
-    if not settings.clusters < images:
-        raise UserError(
-            f"features.clusters in config/artifacts.yaml is {settings.clusters}: {images} images can be told apart "
-            f"into {images - 1} clusters at most.",
-            file="config/artifacts.yaml",
-            key="features.clusters",
-        )
-    if not settings.perplexity < embedded:
-        raise UserError(
-            f"features.perplexity in config/artifacts.yaml is {settings.perplexity}: for a map of {embedded} images "
-            f"it must be below {embedded}.",
-            file="config/artifacts.yaml",
-            key="features.perplexity",
-        )
+    for key, allowed, text in (
+        ("clusters", settings.clusters < images, f"{images} images make {images - 1} at most"),
+        ("perplexity", settings.perplexity < embedded, f"for a map of {embedded} images it is below {embedded}"),
+    ):
+        if not allowed:
+            place = f"config/artifacts.yaml: features.{key}"
+            raise mistake(place, f"it is {getattr(settings, key)}: {text}.")
 
 
-def cluster(features: NDArray, settings: Settings) -> Clusters:
+def cluster(features: NDArray, settings: FeatureSettings) -> Clusters:
     """k-means, the best of several k-means++ initialisations, and the mean silhouette over all images.
 
     An image's silhouette is (b - a) / max(a, b), where a is its mean Euclidean distance to the others of its cluster
@@ -135,7 +105,7 @@ def cluster(features: NDArray, settings: Settings) -> Clusters:
         return Clusters(assigned, float(silhouette_score(features, assigned)) if complete else None)
 
 
-def embed(features: NDArray, settings: Settings) -> NDArray | None:
+def embed(features: NDArray, settings: FeatureSettings) -> NDArray | None:
     """A map of the features by t-SNE (van der Maaten and Hinton 2008), (n, 2) float32; None where all are the same.
 
     Args:
@@ -145,13 +115,8 @@ def embed(features: NDArray, settings: Settings) -> NDArray | None:
     spread = np.sqrt(np.mean(centred**2))
     if not spread > 0:
         return None
-    mapped = TSNE(
-        perplexity=settings.perplexity,
-        max_iter=settings.iterations,
-        init="pca",
-        learning_rate="auto",
-        random_state=settings.seed,
-    )
+    given = {"perplexity": settings.perplexity, "max_iter": settings.iterations, "random_state": settings.seed}
+    mapped = TSNE(init="pca", learning_rate="auto", **given)
     with threadpool_limits(1):
         # t-SNE does not depend on the unit. scikit-learn does: where float32 cannot hold the features' squares, it
         # divides by zero and crashes (1.9.1).

@@ -10,9 +10,8 @@ import datetime
 import functools
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -21,7 +20,6 @@ from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.data import prepared
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.measurements.interleaved import (
-    Subject,
     evaluation_step,
     first_batch,
     interleaved,
@@ -35,8 +33,7 @@ from hidden_dynamics.training import devices
 ACTIONS = {"training": training_step, "evaluation": evaluation_step}
 
 
-@dataclass(frozen=True)
-class Circumstances:
+class Circumstances(NamedTuple):
     """The circumstances of a measurement: device, CPU threads, samples in a batch, processes, rounds in each."""
 
     device: torch.device
@@ -46,8 +43,7 @@ class Circumstances:
     rounds: int
 
 
-@dataclass(frozen=True)
-class Session:
+class Session(NamedTuple):
     """What one process measured.
 
     Attributes:
@@ -71,14 +67,13 @@ def measure(
         baseline: the model among them that the others are held to.
     """
     path = configuration.paths.prepared(runs[0].spec["dataset"], runs[0].spec["data"])
-    provenance = prepared.load(path).provenance
-    about = describe_machine(circumstances) | describe_data(configuration, runs[0].task, provenance)
+    about = describe(configuration, runs[0].task, prepared.load(path).provenance, circumstances)
     implementations = {run.model: run.classes.get("core", run.classes["network"]) for run in runs}
     about["reference_implementation"] = implementations[baseline]
     for process in range(circumstances.processes):
         session = session_of(runs, path, circumstances)
         for run in runs:
-            row = {**describe(configuration, run), **session.batches[run.model], **about, "process": process}
+            row = {**describe_run(configuration, run), **session.batches[run.model], **about, "process": process}
             row["implementation"] = implementations[run.model]
             for quantity, value, ratio, rounds in values_of(run.model, session, baseline):
                 unit = configuration.metrics[quantity].unit
@@ -93,7 +88,7 @@ def session_of(runs: Sequence[Run], path: str, circumstances: Circumstances) -> 
     memory = {
         run.model: in_fresh_process("forkserver", run.id, resident_memory, run, path, circumstances) for run in runs
     }
-    return Session(session.batches, session.times, memory)
+    return session._replace(memory=memory)
 
 
 def timed(runs: Sequence[Run], path: str, circumstances: Circumstances) -> Session:
@@ -102,9 +97,25 @@ def timed(runs: Sequence[Run], path: str, circumstances: Circumstances) -> Sessi
     devices.set_arithmetic(circumstances.threads, runs[0].spec["precision"])
     arrays = prepared.load(path).arrays
     subjects = [subject_of(run, arrays, device, circumstances.batch_size) for run in runs]
-    times = time_of(subjects, device, circumstances.rounds)
-    memory = allocated_memory(subjects, device) if device.type == "cuda" else {}
-    return Session({subject.run.model: describe_batch(subject) for subject in subjects}, times, memory)
+    actions = {
+        (subject.run.model, kind): functools.partial(step, subject, subject.batch)
+        for subject in subjects
+        for kind, step in ACTIONS.items()
+    }
+    wait = {"wait": functools.partial(torch.cuda.synchronize, device)} if device.type == "cuda" else {}
+    steps = {(model, f"{kind}_time"): action for (model, kind), action in actions.items()}
+    times, memory = interleaved(steps, circumstances.rounds, **wait), {}
+    for (model, kind), action in actions.items() if device.type == "cuda" else ():
+        memory.setdefault(model, {})[f"{kind}_memory"] = allocated_beyond(action, device)
+    batches = {
+        subject.run.model: {
+            "batch": subject.samples,
+            "steps": subject.steps,
+            "samples_per_epoch": subject.samples_per_epoch,
+        }
+        for subject in subjects
+    }
+    return Session(batches, times, memory)
 
 
 def values_of(model: str, session: Session, baseline: str) -> Iterator[tuple[str, float, float | None, int]]:
@@ -119,29 +130,6 @@ def values_of(model: str, session: Session, baseline: str) -> Iterator[tuple[str
         yield quantity, held / 1e6 / samples, held / compared if compared else None, 1
 
 
-def time_of(subjects: Sequence[Subject], device: torch.device, rounds: int) -> list[dict[tuple[str, str], float]]:
-    """Seconds of each model's steps, by (model, quantity), round by round."""
-    actions = {
-        (subject.run.model, f"{kind}_time"): functools.partial(step, subject, subject.batch)
-        for subject in subjects
-        for kind, step in ACTIONS.items()
-    }
-    if device.type == "cuda":
-        return interleaved(actions, rounds, wait=functools.partial(torch.cuda.synchronize, device))
-    return interleaved(actions, rounds)
-
-
-def allocated_memory(subjects: Sequence[Subject], device: torch.device) -> dict[str, dict[str, int]]:
-    """Peak bytes of each model's steps on a GPU beyond what was held before, by model and quantity."""
-    return {
-        subject.run.model: {
-            f"{kind}_memory": allocated_beyond(functools.partial(step, subject, subject.batch), device)
-            for kind, step in ACTIONS.items()
-        }
-        for subject in subjects
-    }
-
-
 def resident_memory(run: Run, path: str, circumstances: Circumstances) -> dict[str, int]:
     """Peak bytes of a run's steps beyond what this process held before; for a process that did nothing else."""
     devices.set_arithmetic(circumstances.threads, run.spec["precision"])
@@ -154,7 +142,7 @@ def resident_memory(run: Run, path: str, circumstances: Circumstances) -> dict[s
     return {f"{kind}_memory": peak for kind, peak in zip(kinds, peaks, strict=True)}
 
 
-def describe(configuration: Configuration, run: Run) -> dict[str, Any]:
+def describe_run(configuration: Configuration, run: Run) -> dict[str, Any]:
     return {
         "task": run.task,
         "model": run.model,
@@ -166,22 +154,16 @@ def describe(configuration: Configuration, run: Run) -> dict[str, Any]:
     }
 
 
-def describe_batch(subject: Subject) -> dict[str, int]:
-    return {"batch": subject.samples, "steps": subject.steps, "samples_per_epoch": subject.samples_per_epoch}
-
-
-def describe_machine(circumstances: Circumstances) -> dict[str, Any]:
+def describe(
+    configuration: Configuration, task: str, provenance: Mapping[str, Any], circumstances: Circumstances
+) -> dict[str, Any]:
+    """The machine and the data."""
     return {
         "device": devices.name_of(circumstances.device),
         "processor": processor(),
         "threads": circumstances.threads,
         "torch": torch.__version__,
         "date": datetime.date.today().isoformat(),
-    }
-
-
-def describe_data(configuration: Configuration, task: str, provenance: Mapping[str, Any]) -> dict[str, Any]:
-    return {
         "scale": configuration.scale_name,
         "dataset": provenance["dataset"],
         "dataset_title": provenance["title"],

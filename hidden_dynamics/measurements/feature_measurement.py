@@ -6,9 +6,8 @@ taken from a network.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,17 +15,17 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
-from hidden_dynamics.errors import SolverFailure, UserError
+from hidden_dynamics.errors import SolverFailure
 from hidden_dynamics.measurements import clusters
+from hidden_dynamics.measurements.features import FeatureSettings
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.seals import RECORD, check_is_of, remedy
+from hidden_dynamics.results.seals import RECORD, check_is_of
 from hidden_dynamics.results.trained import load_data, load_weights
 from hidden_dynamics.training import devices
 from hidden_dynamics.training.building import build
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """The measurement of one run.
 
     Attributes:
@@ -43,7 +42,7 @@ class Measured:
 
 
 def measure(
-    configuration: Configuration, runs: Sequence[Run], settings: clusters.Settings, device: torch.device
+    configuration: Configuration, runs: Sequence[Run], settings: FeatureSettings, device: torch.device
 ) -> Iterator[Measured]:
     """Each run in its turn; the first of each model is mapped, too.
 
@@ -56,31 +55,18 @@ def measure(
         record = RunFiles(Path(run.directory)).record()
         check_is_of(run, record, Path(run.directory, RECORD))
         about = describe(configuration, run, record) | {"measured_on": devices.name_of(device)}
-        measured = _measure_run(configuration, run, record, settings, device)
-        mapped = _mapped(run, measured, settings) if run.id == first[run.model] else {}
-        yield Measured(about | measured.about, mapped)
-
-
-@dataclass(frozen=True)
-class _Found:
-    """The report on a run's features and, where they fall into clusters, the features."""
-
-    about: dict[str, Any]
-    features: NDArray | None = None
-    labels: NDArray | None = None
-    assigned: NDArray | None = None
+        found, *of_images = _measure_run(configuration, run, record, settings, device)
+        mapped = of_images and run.id == first[run.model]
+        yield Measured(about | found, _mapped(run, *of_images, settings) if mapped else {})
 
 
 def _measure_run(
-    configuration: Configuration,
-    run: Run,
-    record: Mapping[str, Any],
-    settings: clusters.Settings,
-    device: torch.device,
-) -> _Found:
+    configuration: Configuration, run: Run, record: Mapping[str, Any], settings: FeatureSettings, device: torch.device
+) -> tuple[Any, ...]:
+    """The run's row and, where its features fall into clusters, the features, the images' labels and clusters."""
     if record["diverged_at"] is not None:
         failure = json.dumps(record["failure"]) if record["failure"] else None
-        return _Found({"status": "diverged", "diverged_at": record["diverged_at"], "failure": failure})
+        return ({"status": "diverged", "diverged_at": record["diverged_at"], "failure": failure},)
     task, network = build(run, load_data(configuration, run, record).arrays, device)
     load_weights(network, Path(run.directory))
     kept = record["reported"] is not None and hasattr(task, "evaluate_test")
@@ -88,56 +74,47 @@ def _measure_run(
     try:
         features, labels = clusters.features_of(network, task, settings)
     except SolverFailure as failure:
-        return _Found({**about, "status": "solver failed", "failure": str(failure)})
+        return ({**about, "status": "solver failed", "failure": str(failure)},)
     images, dimensions = features.shape
     clusters.check(settings, images)
     about |= {"images": images, "dimensions": dimensions}
     if not np.isfinite(features).all():
-        return _Found({**about, "status": "not finite"})
+        return ({**about, "status": "not finite"},)
     found = clusters.cluster(features, settings)
     if found.silhouette is None:
-        return _Found({**about, "status": "collapsed"})
-    return _Found({**about, "silhouette": found.silhouette, "status": "measured"}, features, labels, found.assigned)
+        return ({**about, "status": "collapsed"},)
+    return {**about, "silhouette": found.silhouette, "status": "measured"}, features, labels, found.assigned
 
 
-def _mapped(run: Run, found: _Found, settings: clusters.Settings) -> dict[str, NDArray]:
-    if found.features is None:
-        return {}
+def _mapped(
+    run: Run, features: NDArray, labels: NDArray, assigned: NDArray, settings: FeatureSettings
+) -> dict[str, NDArray]:
     most = settings.embedded
-    embedding = clusters.embed(found.features[:most], settings)
+    embedding = clusters.embed(features[:most], settings)
     if embedding is None:
         return {}
-    maps = {"embedding": embedding, "clusters": found.assigned[:most]}
-    return {"labels": found.labels[:most], **{f"{run.model}.{name}": array for name, array in maps.items()}}
+    return {"labels": labels[:most], f"{run.model}.embedding": embedding, f"{run.model}.clusters": assigned[:most]}
 
 
 def describe(configuration: Configuration, run: Run, record: Mapping[str, Any]) -> dict[str, Any]:
-    """A run's record, by column.
-
-    Raises:
-        UserError: the record lacks something.
-    """
-    try:
-        return {
-            "scale": record["scale"],
-            "task": run.task,
-            "task_title": configuration.tasks[run.task].title,
-            "model": run.model,
-            "label": record["label"],
-            "size": run.spec["hyperparameters"].get("hidden_size"),
-            "paper_size": run.paper_size,
-            "seed": run.seed,
-            "dataset": record["dataset"]["name"],
-            "dataset_title": record["dataset"]["title"],
-            "stand_in_for": record["dataset"]["stand_in_for"],
-            "data": json.dumps(run.spec["data"]),
-            "readings": json.dumps(run.spec["readings"], sort_keys=True),
-            "device": record["device"],
-            "precision": run.spec["precision"],
-            "directory": run.directory,
-            "fingerprint": record["fingerprint"],
-            "commit": record.get("commit"),
-        }
-    except KeyError as error:
-        path = Path(run.directory, RECORD)
-        raise UserError(f"{path} lacks {error}: {remedy(path)}", file=path, key=str(error.args[0])) from None
+    """A run's record, by column."""
+    return {
+        "scale": record["scale"],
+        "task": run.task,
+        "task_title": configuration.tasks[run.task].title,
+        "model": run.model,
+        "label": record["label"],
+        "size": run.spec["hyperparameters"].get("hidden_size"),
+        "paper_size": run.paper_size,
+        "seed": run.seed,
+        "dataset": record["dataset"]["name"],
+        "dataset_title": record["dataset"]["title"],
+        "stand_in_for": record["dataset"]["stand_in_for"],
+        "data": json.dumps(run.spec["data"]),
+        "readings": json.dumps(run.spec["readings"], sort_keys=True),
+        "device": record["device"],
+        "precision": run.spec["precision"],
+        "directory": run.directory,
+        "fingerprint": record["fingerprint"],
+        "commit": record.get("commit"),
+    }

@@ -1,4 +1,12 @@
-"""The columns of measured features, a row for each run; who reads them need not import what measures them."""
+"""What is measured of features, and its columns, a row for each run; who reads them need not import what measures."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from hidden_dynamics.configuration import Entry
+from hidden_dynamics.configuration.reading import expecting
+from hidden_dynamics.configuration.schema import Positive, Whole
 
 COLUMNS = (
     *("scale", "task", "task_title", "model", "label", "size", "paper_size", "seed"),
@@ -6,3 +14,20 @@ COLUMNS = (
     *("dataset", "dataset_title", "stand_in_for", "data", "readings", "device", "precision", "measured_on"),
     *("directory", "fingerprint", "commit", "embeddings"),
 )
+
+
+class FeatureSettings(Entry):
+    """The features of the first `images` of a split; their k-means; a t-SNE of the first `embedded` of them."""
+
+    layer: Annotated[
+        Literal["pooled", "state"], expecting("pooled (what the last linear map sees) or state (all of h(1))")
+    ]
+    split: Annotated[Literal["test", "validation"], expecting("test or validation")]
+    images: Whole
+    standardise: bool
+    clusters: Annotated[int, Field(ge=2), expecting("a whole number, 2 or more")]
+    initialisations: Whole
+    perplexity: Positive
+    iterations: Annotated[int, Field(ge=250), expecting("a whole number, 250 (scikit-learn's least) or more")]
+    embedded: Whole
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1), expecting("a whole number of 32 bits, 0 or more")]

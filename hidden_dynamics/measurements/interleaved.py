@@ -17,7 +17,6 @@ from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.tasks.schedule import schedule_of
 from hidden_dynamics.training import optimisers
 from hidden_dynamics.training.building import build
-from hidden_dynamics.training.learning import learn
 
 WARM_UP = 2  # calls of each before any is timed: libraries load, kernels are chosen, optimisers make their state
 Name = TypeVar("Name", bound=Hashable)
@@ -66,7 +65,7 @@ def first_batch(run: Run, task: Any, batch_size: int) -> Any:
 def training_step(subject: Subject, batch: Any) -> None:
     """A training step: forward, loss, backward, clipping, one step of every optimiser."""
     subject.network.train()
-    learn(subject.task, subject.network, subject.optimisers, batch, subject.run.spec["training"])
+    optimisers.learn(subject.task, subject.network, subject.optimisers, batch, subject.run.spec["training"])
 
 
 def evaluation_step(subject: Subject, batch: Any) -> None:

@@ -1,4 +1,4 @@
-"""The shell environment of the workflow's jobs."""
+"""The jobs of the workflow: their shell environment, and whether this machine has a GPU for them."""
 
 import json
 import os
@@ -36,3 +36,8 @@ def environment_of_jobs(root: str, settings: Mapping[str, Any], environments: st
 def in_a_command(text: str) -> str:
     """Text as it stands in a rule's command, which Snakemake formats."""
     return text.replace("{", "{{").replace("}", "}}")
+
+
+def has_nvidia_gpu() -> bool:
+    """Whether the NVIDIA driver is loaded, found without a numerical library."""
+    return Path("/proc/driver/nvidia/version").exists()

@@ -17,8 +17,7 @@ from hidden_dynamics.models.recurrent.filtered_rnn import map_tensors
 from hidden_dynamics.tasks.schedule import Schedule, schedule_of
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption
-from hidden_dynamics.training.learning import learn
-from hidden_dynamics.training.optimisers import set_rate
+from hidden_dynamics.training.optimisers import learn, set_rate
 from hidden_dynamics.training.reported import averaging_is_due, place_of
 
 
@@ -221,11 +220,13 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
         _fail(history, failure, "evaluation")
         return
     before = int(history.metrics[-1]["iteration"]) if history.metrics else 0
+    counts = history.function_evaluations[before:]
+    averages = np.mean(counts, axis=0).tolist() if counts else []
     row = {
         "iteration": history.iteration,
         "epoch": run.schedule.epochs(history.iteration),
         "train_loss": float(np.mean(history.losses[before:])),
-        **_mean_evaluations(history.function_evaluations[before:]),
+        **dict(zip(("nfe_forward", "nfe_backward"), averages, strict=False)),
         **measured,
     }
     report = run.settings["report"]
@@ -237,14 +238,6 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
     history.evaluation_seconds += time.perf_counter() - start
     seconds = {"training_seconds": history.training_seconds, "evaluation_seconds": history.evaluation_seconds}
     history.clock.append({"iteration": history.iteration, **seconds})
-
-
-def _mean_evaluations(counts: list[tuple[int, int]]) -> dict[str, float]:
-    """The function evaluations of an iteration, on average."""
-    if not counts:
-        return {}
-    forward, backward = np.mean(counts, axis=0)
-    return {"nfe_forward": float(forward), "nfe_backward": float(backward)}
 
 
 def _check(spec: dict[str, Any], network: nn.Module) -> None:

@@ -1,40 +1,19 @@
 """A table of silhouette scores of image features: ours over seeds beside the published ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
-
-from pydantic import Field
+from typing import TYPE_CHECKING
 
 from hidden_dynamics.artifacts import comparison, feature_notes
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.notes import runs_notes, scale_notes
 from hidden_dynamics.artifacts.tables import Table
-from hidden_dynamics.configuration import Entry
-from hidden_dynamics.configuration.reading import expecting
 from hidden_dynamics.configuration.runs import Cell
-from hidden_dynamics.configuration.schema import Positive, Whole
+from hidden_dynamics.measurements.features import FeatureSettings
 from hidden_dynamics.results.departures import data_text
 
 if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
-
-
-class FeatureSettings(Entry):
-    """The features of images that are measured, and their clusters and maps."""
-
-    layer: Annotated[
-        Literal["pooled", "state"], expecting("pooled (what the last linear map sees) or state (all of h(1))")
-    ]
-    split: Annotated[Literal["test", "validation"], expecting("test or validation")]
-    images: Whole
-    standardise: bool
-    clusters: Annotated[int, Field(ge=2), expecting("a whole number, 2 or more")]
-    initialisations: Whole
-    perplexity: Positive
-    iterations: Annotated[int, Field(ge=250), expecting("a whole number, 250 (scikit-learn's least) or more")]
-    embedded: Whole
-    seed: Annotated[int, Field(ge=0, le=2**32 - 1), expecting("a whole number of 32 bits, 0 or more")]
 
 
 class FeaturedSettings(SideBySideSettings):

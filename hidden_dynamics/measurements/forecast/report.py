@@ -32,8 +32,8 @@ class Machine:
 class Row:
     """The cost of an artifact made alone; or of all, `total`, where shared runs count once.
 
-    Hours are those of GPUs or of CPU cores, but `longest_hours` and `least_wall_hours`, which are on the wall; `_left`
-    is what finished runs leave; memory is that of the largest run.
+    Hours are those of GPUs or of CPU cores, but `longest_hours` and `least_wall_hours_left`, which are on the wall;
+    `_left` is what finished runs leave; memory is that of the largest run.
     """
 
     artifact: str
@@ -42,7 +42,6 @@ class Row:
     device_hours: float
     device_hours_left: float
     longest_hours: float
-    least_wall_hours: float
     least_wall_hours_left: float
     disk_bytes: int
     memory_bytes: int
@@ -54,7 +53,6 @@ class Forecast:
     rows: list[Row]
     total: Row
     adaptive_share: float  # of all hours, those of solvers that choose their steps
-    unsized: Sequence[str] = ()  # downloads whose size is not known, as "dataset/file"; no row counts them
 
 
 def forecast(
@@ -64,10 +62,7 @@ def forecast(
     runs: Sequence[Run],
     runs_of: Mapping[str, Sequence[Run]],
 ) -> Forecast:
-    """
-    Args:
-        runs: all that it is about.
-        runs_of: those of each artifact.
+    """The costs of `runs`, all that it is about, and of those of each artifact.
 
     Raises:
         UserError: the calibration lacks a measurement.
@@ -81,7 +76,7 @@ def forecast(
 
     adaptive = sum(cost.seconds for cost in costs.values() if cost.adaptive)
     share = adaptive / max(sum(cost.seconds for cost in costs.values()), 1e-9)
-    return Forecast([row(*item) for item in runs_of.items()], row("total", runs), share, unsized(configuration, runs))
+    return Forecast([row(*item) for item in runs_of.items()], row("total", runs), share)
 
 
 def _row(name: str, machine: Machine, costs: Mapping[str, Cost], finished: set[str], data: int) -> Row:
@@ -94,7 +89,6 @@ def _row(name: str, machine: Machine, costs: Mapping[str, Cost], finished: set[s
         device_hours=machine.device_hours(seconds),
         device_hours_left=machine.device_hours(left),
         longest_hours=max(seconds, default=0.0) / 3600,
-        least_wall_hours=machine.least_hours(seconds),
         least_wall_hours_left=machine.least_hours(left),
         disk_bytes=sum(cost.disk for cost in costs.values()) + data,
         memory_bytes=max((cost.memory for cost in costs.values()), default=0),
@@ -110,17 +104,6 @@ def _bytes_of_data(configuration: Configuration, calibration: Calibration, runs:
         sizes[f"raw {dataset}"] = sum(file.size or 0 for file in configuration.datasets[dataset].files.values())
         sizes[configuration.paths.prepared(dataset, run.spec["data"])] = calibration.of(run).data_bytes
     return sizes
-
-
-def unsized(configuration: Configuration, runs: Iterable[Run]) -> list[str]:
-    """The runs' downloads whose size no source states (`size: null` in config/datasets.yaml), as "dataset/file"."""
-    datasets = dict.fromkeys(run.spec["dataset"] for run in runs)
-    return [
-        f"{dataset}/{name}"
-        for dataset in datasets
-        for name, file in configuration.datasets[dataset].files.items()
-        if file.size is None
-    ]
 
 
 def as_markdown(configuration: Configuration, calibration: Calibration, machine: Machine, result: Forecast) -> str:
@@ -166,10 +149,9 @@ def _notes(configuration: Configuration, calibration: Calibration, machine: Mach
         f"{about.seconds:.0f} s, {sum(group.data == 'stand-in' for group in groups)} of them on random arrays with the "
         "data's shapes.",
         "Starting processes, preparing data, measuring costs and drawing are not counted, nor are downloads but in "
-        "bytes. Diverging runs are shorter. Expect an error of 25 %, and more where the machine was not at rest.",
+        "bytes, where a source states them. Diverging runs are shorter. Expect an error of 25 %, and more where the "
+        "machine was not at rest.",
     ]
-    if result.unsized:
-        notes.append(f"Disk does not count downloads whose size is not known: {', '.join(result.unsized)}.")
     if result.adaptive_share > 0.005:
         notes.append(
             f"{result.adaptive_share:.0%} of the training time is that of ODE solvers, at the function evaluations of "

@@ -14,7 +14,15 @@ from hidden_dynamics.models.momentum.filters import Identity
 
 
 class FilteredState:
-    """A state with `map(function)`: the same with `function` of every tensor in it."""
+    """A state with `map(function)`: the same with `function` of every tensor in it.
+
+    Attributes:
+        filter: the filter's state, which belongs to the backend that made it: `FilteredRNN.filtered` channels wide.
+        maker: which filter's state it is, and of what (`FilteredRNN.maker`); None where that is not known.
+    """
+
+    filter: Any
+    maker: str | None
 
     def detach(self) -> Any:
         """The same values, cut off from the graph: truncated backpropagation through time."""
@@ -32,7 +40,14 @@ class FilteredRNN(nn.Module):
     `own` tensors, the filter's state and its `maker`; and `_run(x, state)`, which is `forward` of (T, batch, d).
 
     A cell by the name of its filter has `Filter`, the filter's class; the filter's arguments are among the cell's own
-    (`of_filter`), by name.
+    (`of_filter`), by name, in place of `filter`.
+
+    Args:
+        input_size: d, features of the input.
+        hidden_size: N.
+        filter: a filter of hidden_dynamics.models.momentum.filters; None is the identity, the plain cell.
+        batch_first: inputs and outputs are (batch, T, features) instead of (T, batch, features).
+        backend: "fused", or "reference", the loop over time that reads as the equations do.
     """
 
     Filter: type[nn.Module] | None = None

@@ -23,16 +23,7 @@ from hidden_dynamics.models.recurrent.projection import filtered_projection
 
 
 class LSTMState(FilteredState, tuple):
-    """The pair (h, c), each of shape (1, batch, hidden_size) as in `nn.LSTM`, that also carries the filter's state.
-
-    The filter's state belongs to the backend that made it. Where the filter commutes with the linear map
-    (`filter.linear`), the fused backend filters the inputs, so its state has the shape (batch, input_size + 1), the
-    last channel being the bias's constant input; otherwise, and in the reference backend, it has the shape of the
-    gates, (batch, 4 hidden_size).
-    """
-
-    filter: Any
-    maker: str | None  # which filter's state it is, and of what (`FilteredRNN.maker`); None where that is not known
+    """The pair (h, c), each of shape (1, batch, hidden_size) as in `nn.LSTM`, that also carries the filter's state."""
 
     def __new__(cls, h: Tensor, c: Tensor, filter: Any = None, maker: str | None = None) -> "LSTMState":
         state = super().__new__(cls, (h, c))
@@ -47,14 +38,10 @@ class LSTMState(FilteredState, tuple):
 class LSTM(FilteredRNN):
     """An LSTM whose input passes through a filter; in the place of a one-layer, one-directional `nn.LSTM`.
 
-    Args:
-        input_size: d, features of the input.
-        hidden_size: N.
-        filter: a filter of hidden_dynamics.models.momentum.filters; None is the identity, the plain LSTM. The cells
-            below have their own: they take its arguments instead, by name.
-        batch_first: inputs and outputs are (batch, T, features) instead of (T, batch, features).
-        backend: "fused" runs torch's own LSTM (cuDNN, oneDNN) or, for a filter that does not commute with the linear
-            map on the CPU, a hand-derived one; "reference" is the loop over time that reads as the equations do.
+    The fused backend is torch's own LSTM (cuDNN, oneDNN) or, for a filter that does not commute with the linear map on
+    the CPU, a hand-derived one.
+
+    Args: those of `FilteredRNN`, and
         forget_bias: initial fill of the forget gate's bias.
         forget_fill: "both" fills both bias vectors (Appendix F and the released code), "once" bias_hh alone (Appendix A
             taken literally).

@@ -28,11 +28,7 @@ class OrthogonalState(FilteredState):
 
     Attributes:
         h: (1, batch, hidden_size), as in `nn.RNN`.
-        filter: the filter's state. Where the filter commutes with the linear map (`filter.linear`), the fused backend
-            filters the inputs, so it has the shape (batch, input_size); otherwise, and in the reference backend,
-            (batch, hidden_size).
         matrix: Q and its version: segments of one sequence that are differentiated together share it.
-        maker: which filter's state it is, and of what (`FilteredRNN.maker`); None where that is not known.
     """
 
     h: Tensor
@@ -41,7 +37,6 @@ class OrthogonalState(FilteredState):
     maker: str | None = None
 
     def detach(self) -> "OrthogonalState":
-        """The same values, cut off from the graph: truncated backpropagation through time."""
         return replace(super().detach(), matrix=None)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> "OrthogonalState":
@@ -52,16 +47,11 @@ class OrthogonalState(FilteredState):
 class OrthogonalRNN(FilteredRNN):
     """An RNN with an orthogonal recurrent matrix whose input passes through a filter.
 
-    Args:
-        input_size: d, features of the input.
-        hidden_size: N.
-        filter: a filter of hidden_dynamics.models.momentum.filters; None is the identity, the plain DTRIV. The cells
-            below have their own: they take its arguments instead, by name.
+    The fused backend filters all steps at once and differentiates the recurrence by hand.
+
+    Args: those of `FilteredRNN`, and
         K: see `DynamicTrivialisation`.
         initialisation: of Q: "cayley" or "henaff".
-        batch_first: inputs and outputs are (batch, T, features) instead of (T, batch, features).
-        backend: "fused" filters all steps at once and differentiates the recurrence by hand; "reference" is the loop
-            over time that reads as the equations do.
 
     Parameters: weight_ih (N, d), bias (N,), and `orthogonal.skew` (N (N - 1) / 2,), of which Q is made.
 
