@@ -4,7 +4,7 @@
     python benchmarks/latent_series.py --series 6 --rows 20 --rounds 1 --threads 1 --clock cpu
 
 Sizes are those of the released code: 20 latent dimensions, 40 of recognition, five linear maps of 50 units in each
-dynamics. Readings are the published ones; GRU-D's, and where "released" is said, the released ones. The batch is the
+dynamics. Variants are the published ones; GRU-D's, and where "released" is said, the released ones. The batch is the
 first of its training part where `--mirror` names a directory with PhysioNet 2012 as downloaded
 (DIR/physionet2012/set-a.tar.gz and Outcomes-a.txt). Otherwise it has the shape of one and is filled with noise: 50
 series of 75 rows each at some minutes of 48 hours, about 2,050 union times, a row with 6 of 41 features.
@@ -83,7 +83,7 @@ NETWORKS: dict[str, tuple[type[LatentNetwork], dict[str, Any]]] = {
     "ODE-RNN": (ODERNN, {}),
     "RNN-VAE": (RNNVAE, {}),
     "RNN Delta": (RNNBaseline, {"gap": "to_last"}),
-    "RNN GRU-D": (RNNBaseline, {"decay": True, "mean": "union", "carried": "released"}),
+    "RNN GRU-D": (RNNBaseline, {"decay": True, "mean": "union", "delta": "released"}),
 }
 
 
@@ -106,7 +106,7 @@ class Given(NamedTuple):
 
 def plain_loss(network: LatentNetwork, given: Given) -> Tensor:
     """The loss of a batch, as the released loops read, in which likelihood and MSE are vectorised."""
-    predicted, logits, divergence, extra = plain_answer(network, given.dense)
+    predicted, logits, divergence, extra = plain_prediction(network, given.dense)
     plain.vectorised_mse(predicted, given.dense)
     likelihoods, weight = plain.vectorised_likelihood(predicted, given.dense), given.batch.divergence_weight
     labels = given.batch.labels.expand_as(logits)
@@ -114,7 +114,9 @@ def plain_loss(network: LatentNetwork, given: Given) -> Tensor:
     return -torch.logsumexp(likelihoods - weight * divergence, 0) + 100 * labelled + extra
 
 
-def plain_answer(network: LatentNetwork, dense: plain.Dense) -> tuple[Tensor, Tensor, Tensor | float, Tensor | float]:
+def plain_prediction(
+    network: LatentNetwork, dense: plain.Dense
+) -> tuple[Tensor, Tensor, Tensor | float, Tensor | float]:
     """Predictions (K, N, U, D), logits (K, N), the divergence, and what the network adds to the loss."""
     if isinstance(network, LatentODE):
         return plain_latent(network, dense)
@@ -140,8 +142,8 @@ def plain_latent(network: LatentODE, dense: plain.Dense) -> tuple[Tensor, Tensor
     noise = torch.randn(network.samples, len(dense.values), network.latent, device=dense.values.device)
     dynamics, options = network.integral.dynamics, {}
     if isinstance(network, ACELatentODE):
-        reading = ("raw", "random") if isinstance(dynamics.g, RandomRate) else ("softmax", "moments")
-        rate = plain.PlainRate(dynamics.f.network, dynamics.g.cell.network, *reading)
+        variant = ("raw", "random") if isinstance(dynamics.g, RandomRate) else ("softmax", "moments")
+        rate = plain.PlainRate(dynamics.f.network, dynamics.g.cell.network, *variant)
         options["below"] = plain.plain_correlations
     elif isinstance(network, LatentODEPoisson):
         rate = plain.PoissonRate(dynamics.flow.network, dynamics.rate, dense.values.shape[2])
@@ -182,7 +184,7 @@ def given_by(options: argparse.Namespace) -> Given:
     else:
         arrays = made_up(options) if options.mirror is None else archived(options.mirror)
         batch = Mortality(arrays, TASK, 0, torch.device(options.device)).batch(EPOCH, np.arange(options.series))
-    return Given(batch, plain.dense_of(batch.given))
+    return Given(batch, plain.dense_of(batch.context))
 
 
 def archived(mirror: Path) -> dict[str, np.ndarray]:
@@ -217,13 +219,13 @@ def network_of(name: str, options: argparse.Namespace) -> LatentNetwork:
 def loss_of(name: str, network: LatentNetwork, given: Given, part: str | None = None) -> Tensor:
     """The loss in either form, and the penalty; both draw the same numbers."""
     torch.manual_seed(1)
-    answer = None
+    prediction = None
     if name.endswith(PLAIN):
         loss = plain_loss(network, given)
     else:
-        answer = network(given.batch)
-        loss = network.loss(answer, given.batch)
-    return loss + network.penalty(answer, part)
+        prediction = network(given.batch)
+        loss = network.loss(prediction, given.batch)
+    return loss + network.penalty(prediction, part)
 
 
 def step(name: str, network: LatentNetwork, given: Given) -> None:

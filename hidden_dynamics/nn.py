@@ -21,7 +21,6 @@ from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes as A
 from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes as GRUODEBayes
 from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE as GRUODE
 from hidden_dynamics.models.gru_ode_bayes.parts import BayesJump as BayesJump
-from hidden_dynamics.models.latent_family.series_batch import Answer as Answer
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch as SeriesBatch
 from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE as ACELatentODE
 from hidden_dynamics.models.latent_ode.latent_ode import LatentODE as LatentODE

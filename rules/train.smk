@@ -26,9 +26,9 @@ for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.l
         benchmark:
             f"{PATHS.logs}/{jobs.name}.tsv"
         wildcard_constraints:
-            model=names(map(re.escape, jobs.variants)),
+            model=names(map(re.escape, jobs.sized_models)),
             seed=r"\d+",
-        priority: SOON if task in SEEN_FIRST else len(jobs.variants)  # then the longest: none is left alone at the end
+        priority: SOON if task in SEEN_FIRST else len(jobs.sized_models)  # then the longest: none is left alone at the end
         conda:
             "../envs/train.yaml"
         threads: SCALE.threads * at_once

@@ -20,12 +20,12 @@ from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
 from hidden_dynamics.data import ragged
 from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.results import summary
+from hidden_dynamics.results.checksums import RECORD, with_checksums
 from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.seals import RECORD, sealed
 from hidden_dynamics.results.statistics import FEWEST
-from hidden_dynamics.training.reported import chosen, of_course
+from hidden_dynamics.training.reported import chosen, of_history
 
 EVERY = 10  # iterations between evaluations, and of an epoch
 VERSIONS = {"python": "3.11.7", "torch": "2.11.0", "numpy": "2.4.6"}
@@ -52,7 +52,7 @@ def record_of(
     seconds: float = 60.0,
     **changes: Any,
 ) -> dict[str, Any]:
-    """What run.json says of a run, without its seal.
+    """What run.json says of a run, without its checksum.
 
     Args:
         evaluations: rows of metrics.csv, `iteration` and `epoch` included; by default one, whose every metric is 0.5.
@@ -121,7 +121,7 @@ def make_run(
     weights: Any = None,
     **about: Any,
 ) -> RunFiles:
-    """A run's directory under `root`, sealed, as training leaves it.
+    """A run's directory under `root`, with its checksums, as training leaves it.
 
     Args:
         losses: of the minibatches; by default they fall to the first evaluation's train loss.
@@ -154,7 +154,7 @@ def make_run(
     if predictions is not None or run.spec["training"].get("record_predictions"):
         contents[PREDICTIONS] = _bytes(np.savez, **answer_of(run) if predictions is None else predictions)
     if record["reported"]:
-        record["reported"]["metrics"] |= of_course(evaluations, norms)
+        record["reported"]["metrics"] |= of_history(evaluations, norms)
     if weights is not None:
         import torch  # most tests of what is shown have no use for it
 
@@ -163,13 +163,13 @@ def make_run(
     directory.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
         (directory / name).write_bytes(content)
-    (directory / RECORD).write_text(json.dumps(sealed(record, directory, contents)), encoding="utf-8")
+    (directory / RECORD).write_text(json.dumps(with_checksums(record, directory, contents)), encoding="utf-8")
     return RunFiles(directory)
 
 
 def answer_of(run: Run) -> dict[str, np.ndarray]:
     """The arrays of predictions.npz, as the run's task has them."""
-    return errors_of(run) if "asked" in run.spec["task_settings"] else predictions_of(run)
+    return errors_of(run) if run.spec["task_class"] == "SeriesRegression" else predictions_of(run)
 
 
 def predictions_of(run: Run, features: int | None = None) -> dict[str, np.ndarray]:
@@ -219,11 +219,11 @@ def _waves(series: Any, times: np.ndarray, features: int) -> np.ndarray:
 
 
 def change_record(files: RunFiles, **changes: Any) -> None:
-    """Change entries of a run's record, and seal it again, with the files as they are now."""
+    """Change entries of a run's record, and its checksums, of the files as they are now."""
     record = files.record() | changes
     names = record.pop("files")
-    del record["seal"]
-    (files.directory / RECORD).write_text(json.dumps(sealed(record, files.directory, names)), encoding="utf-8")
+    del record["checksum"]
+    (files.directory / RECORD).write_text(json.dumps(with_checksums(record, files.directory, names)), encoding="utf-8")
 
 
 def _csv(rows: Sequence[Mapping[str, float]]) -> bytes:
@@ -361,7 +361,7 @@ def _data_of(artifact: Artifact, run: Run) -> dict[str, Any]:
         "dataset": dataset,
         "dataset_title": artifact.configuration.data_title(run.task),
         "stand_in_for": artifact.configuration.replaced(run.task),
-        "readings": json.dumps(run.spec["readings"], sort_keys=True),
+        "variants": json.dumps(run.spec["variants"], sort_keys=True),
         "precision": run.spec["precision"],
     }
 

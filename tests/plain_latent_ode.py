@@ -70,7 +70,7 @@ def plain_batch(records, low, divisor):
 
 
 def halves(dense):
-    """What is given and what is asked in extrapolation: the union times before the middle one, and the others."""
+    """Context and targets in extrapolation: the union times before the middle one, and the others."""
     middle = len(dense.times) // 2
     return (
         Dense(dense.times[:middle], dense.values[:, :middle], dense.mask[:, :middle]),
@@ -87,7 +87,7 @@ def without_times_of_zeros(dense):
 # What is learnt and what is reported
 
 
-def plain_likelihood(predicted, asked):
+def plain_likelihood(predicted, targets):
     """(K,): the log-density averaged over a series' observations of a feature, then features, then series."""
     samples, size, _, features = predicted.shape
     likelihoods = []
@@ -95,42 +95,42 @@ def plain_likelihood(predicted, asked):
         total = 0.0
         for n in range(size):
             for d in range(features):
-                seen = asked.mask[n, :, d] > 0
+                seen = targets.mask[n, :, d] > 0
                 if seen.any():
-                    errors = predicted[k, n, seen, d] - asked.values[n, seen, d]
+                    errors = predicted[k, n, seen, d] - targets.values[n, seen, d]
                     density = -(errors**2) / (2 * NOISE**2) - math.log(NOISE) - 0.5 * math.log(2 * math.pi)
                     total = total + density.sum() / seen.sum()
         likelihoods.append(predicted.new_zeros(()) + total / (features * size))
     return torch.stack(likelihoods)
 
 
-def vectorised_likelihood(predicted, asked):
+def vectorised_likelihood(predicted, targets):
     """The same in one expression over all that is dense."""
-    counts = asked.mask.sum(1)
-    density = -((predicted - asked.values) ** 2) / (2 * NOISE**2) - math.log(NOISE) - 0.5 * math.log(2 * math.pi)
-    return ((density * asked.mask).sum(2) / counts.clamp(min=1)).mean((1, 2))
+    counts = targets.mask.sum(1)
+    density = -((predicted - targets.values) ** 2) / (2 * NOISE**2) - math.log(NOISE) - 0.5 * math.log(2 * math.pi)
+    return ((density * targets.mask).sum(2) / counts.clamp(min=1)).mean((1, 2))
 
 
-def plain_mse(predicted, asked):
+def plain_mse(predicted, targets):
     """The mean of each feature's mean squared error, 0 of one that was not observed, over features, series, samples."""
     samples, size, _, features = predicted.shape
     total = 0.0
     for k in range(samples):
         for n in range(size):
             for d in range(features):
-                seen = asked.mask[n, :, d] > 0
+                seen = targets.mask[n, :, d] > 0
                 if seen.any():
-                    total += ((predicted[k, n, seen, d] - asked.values[n, seen, d]) ** 2).mean()
+                    total += ((predicted[k, n, seen, d] - targets.values[n, seen, d]) ** 2).mean()
     return total / (samples * size * features)
 
 
-def vectorised_mse(predicted, asked):
-    squares = (predicted - asked.values) ** 2 * asked.mask
-    return (squares.sum(2) / asked.mask.sum(1).clamp(min=1)).mean()
+def vectorised_mse(predicted, targets):
+    squares = (predicted - targets.values) ** 2 * targets.mask
+    return (squares.sum(2) / targets.mask.sum(1).clamp(min=1)).mean()
 
 
 def plain_divergence(mean, deviation):
-    """KL(N(mean, deviation^2) | N(0, 1)), averaged over series and dimensions."""
+    """KL(N(mean, std^2) | N(0, 1)), averaged over series and dimensions."""
     each = -torch.log(deviation) + 0.5 * (deviation**2 + mean**2) - 0.5
     return each.mean()
 
@@ -184,7 +184,7 @@ def plain_unit(unit, y, s, x):
     return seen * new_y + (1 - seen) * y, torch.abs(seen * new_s + (1 - seen) * s)
 
 
-def plain_passage(core, dense, way):
+def plain_rollout(core, dense, way):
     """The means after each visit, (U, N, S) by union time, and the last mean and deviation.
 
     Args:
@@ -219,7 +219,7 @@ def shifted(predicted, values):
 
 def plain_ode_rnn(network, dense, way):
     """Predictions (1, N, U, D), the state of each union time (1, N, U, S), and the last one (N, S)."""
-    means, last, _ = plain_passage(network.core, dense, way)
+    means, last, _ = plain_rollout(network.core, dense, way)
     states = means.permute(1, 0, 2)[None]
     return shifted(network.decoder(states), dense.values), states, last
 
@@ -229,7 +229,7 @@ def plain_ode_rnn(network, dense, way):
 
 def plain_ode_encoder(encoder, dense):
     """Mean and deviation of z, (N, L) each, of an ODE-RNN backwards. Where there is but one time, nothing flows."""
-    _, y, s = plain_passage(encoder.core, dense, "backwards")
+    _, y, s = plain_rollout(encoder.core, dense, "backwards")
     mean, deviation = encoder.z0(torch.cat([y, s], 1)).chunk(2, 1)
     return mean, torch.abs(deviation)
 
@@ -322,11 +322,11 @@ class Flow(torch.nn.Module):
 class Walk:
     """
     Attributes:
-        predicted: (K, N, U, D) at the union times asked.
+        predicted: (K, N, U, D) at the union times of the targets.
         states: (K, N, U, ...), of which [z, ...] is the start.
         end: (K, N, ...), the state at the time 1.
         z: (K, N, L), the samples.
-        mean, deviation: (N, L), of z.
+        mean, std: (N, L), of z.
     """
 
     predicted: Tensor
@@ -337,18 +337,18 @@ class Walk:
     deviation: Tensor
 
 
-def plain_latent_ode(network, given, times, noise, rate, below=None, start="zero", beside=0):
+def plain_latent_ode(network, context, times, noise, rate, below=None, start="zero", beside=0):
     """A Latent-ODE's answer at `times`, (U,).
 
     Args:
         noise: (K, N, L), what z is drawn from.
         rate: of the state.
         below: of z, what stands below it in the state and evolves with it, (K, M, L).
-        start: "zero", z is the state at the time 0; "first_asked", at the first of the times.
+        start: "zero", z is the state at the time 0; "first_target", at the first of the times.
         beside: zeros beside z in the state.
     """
     encode = plain_ode_encoder if hasattr(network.encoder, "core") else plain_rnn_encoder
-    mean, deviation = encode(network.encoder, given)
+    mean, deviation = encode(network.encoder, context)
     z = mean + deviation * noise
     state = torch.cat([z, z.new_zeros(*z.shape[:2], beside)], 2)
     if below is not None:
@@ -367,7 +367,7 @@ def plain_latent_ode(network, given, times, noise, rate, below=None, start="zero
     return Walk(predicted, states, solution[:, :, -1], z, mean, deviation)
 
 
-def plain_poisson(log_rates, integrals, asked, unobserved):
+def plain_poisson(log_rates, integrals, targets, unobserved):
     """The log-likelihood of the times at which features were observed, averaged over features and series: (K,).
 
     Args:
@@ -381,7 +381,7 @@ def plain_poisson(log_rates, integrals, asked, unobserved):
         total = log_rates.new_zeros(())
         for n in range(size):
             for d in range(features):
-                seen = asked.mask[n, :, d] > 0
+                seen = targets.mask[n, :, d] > 0
                 if seen.any() or unobserved == "integral":
                     total = total + log_rates[k, n, seen, d].sum() - integrals[k, n, d]
         found.append(total / (size * features))

@@ -30,23 +30,23 @@ def gaps_since_change(times, mask):
     return gaps.to(times)
 
 
-def plain_cumulative(gaps, mask, carried):
+def plain_cumulative(gaps, mask, delta):
     """The gaps, (U,), summed up while a feature is missing, in units of the batch's largest sum: (N, U, D).
 
     Args:
-        carried: "released", where nothing is carried on from the first union time; "all".
+        delta: "released", where nothing is carried on from the first union time; "all".
     """
     size, times, features = mask.shape
     summed = gaps[None, :, None].repeat(size, 1, features)
     for n, u, d in zip(*np.where(mask.cpu().numpy() == 0), strict=True):
-        if (u != 0 or carried == "all") and u != times - 1:
+        if (u != 0 or delta == "all") and u != times - 1:
             summed[n, u + 1, d] = summed[n, u + 1, d] + summed[n, u, d]
     return summed / summed.max()
 
 
-def summed_up(times, mask, carried):
+def summed_up(times, mask, delta):
     """The same of these times: released are the gaps after them, and those before them where all is carried on."""
-    return plain_cumulative(gaps_to_next(times) if carried == "released" else gaps_to_last(times), mask, carried)
+    return plain_cumulative(gaps_to_next(times) if delta == "released" else gaps_to_last(times), mask, delta)
 
 
 def plain_imputed(values, mask, cumulative, w, b, mean):
@@ -110,12 +110,12 @@ def plain_generated(cell, decoder, start, first, gaps):
     return torch.stack(states, 1)[None]
 
 
-def plain_classic(network, dense, gap=None, mean=None, carried=None):
+def plain_classic(network, dense, gap=None, mean=None, delta=None):
     """Of RNN Delta, -Impute, -Decay and GRU-D: predictions (1, N, U, D) and states (1, N, U, H).
 
     Args:
         gap: "to_next", "to_last" or None.
-        mean, carried: of what is imputed, and of the cumulative gaps.
+        mean, delta: of what is imputed, and of the cumulative gaps.
     """
     values, mask, times = dense.values, dense.mask, dense.times
     told = {
@@ -126,29 +126,29 @@ def plain_classic(network, dense, gap=None, mean=None, carried=None):
     rate, cumulative = None, None
     if network.imputation is not None:  # as released, what the decay needs, too, is found by itself
         w, b = network.imputation.weight, network.imputation.bias
-        values = plain_imputed(values, mask, summed_up(times, mask, carried), w, b, mean)
+        values = plain_imputed(values, mask, summed_up(times, mask, delta), w, b, mean)
     if network.decay is not None:
-        rate, cumulative = network.decay.rate, summed_up(times, mask, carried)
+        rate, cumulative = network.decay.rate, summed_up(times, mask, delta)
     states = plain_states(network.cell, values, mask, told[gap](), rate, cumulative)
     return shifted(network.decoder(states), dense.values), states
 
 
-def plain_rnn_vae(network, given, times, noise, order, gap="to_last"):
+def plain_rnn_vae(network, context, times, noise, order, gap="to_last"):
     """Predictions (1, N, U, D) at `times`, the decoder's states (1, N, U, H), and mean and deviation of z, (N, H).
 
     Args:
         noise: (N, H), what z is drawn from.
         gap: that the decoder is told, "to_last" or "to_next".
-        order: what is turned round where something before the last time given is asked: "patients", "time".
+        order: what is turned round where a target lies before the context's last time: "patients", "time".
     """
-    values, mask, gaps = given.values, given.mask, gaps_to_next(given.times)
-    if times[0] < given.times[-1]:
+    values, mask, gaps = context.values, context.mask, gaps_to_next(context.times)
+    if times[0] < context.times[-1]:
         gaps = torch.cat([gaps[:-1].flip(0), gaps[-1:]])
         values, mask = (each.flip(0 if order == "patients" else 1) for each in (values, mask))
     last = plain_states(network.encoder, values, mask, gaps)[0, :, -1]
     mean, deviation = network.posterior(last).chunk(2, 1)
     deviation = torch.abs(deviation)
-    first = given.values[:, 0] if order == "time" else values[:, 0]
+    first = context.values[:, 0] if order == "time" else values[:, 0]
     told = gaps_to_last(times) if gap == "to_last" else gaps_to_next(times)
     states = plain_generated(network.generator, network.decoder, mean + deviation * noise, first, told)
     predicted = network.decoder(states)

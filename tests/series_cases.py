@@ -49,7 +49,7 @@ RECONSTRUCTING = {name: (RNNBaseline, options) for name, options in RNNS.items()
         RNNBaseline,
         options
         | {key: value for key, value in {"gap": "to_next", "mean": "union"}.items() if key in options}
-        | ({} if name == "RNN Delta" else {"carried": "released"}),
+        | ({} if name == "RNN Delta" else {"delta": "released"}),
     )
     for name, options in RNNS.items()
 }
@@ -106,16 +106,16 @@ def whole(rows, chosen=None, until=None):
     return batch_of(rows, np.arange(len(rows.lengths)) if chosen is None else chosen, until)
 
 
-def batch_for(name, given, asked=None, labels="series", weight=0.5):
-    """What the network is called with; `asked` is what is given where it is None."""
+def batch_for(name, context, targets=None, labels="series", weight=0.5):
+    """What the network is called with; `targets` is the context where it is None."""
     if name in FORECASTERS:
-        return given
-    asked, found = given if asked is None else asked, None
+        return context
+    targets, found = context if targets is None else targets, None
     if labels == "series":
-        found = (torch.arange(given.size) % 2).to(given.values)
+        found = (torch.arange(context.size) % 2).to(context.values)
     elif labels == "rows":
-        found = torch.arange(len(asked.series)) % 5 - 1
-    return SeriesBatch(given, asked, found, weight)
+        found = torch.arange(len(targets.series)) % 5 - 1
+    return SeriesBatch(context, targets, found, weight)
 
 
 def gradients_of(value, network):

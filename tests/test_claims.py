@@ -83,7 +83,7 @@ def test_every_claim_is_of_what_the_artifact_shows(configured, scale):
         shown = set(artifact.cells())
         for claim in claims_of(artifact):
             assert claim.cells and set(claim.cells) <= shown, claim.id
-            assert all(resolve(configuration, *cell, 0).variant for cell in claim.cells)
+            assert all(resolve(configuration, *cell, 0).sized_model for cell in claim.cells)
             assert claim.than or {cell.task for cell in claim.cells} == {claim.task}
 
 
@@ -134,7 +134,7 @@ def test_claims_are_those_approved(claims):
 
 
 def test_every_row_of_a_table_stands_against_its_baseline(artifacts):
-    """Tables of results whose rows are compared at one size: all pairs, in both readings where there are two."""
+    """Tables of results whose rows are compared at one size: all pairs, in both variants where there are two."""
     compared = 0
     for name, artifact in artifacts.items():
         if getattr(artifact.published, "across_sizes", None):

@@ -1,4 +1,4 @@
-"""Verdicts from made-up runs whose truth is known: gate, bars, departures, what stands beside them, explanations.
+"""Verdicts from made-up runs whose truth is known: gate, bars, deviations, what stands beside them, explanations.
 
 That each verdict follows from its numbers is what tests/test_verdicts_from_records.py asks.
 """
@@ -109,11 +109,11 @@ def test_what_was_not_run_is_said(paper):
 def test_a_seed_with_data_of_its_own_is_a_block_and_where_the_other_test_says_otherwise_it_is_named(paper):
     """Numbers that go up and down together: seed by seed the difference is clear, by Welch's t it is not."""
     wide = np.arange(5.0)
-    for readings, test, verdict, other in (
+    for variants, test, verdict, other in (
         ({"default": "published"}, "Welch's t", UNDECIDED, "holds by paired t (p = "),
         (BLOCKS, "paired t", HOLDS, "undecided by Welch's t (p = "),
     ):
-        table = paper(readings=readings)
+        table = paper(variants=variants)
         rows = seeds(table, "lstm", 90.0, task="pmnist", spread=wide)
         rows += seeds(table, "momentum_lstm", 91.0, task="pmnist", spread=wide + np.array(SPREAD) / 10)
         row = judged(table, rows)[PMNIST]
@@ -237,7 +237,7 @@ def test_gradients_that_vanish_are_no_lead(paper, shares, verdict, own):
     assert two["naive"] == "the share below which gradients vanish: 0.1"
 
 
-# -------------------------------------------------------------------------------------------------- Bars and departures
+# -------------------------------------------------------------------------------------------------- Bars and deviations
 
 
 @pytest.mark.parametrize("failing", ["lstm mnist", "momentum_lstm mnist", "lstm pmnist", "momentum_lstm pmnist"])
@@ -267,31 +267,31 @@ def test_a_lead_of_what_has_learned_nothing_on_the_other_task_is_no_lead(paper, 
     assert row["reason"].startswith("nothing learned") == bool(nothing)
 
 
-DEPARTING = [
+DEVIATING = [
     ({}, {"stand_in_for": "mnist", "dataset_title": "Digits"}, "Digits in place of MNIST"),
     ({}, {"size": "32"}, "N = 32, not 128"),
     ({"tasks": {"mnist": {"training": {"epochs": 2}}}}, {}, "changed from the paper’s: training"),
 ]
 
 
-@pytest.mark.parametrize("overrides, change, reason", DEPARTING)
+@pytest.mark.parametrize("overrides, change, reason", DEVIATING)
 @pytest.mark.parametrize("asked", [True, False])
-def test_runs_that_depart_answer_where_a_scale_asks_and_never_of_a_value(configured, overrides, change, reason, asked):
+def test_runs_that_deviate_answer_where_a_scale_asks_and_never_of_a_value(configured, overrides, change, reason, asked):
     configuration = configured(scale="paper", overrides={"tasks": {}, "artifacts": {}} | overrides)
     table = artifact_named(asking(configuration) if asked else configuration, TABLE)
     rows = [row | change for model, mean in RANKED.items() for row in seeds(table, model, mean)]
     found = judged(table, rows)
     pair = next(row for row in found.values() if row["id"].endswith(f"better:{PAIR}"))
     for row in (pair, found["table11:ranking:mnist:test_accuracy"]):
-        assert row["departures"] == reason and row["stand_in"] == ("stand_in_for" in change)
+        assert row["deviations"] == reason and row["stand_in"] == ("stand_in_for" in change)
         assert (row["verdict"], word(row)) == ((HOLDS, "holds") if asked else (NOT_RUN, "not run"))
         assert (row["reason"], row["p"]) == (reason, "") or asked
     assert (found[VALUE]["verdict"], found[VALUE]["p"]) == (NOT_RUN, "")
 
 
-def test_words_are_the_papers_own_where_nothing_departs():
+def test_words_are_the_papers_own_where_nothing_deviates():
     rows = [
-        {"verdict": verdict, "departures": text}
+        {"verdict": verdict, "deviations": text}
         for verdict in (HOLDS, FAILS, UNDECIDED, NOT_RUN)
         for text in ("", "so")
     ]
@@ -302,13 +302,13 @@ def test_words_are_the_papers_own_where_nothing_departs():
 
 
 @pytest.mark.parametrize("dataset, replaced", [("digits", "mnist"), ("svhn", None)])
-def test_a_task_that_itself_has_other_data_departs(project, dataset, replaced):
+def test_a_task_that_itself_has_other_data_deviates(project, dataset, replaced):
     """Whether or not they stand in for the paper's by their own entry."""
     project.set("config/tasks.yaml", "mnist.dataset", dataset)
     table = artifact_named(project.load(scale="paper"), TABLE)
     assert table.configuration.replaced("mnist") == replaced
     row = against_lstm(table, seeds(table, "lstm", 98.0), seeds(table, "momentum_lstm", 99.0))
-    assert row["verdict"] == NOT_RUN and row["departures"].endswith("in place of MNIST")
+    assert row["verdict"] == NOT_RUN and row["deviations"].endswith("in place of MNIST")
 
 
 # --------------------------------------------------------------------------------------------- Orders, times and costs
@@ -353,7 +353,7 @@ FASTER = "pixels-momentum-faster:mnist:train_loss:momentum_lstm-256:lstm-256"
 
 @pytest.mark.parametrize("accuracy, verdict", [(0.9, HOLDS), (0.1, UNDECIDED)])
 def test_the_faster_model_reaches_the_level_both_reach_first(tmp_path, paper, accuracy, verdict):
-    """A train loss has no naive answer: the task's test metric says whether anything was learned."""
+    """A train loss has no naive baseline: the task's test metric says whether anything was learned."""
     table = paper("momentumrnn_table1")
     rows = curves(tmp_path, table, "momentum_lstm", [0.1] * 5, 0.02, accuracy)
     rows += curves(tmp_path, table, "lstm", [0.1] * 5, 0.005)
@@ -389,7 +389,7 @@ def test_costs_of_processes_lie_on_the_printed_side(paper, ratios, direction, va
 
 
 @pytest.mark.parametrize(
-    "change, departs",
+    "change, deviates",
     [
         ({"dataset": "digits"}, "in place of MNIST"),
         ({"settings": {"permutation": "none"}}, "the paper’s: the task"),
@@ -398,14 +398,14 @@ def test_costs_of_processes_lie_on_the_printed_side(paper, ratios, direction, va
         ({"settings": {"permutation": "fixed"}, "training": {"epochs": 150}}, ""),
     ],
 )
-def test_a_measured_cost_departs_by_all_but_the_training(paper, change, departs):
+def test_a_measured_cost_deviates_by_all_but_the_training(paper, change, deviates):
     table = paper("momentumrnn_table14", overrides={"tasks": {"pmnist": change}, "artifacts": {}})
     rows = cost(table, "momentum_lstm", "training_time", (1.19, 1.2, 1.21)) + cost(
         table, "lstm", "training_time", [1.0] * 3
     )
     found = judged(table, costs=rows)["table14:pmnist:training_time:momentum_lstm-256:lstm-256"]
-    assert found["verdict"] == (NOT_RUN if departs else HOLDS)
-    assert found["departures"].endswith(departs) and bool(found["departures"]) == bool(departs)
+    assert found["verdict"] == (NOT_RUN if deviates else HOLDS)
+    assert found["deviations"].endswith(deviates) and bool(found["deviations"]) == bool(deviates)
 
 
 # ---------------------------------------------------------------------------------------------- What stands beside it
@@ -506,9 +506,9 @@ def test_a_part_of_several_families_fails_by_its_smallest_p_times_their_number(f
 
 
 @pytest.mark.parametrize("answers, verdict", [((FAILS, FAILS), FAILS), ((FAILS, HOLDS), UNDECIDED)])
-def test_a_part_that_two_readings_answer_otherwise_is_open(answers, verdict):
+def test_a_part_that_two_variants_answer_otherwise_is_open(answers, verdict):
     blank = dict.fromkeys(COLUMNS, "") | {"entries": "first", "p_adjusted": "0.001", "stand_in": "true"}
-    rows = [blank | {"verdict": one, "reading": str(index)} for index, one in enumerate(answers)]
+    rows = [blank | {"verdict": one, "variant": str(index)} for index, one in enumerate(answers)]
     row = of_entries(rows, of=["first"])
     assert (row["verdict"], row["stand_in"]) == (verdict, "true")
 
@@ -526,7 +526,7 @@ MEANS = {"lstm": 0.60, "momentum_lstm": 0.61, "adam_lstm": 0.5, "rmsprop_lstm": 
 def all_runs(root, table: Artifact, means: dict[str, float]) -> None:
     """The runs of a table: accuracies about these means, as fractions; a train loss that falls."""
     for run in table.runs:
-        offset = np.random.default_rng([run.seed, *run.variant.encode()]).normal() / 100
+        offset = np.random.default_rng([run.seed, *run.sized_model.encode()]).normal() / 100
         evaluations = evaluation(run, test_accuracy=means[run.model] + offset)
         made(root, table, run, evaluations, losses=np.linspace(2, 1, 50) + run.seed / 100)
 
@@ -580,7 +580,7 @@ def test_an_explanation_is_what_scipy_and_statsmodels_say(tmp_path, paper, ended
 
 def test_marks_take_the_printed_direction_and_the_value(paper):
     names = ("kind", "subject", "reference", "verdict", "against_table", "p_adjusted")
-    about = {"task": "t", "metric": "m", "departures": "so"}
+    about = {"task": "t", "metric": "m", "deviations": "so"}
     rows = [
         about | dict(zip(names, values, strict=True))
         for values in (

@@ -9,16 +9,16 @@ from conftest import refused
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import loading, merge, parse_settings
-from hidden_dynamics.configuration.reading import with_number_keys
+from hidden_dynamics.configuration.entries import with_number_keys
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError
 
 SETTINGS, TASKS, MODELS = "config.yaml", "config/tasks.yaml", "config/models.yaml"
-SCALES, DATASETS, METRICS, READINGS, ARTIFACTS = (
-    f"config/{name}.yaml" for name in ("scales", "datasets", "metrics", "readings", "artifacts")
+SCALES, DATASETS, METRICS, VARIANTS, ARTIFACTS = (
+    f"config/{name}.yaml" for name in ("scales", "datasets", "metrics", "variants", "artifacts")
 )
-FILES = [SETTINGS, TASKS, MODELS, SCALES, DATASETS, METRICS, READINGS, ARTIFACTS]
-MNIST_TRAINING, TABLE16, OF_LSTM = "overrides.tasks.mnist.training", "momentumrnn_table16", "mnist.models.lstm.readings"
+FILES = [SETTINGS, TASKS, MODELS, SCALES, DATASETS, METRICS, VARIANTS, ARTIFACTS]
+MNIST_TRAINING, TABLE16, OF_LSTM = "overrides.tasks.mnist.training", "momentumrnn_table16", "mnist.models.lstm.variants"
 
 
 def mnist(entry):
@@ -36,9 +36,9 @@ BAD = [
     (SETTINGS, "data.directry", "x", "data", "Did you mean 'directory'"),
     (SETTINGS, "leave_out", "svhn", "leave_out", "a list of different datasets"),
     (SETTINGS, "leave_out", ["svn"], "leave_out", "Did you mean 'svhn'"),
-    (SETTINGS, "readings", {"sr_cel": "released"}, "readings", "Did you mean 'sr_cell'"),
-    (SETTINGS, "readings", {"default": "relased"}, "readings.default", "'released'"),
-    (SETTINGS, "readings", {"forget_fill": "released"}, "readings.forget_fill", "Known: published, once"),
+    (SETTINGS, "variants", {"sr_cel": "released"}, "variants", "Did you mean 'sr_cell'"),
+    (SETTINGS, "variants", {"default": "relased"}, "variants.default", "'released'"),
+    (SETTINGS, "variants", {"forget_fill": "released"}, "variants.forget_fill", "Known: published, once"),
     (SETTINGS, "overrides", {"task": {}}, "overrides", "Did you mean 'tasks'"),
     (SETTINGS, "overrides", mnist(5), "overrides.tasks.mnist", "a mapping"),
     (SETTINGS, "overrides", mnist({"training": None}), "overrides.tasks.mnist.training", "a mapping"),
@@ -62,7 +62,7 @@ BAD = [
     (TASKS, "ptb.training.averaging.metric", "test_accuracy", "ptb.training.averaging.metric", "less is better"),
     (TASKS, "mnist.class", "Pixels", "mnist.class", "a dotted Python name"),
     (TASKS, "mnist.class", "my.own.RecurrentNetwork", "mnist.class", "rename one"),
-    (TASKS, "mnist.readings", {"permutatio": "released"}, "mnist.readings", "Did you mean 'permutation'"),
+    (TASKS, "mnist.variants", {"permutatio": "released"}, "mnist.variants", "Did you mean 'permutation'"),
     (TASKS, OF_LSTM, {"forget_fil": "released"}, OF_LSTM, "Did you mean 'forget_fill'"),
     (TASKS, "Parity", {}, "", "a name in lower case"),
     (MODELS, "lstm.core", None, "lstm", "a core, or a network of its own"),
@@ -78,9 +78,9 @@ BAD = [
     (SCALES, "demo.artifacts", {TABLE16: {"traget": 0.25}}, f"demo.artifacts.{TABLE16}", "Did you mean 'target'"),
     (DATASETS, "digits.stand_in_for", "mnst", "digits.stand_in_for", "Did you mean 'mnist'"),
     (METRICS, "test_loss.better", "less", "test_loss.better", "higher or lower"),
-    (READINGS, "sr_cell.models", ["sr_lst"], "sr_cell.models", "Did you mean 'sr_lstm'"),
-    (READINGS, "mine", {"about": "", "published": {"text": ""}}, "mine", "another value"),
-    (READINGS, "series_folds.published.blocks", False, "series_folds.published", "blocks: true"),
+    (VARIANTS, "sr_cell.models", ["sr_lst"], "sr_cell.models", "Did you mean 'sr_lstm'"),
+    (VARIANTS, "mine", {"about": "", "published": {"text": ""}}, "mine", "another value"),
+    (VARIANTS, "series_folds.published.blocks", False, "series_folds.published", "blocks: true"),
     (ARTIFACTS, "momentumrnn_table1.tasks", ["mnst"], "momentumrnn_table1", "Did you mean 'mnist'"),
     (ARTIFACTS, "momentumrnn_table1.rows", [{"model": "lstmm"}], "momentumrnn_table1", "Did you mean 'lstm'"),
     (ARTIFACTS, "momentumrnn_table1.kind", "table", "momentumrnn_table1.kind", "results_table"),
@@ -143,7 +143,7 @@ def test_a_mistake_of_the_artifacts_file_is_not_laid_to_the_scale_that_changes_t
         (SCALES, "demo", "threads"),
         (DATASETS, "digits", "licence"),
         (METRICS, "test_loss", "better"),
-        (READINGS, "sr_cell", "published"),
+        (VARIANTS, "sr_cell", "published"),
         (ARTIFACTS, "momentumrnn_table1", "rows"),
     ],
 )
@@ -221,16 +221,16 @@ def test_settings_survive_json_with_their_number_keys():
 
 def test_text_from_the_command_line_gives_the_same_runs_as_typed_settings(configured):
     """Snakemake reads what stands inside brackets and braces as text."""
-    data, readings = {"directory": "elsewhere", "mirror": None}, {"default": "released"}
+    data, variants = {"directory": "elsewhere", "mirror": None}, {"default": "released"}
     main = {"lr": 0.5, "centered": True}
     training = {"epochs": 2, "clip_norm": None, "optimisers": {"main": main}}
     task = {"title": "MNIST: small", "sizes": {128: 4, 256: 6}, "training": training}
-    typed = configured(seeds=[3, 1], data=data, readings=readings, overrides=mnist(task))
+    typed = configured(seeds=[3, 1], data=data, variants=variants, overrides=mnist(task))
     main = {"lr": "0.5", "centered": "true"}
     training = {"epochs": "2", "clip_norm": "null", "optimisers": {"main": main}}
     task = {"title": "MNIST: small", "sizes": {"128": "4", "256": "6"}, "training": training}
     data["mirror"] = "null"
-    text = configured(seeds=["3", "1"], data=data, readings=readings, overrides=mnist(task))
+    text = configured(seeds=["3", "1"], data=data, variants=variants, overrides=mnist(task))
     assert all_runs(text) == all_runs(typed)
     assert text.settings == typed.settings
 

@@ -82,16 +82,16 @@ def test_a_control_is_the_plain_core_on_a_scaled_input_bit_for_bit(configured, t
 
 @pytest.mark.parametrize(("task", "size", "control", "model"), [(*place, model) for place, model in CONTROLS.items()])
 def test_a_control_follows_its_model(configured, task, size, control, model):
-    """Its s, its training and its readings; what is its own, no momentum, it keeps."""
+    """Its s, its training and its variants; what is its own, no momentum, it keeps."""
     changes = {"hyperparameters": {"s": 0.25, "mu": 0.7, "restart": 5}, "training": {"batch_size": 3}}
-    readings = {"readings": {"forget_fill": "once"}} if "lstm" in model else {}
-    overrides = {"tasks": {task: {"models": {model: changes | readings}}}}
+    variants = {"variants": {"forget_fill": "once"}} if "lstm" in model else {}
+    overrides = {"tasks": {task: {"models": {model: changes | variants}}}}
     configuration = configured(scale="evening", overrides=overrides)
     spec = resolve(configuration, task, control, size, 0).spec
     own = configuration.models[control].hyperparameters
     assert spec["hyperparameters"]["s"] == 0.25 and spec["hyperparameters"].items() >= own.items()
     assert spec["training"]["batch_size"] == 3
-    assert spec["readings"] == resolve(configuration, task, model, size, 0).spec["readings"]
+    assert spec["variants"] == resolve(configuration, task, model, size, 0).spec["variants"]
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -122,7 +122,7 @@ def test_a_control_of_a_model_that_its_task_has_not_is_refused(project):
 def numbers(run):
     """Of LSTMs on the next frame: s gains about 26, momentum loses about 2; the rest is alike."""
     means = {"lstm": 60.0, "scaled_lstm": 34.0, "momentum_lstm": 36.0}
-    noise = np.random.default_rng([run.seed, *run.variant.encode(), *run.task.encode()]).normal()
+    noise = np.random.default_rng([run.seed, *run.sized_model.encode(), *run.task.encode()]).normal()
     return means.get(run.model, 40.0) + noise
 
 
@@ -167,7 +167,7 @@ def test_the_differences_and_their_tests_are_scipys():
         assert found[f"{name}_other_p"] == pytest.approx(scipy.stats.ttest_rel(other, one).pvalue)
     assert found["s_difference"] > 20 and found["momentum_difference"] < 0
     deviation = np.sqrt(np.mean([np.var(side, ddof=1) for side in (plain, control, filtered)]))
-    assert found["deviation"] == pytest.approx(deviation)
+    assert found["pooled_std"] == pytest.approx(deviation)
 
 
 def test_more_accuracy_is_better_and_percent_are_shown():
@@ -198,7 +198,7 @@ def test_where_s_is_1_the_plain_core_is_the_control():
 
 
 def test_seeds_with_data_of_their_own_are_compared_pair_by_pair():
-    found = record(drawn(readings={"default": "released"}), "pmnist_dtriv", "momentum_dtriv")
+    found = record(drawn(variants={"default": "released"}), "pmnist_dtriv", "momentum_dtriv")
     control, filtered = (values("pmnist_dtriv", name, 512) for name in ("scaled_dtriv", "momentum_dtriv"))
     assert found["momentum_p"] == pytest.approx(scipy.stats.ttest_rel(filtered, control).pvalue)
 
@@ -263,7 +263,7 @@ def test_each_difference_is_drawn_in_standard_deviations_with_its_interval():
     for name in ("s", "momentum"):
         x, _ = line(ax, f"difference {name} timit momentum_lstm")
         ends, _ = line(ax, f"interval {name} timit momentum_lstm")
-        expected = [found[f"{name}_{end}"] / found["deviation"] for end in ("low", "difference", "high")]
+        expected = [found[f"{name}_{end}"] / found["pooled_std"] for end in ("low", "difference", "high")]
         assert [ends[0], x[0], ends[1]] == pytest.approx(expected)
     assert not with_gid(ax, "difference s mnist sr_lstm") and with_gid(ax, "zero")
     assert legend(figure) == ["what s does", "what μ adds to it"]

@@ -31,10 +31,10 @@ def changed(rows: Rows, of: str = "", **changes: str) -> Rows:
     return [row | changes if of in ("", row["model"]) else row for row in rows]
 
 
-def departing(table: Table) -> str:
-    """What the table says departs from the paper."""
-    (said,) = [note for note in table.notes if note.startswith("Departs from the paper: ")]
-    return said.removeprefix("Departs from the paper: ").partition(". What departs")[0]
+def deviating(table: Table) -> str:
+    """What the table says deviates from the paper."""
+    (said,) = [note for note in table.notes if note.startswith("Deviates from the paper: ")]
+    return said.removeprefix("Deviates from the paper: ").partition(". What deviates")[0]
 
 
 # Costs
@@ -148,7 +148,7 @@ def test_times_to_another_target_are_not_judged(project, tmp_path, change, reaso
     runs.others()
     table = runs.table()
     assert table.data["published_ratio"].isna().all() and cells(table, "SRLSTM")["Published, min"] == "348"
-    assert departing(table) == reason
+    assert deviating(table) == reason
 
 
 @pytest.mark.parametrize("lstm", ["cpu", "A GPU"])

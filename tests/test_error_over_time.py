@@ -32,10 +32,10 @@ def observed_errors(arrays):
                 yield float(time), (float(arrays["value"][row, feature]) - float(arrays["mean"][row, feature])) ** 2
 
 
-@pytest.mark.parametrize(("readings", "share"), [("published", 0.14), ("released", 0.0)])
-def test_a_point_is_the_mean_over_the_entries_of_its_bin_and_over_seeds(made, readings, share):
+@pytest.mark.parametrize(("variants", "share"), [("published", 0.14), ("released", 0.0)])
+def test_a_point_is_the_mean_over_the_entries_of_its_bin_and_over_seeds(made, variants, share):
     """Of seeds that share series the band is corrected, and the notes say so."""
-    runs = made(seeds=[0, 1, 2], readings={"default": readings})
+    runs = made(seeds=[0, 1, 2], variants={"default": variants})
     figure = runs.draw()
     edges, _ = bins_for(list(runs.answers.values()))
     assert len(edges) > 3

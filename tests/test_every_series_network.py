@@ -100,27 +100,30 @@ def test_what_is_not_observed_may_be_anything(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "asked"),
+    ("name", "context", "targets"),
     [(name, None, None) for name in NETWORKS]
     + [(name, *pair) for name in LATENT for pair in ((None, 3.0), (3.0, None))],
 )
-def test_of_nothing_the_likelihood_is_1_and_what_is_latent_is_inferred_all_the_same(name, given, asked):
+def test_of_nothing_the_likelihood_is_1_and_what_is_latent_is_inferred_all_the_same(name, context, targets):
     """None: no rows."""
-    given, asked = (batch_of(ROWS, np.arange(2), until or -1.0) for until in (given, asked))
-    called = batch_for(name, given, None if len(given.series) == len(asked.series) else asked)
+    context, targets = (batch_of(ROWS, np.arange(2), until or -1.0) for until in (context, targets))
+    called = batch_for(name, context, None if len(context.series) == len(targets.series) else targets)
     network = made(name)
     assert all(each.isfinite().all() for each in learnt(network, called))
     if name in FORECASTERS:
-        assert network.predict(given, torch.zeros(0).long(), np.float32([])).shape == (0, 6)
-        assert network.predict(given, torch.tensor([1]), np.float32([2])).isfinite().all()
+        assert network.predict(context, torch.zeros(0).long(), np.float32([])).shape == (0, 6)
+        assert network.predict(context, torch.tensor([1]), np.float32([2])).isfinite().all()
         return
-    answer = network(called)
-    assert answer.values.shape[1:] == (len(asked.series), 3) and answer.labels.shape == (len(answer.values), 2)
-    if not len(asked.series):
+    prediction = network(called)
+    assert prediction.values.shape[1:] == (len(targets.series), 3) and prediction.labels.shape == (
+        len(prediction.values),
+        2,
+    )
+    if not len(targets.series):
         bound = replace(called, labels=None)
-        expected = called.divergence_weight * answer.divergence + answer.extra
-        several = 0.0 if name == "mTAND" else log(len(answer.values))  # its bound has it already
-        torch.testing.assert_close(network.loss(answer, bound), expected - several)
+        expected = called.divergence_weight * prediction.divergence + prediction.extra
+        several = 0.0 if name == "mTAND" else log(len(prediction.values))  # its bound has it already
+        torch.testing.assert_close(network.loss(prediction, bound), expected - several)
 
 
 # ----------------------------------------------------------------------------------- The divergence at a deviation of 0
@@ -207,12 +210,12 @@ def test_parts_are_all_parameters_and_the_penalty_is_of_the_attention_alone(name
 CERTAIN = [name for name in NETWORKS if "random" not in name]
 
 
-def answers(name, network, given):
+def answers(name, network, context):
     """Of each series, (N, ...), whatever is drawn put to its mean."""
     if name in FORECASTERS:
-        times = np.full(given.size, 2.5, np.float32)
-        return network.eval().predict(given, torch.arange(given.size), times)
-    return network(batch_for(name, given)).labels.t()
+        times = np.full(context.size, 2.5, np.float32)
+        return network.eval().predict(context, torch.arange(context.size), times)
+    return network(batch_for(name, context)).labels.t()
 
 
 @pytest.fixture
@@ -288,7 +291,7 @@ def test_it_has_as_many_parameters_as_the_released_network(name):
 # --------------------------------------------------------------------------------------------------------- Refusals
 
 CHOICES = {
-    "RNN GRU-D": ("mean", "carried"),
+    "RNN GRU-D": ("mean", "delta"),
     "RNN Delta": ("gap",),
     "RNN-VAE": ("order",),
     "ODE-RNN": ("steps",),

@@ -1,4 +1,4 @@
-"""What every kind of table of numbers is asked: what it says of departures and failures, and which inputs it refuses.
+"""What every kind of table of numbers is asked: what it says of deviations and failures, and which inputs it refuses.
 
 A new kind is one more row of `TABLES`.
 """
@@ -62,21 +62,21 @@ def test_a_table_is_as_approved(name, scale, tmp_path):
 
 
 @every
-def test_what_departs_is_said_and_is_not_held_to_the_paper(name, tmp_path):
+def test_what_deviates_is_said_and_is_not_held_to_the_paper(name, tmp_path):
     table, papers = (table_of(artifact_at(scale, name), tmp_path / scale) for scale in ("demo", "paper"))
     assert table.title.endswith("demo scale, not comparable with the published numbers")
     assert papers.title.endswith("paper scale")
-    (said,) = [note for note in table.notes if note.startswith("Departs from the paper: ")]
+    (said,) = [note for note in table.notes if note.startswith("Deviates from the paper: ")]
     assert " in place of " in said and ", not " in said
-    assert not [note for note in papers.notes if note.startswith("Departs")]
+    assert not [note for note in papers.notes if note.startswith("Deviates")]
     held = [column for column in ("difference", "published_gap", "published_ratio", "rank") if column in table.data]
-    assert held and table.data.dropna(subset="departures")[held].isna().all(axis=None)
-    assert papers.data["departures"].isna().all() and papers.data[held].notna().any(axis=None)
+    assert held and table.data.dropna(subset="deviations")[held].isna().all(axis=None)
+    assert papers.data["deviations"].isna().all() and papers.data[held].notna().any(axis=None)
 
 
 @every
 @pytest.mark.parametrize("baseline", [False, True])
-def test_what_departs_in_one_model_leaves_the_others_comparable_but_for_the_baseline(name, baseline, tmp_path):
+def test_what_deviates_in_one_model_leaves_the_others_comparable_but_for_the_baseline(name, baseline, tmp_path):
     artifact = artifact_at("paper", name)
     files, model = files_of(artifact, tmp_path), artifact.published.baseline if baseline else artifact.cells()[-1].model
     for row in (row for rows in files.values() for row in rows if row["model"] == model):
@@ -87,7 +87,7 @@ def test_what_departs_in_one_model_leaves_the_others_comparable_but_for_the_base
     assert data.loc[model, held].isna().all(axis=None)
     assert data[held].isna().all(axis=None) == baseline
     if not baseline:
-        assert table.title.endswith("in some cells") and not data.drop(model)["departures"].any()
+        assert table.title.endswith("in some cells") and not data.drop(model)["deviations"].any()
 
 
 @every

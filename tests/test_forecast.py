@@ -139,7 +139,7 @@ def test_runs_that_cost_alike_share_a_group(configured):
     assert key("timit/lstm-n24") == key("timit_recall/lstm-n24")
     other = {"forget_fill": "once", "pixel_values": "binary", "copying_readout": "exprnn"}
     for name in ("mnist/lstm-n32", "copying_1k/lstm-n32", "adding/lstm-n32"):
-        assert key(name) == key(name, readings=other | {"adding_epochs": "iterations"})
+        assert key(name) == key(name, variants=other | {"adding_epochs": "iterations"})
     assert key("mnist_ablation/momentum_lstm-mu0.9-s0.1") == key("mnist_ablation/momentum_lstm-mu0.0-s1.0")
     assert key("mnist/lstm-n32") != key("mnist/lstm-n48")
     assert key("mnist/lstm-n32") != key("mnist/lstm-n32", precision="tf32")
@@ -329,7 +329,7 @@ def test_every_group_is_measured_once_in_a_process_of_its_own(configured):
     runs = [run for run in runs_on(configured(), "adding", [0, 1]) if run.model in ("lstm", "momentum_lstm")]
     found = Calibrator(configured(), CPU, threads=1, places=2).calibrate(runs)
     assert found.groups.keys() == grouped(runs).keys() and len(found.groups) == 2
-    assert {group.model for group in found.groups.values()} == {run.variant for run in runs}
+    assert {group.model for group in found.groups.values()} == {run.sized_model for run in runs}
     assert all(group.iteration > 0 and group.memory_bytes > 1e8 for group in found.groups.values())
     assert (found.about.clock, found.about.side_by_side) == ("cpu", 2)
 

@@ -17,7 +17,7 @@ from hidden_dynamics.results.multiplicity import Discoveries, discoveries
 
 MOMENTUM, ADAM = "momentumrnn_momentum", "momentumrnn_adam"
 TABLE, FIGURE = "momentumrnn_table2", "momentumrnn_figure3"
-INSTEAD = {"departures": "N = 84, not 158", "data": "Spoken digits in place of TIMIT"}
+INSTEAD = {"deviations": "N = 84, not 158", "data": "Spoken digits in place of TIMIT"}
 
 
 def claim(subject, reference, verdict="holds", effect=1.0, task="timit", metric="test_loss", **more):

@@ -39,7 +39,7 @@ def test_what_only_language_has_is_a_column_of_the_data():
     assert row["dropouts.weight"] == 0.5 and row["averaging.nonmonotone"] == 5
 
 
-def test_a_note_marks_what_departs_and_whose_it_is():
+def test_a_note_marks_what_deviates_and_whose_it_is():
     table = table_of(6, "demo")
     size = artifact_at("demo", "momentumrnn_table6").configuration.tasks["ptb"].hyperparameters["embedding_size"]
     (note,) = [note for note in table.notes if note.startswith("PTB, LSTM: ")]
@@ -57,9 +57,9 @@ def test_what_is_published_and_not_configured_differs():
     assert row.differing == ["beta"] and row.text("beta") == "– (published 0.1)" and row.text("optimiser") == "adam"
 
 
-def test_a_released_reading_is_what_the_row_has_and_tasks_that_stand_for_one_have_the_same_rows():
+def test_a_released_variant_is_what_the_row_has_and_tasks_that_stand_for_one_have_the_same_rows():
     overrides = {"tasks": {"timit_recall": {"models": {"momentum_lstm": {"hyperparameters": {"s": 0.2}}}}}}
-    table = table_of(7, readings={"orthogonal_speech_clipping": "released"}, overrides=overrides)
+    table = table_of(7, variants={"orthogonal_speech_clipping": "released"}, overrides=overrides)
     clipped = [row["clip_norm"] for row in table.data.to_dict("records") if row["task"].startswith("timit_dtriv")]
     assert clipped == [1.0] * 4
     differs = {task: list(rows["differs"]) for task, rows in table.data.groupby("task")}
@@ -67,7 +67,7 @@ def test_a_released_reading_is_what_the_row_has_and_tasks_that_stand_for_one_hav
 
 
 @pytest.mark.parametrize("number", ROWS)
-def test_at_scale_demo_departures_are_marked(number):
+def test_at_scale_demo_deviations_are_marked(number):
     table, demo = table_of(number, "demo"), artifact_at("demo", f"momentumrnn_table{number}").configuration.tasks
     text = markdown(table)
     blanks, length = demo["copying_1k"].data["blanks"], demo["adding"].data["length"]
@@ -79,7 +79,7 @@ def test_at_scale_demo_departures_are_marked(number):
         "scikit-learn) (published MNIST)",
     ):
         assert part in text
-    assert "departs" in table.title
+    assert "deviates" in table.title
 
 
 def test_a_changed_value_is_found_wherever_it_is():
@@ -112,8 +112,8 @@ def test_a_table_beside_a_text_and_scripts_is_as_approved():
     assert set(data.index[with_scripts]) == {"gru_ode_bayes", "ace_gru_ode_bayes"} and "published_size" not in data
 
 
-def test_the_released_reading_is_as_the_scripts_and_otherwise_than_the_text():
-    table = of_forecasts(readings={"default": "released"})
+def test_the_released_variant_is_as_the_scripts_and_otherwise_than_the_text():
+    table = of_forecasts(variants={"default": "released"})
     data = table.data.set_index("model")
     assert data.loc["ace_gru_ode_bayes", "differs"] == "penalty attention"
     assert "0.1 (published 0.01)" in set(table.frame["", "λ"])
@@ -121,7 +121,7 @@ def test_the_released_reading_is_as_the_scripts_and_otherwise_than_the_text():
 
 def test_a_value_of_neither_names_both():
     epochs = {"ushcn": {"training": {"epochs": 30}}}
-    table = of_forecasts(overrides={"tasks": epochs}, readings={"series_grid": "original"})
+    table = of_forecasts(overrides={"tasks": epochs}, variants={"series_grid": "original"})
     assert set(table.frame["", "Epochs"]) == {"30 (published 300)"}
     (note,) = [note for note in table.notes if note.startswith("USHCN, ACE-GRU-ODE-Bayes:")]
     assert "prep 10 (released 20); delta 0.1 (released 0.25)" in note

@@ -23,10 +23,10 @@ class Task:
     channels, classes = 3, 4
 
 
-def as_configured(configured, task, model, reading="published"):
+def as_configured(configured, task, model, variant="published"):
     """The task, on arrays of the papers' shapes, and the network of a run."""
     few = {name: {"settings": {"validation": 2}} for name in SHAPES}
-    configuration = configured(scale="paper", readings={"default": reading}, overrides={"tasks": few})
+    configuration = configured(scale="paper", variants={"default": variant}, overrides={"tasks": few})
     size = 128 if model.endswith("large") else 64
     rng, arrays = np.random.default_rng(0), {"levels": np.float32(255)}
     for split in ("train", "test"):
@@ -87,7 +87,7 @@ MAPS = {
     ("cifar10_images", "ode_net"): ((7, 7), (6, 7)),
     ("cifar10_images", "ace_ode_net"): ((7, 7), (7, 8)),
 }
-either_reading = pytest.mark.parametrize("reading", ["published", "released"])
+either_variant = pytest.mark.parametrize("variant", ["published", "released"])
 
 
 def test_every_model_of_images_is_counted(configured):
@@ -95,21 +95,21 @@ def test_every_model_of_images_is_counted(configured):
     assert {(task, model) for task in SHAPES for model in tasks[task].models} == set(PARAMETERS)
 
 
-@either_reading
+@either_variant
 @pytest.mark.parametrize(("task", "model"), PARAMETERS)
-def test_networks_have_the_parameters_of_the_paper_and_of_the_released_code(configured, task, model, reading):
-    _, network = as_configured(configured, task, model, reading)
-    expected = PARAMETERS[task, model][reading == "released"]
+def test_networks_have_the_parameters_of_the_paper_and_of_the_released_code(configured, task, model, variant):
+    _, network = as_configured(configured, task, model, variant)
+    expected = PARAMETERS[task, model][variant == "released"]
     assert sum(parameter.numel() for parameter in network.parameters()) == expected
 
 
-@either_reading
+@either_variant
 @pytest.mark.parametrize(("task", "model"), MAPS)
-def test_maps_have_the_sizes_of_the_papers_tables_or_of_the_released_scripts(configured, task, model, reading):
-    data, network = as_configured(configured, task, model, reading)
+def test_maps_have_the_sizes_of_the_papers_tables_or_of_the_released_scripts(configured, task, model, variant):
+    data, network = as_configured(configured, task, model, variant)
     trained, _ = data.batch(0, np.arange(2))
     ((evaluated, _),) = data.evaluation_batches("test")
-    sides = MAPS[task, model][reading == "released"]
+    sides = MAPS[task, model][variant == "released"]
     with torch.no_grad():
         for given, side in zip((trained, evaluated), sides, strict=True):
             assert network.stem(given).shape == (len(given), 64, side, side)

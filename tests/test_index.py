@@ -38,12 +38,12 @@ CLAIMS = [
 SIZE = (1200, 600)  # of a figure, in pixels
 NOTE = "<b> is no markup"
 SAYS = "Momentum helps"
-DEPARTURES = "N = 32, not 128"
+DEVIATIONS = "N = 32, not 128"
 
 
 def about(run):
     """What a run reports: its accuracy is different from the others'."""
-    accuracy = round(0.5 + 0.1 * run.seed + 0.001 * len(run.variant), 4)
+    accuracy = round(0.5 + 0.1 * run.seed + 0.001 * len(run.sized_model), 4)
     evaluation = {"iteration": 10, "epoch": 1.0, "train_loss": 1.0, "validation_loss": 0.5, "test_loss": 0.5}
     return {"evaluations": [evaluation | {"test_accuracy": accuracy}], "seconds": 1.25}
 
@@ -51,9 +51,9 @@ def about(run):
 def claim(name, artifact, verdict, statement):
     runs = "results/demo/runs/mnist/lstm-n32/seed0 results/demo/runs/mnist/lstm-n32/seed1"
     found = {"test": "Welch's t", "estimate": "0.012345", "low": "-0.01", "high": "0.03", "p": "0.04"}
-    said = {"source": "Table 1", "says": SAYS, "reason": f"reason {name}", "stand_in": "false", "departures": ""}
+    said = {"source": "Table 1", "says": SAYS, "reason": f"reason {name}", "stand_in": "false", "deviations": ""}
     if verdict == "not run":
-        said |= {"reason": f"Digits in place of MNIST; {DEPARTURES}", "stand_in": "true", "departures": DEPARTURES}
+        said |= {"reason": f"Digits in place of MNIST; {DEVIATIONS}", "stand_in": "true", "deviations": DEVIATIONS}
     of = {"id": name, "paper": artifact.partition("_")[0], "artifact": artifact, "kind": "better", "runs": runs}
     found |= {"p_adjusted": "0.12", "verdict": verdict, "statement": statement, "level": "0.95", "counted": "true"}
     found |= {"family": name, "effect": str(len(name + statement) / 10)}

@@ -146,7 +146,7 @@ class Workplace:
             assert weight.numpy().tobytes() == expected[name].numpy().tobytes(), name
         records = [json.loads((directory / "run.json").read_text()) for directory in (alone, run)]
         assert all(record.pop("seconds")["training"] > 0 for record in records)
-        assert all(record.pop("seal") and record["files"].pop("clock.csv") for record in records)  # of seconds, too
+        assert all(record.pop("checksum") and record["files"].pop("clock.csv") for record in records)  # of seconds, too
         assert records[0] == records[1]
         assert sorted(path.name for path in run.glob("[!.]*")) == sorted([*OUTPUTS, "checkpoint.pt"])
 

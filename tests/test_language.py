@@ -77,16 +77,16 @@ def test_without_dropout_it_is_an_embedding_stock_layers_and_the_embedding_once_
 
 def test_what_is_carried_can_be_kept_by_a_checkpoint(tmp_path):
     for name in LSTMS:
-        carried = map_tensors(torch.Tensor.detach, model(name)(words(3)).carried)
-        torch.save(carried, tmp_path / "state")
+        hidden_state = map_tensors(torch.Tensor.detach, model(name)(words(3)).hidden_state)
+        torch.save(hidden_state, tmp_path / "state")
         again = torch.load(tmp_path / "state", weights_only=True)
-        nothing = model(name).eval()(words(2), carried).logits - model(name).eval()(words(2), again).logits
+        nothing = model(name).eval()(words(2), hidden_state).logits - model(name).eval()(words(2), again).logits
         assert not nothing.any()
 
 
 def test_filters_that_are_not_carried_start_anew_while_h_and_c_go_on():
     carrying, anew = (model("SR", carry_filter=carry).eval() for carry in (True, False))
-    start = carrying(words(4)).carried
+    start = carrying(words(4)).hidden_state
     without = tuple((h, c, None) for h, c, _ in start)
     assert torch.equal(anew(words(3, seed=1), start).logits, carrying(words(3, seed=1), without).logits)
     assert not torch.equal(anew(words(3, seed=1), start).logits, carrying(words(3, seed=1), start).logits)
@@ -240,16 +240,16 @@ def test_a_segment_continues_the_one_before_without_its_gradients(name):
     task, network = task_of(), model(name).train()
     first, second = task.batch(0, (0, 6, 4)), task.batch(0, (6, 9, 4))
     task.loss(network, first)
-    carried = task.carried
-    for layer in carried:
+    hidden_state = task.hidden_state
+    for layer in hidden_state:
         map_tensors(lambda tensor: pytest.fail("a gradient goes back") if tensor.requires_grad else tensor, layer)
-    expected = functional.cross_entropy(network(second[0], carried).logits.flatten(0, 1), second[1].flatten())
+    expected = functional.cross_entropy(network(second[0], hidden_state).logits.flatten(0, 1), second[1].flatten())
     torch.testing.assert_close(task.loss(network, second), expected, rtol=0, atol=0)
-    assert task.carried is not carried
-    for tensor in [t for layer in task.carried for t in flatten(layer)]:
+    assert task.hidden_state is not hidden_state
+    for tensor in [t for layer in task.hidden_state for t in flatten(layer)]:
         assert tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()  # no view of a segment
     task.loss(network, first)  # the next epoch: it begins with nothing
-    assert all(torch.equal(h, g) for (h, *_), (g, *_) in zip(task.carried, carried, strict=True))
+    assert all(torch.equal(h, g) for (h, *_), (g, *_) in zip(task.hidden_state, hidden_state, strict=True))
 
 
 @pytest.mark.parametrize("bptt", [1, 4, 7, 500])
@@ -262,7 +262,7 @@ def test_evaluation_reads_the_whole_text_whatever_the_segments_are(bptt):
             loss = functional.cross_entropy(network(rows[:-1]).logits.flatten(0, 1), rows[1:].flatten()).item()
             assert measured[f"{split}_loss"] == pytest.approx(loss, rel=1e-12)
             assert measured[f"{split}_perplexity"] == pytest.approx(math.exp(loss), rel=1e-12)
-    assert task.carried is None
+    assert task.hidden_state is None
 
 
 @pytest.mark.parametrize(("bias", "perplexity"), [(0.0, pytest.approx(WORDS)), (1e6, math.inf)])

@@ -66,8 +66,8 @@ def drawn(seed=0, latest=40, rows=6, unseen=(2,), labels=None, until=None, early
 
     Args:
         latest: whole units of time that rows may fall on: the more, the smaller the gaps in comparison to the span.
-        until: of `latest`; rows later than that are asked, and the others given.
-        early: nothing is asked at the last union time.
+        until: of `latest`; rows later than that are targets, and the others context.
+        early: there is no target at the last union time.
     """
     rng = np.random.default_rng(seed)
     lengths = np.array([1, rows, *rng.integers(2, rows + 1, SERIES - 2)])
@@ -80,17 +80,17 @@ def drawn(seed=0, latest=40, rows=6, unseen=(2,), labels=None, until=None, early
     data = Rows(np.concatenate(times).astype(np.float32), values, mask, lengths)
     whole = batch_of(data, np.arange(SERIES))
     last = whole.times[-1]
-    asked = given = replace(whole, times=whole.times / last)
+    targets = context = replace(whole, times=whole.times / last)
     if until is not None:
         cut = int((whole.times <= until).sum())
-        given, asked = part(given, 0, cut), part(given, cut, len(whole.times))
+        context, targets = part(context, 0, cut), part(context, cut, len(whole.times))
     if early:
-        asked = part(asked, 0, len(asked.times) - 1)
+        targets = part(targets, 0, len(targets.times) - 1)
     if labels == "series":
         labels = torch.from_numpy((rng.random(SERIES) < 0.5).astype(np.float64))
     elif labels == "rows":
-        labels = torch.from_numpy(rng.integers(-1, 5, len(asked.values)))
-    return SeriesBatch(given, asked, labels, weight)
+        labels = torch.from_numpy(rng.integers(-1, 5, len(targets.values)))
+    return SeriesBatch(context, targets, labels, weight)
 
 
 def part(observations, start, stop):
@@ -128,10 +128,10 @@ every_label = pytest.mark.parametrize("labels", [None, "series", "rows"])
 def plain_loss(predicted, divergence, logits, batch, extra=0.0):
     """Of dense predictions (K, N, U, D), and of logits (K, N) or (K, N, U, classes)."""
     if batch.labels is not None and not batch.labels.is_floating_point():
-        classes = torch.full((batch.asked.size, len(batch.asked.times)), -1)
-        classes[batch.asked.series, batch.asked.rows_of_times()] = batch.labels
+        classes = torch.full((batch.targets.size, len(batch.targets.times)), -1)
+        classes[batch.targets.series, batch.targets.rows_of_times()] = batch.labels
         return plain_rows_loss(logits, classes) + extra
-    likelihoods = plain_likelihood(predicted, dense_of(batch.asked))
+    likelihoods = plain_likelihood(predicted, dense_of(batch.targets))
     loss = plain_bound(likelihoods, divergence, batch.divergence_weight) + extra
     return loss if batch.labels is None else loss + 100 * plain_series_loss(logits, batch.labels)
 
@@ -142,9 +142,9 @@ def assert_alike(network, batch, predicted, divergence, logits, extra=0.0, found
     The loss hardly depends on any sample but the likeliest. So the gradient is that of a sum of all answers, too.
     """
     found = network(batch) if found is None else found
-    pairs = [(found.values, rows_of(predicted, batch.asked))]
+    pairs = [(found.values, rows_of(predicted, batch.targets))]
     if logits is not None:
-        pairs.append((found.labels, logits if network.labels == "series" else rows_of(logits, batch.asked)))
+        pairs.append((found.labels, logits if network.labels == "series" else rows_of(logits, batch.targets)))
     pairs.append((found.divergence, torch.as_tensor(divergence, dtype=torch.float64)))
     pairs.append((network.loss(found, batch), plain_loss(predicted, divergence, logits, batch, extra)))
     scale = pairs[-1][1].detach().abs()
@@ -162,13 +162,13 @@ def assert_alike(network, batch, predicted, divergence, logits, extra=0.0, found
 
 def test_likelihood_and_mse_are_those_of_the_loops_over_features():
     batch, predicted = drawn(3), noise(3, SERIES, 200, D)
-    dense = dense_of(batch.asked)
+    dense = dense_of(batch.targets)
     predicted = predicted[:, :, : len(dense.times)]
-    asked = rows_of(predicted, batch.asked)
+    targets = rows_of(predicted, batch.targets)
     likelihoods, mse = plain_likelihood(predicted, dense), plain_mse(predicted, dense)
-    assert_all_close([log_likelihood(asked, batch.asked)], [likelihoods], 1e-13)
+    assert_all_close([log_likelihood(targets, batch.targets)], [likelihoods], 1e-13)
     assert_all_close([vectorised_likelihood(predicted, dense)], [likelihoods], 1e-13)
-    assert_all_close([mean_squared_error(asked, batch.asked)], [mse], 1e-13)
+    assert_all_close([mean_squared_error(targets, batch.targets)], [mse], 1e-13)
     assert_all_close([vectorised_mse(predicted, dense)], [mse], 1e-13)
 
 
@@ -182,7 +182,7 @@ def test_an_ode_rnn_is_the_plain_one(form, labels, steps):
     network = shaken(ODERNN(Task(labels), 3, layers=1, units=4, gru_units=5, decoder_units=6, steps=steps))
     batch = drawn(labels=labels, **BATCHES[form])
     predicted, states, last = plain_ode_rnn(
-        network, dense_of(batch.given), {"forwards": "forwards", "backwards": "released"}[steps]
+        network, dense_of(batch.context), {"forwards": "forwards", "backwards": "released"}[steps]
     )
     logits = None
     if labels is not None:
@@ -205,8 +205,8 @@ def test_a_recurrent_network_is_the_plain_one(form, labels, name):
     if form != "two times":
         shaken(network)
     batch = drawn(labels=labels, **BATCHES[form])
-    told = {key: options.get(key) for key in ("gap", "mean")} | {"carried": options.get("carried", "all")}
-    predicted, states = plain_classic(network, dense_of(batch.given), **told)
+    told = {key: options.get(key) for key in ("gap", "mean")} | {"delta": options.get("delta", "all")}
+    predicted, states = plain_classic(network, dense_of(batch.context), **told)
     logits = None
     if labels is not None:
         logits = network.classifier(states[:, :, -1]).squeeze(2) if labels == "series" else network.classifier(states)
@@ -224,8 +224,8 @@ def test_an_rnn_vae_is_the_plain_one(until, labels, order, gap):
     found = network(batch)
     torch.manual_seed(2)
     sample = torch.randn(SERIES, 3, dtype=torch.float64)
-    times = batch.asked.times
-    predicted, states, mean, deviation = plain_rnn_vae(network, dense_of(batch.given), times, sample, order, gap)
+    times = batch.targets.times
+    predicted, states, mean, deviation = plain_rnn_vae(network, dense_of(batch.context), times, sample, order, gap)
     logits = None
     if labels is not None:
         logits = network.classifier(mean).t() if labels == "series" else network.classifier(states)
@@ -249,13 +249,13 @@ def assert_latent(network, batch, rate, features=D, extra=None, below=None, seed
     torch.manual_seed(seed)
     found = network(batch, sample)
     torch.manual_seed(seed)
-    walk = plain_latent_ode(network, dense_of(batch.given), batch.asked.times, sample, rate, below, **options)
+    walk = plain_latent_ode(network, dense_of(batch.context), batch.targets.times, sample, rate, below, **options)
     size, logits = network.size, None
     if network.labels == "rows":
         logits = network.classifier(walk.states[..., :size])
     elif network.labels == "series":
         logits = network.classifier(walk.z if network.label_from == "start" else walk.end[..., :size]).squeeze(2)
-    added = 0.0 if extra is None else extra(walk, dense_of(batch.asked))
+    added = 0.0 if extra is None else extra(walk, dense_of(batch.targets))
     divergence = plain_divergence(walk.mean, walk.deviation)
     assert_alike(network, batch, walk.predicted, divergence, logits, added, found)
 
@@ -272,7 +272,7 @@ def test_a_latent_ode_is_the_plain_one(form, labels, encoder, label_from):
     assert_latent(network, drawn(labels=labels, **BATCHES[form]), flow(network))
 
 
-@pytest.mark.parametrize("start", ["zero", "first_asked"])
+@pytest.mark.parametrize("start", ["zero", "first_target"])
 @pytest.mark.parametrize("encoder", ["ode", "rnn"])
 @pytest.mark.parametrize("latest", [40, 400])
 def test_a_latent_ode_extrapolates_as_the_plain_one(start, encoder, latest):
@@ -297,10 +297,10 @@ def test_a_latent_ode_with_a_poisson_process_is_the_plain_one(until, labels, lab
     dynamics = network.integral.dynamics
     rate = PoissonRate(dynamics.flow.network, dynamics.rate, D)
 
-    def extra(walk, asked):
+    def extra(walk, targets):
         integrals = 100 * (walk.states[:, :, -1] - walk.states[:, :, 0])[..., 2 * L :]
         logs = dynamics.rate(walk.states[..., L : 2 * L])
-        return -0.1 * plain_poisson(logs, integrals, asked, unobserved).mean()
+        return -0.1 * plain_poisson(logs, integrals, targets, unobserved).mean()
 
     assert_latent(network, drawn(labels=labels, until=until, early=early), rate, extra=extra, beside=D)
 
@@ -311,15 +311,15 @@ RELEASED = {"mixing": "raw", "rate": "random", "tied": True, "label_from": "star
 
 @pytest.mark.parametrize(("until", "labels"), [(None, "series"), (None, "rows"), (20, None)])
 @pytest.mark.parametrize(
-    "reading",
+    "variant",
     [PUBLISHED, *({**PUBLISHED, name: value} for name, value in RELEASED.items()), RELEASED],
     ids=["published", *RELEASED, "released"],
 )
-def test_an_ace_latent_ode_is_the_plain_one(reading, until, labels):
-    solver = SOLVER | {"rtol": 1e-2, "atol": 1e-2} if reading["rate"] == "random" else SOLVER  # hundreds of steps else
-    network = made(ACELatentODE, labels, penalty={"weight": 0.01}, solver=solver, **reading)
+def test_an_ace_latent_ode_is_the_plain_one(variant, until, labels):
+    solver = SOLVER | {"rtol": 1e-2, "atol": 1e-2} if variant["rate"] == "random" else SOLVER  # hundreds of steps else
+    network = made(ACELatentODE, labels, penalty={"weight": 0.01}, solver=solver, **variant)
     f, g = (each.network for each in (network.integral.dynamics.f, network.integral.dynamics.g.cell))
-    rate = PlainRate(f, g, reading["mixing"], reading["rate"])
+    rate = PlainRate(f, g, variant["mixing"], variant["rate"])
     assert_latent(network, drawn(labels=labels, until=until), rate, below=plain_correlations)
 
 
@@ -353,12 +353,12 @@ def arrays_of(series=15, seed=0):
     }
 
 
-@pytest.mark.parametrize("asked", ["interpolation", "extrapolation"])
+@pytest.mark.parametrize("targets", ["interpolation", "extrapolation"])
 @pytest.mark.parametrize("seed", range(3))
-def test_batches_as_released_are_the_plain_ones(asked, seed):
+def test_batches_as_released_are_the_plain_ones(targets, seed):
     arrays = arrays_of(seed=seed)
     settings = {"placeholders": "values", "normalisation": "maximum", "zero_times": "dropped", "validation": 0}
-    settings |= {"asked": asked} | ({"split_at": "index"} if asked == "extrapolation" else {})
+    settings |= {"targets": targets} | ({"split_at": "index"} if targets == "extrapolation" else {})
     task = SeriesRegression(arrays, settings, 0, torch.device("cpu"))
     values, mask, starts = arrays["values"], arrays["mask"], np.cumsum(arrays["lengths"]) - arrays["lengths"]
     low, high = np.zeros(D), np.zeros(D)
@@ -367,9 +367,9 @@ def test_batches_as_released_are_the_plain_ones(asked, seed):
     for part in ("train", "test"):
         rows = [slice(starts[s], starts[s] + arrays["lengths"][s]) for s in task.parts[part]]
         whole = plain_batch([(arrays["times"][r], values[r], mask[r]) for r in rows], low, high)
-        halved = halves(whole) if asked == "extrapolation" else (whole, whole)
+        halved = halves(whole) if targets == "extrapolation" else (whole, whole)
         batch = task.part(part)
-        for found, dense in zip((batch.given, batch.asked), halved, strict=True):
+        for found, dense in zip((batch.context, batch.targets), halved, strict=True):
             expected, ours = without_times_of_zeros(dense), dense_of(found)
             assert len(expected.times) < len(dense.times)
             assert_all_close([ours.times.double()], [expected.times], 1e-7)

@@ -20,7 +20,7 @@ from hidden_dynamics.models.latent_family.objective import (
     mean_squared_error,
     negative_bound,
 )
-from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
 from hidden_dynamics.models.observations import Rows, batch_of
 
 D, L, N, K = 3, 4, 5, 2
@@ -63,45 +63,45 @@ def test_a_linear_generative_ode_is_the_matrix_exponential():
     network, batch = made("Latent-ODE", "series", **TIGHT), drawn("series")
     linear = nn.Linear(L, L, bias=False).double()
     network.integral.dynamics.network = linear
-    answer = network(batch, noise_of(network))
-    mean, deviation = network.encoder(batch.given)
+    prediction = network(batch, noise_of(network))
+    mean, deviation = network.encoder(batch.context)
     z = mean + deviation * noise_of(network)
     rows = [
         torch.matrix_exp(linear.weight * time) @ z[:, series].unsqueeze(-1)
-        for time, series in zip(batch.asked.times[batch.asked.rows_of_times()], batch.asked.series, strict=True)
+        for time, series in zip(batch.targets.times[batch.targets.rows_of_times()], batch.targets.series, strict=True)
     ]
     end = z @ torch.matrix_exp(linear.weight).t()
     expected = [network.decoder(torch.stack(rows, 1).squeeze(-1)), network.classifier(end).squeeze(-1)]
-    assert_all_close([answer.values, answer.labels], expected, 1e-8)
+    assert_all_close([prediction.values, prediction.labels], expected, 1e-8)
 
 
 @pytest.mark.parametrize("unobserved", ["integral", "zero"])
-def test_constant_rates_have_the_likelihood_of_a_poisson_process_over_the_time_asked(unobserved):
+def test_constant_rates_have_the_likelihood_of_a_poisson_process_over_the_targets_time(unobserved):
     """Of n observations in a time T at the rate r: n log r - r T. One of the pairs of series and feature has none."""
     network, batch = made("Poisson", unobserved=unobserved), drawn()
-    asked = replace(batch.asked, times=0.4 + 0.6 * batch.asked.times)
+    targets = replace(batch.targets, times=0.4 + 0.6 * batch.targets.times)
     rates, last = torch.tensor([0.5, 2.0, 7.0], dtype=torch.float64), network.integral.dynamics.rate[-1]
     with torch.no_grad():
         last.weight.zero_()
         last.bias.copy_(rates.log())
-    answer = network(replace(batch, asked=asked))
-    seen = (dense_of(asked).mask.sum(1) > 0).double() if unobserved == "zero" else torch.ones(N, D).double()
-    duration = 1 - asked.times[0].item()
-    expected = ((asked.mask * rates.log()).sum() - (seen * rates).sum() * duration) / (N * D)
+    prediction = network(replace(batch, targets=targets))
+    seen = (dense_of(targets).mask.sum(1) > 0).double() if unobserved == "zero" else torch.ones(N, D).double()
+    duration = 1 - targets.times[0].item()
+    expected = ((targets.mask * rates.log()).sum() - (seen * rates).sum() * duration) / (N * D)
     assert seen.all() == (unobserved == "integral") and duration < 0.61
-    assert answer.extra.item() == pytest.approx(-0.1 * expected.item())
+    assert prediction.extra.item() == pytest.approx(-0.1 * expected.item())
 
 
 def by_hand():
     """Two series and two features, of which series 1 has one alone; errors of 0.01 and 0.02 in sample 0."""
     times, mask = np.float32([0, 1, 0]), np.array([[True, True], [True, False], [False, True]])
     values = np.array([[0.5, 0.2], [0.3, 9.0], [9.0, 0.1]])
-    asked = batch_of(Rows(times, values, mask, np.array([2, 1])), np.arange(2))
-    predicted = asked.values.clone()[None].repeat(2, 1, 1)
+    targets = batch_of(Rows(times, values, mask, np.array([2, 1])), np.arange(2))
+    predicted = targets.values.clone()[None].repeat(2, 1, 1)
     predicted[0, 0, 0] += 0.01  # of series 0 at time 0; its feature 0 was observed twice
     predicted[0, 1, 1] += 0.02  # of series 1
     predicted[:, 1, 0] = 77.0  # was not observed
-    return SeriesBatch(asked, asked, None, 0.5), predicted
+    return SeriesBatch(targets, targets, None, 0.5), predicted
 
 
 def test_the_likelihood_bound_and_error_by_hand():
@@ -109,12 +109,12 @@ def test_the_likelihood_bound_and_error_by_hand():
     density = -math.log(0.01) - 0.5 * math.log(2 * math.pi)
     exact = 3 * density / 4  # of four pairs of series and feature, three were observed
     expected = torch.tensor([exact - (0.5 / 2 + 2.0) / 4, exact], dtype=torch.float64)
-    assert_all_close([log_likelihood(predicted, batch.asked)], [expected])
-    error = mean_squared_error(predicted, batch.asked).item()
+    assert_all_close([log_likelihood(predicted, batch.targets)], [expected])
+    error = mean_squared_error(predicted, batch.targets).item()
     assert error == pytest.approx((1e-4 / 2 + 4e-4) / 4 / 2)
-    answer = Answer(predicted, None, torch.tensor(0.6), torch.tensor(0.0))
+    prediction = Prediction(predicted, None, torch.tensor(0.6), torch.tensor(0.0))
     bound = -math.log(sum(math.exp(each - 0.5 * 0.6) for each in expected.tolist()))
-    assert negative_bound(answer, batch).item() == pytest.approx(bound)
+    assert negative_bound(prediction, batch).item() == pytest.approx(bound)
 
 
 def test_labels_of_series_and_of_rows_by_hand():
@@ -128,9 +128,11 @@ def test_labels_of_series_and_of_rows_by_hand():
 
 def test_the_loss_of_rows_is_their_cross_entropy_alone_and_what_the_answer_adds():
     network, batch = made("Latent-ODE", "rows"), drawn("rows")
-    answer = network(batch)
-    answer = answer._replace(extra=answer.extra + 3)
-    assert network.loss(answer, batch).item() == pytest.approx(label_loss(answer.labels, batch.labels).item() + 3)
+    prediction = network(batch)
+    prediction = prediction._replace(extra=prediction.extra + 3)
+    assert network.loss(prediction, batch).item() == pytest.approx(
+        label_loss(prediction.labels, batch.labels).item() + 3
+    )
 
 
 # Properties
@@ -144,8 +146,8 @@ def test_gradients_are_finite_where_nothing_correlates(name, case):
     if case == "constant latents":
         with torch.no_grad():
             network.encoder.z0[-1].weight.zero_()
-    given = torch.zeros(K, size, network.latent).double() if case == "constant latents" else None
-    loss = network.loss(network(batch, given), batch)
+    context = torch.zeros(K, size, network.latent).double() if case == "constant latents" else None
+    loss = network.loss(network(batch, context), batch)
     assert loss.isfinite() and all(gradient.isfinite().all() for gradient in gradients_of(loss, network))
 
 
@@ -202,9 +204,9 @@ def test_alternating_training_moves_one_part_and_stores_nothing_of_the_other():
     assert sum(map(len, parts.values())) == len(list(network.parameters()))
     for parameter in parts["hidden"]:
         parameter.requires_grad_(False)
-    mean, deviation = network.encoder(batch.given)
+    mean, deviation = network.encoder(batch.context)
     assert not mean.requires_grad and not deviation.requires_grad
-    answer = network(batch)
-    (network.loss(answer, batch) + network.penalty(answer, "attention")).backward()
+    prediction = network(batch)
+    (network.loss(prediction, batch) + network.penalty(prediction, "attention")).backward()
     assert all(parameter.grad is None for parameter in parts["hidden"])
     assert all(parameter.grad.any() for parameter in parts["attention"])

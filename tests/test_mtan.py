@@ -103,7 +103,7 @@ def plain(network, given, noises):
 def plain_loss(network, given_batch, values, logits, mean, logvar):
     """Equations 12 and 15, series by series."""
     labels, bound = given_batch.labels, []
-    for n, rows in enumerate(rows_of(given_batch.asked)):
+    for n, rows in enumerate(rows_of(given_batch.targets)):
         count = max(1, sum(m.sum() for *_, m in rows))
         likelihoods = []
         for k in range(len(values)):
@@ -131,13 +131,13 @@ def plain_loss(network, given_batch, values, logits, mean, logvar):
 def test_it_is_the_papers_equations_one_after_another(labels, heads, samples):
     network, given = made(labels, heads, samples=samples), batch(labels=labels)
     torch.manual_seed(3)
-    answer = network(given)
+    prediction = network(given)
     torch.manual_seed(3)
-    values, logits, *q = plain(network, given.given, torch.randn(samples, SERIES, 4, L, dtype=torch.float64))
-    assert_close(answer.values, values)
+    values, logits, *q = plain(network, given.context, torch.randn(samples, SERIES, 4, L, dtype=torch.float64))
+    assert_close(prediction.values, values)
     if labels is not None:
-        assert_close(answer.labels, logits)
-    loss, other = network.loss(answer, given), plain_loss(network, given, values, logits, *q)
+        assert_close(prediction.labels, logits)
+    loss, other = network.loss(prediction, given), plain_loss(network, given, values, logits, *q)
     assert_close(loss, other)
     assert_all_close(gradients_of(loss, network), gradients_of(other, network), 1e-10)
 

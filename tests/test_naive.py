@@ -10,7 +10,7 @@ from torch import nn
 
 from hidden_dynamics.data import adding, copying, intensive_care_stays, ornstein_uhlenbeck, tagged_movements
 from hidden_dynamics.data.speech import BINS
-from hidden_dynamics.models.latent_family.series_batch import Answer
+from hidden_dynamics.models.latent_family.series_batch import Prediction
 from hidden_dynamics.models.ragged import valid_steps
 from hidden_dynamics.results.naive import best, in_two_clusters, learned
 from hidden_dynamics.tasks.activity import ActivityRecognition
@@ -140,8 +140,8 @@ def test_of_a_text_it_is_the_training_texts_frequencies():
     )
     shares = np.array([4, 3, 1]) / 8  # each word's count raised by one
     assert columns(task.texts["test"], 2)[1:].tolist() == [[0, 0]]
-    for split, asked in (("validation", [1, 2]), ("test", [0, 0])):
-        loss = -np.log(shares[asked]).mean()
+    for split, targets in (("validation", [1, 2]), ("test", [0, 0])):
+        loss = -np.log(shares[targets]).mean()
         assert task.naive[f"{split}_loss"] == {"word frequencies": pytest.approx(loss)}
         assert task.naive[f"{split}_perplexity"] == {"word frequencies": pytest.approx(math.exp(loss))}
     assert task.test_set == {"size": 2, "positive": None}
@@ -162,11 +162,11 @@ def test_of_sporadic_series_they_are_moments_the_last_value_and_the_series_own_m
         lengths=lengths,
     )
     task.after, task.parts["validation"], task.features = np.array([[2, 3, 4], [6, 7, 8]]), np.array([0]), 1
-    asked, mean = np.array([2, 4, 6, 7, 7, 7]), 5.5
+    targets, mean = np.array([2, 4, 6, 7, 7, 7]), 5.5
     errors = {"best constant": [mean] * 6, "last value": [3] * 3 + [5] * 3, "series' own mean": [2] * 3 + [5] * 3}
-    expected = {name: pytest.approx(np.mean((asked - answer) ** 2)) for name, answer in errors.items()}
+    expected = {name: pytest.approx(np.mean((targets - answer) ** 2)) for name, answer in errors.items()}
     assert task.naive["test_mse"] == expected
-    nats = 0.5 * (math.log(2 * math.pi * asked.var()) + 1)
+    nats = 0.5 * (math.log(2 * math.pi * targets.var()) + 1)
     assert task.naive["test_negll"] == {"best constant": pytest.approx(nats)}
     assert task.test_set == {"size": 2, "positive": None}
 
@@ -176,12 +176,12 @@ def stays():
     return intensive_care_stays.prepare(None, {"stays": 50})
 
 
-@pytest.mark.parametrize("asked", ["interpolation", "extrapolation"])
-def test_of_patients_they_are_those_of_a_network_that_answers_so(stays, asked):
-    split_at = {"split_at": "time"} if asked == "extrapolation" else {}
-    task = SeriesRegression(stays, STAYS | {"asked": asked} | split_at, 0, CPU)
+@pytest.mark.parametrize("targets", ["interpolation", "extrapolation"])
+def test_of_patients_they_are_those_of_a_network_that_answers_so(stays, targets):
+    split_at = {"split_at": "time"} if targets == "extrapolation" else {}
+    task = SeriesRegression(stays, STAYS | {"targets": targets} | split_at, 0, CPU)
     batch = task.part("test")
-    given, wanted = batch.given, batch.asked
+    given, wanted = batch.context, batch.targets
     constant = (wanted.values.sum(0) / wanted.mask.sum(0).clamp(min=1)).expand(given.size, -1)
     own, last = constant.clone(), constant.clone()
     for series in range(given.size):
@@ -191,15 +191,17 @@ def test_of_patients_they_are_those_of_a_network_that_answers_so(stays, asked):
                 own[series, feature] = given.values[rows, feature].mean()
                 last[series, feature] = given.values[rows, feature][-1]
     answers = {"best constant": constant, "series' own mean": own} | ({"last value": last} if split_at else {})
-    name = f"test_{asked}_mse_observed"
+    name = f"test_{targets}_mse_observed"
     measured = {
-        label: task.evaluate_test(Answering(lambda batch, by=by: Answer(by[batch.asked.series][None], *[None] * 3)))
+        label: task.evaluate_test(
+            Answering(lambda batch, by=by: Prediction(by[batch.targets.series][None], *[None] * 3))
+        )
         for label, by in answers.items()
     }
     assert task.naive[name] == {label: pytest.approx(each[name], rel=1e-5) for label, each in measured.items()}
     released = task.naive[name.removesuffix("_observed")]
-    assert released["series' own mean"] == pytest.approx(measured["series' own mean"][f"test_{asked}_mse"], rel=0.1)
-    assert released["best constant"] <= measured["best constant"][f"test_{asked}_mse"]  # of other weights
+    assert released["series' own mean"] == pytest.approx(measured["series' own mean"][f"test_{targets}_mse"], rel=0.1)
+    assert released["best constant"] <= measured["best constant"][f"test_{targets}_mse"]  # of other weights
 
 
 def test_of_deaths_they_are_chance_and_of_activities_the_majority(stays):

@@ -1,15 +1,15 @@
-"""What artifacts say of their runs: the readings taken, and which diverged."""
+"""What artifacts say of their runs: the variants taken, and which diverged."""
 
 from drawn import artifact_at
 from made import summary_of
 
-from hidden_dynamics.artifacts.notes import divergence_notes, readings_note
+from hidden_dynamics.artifacts.notes import divergence_notes, variants_note
 
 
-def test_a_reading_that_differs_between_runs_says_so():
+def test_a_variant_that_differs_between_runs_says_so():
     taken = [{"sr_cell": "published", "permutation": "published"}, {"sr_cell": "released"}]
-    assert readings_note(taken) == "Readings taken: published (permutation); published and released (sr_cell)."
-    assert readings_note([{}]) == "Readings taken: none apply."
+    assert variants_note(taken) == "Variants taken: published (permutation); published and released (sr_cell)."
+    assert variants_note([{}]) == "Variants taken: none apply."
 
 
 def test_runs_that_diverged_are_named_with_the_reason():

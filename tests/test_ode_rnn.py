@@ -10,7 +10,7 @@ import torch
 from cases import assert_all_close, noise, randomised
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from plain_latent_ode import dense_of, plain_passage
+from plain_latent_ode import dense_of, plain_rollout
 from series_cases import drawn_rows, gradients_of, whole
 
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
@@ -40,13 +40,13 @@ def drawn_weights(*shapes):
 
 
 def of_all(core, passed, weights):
-    """A function of all that a passage gives, and its gradients."""
+    """A function of all that a rollout gives, and its gradients."""
     return gradients_of(sum((each * weight).sum() for each, weight in zip(passed, weights, strict=True)), core)
 
 
 def plain_rows(core, observations, way):
     """What `ODERNNCore` gives, by the released loop over dense arrays."""
-    means, mean, deviation = plain_passage(core, dense_of(observations), way)
+    means, mean, deviation = plain_rollout(core, dense_of(observations), way)
     nothing = torch.zeros_like(means[:1])
     found = torch.cat([means[1:], nothing] if way == "backwards" else [nothing, means[:-1]])
     place = observations.rows_of_times(), observations.series
@@ -62,12 +62,12 @@ def hold_to_plain(core, observations, way, tolerance=1e-12):
 
 @every_way
 @pytest.mark.parametrize("layers", [0, 1, 3])
-def test_the_passage_is_the_plain_loop_in_value_and_gradient(way, layers):
+def test_the_rollout_is_the_plain_loop_in_value_and_gradient(way, layers):
     hold_to_plain(made(layers), drawn(), way)
 
 
 @pytest.mark.parametrize("way", ["forwards", "backwards"])
-def test_a_long_passage_adds_its_gradients_up_in_chunks(way):
+def test_a_long_rollout_adds_its_gradients_up_in_chunks(way):
     observations = drawn(series=7, rows=60, latest=400)
     assert sum(gaps(observations.times, way).steps) > 2 * CHUNK
     core = made()
@@ -95,7 +95,7 @@ def test_in_single_precision_no_gradient_is_a_small_difference_of_large_sums():
     way=st.sampled_from(WAYS),
 )
 @example(seed=0, series=1, rows=1, latest=5, density=1.0, way="backwards").via("one union time")
-def test_the_passage_is_the_plain_loop_whatever_the_shape(seed, series, rows, latest, density, way):
+def test_the_rollout_is_the_plain_loop_whatever_the_shape(seed, series, rows, latest, density, way):
     observations = drawn(seed, series, rows, 2, latest, density)
     assume(way != "released" or len(observations.times) != 1)  # the released loop divides by 0 then
     core = made(1, 2, 2)
@@ -138,7 +138,7 @@ def test_a_single_time_is_reached_by_no_step_and_none_by_none(way):
 
 
 @every_way
-def test_without_gradients_the_passage_is_the_same_to_the_last_bit(way):
+def test_without_gradients_the_rollout_is_the_same_to_the_last_bit(way):
     observations, core = drawn(), made()
     with torch.no_grad():
         passed = core(observations, way)
@@ -235,7 +235,7 @@ def test_parameters_are_those_of_the_released_networks_but_for_what_these_never_
 
 def test_what_a_network_cannot_do_is_refused():
     observations = drawn()
-    with pytest.raises(ValueError, match="asked"):
+    with pytest.raises(ValueError, match="context only"):
         network()(SeriesBatch(observations, drawn(1)))
     with pytest.raises(ValueError, match="deep"):
         network("rows", 7, classifier="deep")

@@ -20,7 +20,7 @@ CPU = torch.device("cpu")
 TASK, MODEL = "svhn_images", "ace_ode_net"  # whose maps are 2x2 here
 TRAIN, HELD_OUT, TEST, BATCH, EPOCHS = 35, 12, 20, 10, 3
 ITERATIONS = {"published": 6, "released": 9}  # in each epoch, what fills no batch is left out
-either_reading = pytest.mark.parametrize("reading", ["published", "released"])
+either_variant = pytest.mark.parametrize("variant", ["published", "released"])
 
 
 def arrays():
@@ -35,11 +35,11 @@ def arrays():
     return made
 
 
-def settings_of(reading="published", max_steps=1000):
-    solver = {"rtol": 0.2, "atol": 0.2, "adjoint": reading == "published", "max_steps": max_steps}
+def settings_of(variant="published", max_steps=1000):
+    solver = {"rtol": 0.2, "atol": 0.2, "adjoint": variant == "published", "max_steps": max_steps}
     return {
         "scale": "demo",
-        "readings": {"default": reading},
+        "variants": {"default": variant},
         "overrides": {
             "tasks": {
                 TASK: {
@@ -48,7 +48,7 @@ def settings_of(reading="published", max_steps=1000):
                     "training": {
                         "batch_size": BATCH,
                         "epochs": EPOCHS,
-                        "evaluate_every": (TRAIN - HELD_OUT * (reading == "published")) // BATCH,  # after each epoch
+                        "evaluate_every": (TRAIN - HELD_OUT * (variant == "published")) // BATCH,  # after each epoch
                         "rates": {"drops": [2]},
                     },
                     "models": {MODEL: {"hyperparameters": {"solver": solver}}},
@@ -61,8 +61,8 @@ def settings_of(reading="published", max_steps=1000):
 class Run:
     """A training of seed 1 that may be continued; it counts its batches and its tests."""
 
-    def __init__(self, configured, directory, reading="published", **options):
-        self.run = resolve(configured(**settings_of(reading, **options)), TASK, MODEL, 64, 1)
+    def __init__(self, configured, directory, variant="published", **options):
+        self.run = resolve(configured(**settings_of(variant, **options)), TASK, MODEL, 64, 1)
         self.directory, self.batches, self.tests = directory, 0, 0
         self.task, self.network = build(self.run, arrays(), CPU)
         self.task.batch = self.counting(self.task.batch, "batches")
@@ -91,14 +91,14 @@ class Run:
         assert self.weights() == other.weights()
 
 
-@either_reading
-def test_evaluations_are_means_of_the_iterations_since_the_row_before(configured, tmp_path, reading):
+@either_variant
+def test_evaluations_are_means_of_the_iterations_since_the_row_before(configured, tmp_path, variant):
     """Both turns count: forwards, and backwards for the adjoint. What is finished is not taken up again."""
-    whole = Run(configured, tmp_path, reading)
-    history, adjoint = whole.train(), reading == "published"
-    assert history.iteration == ITERATIONS[reading] and len(history.metrics) == EPOCHS
+    whole = Run(configured, tmp_path, variant)
+    history, adjoint = whole.train(), variant == "published"
+    assert history.iteration == ITERATIONS[variant] and len(history.metrics) == EPOCHS
     assert history.diverged_at is None and whole.tests == adjoint
-    again = Run(configured, tmp_path, reading)
+    again = Run(configured, tmp_path, variant)
     again.assert_same(again.train(), whole, history)
     assert (again.batches, again.tests) == (0, 0)
     counts, every = np.array(history.function_evaluations), history.iteration // EPOCHS
@@ -169,9 +169,9 @@ def test_a_solver_that_fails_ends_the_training_and_is_recorded(configured, tmp_p
     assert (again.batches, again.tests) == (0, 0)
 
 
-@pytest.mark.parametrize("reading", ["published", "released"])
-def test_a_first_iteration_that_fails_leaves_a_run_without_any_number(configured, tmp_path, reading):
-    run = Run(configured, tmp_path, reading, max_steps=1)
+@pytest.mark.parametrize("variant", ["published", "released"])
+def test_a_first_iteration_that_fails_leaves_a_run_without_any_number(configured, tmp_path, variant):
+    run = Run(configured, tmp_path, variant, max_steps=1)
     before = run.weights()
     history = run.train()
     assert (history.iteration, history.diverged_at, history.metrics, run.tests) == (0, 1, [], 0)
@@ -190,7 +190,7 @@ def test_the_script_ends_well_and_says_that_the_solver_failed(configured, tmp_pa
     path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
     about = {"dataset": run.spec["dataset"], "title": "Digits", "stand_in_for": None}
     prepared.save(tmp_path / path, arrays(), about)
-    arguments = ["--task", TASK, "--model", run.variant, "--seed", "0", "--config", json.dumps(settings)]
+    arguments = ["--task", TASK, "--model", run.sized_model, "--seed", "0", "--config", json.dumps(settings)]
     (code, out, err), directory = ended(script.main, *arguments, "--threads", "1"), tmp_path / run.directory
     assert all((directory / name).is_file() for name in OUTPUTS)
     about = json.loads((directory / "run.json").read_text())

@@ -155,12 +155,12 @@ def test_forecasts_are_configured_at_scale_paper_as_the_text_and_the_scripts_say
             assert hyperparameters.get(name) == said.get(name)
         assert hyperparameters.get("penalty", {"weight": None})["weight"] == said.get("penalty")
         scripts = row.get("released", {})
-        shared = [name for name in scripts if name not in ("penalty", "rates", "delta")]  # readings of their own
+        shared = [name for name in scripts if name not in ("penalty", "rates", "delta")]  # variants of their own
         assert {name: hyperparameters[name] for name in shared} == {name: scripts[name] for name in shared}
 
 
 def test_the_latent_ode_family_is_configured_at_scale_paper_as_the_text_and_the_scripts_say(configured):
-    paper, released = configured(scale="paper"), configured(scale="paper", readings={"default": "released"})
+    paper, released = configured(scale="paper"), configured(scale="paper", variants={"default": "released"})
     rows = load_published("acenode/section43.yaml").rows
     again = [row | {"task": task} for row in rows for task in SAME_SETTINGS.get(row["task"], ())]
     for row in (*rows, *(row for row in again if row["model"] in paper.tasks[row["task"]].models)):

@@ -144,7 +144,7 @@ def test_verdicts_stand_beside_the_sign_of_the_means_where_any_was_judged():
         "subject": "momentum_lstm-n128",
         "reference": "lstm-n128",
         "verdict": "undecided",
-        "departures": "",
+        "deviations": "",
     }
     plain = drawn(rows, artifact)
     sources = replace(sources_of(artifact), verdicts=(verdict,))
@@ -155,10 +155,10 @@ def test_verdicts_stand_beside_the_sign_of_the_means_where_any_was_judged():
     assert sum("of a test over seeds" in note for note in marked.notes) == 1
 
 
-def test_a_reading_is_no_departure_from_the_paper():
-    artifact = artifact_at("paper", MNIST, overrides={"tasks": {"mnist": {"readings": {"sr_cell": "released"}}}})
+def test_a_variant_is_no_deviation_from_the_paper():
+    artifact = artifact_at("paper", MNIST, overrides={"tasks": {"mnist": {"variants": {"sr_cell": "released"}}}})
     table = drawn([row(value=0.95, artifact=artifact)], artifact)
-    assert record(table, "lstm")["departures"] is None and record(table, "lstm")["difference"] == pytest.approx(-3.7)
+    assert record(table, "lstm")["deviations"] is None and record(table, "lstm")["difference"] == pytest.approx(-3.7)
 
 
 def test_a_dataset_of_the_users_own_is_a_stand_in_too():
@@ -278,7 +278,7 @@ def image(model: str = "ode_net", test: float = 0.99, artifact: str = IMAGES, **
 
 
 def released(model: str = "ode_net", test: float = 0.99, **about) -> dict[str, str]:
-    chosen = {"metric": "test_accuracy", "reported": str(test), "readings": json.dumps({"reported_epoch": "released"})}
+    chosen = {"metric": "test_accuracy", "reported": str(test), "variants": json.dumps({"reported_epoch": "released"})}
     return image(model, test, **about) | chosen
 
 
@@ -443,7 +443,7 @@ def of_family(name: str, **settings: Any) -> tuple[Any, list[dict[str, str]]]:
     ],
 )
 def test_random_splits_and_the_reported_evaluation_are_said_as_they_are(name, settings, said):
-    artifact, rows = of_family(name, readings=settings)
+    artifact, rows = of_family(name, variants=settings)
     notes = drawn(rows, artifact).notes
     assert any("test sets overlap" in note for note in notes) == said
     (reported,) = [note for note in notes if "what a run reports" in note]

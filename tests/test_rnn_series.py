@@ -31,8 +31,8 @@ def made(name, labels="series", **options):
 
 def answered(network, called, seed=0):
     torch.manual_seed(seed)
-    answer = network(called)
-    return [answer.values] if answer.labels is None else [answer.values, answer.labels]
+    prediction = network(called)
+    return [prediction.values] if prediction.labels is None else [prediction.values, prediction.labels]
 
 
 def changes_of(name):
@@ -108,6 +108,6 @@ def test_a_recurrent_network_is_told_a_row_after_it_was_predicted(name):
 
 
 @recurrent
-def test_something_else_than_what_is_given_is_not_asked(name):
-    with pytest.raises(ValueError, match="only asked"):
+def test_targets_other_than_the_context_are_refused(name):
+    with pytest.raises(ValueError, match="context only"):
         made(name)(SeriesBatch(whole(drawn()), whole(drawn(), until=0.5)))

@@ -95,7 +95,7 @@ def test_what_was_altered_or_is_missing_is_refused(files, name):
         READERS[name](files)
 
 
-@pytest.mark.parametrize("content", [b"[]", b"{", b"{}", b'{"seal": ""}'])
+@pytest.mark.parametrize("content", [b"[]", b"{", b"{}", b'{"checksum": ""}'])
 def test_a_record_that_is_none_is_refused(files, content):
     path = files.directory / "run.json"
     path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Runs: how a specification is resolved, which readings it takes, and which runs an artifact needs."""
+"""Runs: how a specification is resolved, which variants it takes, and which runs an artifact needs."""
 
 import json
 
@@ -10,22 +10,22 @@ from hidden_dynamics.configuration import load, merge
 from hidden_dynamics.configuration.runs import GRADIENTS, all_runs, find, outputs_of, resolve, seeds_are_blocks
 from hidden_dynamics.configuration.schema import FOR_ALL
 
-TASKS, MODELS, READINGS = "config/tasks.yaml", "config/models.yaml", "config/readings.yaml"
+TASKS, MODELS, VARIANTS = "config/tasks.yaml", "config/models.yaml", "config/variants.yaml"
 PLACES = {
     "hyperparameters": "hyperparameters",
     "settings": "task_settings",
     "training": "training",
 }  # in a specification
 FIXED = {"speech_target"}  # by the tasks themselves: there is a task for either
-OF_THEIR_OWN = {  # whose readings are their own, whatever is taken elsewhere
+OF_THEIR_OWN = {  # whose variants are their own, whatever is taken elsewhere
     *("physionet_raw_attention", "physionet_random_rate", "physionet_tied", "physionet_joint"),
     *("physionet_start_label", "physionet_fixed_batches", "physionet_model_bugs", "physionet_released"),
 }
 SPEECH = {"timit": 84, "timit_dtriv": 224}
 VALUES = [
     (name, value)
-    for name, reading in load().readings.items()
-    for value in reading.values
+    for name, variant in load().variants.items()
+    for value in variant.values
     if value != "published" and name not in FIXED
 ]
 
@@ -34,7 +34,7 @@ def spec_of(configuration, task, model, seed=0):
     return resolve(configuration, task, model, configuration.tasks[task].models[model].run_sizes[0], seed).spec
 
 
-def test_hyperparameters_come_from_the_model_then_the_task_then_the_size_then_the_reading(project):
+def test_hyperparameters_come_from_the_model_then_the_task_then_the_size_then_the_variant(project):
     project.set(MODELS, "nag_lstm.hyperparameters", {"a": "model", "b": "model", "c": "model", "d": "model"})
     joined = {
         "sizes": [8, 9],
@@ -43,10 +43,10 @@ def test_hyperparameters_come_from_the_model_then_the_task_then_the_size_then_th
     }
     project.set(MODELS, "nag_lstm.tasks", {"mnist": joined})
     for_nag = {"about": "", "models": ["nag_lstm"], "released": {"text": ""}}
-    project.set(READINGS, "mine", for_nag | {"published": {"text": "", "hyperparameters": {"d": "reading"}}})
+    project.set(VARIANTS, "mine", for_nag | {"published": {"text": "", "hyperparameters": {"d": "variant"}}})
     configuration = project.load(scale="paper")
     of_size = [resolve(configuration, "mnist", "nag_lstm", size, 0).spec["hyperparameters"] for size in (8, 9)]
-    expected = {"a": "model", "b": "task", "c": "size", "d": "reading", "forget_fill": "both"}
+    expected = {"a": "model", "b": "task", "c": "size", "d": "variant", "forget_fill": "both"}
     assert of_size[0] == expected | {"hidden_size": 8}
     assert of_size[1] == expected | {"hidden_size": 9, "c": "task"}
 
@@ -65,7 +65,7 @@ def test_a_scale_maps_sizes_but_hyperparameters_follow_the_papers_size(configure
     assert run.paper_size == 128
     assert run.spec["hyperparameters"]["hidden_size"] == 32
     assert run.spec["hyperparameters"]["beta"] == 0.99
-    assert run.variant == "rmsprop_lstm-n32"
+    assert run.sized_model == "rmsprop_lstm-n32"
     assert run.id == "mnist/rmsprop_lstm-n32/seed1"
     assert run.directory == "results/demo/runs/mnist/rmsprop_lstm-n32/seed1"
 
@@ -80,7 +80,7 @@ def test_every_run_has_a_directory_and_a_name_of_its_own(configured, scale, coun
 def test_every_run_is_found_by_its_directory(configured):
     configuration = configured(scale="demo")
     for run in all_runs(configuration):
-        assert find(configuration, run.task, run.variant, run.seed) == run
+        assert find(configuration, run.task, run.sized_model, run.seed) == run
     assert find(configuration, "mnist", "lstm-n32", 99).seed == 99
 
 
@@ -133,8 +133,8 @@ def test_an_artifact_that_shows_what_is_not_configured_is_named(configured):
 
 @pytest.fixture(scope="module")
 def published(configured):
-    """The paper scale with every reading as published."""
-    return configured(scale="paper", readings={"default": "published"})
+    """The paper scale with every variant as published."""
+    return configured(scale="paper", variants={"default": "published"})
 
 
 @pytest.fixture(scope="module")
@@ -142,94 +142,94 @@ def published_runs(published):
     return all_runs(published)
 
 
-def test_published_is_the_default_reading(configured, published_runs):
-    assert all_runs(configured(readings={}, scale="paper")) == published_runs
+def test_published_is_the_default_variant(configured, published_runs):
+    assert all_runs(configured(variants={}, scale="paper")) == published_runs
 
 
-@pytest.mark.parametrize(("reading", "value"), VALUES)
-def test_a_reading_taken_by_name_sets_exactly_what_it_lists(configured, published, published_runs, reading, value):
-    """config/readings.yaml says what; here it is where it applies, there alone, and instead of what is published."""
-    entry, concerned = published.readings[reading], 0
+@pytest.mark.parametrize(("variant", "value"), VALUES)
+def test_a_variant_taken_by_name_sets_exactly_what_it_lists(configured, published, published_runs, variant, value):
+    """config/variants.yaml says what; here it is where it applies, there alone, and instead of what is published."""
+    entry, concerned = published.variants[variant], 0
     sets, listed = (
         {name: effect[key] for key, name in PLACES.items() if key in effect}
         for effect in (entry.values[value].given(), entry.published.given())
     )
-    after = configured(scale="paper", readings={"default": "published", reading: value})
+    after = configured(scale="paper", variants={"default": "published", variant: value})
     for old, new in zip(published_runs, all_runs(after), strict=True):
         model = published.models[new.model].control_of or new.model
         if new.task not in OF_THEIR_OWN and entry.concerns(new.task, model):
             concerned += 1
-            assert old.spec["readings"][reading] == "published"
+            assert old.spec["variants"][variant] == "published"
             assert merge(old.spec, listed) == old.spec
-            assert new.spec == merge(old.spec, sets, {"readings": {reading: value}}) != old.spec
+            assert new.spec == merge(old.spec, sets, {"variants": {variant: value}}) != old.spec
         else:
             assert new.spec == old.spec
-            assert new.task in OF_THEIR_OWN or reading not in new.spec["readings"]
+            assert new.task in OF_THEIR_OWN or variant not in new.spec["variants"]
     assert concerned > 0
 
 
-def test_released_for_all_leaves_a_reading_without_such_a_value_as_published(configured):
-    published, released = (spec_of(configured(readings={"default": all_}), "mnist", "lstm") for all_ in FOR_ALL)
+def test_released_for_all_leaves_a_variant_without_such_a_value_as_published(configured):
+    published, released = (spec_of(configured(variants={"default": all_}), "mnist", "lstm") for all_ in FOR_ALL)
     assert published == released
-    assert released["readings"]["forget_fill"] == "published"
+    assert released["variants"]["forget_fill"] == "published"
 
 
 def test_seeds_are_blocks_where_the_data_differ_from_seed_to_seed(configured):
     same = {"permutation": "published", "activity_resampling": "published"}
-    fixed = configured(readings={"default": "released"} | same)  # USHCN's first split, too
+    fixed = configured(variants={"default": "released"} | same)  # USHCN's first split, too
     cells = [(task, model) for task, entry in fixed.tasks.items() for model in entry.models]
     assert not any(seeds_are_blocks(fixed, task, model) for task, model in cells)
-    by_seed = configured(readings={"permutation": "released"})
+    by_seed = configured(variants={"permutation": "released"})
     blocked = {task for task, model in cells if seeds_are_blocks(by_seed, task, model)}
     assert blocked == {"pmnist", "pmnist_dtriv", "pmnist_gradients", "ushcn"}
     assert resolve(by_seed, "pmnist", "lstm", 128, 0).spec["task_settings"] == {"permutation": "by_seed"}
 
 
 @pytest.mark.parametrize("default", ["published", "released"])
-def test_speech_is_there_in_both_readings_whatever_is_taken_elsewhere(configured, default):
-    configuration = configured(readings={"default": default})
+def test_speech_is_there_in_both_variants_whatever_is_taken_elsewhere(configured, default):
+    configuration = configured(variants={"default": default})
     for task in ("timit", "timit_dtriv"):
-        for name, reading, target in ((task, "published", "next"), (f"{task}_recall", "released", "previous")):
+        for name, variant, target in ((task, "published", "next"), (f"{task}_recall", "released", "previous")):
             spec = resolve(configuration, name, next(iter(configuration.tasks[name].models)), SPEECH[task], 0).spec
-            assert (spec["readings"]["speech_target"], spec["task_settings"]["target"]) == (reading, target)
+            assert (spec["variants"]["speech_target"], spec["task_settings"]["target"]) == (variant, target)
 
 
 @pytest.mark.parametrize("default", ["published", "released"])
 def test_each_difference_of_the_released_code_is_run_alone_and_all_together_whatever_is_taken_elsewhere(
     configured, default: str
 ):
-    configuration = configured(readings={"default": default}, scale="paper")
+    configuration = configured(variants={"default": default}, scale="paper")
     ones = [(task, model) for task in OF_THEIR_OWN for model in configuration.tasks[task].models]
-    taken = {one: spec_of(configuration, *one)["readings"] for one in ones}
+    taken = {one: spec_of(configuration, *one)["variants"] for one in ones}
     for (task, model), values in taken.items():
         differing = [name for name, value in values.items() if value == "released"]
-        known = [name for name in values if configuration.readings[name].released is not None]
+        known = [name for name in values if configuration.variants[name].released is not None]
         assert len(differing) == (len(known) if task == "physionet_released" else 1), (task, model, differing)
-    assert {reading for _, values in taken.items() for reading in values} >= {
+    assert {variant for _, values in taken.items() for variant in values} >= {
         *("latent_mixing", "latent_rate", "latent_tied", "latent_training", "latent_label", "series_batches"),
         *("rnn_gap", "impute_mean", "decay_gaps", "rnn_vae_order", "ode_rnn_steps", "poisson_unobserved"),
     }
 
 
-def test_the_most_particular_choice_of_a_reading_wins(project):
+def test_the_most_particular_choice_of_a_variant_wins(project):
     """config.yaml's default, its choice by name, the task's, the model's on the task; by name goes before default."""
 
-    def taken(model="sr_lstm", reading="restart_phase", **settings):
-        return spec_of(project.load(**settings), "mnist", model)["readings"][reading]
+    def taken(model="sr_lstm", variant="restart_phase", **settings):
+        return spec_of(project.load(**settings), "mnist", model)["variants"][variant]
 
-    assert taken(readings={"default": "released"}) == "released"
-    assert taken(readings={"default": "released", "restart_phase": "published"}) == "published"
-    project.set(TASKS, "mnist.readings", {"default": "released"})
-    assert taken(readings={"default": "published", "restart_phase": "published"}) == "released"
-    project.set(TASKS, "mnist.readings", {"default": "released", "restart_phase": "published"})
+    assert taken(variants={"default": "released"}) == "released"
+    assert taken(variants={"default": "released", "restart_phase": "published"}) == "published"
+    project.set(TASKS, "mnist.variants", {"default": "released"})
+    assert taken(variants={"default": "published", "restart_phase": "published"}) == "released"
+    project.set(TASKS, "mnist.variants", {"default": "released", "restart_phase": "published"})
     assert taken() == "published"
-    assert taken(reading="sr_cell") == "released"
-    project.set(TASKS, "mnist.models.sr_lstm.readings", {"default": "released"})
+    assert taken(variant="sr_cell") == "released"
+    project.set(TASKS, "mnist.models.sr_lstm.variants", {"default": "released"})
     assert taken() == "released"
     assert taken("lstm", "forget_fill") == "published"
-    project.set(TASKS, "mnist.models.lstm.readings", {"forget_fill": "once"})
-    assert taken("lstm", "forget_fill", readings={"default": "released", "forget_fill": "published"}) == "once"
-    project.set(TASKS, "mnist.models.sr_lstm.readings", {"default": "released", "restart_phase": "published"})
+    project.set(TASKS, "mnist.models.lstm.variants", {"forget_fill": "once"})
+    assert taken("lstm", "forget_fill", variants={"default": "released", "forget_fill": "published"}) == "once"
+    project.set(TASKS, "mnist.models.sr_lstm.variants", {"default": "released", "restart_phase": "published"})
     assert taken() == "published"
 
 
@@ -258,7 +258,7 @@ def test_a_grid_makes_a_run_of_every_combination(configured):
     run = resolve(configuration, *of_mnist[1], 4)
     assert run.id == "mnist_ablation/momentum_lstm-mu0.5-s0.25/seed4"
     assert run.spec["hyperparameters"] == {"hidden_size": 32, "mu": 0.5, "s": 0.25, "forget_fill": "both"}
-    assert find(configuration, "mnist_ablation", run.variant, 4) == run
+    assert find(configuration, "mnist_ablation", run.sized_model, 4) == run
 
 
 def test_an_ablation_without_a_grid_is_refused(project):

@@ -1,4 +1,4 @@
-"""Tasks of partly observed series: what is given, what is asked, on which series, how it is scored."""
+"""Tasks of partly observed series: what is context, what is target, on which series, how it is scored."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import runs_on
 from hidden_dynamics.data import intensive_care_stays, tagged_movements
 from hidden_dynamics.models.latent_family.family import LatentNetwork
-from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.tasks.activity import WINDOW, ActivityRecognition, windows
 from hidden_dynamics.tasks.mortality import Mortality
@@ -34,21 +34,21 @@ TAGS = {
 
 
 class Echo(LatentNetwork):
-    """Two samples: the time asked and its half for each feature, and logits that depend on the place; remembers."""
+    """Two samples: the target's time and its half for each feature, and logits that depend on the place; remembers."""
 
     def __init__(self):
         torch.nn.Module.__init__(self)  # of any task
 
-    def forward(self, batch: SeriesBatch) -> Answer:
-        self.batch, asked = batch, batch.asked
-        times = asked.times[asked.rows_of_times()].float()[:, None].expand_as(asked.values)
+    def forward(self, batch: SeriesBatch) -> Prediction:
+        self.batch, targets = batch, batch.targets
+        times = targets.times[targets.rows_of_times()].float()[:, None].expand_as(targets.values)
         places = torch.linspace(-2, 2, len(batch.labels)) if batch.labels is not None else None
         labels = None
         if places is not None and batch.labels.is_floating_point():
             labels = torch.stack([places, (places - 0.3).square()])
         elif places is not None:
             labels = torch.stack([places[:, None] * (torch.arange(7) - 3), places[:, None].cos() * torch.arange(7)])
-        return Answer(torch.stack([times, times / 2]), labels, torch.zeros(()), torch.zeros(()))
+        return Prediction(torch.stack([times, times / 2]), labels, torch.zeros(()), torch.zeros(()))
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +65,9 @@ def mortality(arrays: dict[str, np.ndarray], **settings: object) -> Mortality:
     return Mortality(arrays, STAYS | {"scores": "averaged"} | settings, 0, CPU)
 
 
-def regression(arrays: dict[str, np.ndarray], asked: str = "interpolation", **settings: object) -> SeriesRegression:
-    split_at = {"split_at": "time"} if asked == "extrapolation" else {}
-    return SeriesRegression(arrays, STAYS | {"asked": asked} | split_at | settings, 0, CPU)
+def regression(arrays: dict[str, np.ndarray], targets: str = "interpolation", **settings: object) -> SeriesRegression:
+    split_at = {"split_at": "time"} if targets == "extrapolation" else {}
+    return SeriesRegression(arrays, STAYS | {"targets": targets} | split_at | settings, 0, CPU)
 
 
 def activity(arrays: dict[str, np.ndarray], seed: int = 0, **settings: object) -> ActivityRecognition:
@@ -101,8 +101,8 @@ def test_the_split_is_that_of_the_released_code(count: int):
 
 
 @pytest.mark.parametrize("moved", [lambda times: times / 3, lambda times: times + 25])
-def test_a_part_of_which_nothing_is_asked_or_given_is_refused(stays, moved):
-    with refused("nothing"):
+def test_a_part_without_context_or_targets_is_refused(stays, moved):
+    with refused("no context"):
         regression(stays | {"times": moved(stays["times"])}, "extrapolation")
 
 
@@ -132,13 +132,13 @@ def test_a_batch_has_all_rows_of_its_series_normalised(stays, placeholders: str,
     mask = stays["mask"] & (stays["values"] != -1) if placeholders == "missing" else stays["mask"]
     assert (stays["values"][stays["mask"]] == -1).any()
     batch = task.batch(12, np.array([3, 0]))
-    assert batch.asked is batch.given and batch.divergence_weight == divergence_weight(12)
+    assert batch.targets is batch.context and batch.divergence_weight == divergence_weight(12)
     chosen = task.parts["train"][[3, 0]]
     assert batch.labels.tolist() == stays["died"][chosen].tolist() and batch.labels.dtype == torch.float32
     end = max(stays["times"][rows_of(stays, place)].max() for place in chosen)
     for number, place in enumerate(chosen):
         rows = rows_of(stays, place)
-        found = entries_of(batch.given, number)
+        found = entries_of(batch.context, number)
         assert len(found) == stays["lengths"][place]
         for (time, values, seen), row in zip(found, range(rows.start, rows.stop), strict=True):
             assert time == pytest.approx(stays["times"][row] / end)
@@ -148,7 +148,7 @@ def test_a_batch_has_all_rows_of_its_series_normalised(stays, placeholders: str,
                 width = column.max() - (column.min() if normalisation == "range" else 0)
                 expected = (stays["values"][row, feature] - column.min()) / (width or 1)
                 assert values[feature] == pytest.approx(expected, rel=1e-5, abs=1e-6)
-    assert batch.given.times[-1] == 1
+    assert batch.context.times[-1] == 1
 
 
 def test_minus_one_is_a_placeholder_in_descriptors_alone(stays):
@@ -167,29 +167,29 @@ def test_times_whose_values_add_up_to_0_are_dropped_as_released():
         **{"ids": np.arange(2), "died": np.array([True, False])},
     }
     longer = {name: np.concatenate([part] * 5) if name != "ids" else np.arange(10) for name, part in arrays.items()}
-    given = {kind: mortality(longer, zero_times=kind).part("test").given for kind in ("kept", "dropped")}
-    assert given["kept"].times.tolist() == [0, 0.5, 1] and given["dropped"].times.tolist() == [0, 0.5]
-    assert len(given["kept"].values) - len(given["dropped"].values) == (given["kept"].offsets.diff()[2])
-    assert given["dropped"].offsets[-1] == len(given["dropped"].values) == len(given["dropped"].series)
+    context = {kind: mortality(longer, zero_times=kind).part("test").context for kind in ("kept", "dropped")}
+    assert context["kept"].times.tolist() == [0, 0.5, 1] and context["dropped"].times.tolist() == [0, 0.5]
+    assert len(context["kept"].values) - len(context["dropped"].values) == (context["kept"].offsets.diff()[2])
+    assert context["dropped"].offsets[-1] == len(context["dropped"].values) == len(context["dropped"].series)
 
 
-def test_later_rows_are_asked_after_half_of_the_time(stays):
+def test_later_rows_are_targets_after_half_of_the_time(stays):
     batch = regression(stays, "extrapolation").part("test")
     end = max(stays["times"][rows_of(stays, place)].max() for place in split(50, 0.1)["test"])
-    assert batch.given.times[-1] <= UNTIL / end < batch.asked.times[0] and batch.asked.times[-1] == 1
-    assert batch.labels is None and batch.given.size == batch.asked.size == 10
+    assert batch.context.times[-1] <= UNTIL / end < batch.targets.times[0] and batch.targets.times[-1] == 1
+    assert batch.labels is None and batch.context.size == batch.targets.size == 10
     for number, place in enumerate(split(50, 0.1)["test"]):
         early = stays["times"][rows_of(stays, place)] <= UNTIL
-        assert len(entries_of(batch.given, number)) == early.sum()
-        assert len(entries_of(batch.asked, number)) == (~early).sum()
+        assert len(entries_of(batch.context, number)) == early.sum()
+        assert len(entries_of(batch.targets, number)) == (~early).sum()
 
 
-def test_later_rows_are_asked_after_half_of_the_union_times_as_released(stays):
+def test_later_rows_are_targets_after_half_of_the_union_times_as_released(stays):
     task = regression(stays, "extrapolation", split_at="index")
-    batch, whole = task.part("test"), regression(stays).part("test").given
+    batch, whole = task.part("test"), regression(stays).part("test").context
     half = len(whole.times) // 2
-    assert torch.equal(batch.given.times, whole.times[:half]) and torch.equal(batch.asked.times, whole.times[half:])
-    assert torch.equal(torch.cat([batch.given.values, batch.asked.values]), whole.values)
+    assert torch.equal(batch.context.times, whole.times[:half]) and torch.equal(batch.targets.times, whole.times[half:])
+    assert torch.equal(torch.cat([batch.context.values, batch.targets.values]), whole.values)
 
 
 # Scores
@@ -234,18 +234,18 @@ def test_without_a_validation_part_every_evaluation_is_the_test(stays):
     assert {"test_auc", "test_average_precision", "test_calibration_error"} < set(task.evaluate(Echo()))
 
 
-@pytest.mark.parametrize("asked", ["interpolation", "extrapolation"])
-def test_errors_are_those_of_a_plain_loop(stays, asked: str):
-    task = regression(stays, asked)
+@pytest.mark.parametrize("targets", ["interpolation", "extrapolation"])
+def test_errors_are_those_of_a_plain_loop(stays, targets: str):
+    task = regression(stays, targets)
     batch, squares = task.part("test"), {}
-    for series in range(batch.asked.size):
-        for time, values, mask in entries_of(batch.asked, series):
+    for series in range(batch.targets.size):
+        for time, values, mask in entries_of(batch.targets, series):
             for feature in np.flatnonzero(mask):
                 both = [(values[feature] - sample) ** 2 for sample in (time, time / 2)]
                 squares.setdefault((series, feature), []).append(np.mean(both))
     expected = {
-        f"test_{asked}_mse": sum(map(np.mean, squares.values())) / (10 * 41),
-        f"test_{asked}_mse_observed": np.mean(np.concatenate(list(squares.values()))),
+        f"test_{targets}_mse": sum(map(np.mean, squares.values())) / (10 * 41),
+        f"test_{targets}_mse_observed": np.mean(np.concatenate(list(squares.values()))),
     }
     assert task.evaluate_test(Echo()) == pytest.approx(expected, rel=1e-4)
     assert set(task.evaluate(Echo())) == {name.replace("test", "validation") for name in expected}
@@ -254,9 +254,9 @@ def test_errors_are_those_of_a_plain_loop(stays, asked: str):
 class Drawing(Echo):
     """What is predicted is drawn anew in every call."""
 
-    def forward(self, batch: SeriesBatch) -> Answer:
-        answer = super().forward(batch)
-        return answer._replace(values=torch.randn_like(answer.values))
+    def forward(self, batch: SeriesBatch) -> Prediction:
+        prediction = super().forward(batch)
+        return prediction._replace(values=torch.randn_like(prediction.values))
 
 
 def test_what_is_latent_is_drawn_alike_in_every_evaluation_and_training_does_not_notice(stays):
@@ -272,14 +272,14 @@ def test_what_is_latent_is_drawn_alike_in_every_evaluation_and_training_does_not
     assert measured == again and all(np.array_equal(first[name], second[name]) for name in first)
 
 
-@pytest.mark.parametrize("asked", ["interpolation", "extrapolation"])
-def test_predictions_are_errors_over_time(stays, asked: str):
-    task, network = regression(stays, asked), Echo()
+@pytest.mark.parametrize("targets", ["interpolation", "extrapolation"])
+def test_predictions_are_errors_over_time(stays, targets: str):
+    task, network = regression(stays, targets), Echo()
     made, batch = task.predictions(network), task.part("test")
     assert made["error_sum"].sum() / made["error_count"].sum() == pytest.approx(
-        task.evaluate_test(network)[f"test_{asked}_mse_observed"], rel=1e-5
+        task.evaluate_test(network)[f"test_{targets}_mse_observed"], rel=1e-5
     )
-    assert made["error_count"].sum() == batch.asked.mask.sum() and made["error_count"].dtype == np.int64
+    assert made["error_count"].sum() == batch.targets.mask.sum() and made["error_count"].dtype == np.int64
     assert np.diff(made["error_time"]).tolist() == [1] * len(made["error_sum"])
 
 
@@ -303,10 +303,10 @@ def test_windows_are_fifty_rows_every_twenty_five_while_a_row_follows():
 def test_a_window_begins_at_0_and_windows_share_their_times(tags):
     task = activity(tags)
     batch = task.batch(0, np.arange(8))
-    assert batch.given.times[0] == 0 and batch.given.times[-1] == 1 and batch.asked is batch.given
+    assert batch.context.times[0] == 0 and batch.context.times[-1] == 1 and batch.targets is batch.context
     ticks = np.round(100 * tags["times"].astype(float))[windows(tags["lengths"])[0][task.parts["train"][:8]]]
     union = np.unique(ticks - ticks[:, :1])
-    assert np.allclose(batch.given.times, union / union[-1]) and len(batch.given.values) == 8 * WINDOW
+    assert np.allclose(batch.context.times, union / union[-1]) and len(batch.context.values) == 8 * WINDOW
 
 
 @pytest.mark.parametrize("kind", ["first", "lowest"])
@@ -316,7 +316,7 @@ def test_every_row_has_the_label_of_its_own(tags, kind: str):
     batch, (rows, _) = task.batch(0, np.array([4, 1])), windows(tags["lengths"])
     assert (truth[rows[task.parts["train"][[4, 1]]]].min() < 0) == (kind == "lowest")
     for number, place in enumerate(task.parts["train"][[4, 1]]):
-        labels = batch.labels[batch.asked.series == number]
+        labels = batch.labels[batch.targets.series == number]
         assert labels.tolist() == np.maximum(truth[rows[place]], 0).tolist()  # without a class: trained as of class 0
     assert batch.labels.dtype == torch.int64
 
@@ -366,10 +366,10 @@ def test_activities_are_scored_time_by_time(tags, kind: str):
 TASKS = ["physionet", "physionet_interpolation", "physionet_extrapolation", "human_activity"]
 
 
-@pytest.mark.parametrize("readings", ["published", "released"])
+@pytest.mark.parametrize("variants", ["published", "released"])
 @pytest.mark.parametrize("name", TASKS)
-def test_every_network_learns_and_is_measured_on_its_task(stays, tags, name: str, readings: str):
-    configuration = load(parse_settings(json.dumps({"readings": {"default": readings}})))
+def test_every_network_learns_and_is_measured_on_its_task(stays, tags, name: str, variants: str):
+    configuration = load(parse_settings(json.dumps({"variants": {"default": variants}})))
     for run in runs_on(configuration, name, [0]):
         task, network = build(run, tags if name == "human_activity" else stays, CPU)
         settings = run.spec["training"]
@@ -396,9 +396,9 @@ def test_every_network_learns_and_is_measured_on_its_task(stays, tags, name: str
         (mortality, {"normalisation": "deviation"}, None),
         (mortality, {"scores": "first"}, None),
         (mortality, {"until": 24}, None),
-        (regression, {"asked": "everything"}, None),
+        (regression, {"targets": "everything"}, None),
         (regression, {"split_at": "time"}, None),  # of extrapolation alone
-        (regression, {"split_at": "noon", "asked": "extrapolation"}, None),
+        (regression, {"split_at": "noon", "targets": "extrapolation"}, None),
     ],
 )
 def test_a_wrong_setting_is_named(stays, make, settings: dict, key: str | None):

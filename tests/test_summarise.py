@@ -38,7 +38,7 @@ def language(configuration):
 
 
 def losses_of(run, points=POINTS):
-    rng = np.random.default_rng([run.seed, len(run.variant)])
+    rng = np.random.default_rng([run.seed, len(run.sized_model)])
     return np.exp(-np.arange(points) / 40) + 0.1 * rng.random(points)
 
 
@@ -81,7 +81,7 @@ def test_a_row_says_what_the_record_says(finished, figure):
     assert [row["directory"] for row in rows] == [run.directory for run in figure.cell_runs]
     record, row = RunFiles(finished / figure.cell_runs[0].directory).record(), rows[0]
     assert json.loads(row.pop("measured")) == record["reported"]["metrics"]
-    for name in ("readings", "hyperparameters", "training"):
+    for name in ("variants", "hyperparameters", "training"):
         assert json.loads(row.pop(name)) == record["spec"][name]
     approved("summary_row.txt", "\n".join(f"{name}: {value}".rstrip() for name, value in row.items()))
 

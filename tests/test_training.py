@@ -33,7 +33,7 @@ from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
-from hidden_dynamics.training.reported import chosen, of_course
+from hidden_dynamics.training.reported import chosen, of_history
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -276,8 +276,8 @@ def test_numbers_of_a_whole_run_are_among_what_it_measured(tmp_path):
     measured = RunFiles(tmp_path).record()["reported"]["metrics"]
     assert measured["test_loss"] == 0.5  # reported is the first evaluation, and the gap is of the last
     assert measured["generalisation_gap"] == 0.25 and measured["gradient_share"] == pytest.approx(0.5)
-    assert of_course([{"train_loss": 1.0}], torch.zeros(2, 4)) == {"gradient_share": pytest.approx(1.0)}
-    assert of_course([], [[0.0, 1.0]]) == {"gradient_share": pytest.approx(1e-12)} and of_course([], []) == {}
+    assert of_history([{"train_loss": 1.0}], torch.zeros(2, 4)) == {"gradient_share": pytest.approx(1.0)}
+    assert of_history([], [[0.0, 1.0]]) == {"gradient_share": pytest.approx(1e-12)} and of_history([], []) == {}
 
 
 # Checkpoints
@@ -634,7 +634,7 @@ def test_made_up_records_have_what_a_training_writes(workplace, call):
     configuration = load(parse_settings(json.dumps(workplace.config())))
     made = record_of(configuration, find(configuration, "adding", "lstm-n4", 0))
     written = RunFiles(workplace.run).record()
-    assert set(written) == {*made, "files", "seal"}
+    assert set(written) == {*made, "files", "checksum"}
     for part in ("spec", "dataset", "reported", "seconds", "versions"):
         assert set(written[part]) == set(made[part])
 

@@ -35,7 +35,7 @@ NO_NUMBERS = {  # why a verdict is not recomputed; nor is that on silhouettes: t
     "time_to_accuracy": "listed, and not tested",
 }
 COSTS = {"momentum_lstm": 1.2, "adam_lstm": 1.67, "rmsprop_lstm": 1.02, "sr_lstm": 1.3}
-NAIVE = {  # by dataset and metric, the better of two answers without learning
+NAIVE = {  # by dataset and metric, the better of two predictions without learning
     "mnist": {"test_accuracy": 0.1135},
     "adding": {"train_loss": 0.2, "test_loss": 0.2},
     "timit": {"validation_loss": 20.0, "test_loss": 20.0},
@@ -57,12 +57,12 @@ def made_up(configuration):
         return printed or {"test_accuracy": 0.97, "train_loss": 0.16}.get(metric, 9.0)
 
     def about(run):
-        own = np.random.default_rng([*run.task.encode(), *run.variant.encode()])
+        own = np.random.default_rng([*run.task.encode(), *run.sized_model.encode()])
         noise = np.random.default_rng([*run.id.encode()])
         width, shift, idle = own.choice([0.01, 0.06]), own.choice([0, 0, -0.4, 0.3]), own.random() < 0.25
         measured, naive = {run.spec["training"]["report"]["metric"]: 0.5, "train_loss": 0.1, "test_loss": 0.1}, {}
         for metric, best in NAIVE[run.spec["dataset"]].items():
-            best *= 1 + 0.02 * noise.standard_normal()  # each seed is held to the naive answer on its own test set
+            best *= 1 + 0.02 * noise.standard_normal()  # each seed is held to the naive baseline on its own test set
             mean = best if idle else level(run, metric)
             errors = 1 - mean if metric == "test_accuracy" and not idle else 0.2 * mean
             lead = own.uniform(0, 2) * width * (1 if metric == "test_accuracy" else -1)
@@ -84,7 +84,7 @@ def made_up(configuration):
 @pytest.fixture(scope="module")
 def given(configured, tmp_path_factory):
     """What a publication gives; at the paper's scale, where printed values are claims, too."""
-    about = {"scale": "paper", "seeds": [*range(5)], "readings": {"default": "published", "permutation": "released"}}
+    about = {"scale": "paper", "seeds": [*range(5)], "variants": {"default": "published", "permutation": "released"}}
     others = {task.dataset for task in configured(**about).tasks.values()} - NAIVE.keys()
     configuration = configured(**about, leave_out=sorted(others))
     root = tmp_path_factory.mktemp("published")
@@ -100,7 +100,7 @@ def given(configured, tmp_path_factory):
             records[run] = json.loads(content)
         if file == "train_loss.npy":
             losses[run] = np.load(io.BytesIO(content))
-    config = {name: yaml.safe_load(files[f"configuration/config/{name}.yaml"]) for name in ("metrics", "readings")}
+    config = {name: yaml.safe_load(files[f"configuration/config/{name}.yaml"]) for name in ("metrics", "variants")}
     verdicts = pd.read_csv(published / "verdicts.csv", keep_default_na=False).set_index("id", drop=False)
     costs = pd.read_csv(published / "costs/momentumrnn_table14.csv")
     return SimpleNamespace(verdicts=verdicts, records=records, losses=losses, costs=costs, **config)
@@ -145,7 +145,7 @@ def samples_of(row, given, number=None):
         own = [given.records[name] for name in finished]
         numbers = map(number, finished) if number else (factor * r["reported"]["metrics"][row.metric] for r in own)
         values = pd.Series(list(numbers), [record["spec"]["seed"] for record in own])
-        effects = [given.readings[name][value] for name, value in own[0]["spec"]["readings"].items()]
+        effects = [given.variants[name][value] for name, value in own[0]["spec"]["variants"].items()]
         overlap = max((effect.get("resampled", 0.0) for effect in effects), default=0.0)
         blocks = any(effect.get("blocks") for effect in effects)
         found.append(Runs(model, values, len(names) - len(own), learned(own, row, overlap, given), blocks, overlap))
@@ -276,8 +276,8 @@ def ranking(row, given):
     ]
     theirs, sizes, sign = {model: value for model, (value, _) in sides}, {}, sign_of(row.metric, given)
     for runs in (runs for runs in samples_of(row, given) if runs.failed or runs.learned):
-        variant, ours = runs.model.split("/")[1], (-runs.failed, sign * runs.values.mean())
-        sizes.setdefault(variant.split("-")[-1], []).append((ours, sign * theirs[variant]))
+        sized_model, ours = runs.model.split("/")[1], (-runs.failed, sign * runs.values.mean())
+        sizes.setdefault(sized_model.split("-")[-1], []).append((ours, sign * theirs[sized_model]))
     if 2 / math.prod(math.factorial(len(own)) for own in sizes.values()) >= ALPHA:
         return None
     pairs = [pair for own in sizes.values() for pair in combinations(own, 2)]
@@ -342,7 +342,7 @@ def recomputed(given):
     found = pd.DataFrame({"found": [TESTS[row.kind](row, given) for row in rows]}, [row.id for row in rows])
     found["p"] = [each.p if each else math.nan for each in found.found]
     found["estimate"] = [each.estimate if each else math.nan for each in found.found]
-    found["family"] = [(row.artifact, row.kind, row.metric, row.reading) for row in rows]
+    found["family"] = [(row.artifact, row.kind, row.metric, row.variant) for row in rows]
     mirrored = [sorted([row.subject, row.reference]) if row.kind in ("better", "faster") else [row.id] for row in rows]
     found["test"] = [(row.task, *pair) for row, pair in zip(rows, mirrored, strict=True)]
     for _, own in found.dropna(subset="p").groupby("family"):
@@ -380,11 +380,11 @@ def test_what_is_not_recomputed_is_not_tested(given):
 
 
 def test_what_rests_on_others_follows_from_their_verdicts(given):
-    """Parts that are only the paper's evidence cannot make a sentence fail; readings that differ leave a part open."""
+    """Parts that are only the paper's evidence cannot make a sentence fail; variants that differ leave a part open."""
     entry, parts = ENTRIES["no-model-wins"], []
     for part in entry["of"]:
         own = given.verdicts[[part in entries.split() for entries in given.verdicts.entries]]
-        answers = {worst(rows.verdict) for _, rows in own.groupby("reading")}
+        answers = {worst(rows.verdict) for _, rows in own.groupby("variant")}
         parts.append("undecided" if len(answers) > 1 or "fails" in answers else answers.pop())
     assert entry["sufficient"] and given.verdicts.verdict[entry["id"]] == worst(parts)
 

@@ -16,8 +16,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from hidden_dynamics.configuration import Configuration, Entry, known
+from hidden_dynamics.configuration.entries import listed, mistake
 from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
-from hidden_dynamics.configuration.reading import listed, mistake
 from hidden_dynamics.configuration.runs import Cell, Run, extra_cells, resolve_seeds
 from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
@@ -155,8 +155,8 @@ class Artifact(ABC):
         """The metrics that its settings name."""
         return []
 
-    def departures(self) -> list[str]:
-        """The departures of its own settings from the paper, in words, beside those of its runs."""
+    def deviations(self) -> list[str]:
+        """The deviations of its own settings from the paper, in words, beside those of its runs."""
         return []
 
     # What it is made of.

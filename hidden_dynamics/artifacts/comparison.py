@@ -1,8 +1,8 @@
 """Ours beside the published: what the tables of numbers share, as data and as text.
 
-A record is a row of a table's data, by column: what ran (task, model, size, paper_size, stand_in_for), its departures
+A record is a row of a table's data, by column: what ran (task, model, size, paper_size, stand_in_for), its deviations
 from the paper, ours over seeds (runs, n, mean, std), and how it stands to the published number and to the baseline.
-What departs from the paper is held to no number of it: it has no difference from the published number, no published
+What deviates from the paper is held to no number of it: it has no difference from the published number, no published
 gap, no ordering, no rank.
 """
 
@@ -17,7 +17,7 @@ from hidden_dynamics.artifacts.tables import ABSENT, number, signed
 from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.papers.published import NOTHING, with_originals
-from hidden_dynamics.results.departures import departures
+from hidden_dynamics.results.deviations import deviations
 from hidden_dynamics.results.statistics import mean_and_std
 
 Record = dict[str, Any]
@@ -43,15 +43,15 @@ def baseline_label(artifact: Artifact) -> str:
 # As data
 
 
-def departures_of(artifact: Artifact, rows: Rows, trained: bool = True) -> str | None:
-    """The departures of rows from the paper, as a record has them: joined by semicolons; None without any.
+def deviations_of(artifact: Artifact, rows: Rows, trained: bool = True) -> str | None:
+    """The deviations of rows from the paper, as a record has them: joined by semicolons; None without any.
 
     Args:
         rows: of a summary, of measured features or costs.
-        trained: as for `departures`.
+        trained: as for `deviations`.
     """
     originals = with_originals(artifact.configuration, artifact.paper, rows)
-    return "; ".join(departures(artifact.configuration, originals, trained)) or None
+    return "; ".join(deviations(artifact.configuration, originals, trained)) or None
 
 
 def standing(artifact: Artifact, record: Record) -> float:
@@ -72,7 +72,7 @@ def compared(artifact: Artifact, records: Sequence[Record], verdicts: Rows) -> l
     Returns:
         beside what they had `difference`, ours less the published; `gap`, our mean less the baseline's, and
         `published_gap`; `ordering`, whether both gaps have one sign. NaN or None where there is nothing to compare, and
-        but for `gap` where the record or its baseline departs from the paper.
+        but for `gap` where the record or its baseline deviates from the paper.
     """
     found, name = [], artifact.published.baseline
     for record in records:
@@ -80,9 +80,9 @@ def compared(artifact: Artifact, records: Sequence[Record], verdicts: Rows) -> l
         theirs, gap, published_gap = standing(artifact, record), math.nan, math.nan
         if baseline is not None and baseline is not record:
             gap = record["mean"] - baseline["mean"]
-            if not (math.isnan(gap) or record["departures"] or baseline["departures"]):
+            if not (math.isnan(gap) or record["deviations"] or baseline["deviations"]):
                 published_gap = theirs - standing(artifact, baseline)
-        difference = math.nan if record["departures"] else record["mean"] - theirs
+        difference = math.nan if record["deviations"] else record["mean"] - theirs
         gaps = {"difference": difference, "gap": gap, "published_gap": published_gap}
         found.append(record | gaps | {"ordering": _ordering(gap, published_gap)})
     return with_verdicts(artifact, found, verdicts)
@@ -148,24 +148,24 @@ def verdict_texts(record: Record) -> dict[str, str]:
 
 
 def title(artifact: Artifact, records: Rows, about: str = "") -> str:
-    """An artifact's title, its place in the paper and the scale, and that what departs from the paper is not
+    """An artifact's title, its place in the paper and the scale, and that what deviates from the paper is not
     comparable with it."""
-    departing = [bool(record["departures"]) for record in records if record.get("runs") != 0]
-    said = ", not comparable with the published numbers" if any(departing) else ""
-    return title_of(artifact, about) + said + (" in some cells" if said and not all(departing) else "")
+    deviating = [bool(record["deviations"]) for record in records if record.get("runs") != 0]
+    said = ", not comparable with the published numbers" if any(deviating) else ""
+    return title_of(artifact, about) + said + (" in some cells" if said and not all(deviating) else "")
 
 
 def notes(artifact: Artifact, records: Rows) -> list[str]:
-    """What departs from the paper and what that forbids, what verdicts are, and the rows of the user's own models."""
-    parts = dict.fromkeys(part for record in records for part in (record["departures"] or "").split("; ") if part)
-    departs = (
-        f"Departs from the paper: {'; '.join(parts)}. What departs is not held to the published numbers: it has no "
+    """What deviates from the paper and what that forbids, what verdicts are, and the rows of the user's own models."""
+    parts = dict.fromkeys(part for record in records for part in (record["deviations"] or "").split("; ") if part)
+    deviates = (
+        f"Deviates from the paper: {'; '.join(parts)}. What deviates is not held to the published numbers: it has no "
         "difference from them, no published gap and no rank, and a verdict beside it is none on the paper’s own claim."
     )
     verdicts = [record.get(column) for record in records for column in ("verdict", "value_verdict")]
     extras = dict.fromkeys(record["label"] for record in records if record["extra"])
     return [
-        *([departs] if parts else []),
+        *([deviates] if parts else []),
         *([NOTE.format(baseline=baseline_label(artifact))] if {*verdicts} - {None, NOT_RUN} else []),
         *([f"Not in the paper's table: {', '.join(extras)}."] if extras else []),
     ]
@@ -180,6 +180,6 @@ def gap_note(artifact: Artifact, among: str = "") -> str:
     label = baseline_label(artifact)
     return (
         f"Ours less our {label}’s{among}: the difference of two means of ours; with few seeds, one within the standard "
-        "deviations says little. Where nothing departs from the paper, the published gap is in brackets, and “holds” "
+        "deviations says little. Where nothing deviates from the paper, the published gap is in brackets, and “holds” "
         "says that both have the same sign."
     )

@@ -33,7 +33,7 @@ NOTES = (
     "the mean square: what s does is there what both do.",
     "Intervals (95 %) and tests are of Welch's t; of the differences seed by seed where a seed has data of its own. "
     f"Fewer than {FEWEST} seeds are not tested. Nothing learned (pale in the figure): the side that is ahead does not "
-    "beat the best answer without learning (one-sided t test of its seeds, 5 %; of two seeds, each has to), and the "
+    "beat the best naive baseline (one-sided t test of its seeds, 5 %; of two seeds, each has to), and the "
     "difference is not tested.",
 )
 
@@ -44,7 +44,7 @@ def records_of(artifact: Artifact, sources: Sources) -> list[Record]:
     Each difference has its 95 % interval and p by Welch's t (`low`, `high`, `p`), p by Holm's method over all
     different ones (`p_adjusted`), and p by the paired t (`other_p`); where seeds have data of their own, the paired one
     is `p`, and Welch's `other_p`. None is tested whose side ahead has not learned (`learned`) or has failed runs.
-    `deviation` is the root of the mean variance of the sides.
+    `pooled_std` is the root of the mean variance of the sides.
 
     Raises:
         UserError: there are no runs.
@@ -86,7 +86,7 @@ def _about(artifact: Artifact, metric: str, cells: Mapping[str, Cell], sides: Ma
         "size": rows[0]["size"] if rows else None,
         "paper_size": cells["filter"].size,
         "differing": " ".join(_differing(settings["control"], settings["filter"])),
-        "deviation": float(np.sqrt(np.mean(variances))) if variances else math.nan,
+        "pooled_std": float(np.sqrt(np.mean(variances))) if variances else math.nan,
     }
     for side, runs in sides.items():
         label = named(configuration.models[cells[side].model].label, settings[side])
@@ -104,7 +104,7 @@ def _summarised(runs: Runs, metric: str) -> Record:
 
 
 def has_learned(runs: Runs) -> bool:
-    """Whether they beat the naive answer, as the claims ask it; too few for a test, whether each run does."""
+    """Whether they beat the naive baseline, as the claims ask it; too few for a test, whether each run does."""
     if len(runs.values) >= FEWEST:
         return runs.learned(LEARNING) is not False
     known = [seed for seed in runs.scores if seed in runs.naive]

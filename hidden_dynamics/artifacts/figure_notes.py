@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hidden_dynamics.artifacts.notes import divergence_notes, is_resampled, runs_notes, scale_notes
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.papers.published import within_sentence
-from hidden_dynamics.results.departures import data_text, departures, is_resized, original_of
+from hidden_dynamics.results.deviations import data_text, deviations, is_resized, original_of
 from hidden_dynamics.results.rows import Row
 
 
@@ -13,19 +13,21 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Row]) -> str:
     """The scale, and whether anything is not as in the paper."""
     parts = [f"scale: {configuration.scale_name}"]
     parts += ["stand-in data"] if any(run["stand_in_for"] for run in runs) else []
-    parts += ["departs from the paper: see the notes"] if departures(configuration, runs) else []
+    parts += ["deviates from the paper: see the notes"] if deviations(configuration, runs) else []
     return ", ".join(parts)
 
 
 def figure_notes(configuration: Configuration, runs: Sequence[Row], *drawn: str) -> list[str]:
-    """All notes, by paragraph: scale and departures, what is drawn, failed runs, how the runs were made."""
+    """All notes, by paragraph: scale and deviations, what is drawn, failed runs, how the runs were made."""
     return [scale_note(configuration, runs), *drawn, *divergence_notes(runs), " ".join(runs_notes(runs))]
 
 
 def scale_note(configuration: Configuration, runs: Sequence[Row]) -> str:
-    """The scale, and all in which the runs depart from the paper."""
-    texts = departures(configuration, runs)
-    return " ".join([*scale_notes(configuration), *([f"Departs from the paper: {'; '.join(texts)}."] if texts else [])])
+    """The scale, and all in which the runs deviate from the paper."""
+    texts = deviations(configuration, runs)
+    return " ".join(
+        [*scale_notes(configuration), *([f"Deviates from the paper: {'; '.join(texts)}."] if texts else [])]
+    )
 
 
 def about(configuration: Configuration, runs: Sequence[Row], *texts: str) -> list[str]:

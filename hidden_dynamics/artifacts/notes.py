@@ -1,4 +1,4 @@
-"""Sentences that artifacts say of themselves: scale, the user's changes, data, seeds, readings, failed runs."""
+"""Sentences that artifacts say of themselves: scale, the user's changes, data, seeds, variants, failed runs."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,11 +30,11 @@ def title_of(artifact: Artifact, about: str = "") -> str:
     return f"{settings.title}{about} ({settings.source}): {artifact.configuration.scale_name} scale"
 
 
-def readings_note(runs: Iterable[Mapping[str, str]]) -> str:
-    """The readings taken where the paper and its code differ: "Readings taken: published (adam_epsilon)."
+def variants_note(runs: Iterable[Mapping[str, str]]) -> str:
+    """The variants taken where the paper and its code differ: "Variants taken: published (adam_epsilon)."
 
     Args:
-        runs: for each, {reading: its value}.
+        runs: for each, {variant: its value}.
     """
     taken: dict[str, set[str]] = {}
     for choice in runs:
@@ -44,11 +44,11 @@ def readings_note(runs: Iterable[Mapping[str, str]]) -> str:
     for name, values in sorted(taken.items()):
         names.setdefault(" and ".join(sorted(values)), []).append(name)
     texts = [f"{value} ({', '.join(of)})" for value, of in sorted(names.items())]
-    return f"Readings taken: {'; '.join(texts) or 'none apply'}."
+    return f"Variants taken: {'; '.join(texts) or 'none apply'}."
 
 
 def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """Seeds, devices, precisions and readings of runs: "Seeds: 0, 1. Trained on: cpu. Precision: fp32.", "Readings ..."
+    """Seeds, devices, precisions and variants of runs: "Seeds: 0, 1. Trained on: cpu. Precision: fp32.", "Variants ..."
 
     Args:
         rows: of a summary or of measured features.
@@ -57,7 +57,7 @@ def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
     return [
         f"Seeds: {', '.join(sorted(seeds, key=int))}. Trained on: {'; '.join(sorted(devices))}. "
         f"Precision: {', '.join(sorted(precisions))}.{commits_note(rows)}",
-        readings_note(json.loads(row["readings"]) for row in rows),
+        variants_note(json.loads(row["variants"]) for row in rows),
     ]
 
 
@@ -72,10 +72,10 @@ def commits_note(rows: Iterable[Mapping[str, str]]) -> str:
 
 
 def is_resampled(configuration: Configuration, rows: Iterable[Mapping[str, str]]) -> bool:
-    """Whether seeds are random splits of the same data, by a reading that the runs of a summary took."""
-    readings = configuration.readings
-    taken = {item for text in {row["readings"] for row in rows} for item in json.loads(text).items()}
-    effects = [readings[name].values.get(value) for name, value in taken if name in readings]
+    """Whether seeds are random splits of the same data, by a variant that the runs of a summary took."""
+    variants = configuration.variants
+    taken = {item for text in {row["variants"] for row in rows} for item in json.loads(text).items()}
+    effects = [variants[name].values.get(value) for name, value in taken if name in variants]
     return any(effect is not None and effect.resampled for effect in effects)
 
 

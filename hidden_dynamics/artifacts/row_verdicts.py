@@ -15,10 +15,10 @@ from hidden_dynamics.results.rows import read_rows
 
 NOTE = (
     "Verdict: of a test over seeds, on the claim that the row stands to {baseline}, or, “on the value”, to the "
-    "published number, as the paper says; “reproduced” or “contradicted” where nothing departs from the paper’s setup, "
-    "else “holds” or “fails”, which say nothing of the paper’s own experiment; “undecided” (“inconclusive”), too, "
-    "where the model that is ahead has learned nothing. What several tables show is judged once, with the first of "
-    "them (docs/claims.md)."
+    "published number, as the paper says; “reproduced” or “contradicted” where nothing deviates from the paper’s "
+    "setup, else “holds” or “fails”, which say nothing of the paper’s own experiment; “undecided” (“inconclusive”), "
+    "too, where the model that is ahead has learned nothing. What several tables show is judged once, with the first "
+    "of them (docs/claims.md)."
 )
 
 Record = dict[str, Any]
@@ -51,19 +51,19 @@ def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows)
         place = record["task"], record.get("quantity") or record["metric"]
         about = [row for row in verdicts if (row["task"], row["metric"]) == place]
         size = record["size"]
-        variant = record["model"] if size in (None, "") else f"{record['model']}-n{size}"  # as the verdicts name it
-        pairs = (row for row in about if _is_of_pair(row, variant, artifact.published.baseline))
-        values = (row for row in about if row["kind"] == "value" and row["subject"] == variant)
+        sized_model = record["model"] if size in (None, "") else f"{record['model']}-n{size}"  # as the verdicts name it
+        pairs = (row for row in about if _is_of_pair(row, sized_model, artifact.published.baseline))
+        values = (row for row in about if row["kind"] == "value" and row["subject"] == sized_model)
         values = (row for row in values if row["p_adjusted"])
         found = {"verdict": next(pairs, None), "value_verdict": next(values, None)}
         marked.append(record | {column: row and word(row) for column, row in found.items()})
     return marked
 
 
-def _is_of_pair(row: Mapping[str, str], variant: str, baseline: str) -> bool:
+def _is_of_pair(row: Mapping[str, str], sized_model: str, baseline: str) -> bool:
     """Whether a claim, in the printed direction, sets a model against the baseline at whatever size."""
     sides = [row["subject"], row["reference"]]
-    if row["kind"] not in ("better", "ratio") or row["against_table"] == "true" or variant not in sides:
+    if row["kind"] not in ("better", "ratio") or row["against_table"] == "true" or sized_model not in sides:
         return False
-    sides.remove(variant)
+    sides.remove(sized_model)
     return baseline in (sides[0], sides[0].rpartition("-")[0])

@@ -19,7 +19,7 @@ class Claim:
         says: the paper's sentence or table, in other words; `statement` is this claim's share of it.
         entries: the ids of the entries of published/claims.yaml that say it.
         also: what the other entries say, with their places.
-        reading: the task, where the artifact shows the paper's in two readings; else "".
+        variant: the task, where the artifact shows the paper's in two variants; else "".
         printed: the published numbers of subject and reference, None where there is none.
         hidden_gap: of a value, the smallest published gap that a margin could hide, in the unit shown.
         times: of `smaller`, how many times as many parameters the reference has at least.
@@ -38,7 +38,7 @@ class Claim:
     metric: str
     entries: tuple[str, ...] = ()
     also: str = ""
-    reading: str = ""
+    variant: str = ""
     subject: Cell | None = None
     reference: Cell | None = None
     printed: tuple[Number | None, Number | None] = (None, None)
@@ -73,5 +73,5 @@ class Claim:
 
     @property
     def family(self) -> str:
-        """The tests over which p is adjusted: of one kind, on one metric of one table or figure, in one reading."""
-        return ", ".join(filter(None, (self.artifact, self.kind, self.metric, self.reading)))
+        """The tests over which p is adjusted: of one kind, on one metric of one table or figure, in one variant."""
+        return ", ".join(filter(None, (self.artifact, self.kind, self.metric, self.variant)))

@@ -50,20 +50,20 @@ def _row(entry: ClaimEntry, rows: Sequence[Row], alpha: float) -> dict[str, str]
         "against_table": str(bool(entry.against_table)).lower(),
         "stand_in": str(any(row["stand_in"] == "true" for row in own)).lower(),
         "data": _joined(row["data"] for row in own),
-        "departures": _joined(row["departures"] for row in own),
+        "deviations": _joined(row["deviations"] for row in own),
     }
 
 
 def _of_entry(name: str, rows: Sequence[Row]) -> str:
     """The verdict on what an entry says, of those on its comparisons: all have to hold.
 
-    Two readings of a task are two answers to one question: where they differ, it is undecided.
+    Two variants of a task are two answers to one question: where they differ, it is undecided.
     """
-    by_reading: dict[str, set[str]] = {}
+    by_variant: dict[str, set[str]] = {}
     for row in rows:
         if name in row["entries"].split():
-            by_reading.setdefault(row["reading"], set()).add(row["verdict"])
-    answers = {_first(found) for found in by_reading.values()}
+            by_variant.setdefault(row["variant"], set()).add(row["verdict"])
+    answers = {_first(found) for found in by_variant.values()}
     return UNDECIDED if len(answers) > 1 and NOT_RUN not in answers else _first(answers)
 
 

@@ -95,7 +95,7 @@ class _Maker:
             source=entry.source,
             says=entry.says,
             entries=(entry.id,),
-            reading=self.reading(task),
+            variant=self.variant(task),
             against_table=bool(entry.against_table),
             **dict(zip(("subject", "reference"), cells, strict=False)),
             **more,
@@ -106,7 +106,7 @@ class _Maker:
         entry, kind = self.entry, self.entry.kind
         combinations = itertools.product(self.places(), entry.size_pairs, entry.subjects, entry.references or (None,))
         for (task, metric), sizes, subject, reference in combinations:
-            if reference is None:  # held to the naive answer
+            if reference is None:  # held to the naive baseline
                 cell = Cell(task, subject, sizes[0])
                 threshold, more = load_claims().definitions.naive[metric], self.about(metric).better
                 about = f"{self.model(cell)}’s {self.title(metric)} is {more} than {threshold:g}"
@@ -213,8 +213,8 @@ class _Maker:
     def both(self, metric: str, subject: Cell, reference: Cell) -> tuple[Number | None, Number | None]:
         return self.artifact.number(subject, metric), self.artifact.number(reference, metric)
 
-    def reading(self, task: str) -> str:
-        """The task itself where the artifact shows the paper's task in more than one reading, else ""."""
+    def variant(self, task: str) -> str:
+        """The task itself where the artifact shows the paper's task in more than one variant, else ""."""
         configuration = self.artifact.configuration
         known(task, configuration.tasks, "task", self.origin)
         theirs = [published_task(configuration, other) for other in self.artifact.tasks()]

@@ -17,7 +17,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.papers.claims import KINDS
 from hidden_dynamics.results import naive
-from hidden_dynamics.results.departures import data_text
+from hidden_dynamics.results.deviations import data_text
 from hidden_dynamics.results.rows import Row
 
 NOTHING = "nothing learned"  # how a reason begins where the gate takes the verdict away
@@ -31,7 +31,7 @@ class Judged:
     result: Result
     verdict: str
     reason: str
-    departures: str
+    deviations: str
     family: Sequence[tuple[str, float]] = ()
     nothing_learned: str = ""
     p_adjusted: float | None = None
@@ -57,15 +57,15 @@ def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
 def _tested(evidence: Evidence, claim: Claim) -> Judged:
     """A claim with its test's result, undecided; not run where there are no runs, or none that answer it.
 
-    Runs that depart from the paper answer it at scales that ask for directions, of kinds that have one.
+    Runs that deviate from the paper answer it at scales that ask for directions, of kinds that have one.
     """
-    departing = evidence.departures(claim)
+    deviating = evidence.deviations(claim)
     asked = evidence.configuration.scale.directions and KINDS[claim.kind].directional
-    reason = evidence.absent(claim) or ("" if asked else departing)
+    reason = evidence.absent(claim) or ("" if asked else deviating)
     if reason:
-        return Judged(claim, Result(reason=reason), NOT_RUN, reason, departing)
+        return Judged(claim, Result(reason=reason), NOT_RUN, reason, deviating)
     result = TESTS[claim.kind](claim, evidence)
-    return Judged(claim, result, UNDECIDED, result.reason, departing)
+    return Judged(claim, result, UNDECIDED, result.reason, deviating)
 
 
 def _adjusted(tests: Mapping[tuple, Judged]) -> dict[tuple, tuple[float, float]]:
@@ -117,7 +117,7 @@ def _judged(one: Judged, p_adjusted: float | None, p_of_other: float | None, alp
 
 
 def _gate(one: Judged, verdict: str, reason: str) -> dict[str, str]:
-    """No verdict where the side that is ahead has not beaten the best naive answer; else what is behind is named."""
+    """No verdict where the side that is ahead has not beaten the best naive baseline; else what is behind is named."""
     idle = [runs for runs in one.result.samples if runs.learned(LEARNING) is False]
     if not idle or not one.result.ahead:
         return {"verdict": verdict, "reason": reason}
@@ -156,8 +156,8 @@ def row_of(evidence: Evidence, judged: Judged) -> dict[str, Any]:
         **dict.fromkeys(COLUMNS, ""),
         **{key: getattr(claim, key) for key in COLUMNS if hasattr(claim, key)},
         "entries": " ".join(claim.entries),
-        "subject": _variant(evidence, claim.subject),
-        "reference": _variant(evidence, claim.reference),
+        "subject": _sized_model(evidence, claim.subject),
+        "reference": _sized_model(evidence, claim.reference),
         "verdict": judged.verdict,
         "reason": "; ".join(filter(None, (judged.reason, *_without_momentum(rows)))),
         "test": result.test,
@@ -173,7 +173,7 @@ def row_of(evidence: Evidence, judged: Judged) -> dict[str, Any]:
         "published": _published(claim),
         "stand_in": any(row["stand_in_for"] for row in rows),
         "data": "; ".join(dict.fromkeys(data_text(evidence.configuration, row) for row in rows)),
-        "departures": judged.departures,
+        "deviations": judged.deviations,
         "runs": " ".join(dict.fromkeys(row["directory"] for row in rows if "directory" in row)),
     }
 
@@ -241,7 +241,7 @@ def _effect(claim: Claim, result: Result, level: float) -> dict[str, float]:
 
 
 def _naive(evidence: Evidence, judged: Judged) -> dict[str, Any]:
-    """The naive answer that the gate holds models to, and the sampling error of the one test set."""
+    """The naive baseline that the gate holds models to, and the sampling error of the one test set."""
     runs = next((runs for runs in judged.result.samples if runs.naive), None)
     text = f"{runs.naive_name}: {plain(sum(runs.naive.values()) / len(runs.naive), 4)}" if runs else ""
     error = _cell(_test_error(evidence, judged))
@@ -264,12 +264,12 @@ def _test_error(evidence: Evidence, judged: Judged) -> float | None:
     return None
 
 
-def _variant(evidence: Evidence, cell: Cell | None) -> str:
+def _sized_model(evidence: Evidence, cell: Cell | None) -> str:
     """The model with its size as run; with the paper's, where it is not configured at this scale."""
     if cell is None:
         return ""
     try:
-        return resolve(evidence.configuration, *cell, evidence.configuration.seeds[0]).variant
+        return resolve(evidence.configuration, *cell, evidence.configuration.seeds[0]).sized_model
     except UserError:
         return f"{cell.model}-{cell.size}"
 

@@ -17,7 +17,7 @@ from hidden_dynamics.claims.verdict import plain
 
 PAPER_RUNS = 5  # "averaged over 5 runs" (MomentumRNN, 3), "five different random seeds" (ACE-NODE, 4)
 UNPAIRED = "Welch's t"
-LEARNING = 0.05  # the level at which a model is called better than the best naive answer
+LEARNING = 0.05  # the level at which a model is called better than the best naive baseline
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Result:
         other: the same by the other of the paired and the unpaired test: (its name, whether it supports, p).
         way: 1 where a positive estimate is the claim's way, else -1.
         samples: those that enter, the subject's first.
-        ahead: those of them that have to beat the naive answer for a verdict.
+        ahead: those of them that have to beat the naive baseline for a verdict.
         gap, stds: the printed difference, and the standard deviations by which the seeds that find it are counted.
         bars: why a verdict for the claim (0), or one against it (1), is barred: in favour of a model no run may have
             failed; "" where it is not.
@@ -63,7 +63,7 @@ class Result:
 
 
 def better(claim: Claim, evidence: Evidence) -> Result:
-    """One model's mean is ahead of the other's; of one model alone, ahead of the naive answer."""
+    """One model's mean is ahead of the other's; of one model alone, ahead of the naive baseline."""
     way, samples = evidence.sign(claim.metric), evidence.numbers(claim)
     if claim.reference is None:
         return _above_naive(samples[0], way)
@@ -135,7 +135,7 @@ def _undecidable(printed: Sample, margin: float) -> bool:
 
 
 def _margin(claim: Claim, evidence: Evidence) -> float | None:
-    """Of the published number; where the paper prints none, a share of the best naive answer's score."""
+    """Of the published number; where the paper prints none, a share of the best naive baseline's score."""
     number = claim.printed[-1] or claim.printed[0]
     if number is None:
         runs = [evidence.number_of(cell, claim.metric) for cell in claim.cells]

@@ -17,7 +17,7 @@ from hidden_dynamics.configuration.runs import Cell, resampled, seeds_are_blocks
 from hidden_dynamics.papers.claims import Definitions, load_claims
 from hidden_dynamics.papers.published import with_originals
 from hidden_dynamics.results import naive
-from hidden_dynamics.results.departures import departures
+from hidden_dynamics.results.deviations import deviations
 from hidden_dynamics.results.rows import Row, read_rows
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.statistics import triangular_moving_average
@@ -34,7 +34,7 @@ class Runs:
     Attributes:
         rows: of the summary, one per run; of costs, one per process.
         by_seed: of the runs that finished with a finite number, that number.
-        naive: of the same runs, the score of the best naive answer on its test set, and `naive_name`, which it is; {}
+        naive: of the same runs, the score of the best naive baseline on its test set, and `naive_name`, which it is; {}
             where no answer without learning is known.
         scores: of the same runs, the score that is held to it, by `sign`: 1 where more is better, else -1.
         overlap: n_test / n_train, where the data of seeds are random parts of the same data; else 0.
@@ -68,7 +68,7 @@ class Runs:
         return text if self.failed else ""
 
     def learned(self, alpha: float) -> bool | None:
-        """Whether the runs beat the best naive answer, by a one-sided t test over seeds; None where none is known."""
+        """Whether the runs beat the best naive baseline, by a one-sided t test over seeds; None where none is known."""
         known = [seed for seed in self.scores if seed in self.naive]
         gains = [self.sign * (self.scores[seed] - self.naive[seed]) for seed in known]
         if not gains:
@@ -123,7 +123,7 @@ class Evidence:
         return [self._learning(claim.metric, claim.cells, self._finite(cell, claim.metric)) for cell in claim.cells]
 
     def number_of(self, cell: Cell, metric: str) -> Runs:
-        """The same of a metric of one cell, which no claim is on; beside the naive answer on this metric alone."""
+        """The same of a metric of one cell, which no claim is on; beside the naive baseline on this metric alone."""
         return self._learning(metric, [cell], self._finite(cell, metric), alone=True)
 
     def iterations(self, claim: Claim, smoothing: float) -> tuple[list[Runs], float]:
@@ -167,15 +167,15 @@ class Evidence:
         tasks = " and ".join(dict.fromkeys(cell.task for cell in absent))
         return f"no runs of {cells} on {tasks}" if absent else ""
 
-    def departures(self, claim: Claim) -> str:
-        """The departures from the paper in data, size and settings, also the artifact's own; "" without runs.
+    def deviations(self, claim: Claim) -> str:
+        """The deviations from the paper in data, size and settings, also the artifact's own; "" without runs.
 
         A measured cost does not depend on the training.
         """
         rows = [row for cell in claim.cells for row in self.rows(claim, cell)]
         measured = claim.subject is not None and bool(self._costs(claim.subject, claim.metric))
-        own = self.artifact.departures() if rows else []
-        return "; ".join([*departures(self.configuration, rows, trained=not measured), *own])
+        own = self.artifact.deviations() if rows else []
+        return "; ".join([*deviations(self.configuration, rows, trained=not measured), *own])
 
     # Rows and files.
 
@@ -192,7 +192,7 @@ class Evidence:
         return Runs(_label(rows), rows, finite, sign=self.sign(metric))
 
     def _learning(self, metric: str, cells: Sequence[Cell], runs: Runs, alone: bool = False) -> Runs:
-        """Runs that know the best naive answer to their task, and whether their seeds' data overlap.
+        """Runs that know the best naive baseline to their task, and whether their seeds' data overlap.
 
         It is that on the metric itself or else, but for `alone`, on the task's first test metric that has one: who
         reached a train loss sooner is asked of networks that learned something.

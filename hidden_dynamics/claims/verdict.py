@@ -9,18 +9,18 @@ HOLDS, FAILS, UNDECIDED, NOT_RUN = VERDICTS = ("holds", "fails", "undecided", "n
 OF_THE_PAPER = {HOLDS: "reproduced", FAILS: "contradicted", UNDECIDED: "inconclusive"}
 COLUMNS = (  # of claims.csv, and of each artifact's file
     *("id", "paper", "artifact", "source", "kind", "statement", "says", "entries", "also"),
-    *("reading", "task", "metric", "subject", "reference"),
+    *("variant", "task", "metric", "subject", "reference"),
     *("verdict", "reason", "counted", "test"),
     *("estimate", "low", "high", "level", "p", "p_adjusted", "family", "tests", "other_test"),
     *("detectable", "seeds_needed", "effect", "effect_low", "effect_high", "published_effect"),
     *("naive", "nothing_learned", "test_error", "n_subject", "n_reference", "found", "published", "against_table"),
-    *("stand_in", "data", "departures", "runs"),
+    *("stand_in", "data", "deviations", "runs"),
 )
 
 
 def word(row: Row) -> str:
-    """The verdict as it is shown: that on the paper's own claim has words of its own, where nothing departs from it."""
-    return row["verdict"] if row["departures"] else OF_THE_PAPER.get(row["verdict"], row["verdict"])
+    """The verdict as it is shown: that on the paper's own claim has words of its own, where nothing deviates."""
+    return row["verdict"] if row["deviations"] else OF_THE_PAPER.get(row["verdict"], row["verdict"])
 
 
 def counts(rows: Iterable[Row]) -> dict[str, int]:

@@ -22,16 +22,16 @@ class TrainingJobs:
 
     @cached_property
     def _runs(self) -> dict[tuple[str, int], Run]:
-        return {(run.variant, run.seed): run for run in runs_on(self.configuration, self.task)}
+        return {(run.sized_model, run.seed): run for run in runs_on(self.configuration, self.task)}
 
     @property
-    def variants(self) -> list[str]:
-        return list(dict.fromkeys(variant for variant, _ in self._runs))
+    def sized_models(self) -> list[str]:
+        return list(dict.fromkeys(sized_model for sized_model, _ in self._runs))
 
     @cached_property
     def shared(self) -> dict[str, list[Any]]:
         """The models, the seeds, or both, that one job trains together, by the wildcard that it does not have."""
-        everything = {"model": self.variants, "seed": self.configuration.seeds}
+        everything = {"model": self.sized_models, "seed": self.configuration.seeds}
         return {key: values for key, values in everything.items() if key in self.configuration.together}
 
     @property

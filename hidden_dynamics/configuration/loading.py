@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hidden_dynamics.configuration.entries import known, merge, mistake, read_yaml, scalar, typed, with_number_keys
 from hidden_dynamics.configuration.paths import Paths
-from hidden_dynamics.configuration.reading import known, merge, mistake, read_yaml, scalar, typed, with_number_keys
 from hidden_dynamics.configuration.schema import (
     FOR_ALL,
     ArtifactName,
@@ -22,12 +22,12 @@ from hidden_dynamics.configuration.schema import (
     Metric,
     Model,
     Name,
-    Reading,
     Scale,
     Settings,
     Task,
     TaskModel,
     Training,
+    Variant,
 )
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
@@ -38,7 +38,7 @@ PARTS = {
     "metrics": dict[Name, Metric],
     "models": dict[Name, Model],
     "tasks": dict[Name, Task],
-    "readings": dict[Name, Reading],
+    "variants": dict[Name, Variant],
     "scales": dict[Name, Scale],
     "artifacts": dict[ArtifactName, dict[str, Any]],
 }
@@ -64,7 +64,7 @@ class Configuration:
     models: Mapping[str, Model]
     tasks: Mapping[str, Task]
     papers_tasks: Mapping[str, Task]
-    readings: Mapping[str, Reading]
+    variants: Mapping[str, Variant]
     artifact_layers: Mapping[str, list[tuple[str, Mapping[str, Any]]]]
 
     @functools.cached_property
@@ -163,7 +163,7 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
         tasks=tasks,
         papers_tasks=parts["tasks"],
         artifact_layers=_merge_artifacts(raw, scale, given),
-        **{name: parts[name] for name in ("datasets", "metrics", "models", "readings")},
+        **{name: parts[name] for name in ("datasets", "metrics", "models", "variants")},
     )
     _check_names(configuration)
     return configuration
@@ -247,11 +247,11 @@ def _check_tasks(parts: Mapping, tasks: Mapping[str, Task], origin: str) -> None
     within = f"{origin}." if ": " in origin else f"{origin}: "
     for name, task in tasks.items():
         known(task.dataset, parts["datasets"], "dataset", f"{within}{name}.dataset")
-        _check_readings(parts["readings"], task.readings, f"{within}{name}.readings")
+        _check_variants(parts["variants"], task.variants, f"{within}{name}.variants")
         _check_metrics(parts, name, task, within)
         for model, entry in task.models.items():
             known(model, parts["models"], "model", f"{within}{name}.models")
-            _check_readings(parts["readings"], entry.readings, f"{within}{name}.models.{model}.readings")
+            _check_variants(parts["variants"], entry.variants, f"{within}{name}.models.{model}.variants")
             _check_sizes(name, task, model, entry, within)
             for training in [entry.training, *(of.training for of in entry.by_size.values())]:
                 _check_training(task.training, training, f"{within}{name}.models.{model}.training")
@@ -264,10 +264,10 @@ def _check_training(usual: Training, changes: Mapping, place: str) -> None:
         typed(Training, merge(usual.given(), changes), file, key)
 
 
-def _check_readings(readings: Mapping[str, Reading], chosen: Mapping[str, str], place: str) -> None:
+def _check_variants(variants: Mapping[str, Variant], chosen: Mapping[str, str], place: str) -> None:
     for name, value in chosen.items():
-        known(name, ["default", *readings], "reading", place)
-        known(value, FOR_ALL if name == "default" else readings[name].values, "value", f"{place}.{name}")
+        known(name, ["default", *variants], "variant", place)
+        known(value, FOR_ALL if name == "default" else variants[name].values, "value", f"{place}.{name}")
 
 
 def _check_metrics(parts: Mapping, name: str, task: Task, within: str) -> None:
@@ -302,15 +302,15 @@ def _check_names(c: Configuration) -> None:
         known(name, c.datasets, "dataset", "config.yaml: data.copies")
     for name in c.settings.leave_out:
         known(name, c.datasets, "dataset", "config.yaml: leave_out")
-    _check_readings(c.readings, c.settings.readings, "config.yaml: readings")
+    _check_variants(c.variants, c.settings.variants, "config.yaml: variants")
     for name, model in c.models.items():
         for task in model.tasks if model.control_of else ():
             known(model.control_of, c.tasks[task].models, "model", f"config/models.yaml: {name}.control_of")
-    for name, reading in c.readings.items():
-        for model in reading.models or ():
-            known(model, c.models, "model", f"config/readings.yaml: {name}.models")
-        for task in reading.tasks or ():
-            known(task, c.tasks, "task", f"config/readings.yaml: {name}.tasks")
+    for name, variant in c.variants.items():
+        for model in variant.models or ():
+            known(model, c.models, "model", f"config/variants.yaml: {name}.models")
+        for task in variant.tasks or ():
+            known(task, c.tasks, "task", f"config/variants.yaml: {name}.tasks")
     _check_classes(c)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hidden_dynamics.configuration.reading import value_text
+from hidden_dynamics.configuration.entries import value_text
 
 TABLE_FORMS = ("csv", "md", "tex", "html")
 FIGURE_FORMS = ("md", "pdf", "png")
@@ -35,9 +35,9 @@ class Paths:
         """The directory of all runs."""
         return f"{self.results}/runs"
 
-    def run(self, task: str, variant: str, seed: int | str) -> str:
+    def run(self, task: str, sized_model: str, seed: int | str) -> str:
         """The directory of a run."""
-        return f"{self.runs}/{task}/{variant}/seed{seed}"
+        return f"{self.runs}/{task}/{sized_model}/seed{seed}"
 
     @property
     def all_runs(self) -> str:

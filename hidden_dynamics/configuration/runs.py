@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from hidden_dynamics.configuration.entries import known, merge
 from hidden_dynamics.configuration.loading import RECURRENT_NETWORK, Configuration, class_name
-from hidden_dynamics.configuration.reading import known, merge
 from hidden_dynamics.configuration.schema import Effect
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.digest import code_digest
@@ -39,7 +39,7 @@ class Run:
     """One model on one task with one seed.
 
     Attributes:
-        variant: the model with its size as run, such as "momentum_lstm-n128"; names the run's directory.
+        sized_model: the model with its size as run, such as "momentum_lstm-n128"; names the run's directory.
         paper_size: the size the paper gives for this row, which a scale may have mapped to a smaller one.
         spec: everything that determines the result, apart from code and data. It knows classes by their names alone.
         classes: where these classes are: {"network", "core", "task_class"} as dotted names.
@@ -47,7 +47,7 @@ class Run:
 
     task: str
     model: str
-    variant: str
+    sized_model: str
     paper_size: int | str | None
     seed: int
     directory: str
@@ -56,7 +56,7 @@ class Run:
 
     @property
     def id(self) -> str:
-        return f"{self.task}/{self.variant}/seed{self.seed}"
+        return f"{self.task}/{self.sized_model}/seed{self.seed}"
 
     @property
     def cell(self) -> Cell:
@@ -128,8 +128,8 @@ def _resolved(configuration: Configuration, cell: Cell, seeds: Iterable[int]) ->
     settings, own = entry.models[about.control_of or model], about.hyperparameters if about.control_of else {}
     by_size = settings.by_size[paper_size].given() if paper_size in settings.by_size else {}
     size = entry.sizes.get(paper_size, paper_size)
-    readings = readings_taken(configuration, task, model)
-    consequences = _consequences(configuration, readings)
+    variants = variants_taken(configuration, task, model)
+    consequences = _consequences(configuration, variants)
     places = {
         "network": about.network or entry.network or RECURRENT_NETWORK,
         "core": about.core,
@@ -159,22 +159,22 @@ def _resolved(configuration: Configuration, cell: Cell, seeds: Iterable[int]) ->
             consequences["training"],
         ),
         "precision": configuration.settings.precision,
-        "readings": readings,
+        "variants": variants,
     }
-    variant = model if size is None else f"{model}-{f'n{size}' if isinstance(size, int) else size}"
+    sized_model = model if size is None else f"{model}-{f'n{size}' if isinstance(size, int) else size}"
     classes = {part: place for part, place in places.items() if place}
-    directories = {seed: configuration.paths.run(task, variant, seed) for seed in seeds}
+    directories = {seed: configuration.paths.run(task, sized_model, seed) for seed in seeds}
     return [
-        Run(task, model, variant, paper_size, seed, directory, spec | {"seed": seed}, classes)
+        Run(task, model, sized_model, paper_size, seed, directory, spec | {"seed": seed}, classes)
         for seed, directory in directories.items()
     ]
 
 
-def find(configuration: Configuration, task: str, variant: str, seed: int) -> Run:
-    """The run in the directory `<task>/<variant>/seed<seed>`; a seed that is not configured is as good as any other."""
+def find(configuration: Configuration, task: str, sized_model: str, seed: int) -> Run:
+    """The run in the directory `<task>/<sized model>/seed<seed>`; a seed need not be configured."""
     known(task, configuration.tasks, "task", "the configured tasks")
-    candidates = {run.variant: run for run in runs_on(configuration, task, [seed])}
-    return candidates[known(variant, candidates, "model", f"task {task} at scale {configuration.scale_name}")]
+    candidates = {run.sized_model: run for run in runs_on(configuration, task, [seed])}
+    return candidates[known(sized_model, candidates, "model", f"task {task} at scale {configuration.scale_name}")]
 
 
 def extra_cells(configuration: Configuration) -> list[Cell]:
@@ -199,31 +199,31 @@ def resampled(configuration: Configuration, task: str, model: str) -> float:
 
 
 def _effects(configuration: Configuration, task: str, model: str) -> list[Effect]:
-    taken = readings_taken(configuration, task, model)
-    return [configuration.readings[name].values[value] for name, value in taken.items()]
+    taken = variants_taken(configuration, task, model)
+    return [configuration.variants[name].values[value] for name, value in taken.items()]
 
 
-def readings_taken(configuration: Configuration, task: str, model: str) -> dict[str, str]:
-    """The value of each reading that concerns this model on this task.
+def variants_taken(configuration: Configuration, task: str, model: str) -> dict[str, str]:
+    """The value of each variant that concerns this model on this task.
 
     The most particular choice wins: the model's on this task, the task's, then config.yaml's; by name, then by default.
     A control takes those of its model.
     """
     entry, model = configuration.tasks[task], configuration.models[model].control_of or model
-    choices = [entry.models[model].readings, entry.readings, configuration.settings.readings]
+    choices = [entry.models[model].variants, entry.variants, configuration.settings.variants]
     taken = {}
-    for name, reading in configuration.readings.items():
-        if reading.concerns(task, model):
+    for name, variant in configuration.variants.items():
+        if variant.concerns(task, model):
             value = next((choice[key] for choice in choices for key in (name, "default") if key in choice), "published")
-            taken[name] = value if value in reading.values else "published"  # `released` of one that has no such value
+            taken[name] = value if value in variant.values else "published"  # `released` of one that has no such value
     return taken
 
 
-def _consequences(configuration: Configuration, readings: dict[str, str]) -> dict[str, dict]:
-    """The hyperparameters, settings and training that readings set."""
+def _consequences(configuration: Configuration, variants: dict[str, str]) -> dict[str, dict]:
+    """The hyperparameters, settings and training that variants set."""
     consequences = {"hyperparameters": {}, "settings": {}, "training": {}}
-    for name, value in readings.items():
-        effect = configuration.readings[name].values[value].given()
+    for name, value in variants.items():
+        effect = configuration.variants[name].values[value].given()
         for key in consequences:
             consequences[key] = merge(consequences[key], effect.get(key, {}))
     return consequences

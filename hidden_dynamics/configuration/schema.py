@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from hidden_dynamics.configuration.reading import Entry, expecting, listed, value_text
+from hidden_dynamics.configuration.entries import Entry, expecting, listed, value_text
 
 
 def _different(values: list) -> list:
@@ -43,9 +43,9 @@ ClassName = Annotated[
     Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$"),
     expecting("a dotted Python name, such as hidden_dynamics.models.recurrent.lstm.LSTM"),
 ]
-Choice = Annotated[str, expecting("the name of a reading's value, such as published or released")]
-Readings = dict[str, Choice]
-FOR_ALL = ("published", "released")  # what may be chosen for all readings at once
+Choice = Annotated[str, expecting("the name of a variant's value, such as published or released")]
+Variants = dict[str, Choice]
+FOR_ALL = ("published", "released")  # what may be chosen for all variants at once
 Free = dict[Any, Any]
 Changes = Annotated[Free, expecting("a mapping from keys to values")]  # validated once merged into what they change
 
@@ -88,7 +88,7 @@ class Settings(Entry):
     ] = []
     results: Directory
     evidence: Directory = "docs/evidence"
-    readings: Readings
+    variants: Variants
     overrides: Overrides
     forecast: ForecastSettings = ForecastSettings()
 
@@ -196,7 +196,7 @@ class TaskModel(Entry):
     ) = None
     hyperparameters: Free = {}
     training: Changes = {}
-    readings: Readings = {}
+    variants: Variants = {}
     by_size: dict[int | str, BySize] = {}
     extra: Literal[True] | None = None
 
@@ -216,7 +216,7 @@ class Task(Entry):
     settings: Free = {}
     hyperparameters: Free = {}
     sizes: dict[int | str, Size] = {}
-    readings: Readings = {}
+    variants: Variants = {}
     network: ClassName | None = None
     published_as: str | None = None
     training: Training
@@ -265,7 +265,7 @@ class Model(Entry):
 
 
 class Effect(Entry):
-    """The effect of a reading's value on a run's specification.
+    """The effect of a variant's value on a run's specification.
 
     Attributes:
         blocks: data differ from seed to seed, so that runs are comparable within a seed only; in no specification.
@@ -287,7 +287,7 @@ class Effect(Entry):
         return self
 
 
-class Reading(Entry):
+class Variant(Entry):
     """A place where a paper's text can be read in more than one way, with what each way sets.
 
     Attributes:
@@ -305,7 +305,7 @@ class Reading(Entry):
     others: dict[Name, Effect] = {}
 
     @model_validator(mode="after")
-    def _has_two_values(self) -> "Reading":
+    def _has_two_values(self) -> "Variant":
         if len(self.values) < 2:
             raise PydanticCustomError("one_value", "expected another value beside published: released, or in others")
         return self
@@ -359,13 +359,13 @@ class Dataset(Entry):
     Attributes:
         classes: what its classes are called, from class 0 on; none where their numbers say it.
         features: what the features of its series are called, in their order.
-        variants: by the name of a setting of a task's `data`, what it adds to the title, with {} in place of its value.
+        in_title: by the name of a setting of a task's `data`, what it adds to the title, with {} in place of its value.
     """
 
     title: Text
     classes: Annotated[list[Text], expecting("a list of names")] = []
     features: Annotated[list[Text], expecting("a list of names")] = []
-    variants: dict[Name, Text] = {}
+    in_title: dict[Name, Text] = {}
     module: Annotated[
         str,
         Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$"),
@@ -388,7 +388,7 @@ class Dataset(Entry):
 
     def titled(self, data: Mapping[str, Any]) -> str:
         """Its title where it is prepared with these settings: "MNIST averaged to 14 × 14"."""
-        added = [text.replace("{}", value_text(data[name])) for name, text in self.variants.items() if name in data]
+        added = [text.replace("{}", value_text(data[name])) for name, text in self.in_title.items() if name in data]
         return " ".join([self.title, *added])
 
 
@@ -397,7 +397,7 @@ class Scale(Entry):
 
     Attributes:
         processes: in which costs are measured, one after another.
-        directions: whether claims are judged for their direction under this scale's own conditions, where these depart
+        directions: whether claims are judged for their direction under this scale's own conditions, where these deviate
             from the paper's.
     """
 

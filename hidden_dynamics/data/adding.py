@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data.streams import generator
 
 VARIANCE = 1 / 6  # of the sum of two uniform numbers

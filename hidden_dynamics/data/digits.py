@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.configuration.entries import Entry, typed
 
 SPLIT_SEED = 0
 SIZE, TEST_SIZE = 1797, 360  # a fifth

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data import archives, speech
 
 ARCHIVE = "recordings.tar"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data import ragged, tag_reports
 
 FILE = "ConfLongDemo_JSI.txt"

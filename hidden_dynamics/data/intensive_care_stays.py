@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import Field
 
-from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data import stay_records
 from hidden_dynamics.data.streams import generator
 

@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, model_validator
 
-from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data import ragged
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError

@@ -16,7 +16,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import AfterValidator, Field
 
-from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data import archives, ragged, stay_records
 
 RECORDS, ROWS = 4000, 75  # of a set; of a record, on average

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data import speech
 from hidden_dynamics.data.streams import generator
 

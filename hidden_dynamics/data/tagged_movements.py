@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import Field
 
-from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data import tag_reports
 from hidden_dynamics.data.streams import generator
 

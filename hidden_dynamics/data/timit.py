@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data import speech
 from hidden_dynamics.errors import UserError
 

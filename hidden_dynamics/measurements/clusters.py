@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 from hidden_dynamics.configuration import known
-from hidden_dynamics.configuration.reading import mistake
+from hidden_dynamics.configuration.entries import mistake
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.features import FeatureSettings
 from hidden_dynamics.models.image_networks import output_of
@@ -67,7 +67,7 @@ def features_of(network: nn.Module, task: Any, settings: FeatureSettings) -> tup
 def _batches(task: Any, split: str) -> Iterable[tuple[Tensor, Tensor]]:
     if not hasattr(task, "evaluation_batches"):
         raise UserError(f"features are those of images, and {type(task).__name__} is no task of images.")
-    known(split, task.images, "split", "features.split in config/artifacts.yaml, as the task's readings have it")
+    known(split, task.images, "split", "features.split in config/artifacts.yaml, as the task's variants have it")
     return task.evaluation_batches(split)
 
 

@@ -149,7 +149,7 @@ def describe_run(configuration: Configuration, run: Run) -> dict[str, Any]:
         "label": configuration.models[run.model].label,
         "size": run.spec["hyperparameters"].get("hidden_size"),
         "paper_size": run.paper_size,
-        "readings": json.dumps(run.spec["readings"], sort_keys=True),
+        "variants": json.dumps(run.spec["variants"], sort_keys=True),
         "precision": run.spec["precision"],
     }
 

@@ -10,5 +10,5 @@ COLUMNS = (
     *("process", "ratio", "rounds", "implementation", "reference_implementation"),
     *("batch", "steps", "samples_per_epoch"),
     *("device", "processor", "threads", "torch", "date", "scale"),
-    *("dataset", "dataset_title", "stand_in_for", "readings", "precision"),
+    *("dataset", "dataset_title", "stand_in_for", "variants", "precision"),
 )

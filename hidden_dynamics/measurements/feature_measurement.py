@@ -18,8 +18,8 @@ from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import SolverFailure
 from hidden_dynamics.measurements import clusters
 from hidden_dynamics.measurements.features import FeatureSettings
+from hidden_dynamics.results.checksums import RECORD, check_is_of
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.seals import RECORD, check_is_of
 from hidden_dynamics.results.trained import load_data, load_weights
 from hidden_dynamics.training import devices
 from hidden_dynamics.training.building import build
@@ -111,7 +111,7 @@ def describe(configuration: Configuration, run: Run, record: Mapping[str, Any]) 
         "dataset_title": record["dataset"]["title"],
         "stand_in_for": record["dataset"]["stand_in_for"],
         "data": json.dumps(run.spec["data"]),
-        "readings": json.dumps(run.spec["readings"], sort_keys=True),
+        "variants": json.dumps(run.spec["variants"], sort_keys=True),
         "device": record["device"],
         "precision": run.spec["precision"],
         "directory": run.directory,

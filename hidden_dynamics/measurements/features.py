@@ -5,13 +5,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hidden_dynamics.configuration import Entry
-from hidden_dynamics.configuration.reading import expecting
+from hidden_dynamics.configuration.entries import expecting
 from hidden_dynamics.configuration.schema import Positive, Whole
 
 COLUMNS = (
     *("scale", "task", "task_title", "model", "label", "size", "paper_size", "seed"),
     *("silhouette", "images", "dimensions", "status", "diverged_at", "failure", "weights", "settings"),
-    *("dataset", "dataset_title", "stand_in_for", "data", "readings", "device", "precision", "measured_on"),
+    *("dataset", "dataset_title", "stand_in_for", "data", "variants", "device", "precision", "measured_on"),
     *("directory", "fingerprint", "commit", "embeddings"),
 )
 

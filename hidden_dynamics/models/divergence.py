@@ -4,11 +4,11 @@ import torch
 from torch import Tensor
 
 
-def divergence(mean: Tensor, deviation: Tensor) -> Tensor:
-    """KL(N(mean, deviation^2) || N(0, 1)) of each entry, in nats.
+def divergence(mean: Tensor, std: Tensor) -> Tensor:
+    """KL(N(mean, std^2) || N(0, 1)) of each entry, in nats.
 
-    That of N(m, s^2) from N(n, t^2) is this of (m - n) / t and s / t. A deviation whose square is below the smallest
+    That of N(m, s^2) from N(n, t^2) is this of (m - n) / t and s / t. An std whose square is below the smallest
     normal number of its type counts as its root, and has no gradient: at 0 it is 43.2 in float32, and not infinite.
     """
-    deviation = deviation.clamp(min=torch.finfo(deviation.dtype).tiny ** 0.5)
-    return (mean.square() + deviation.square() - 1) / 2 - deviation.log()
+    std = std.clamp(min=torch.finfo(std.dtype).tiny ** 0.5)
+    return (mean.square() + std.square() - 1) / 2 - std.log()

@@ -15,7 +15,7 @@ class SeriesTask(Protocol):
     Attributes:
         features: D, of a row.
         covariates: of a series.
-        until: the time until which rows are given where the later ones are to be predicted.
+        until: the time until which rows are context where the later ones are to be predicted.
         end: of the time.
     """
 

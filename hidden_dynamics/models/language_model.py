@@ -64,13 +64,13 @@ class LanguageOutput(NamedTuple):
         logits: (T, batch, V).
         states: h of the last layer, (T, batch, embedding_size).
         dropped: the same after dropout, as the readout sees it.
-        carried: (h, c, the filter's state) of each layer after the last step, for the next segment.
+        hidden_state: (h, c, the filter's state) of each layer after the last step, for the next segment.
     """
 
     logits: Tensor
     states: Tensor
     dropped: Tensor
-    carried: tuple[LayerState, ...]
+    hidden_state: tuple[LayerState, ...]
 
 
 class LanguageModel(nn.Module):
@@ -126,18 +126,18 @@ class LanguageModel(nn.Module):
                 for parameter in layer.parameters():
                     nn.init.uniform_(parameter, -bound, bound)
 
-    def forward(self, words: Tensor, carried: tuple[LayerState, ...] | None = None) -> LanguageOutput:
+    def forward(self, words: Tensor, hidden_state: tuple[LayerState, ...] | None = None) -> LanguageOutput:
         """Read a segment.
 
         Args:
             words: (T, batch), int64.
-            carried: what the segment before returned; None is the start of the texts. Detach it, or gradients flow
+            hidden_state: what the segment before returned; None is the start of the texts. Detach it, or gradients flow
                 through all segments.
         """
         x, ends = self._embed(words), []
         for index, layer in enumerate(self.layers):
             x = self._drop_throughout(x, self.dropouts.layer if index else self.dropouts.input)
-            x, end = self._run(layer, x, None if carried is None else carried[index])
+            x, end = self._run(layer, x, None if hidden_state is None else hidden_state[index])
             ends.append((*end, end.filter))
         dropped = self._drop_throughout(x, self.dropouts.output)
         return LanguageOutput(functional.linear(dropped, self.embedding, self.bias), x, dropped, tuple(ends))

@@ -10,7 +10,7 @@ from torch.nn import functional
 from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.objective import NOISE, label_loss
-from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
 from hidden_dynamics.models.series_major import padded
 
 BETWEEN = 50  # units of the layer between states and z, and between states and a prediction
@@ -191,58 +191,62 @@ class MTAN(LatentNetwork):
                 nn.Linear(CLASSIFYING, task.classes),
             )
 
-    def forward(self, batch: SeriesBatch) -> Answer:
-        """What is predicted of the rows asked.
+    def forward(self, batch: SeriesBatch) -> Prediction:
+        """What is predicted of the targets.
 
-        The answer's divergence is that of a series, summed over all z and divided by its observations, averaged over
-        the series (Equation 12).
+        Its divergence is that of a series, summed over all z and divided by its observations, averaged over the
+        series (Equation 12).
         """
-        mean, deviation = self.encoded(batch)
+        mean, std = self.encoded(batch)
         noise = torch.randn(self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
-        z = mean + deviation * noise
+        z = mean + std * noise
         states = self.decoder(z.flatten(0, 1))[0].unflatten(0, z.shape[:2])
-        asked = padded(batch.asked)
-        seen = self.to_rows.known(asked.times.to(z), self.points, states)[:, asked.series, asked.before]
+        targets = padded(batch.targets)
+        seen = self.to_rows.known(targets.times.to(z), self.points, states)[:, targets.series, targets.before]
         labels = None
         if self.labels == "series":
             labels = self.classifier(self.reader(z.flatten(0, 1))[1][0]).view(z.shape[:2])
         elif self.labels == "rows":
             labels = self.classifier(seen)
-        of_series = divergence(mean, deviation).sum((1, 2)) / _observed(batch)
-        return Answer(self.readout(seen), labels, of_series.mean(), of_series.new_zeros(()))
+        of_series = divergence(mean, std).sum((1, 2)) / _observed(batch)
+        return Prediction(self.readout(seen), labels, of_series.mean(), of_series.new_zeros(()))
 
     def encoded(self, batch: SeriesBatch) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of z, (N, points, size) each."""
-        given = padded(self.accepted(batch.given))
-        at_points = self.to_points.observed(self.points, given.times.to(given.values), given.values, given.mask)
+        context = padded(self.accepted(batch.context))
+        at_points = self.to_points.observed(self.points, context.times.to(context.values), context.values, context.mask)
         mean, logvar = self.posterior(self.encoder(at_points)[0]).chunk(2, 2)
         return mean, torch.exp(logvar / 2)
 
-    def loss(self, answer: Answer, batch: SeriesBatch) -> Tensor:
+    def loss(self, prediction: Prediction, batch: SeriesBatch) -> Tensor:
         """What is minimised, (): the negative bound of each series divided by its observations, averaged over the
         series (Equation 12, with the importance weights of the released code), and where series have labels,
         `label_weight` times their cross-entropy with it (Equation 15). Where rows have labels, their cross-entropy
         alone, which is ours: of mTAND-Full on Human Activity no code was released, and mTAND-Enc has no bound.
         """
         if batch.labels is None:
-            return self.bound(answer, batch)
+            return self.bound(prediction, batch)
         if not batch.labels.is_floating_point():
-            return label_loss(answer.labels, batch.labels)
-        labels = batch.labels.expand_as(answer.labels)
-        entropy = functional.binary_cross_entropy_with_logits(answer.labels, labels)
-        return self.bound(answer, batch) + self.label_weight * entropy
+            return label_loss(prediction.labels, batch.labels)
+        labels = batch.labels.expand_as(prediction.labels)
+        entropy = functional.binary_cross_entropy_with_logits(prediction.labels, labels)
+        return self.bound(prediction, batch) + self.label_weight * entropy
 
-    def bound(self, answer: Answer, batch: SeriesBatch) -> Tensor:
+    def bound(self, prediction: Prediction, batch: SeriesBatch) -> Tensor:
         """The negative bound, ()."""
-        asked = batch.asked
-        density = -(answer.values - asked.values).square() / (2 * NOISE**2) - math.log(NOISE * math.sqrt(2 * math.pi))
-        of_rows = (density * asked.mask).sum(2)  # (K, R)
-        likelihood = of_rows.new_zeros(len(of_rows), asked.size).index_add_(1, asked.series, of_rows) / _observed(batch)
+        targets = batch.targets
+        density = -(prediction.values - targets.values).square() / (2 * NOISE**2) - math.log(
+            NOISE * math.sqrt(2 * math.pi)
+        )
+        of_rows = (density * targets.mask).sum(2)  # (K, R)
+        likelihood = of_rows.new_zeros(len(of_rows), targets.size).index_add_(1, targets.series, of_rows) / _observed(
+            batch
+        )
         weighted = torch.logsumexp(likelihood, 0).mean() - math.log(len(likelihood))
-        return batch.divergence_weight * answer.divergence - weighted
+        return batch.divergence_weight * prediction.divergence - weighted
 
 
 def _observed(batch: SeriesBatch) -> Tensor:
-    """How many entries of each series are asked, at least 1: (N,)."""
-    asked = batch.asked
-    return asked.mask.new_zeros(asked.size).index_add_(0, asked.series, asked.mask.sum(1)).clamp(min=1)
+    """How many target entries each series has, at least 1: (N,)."""
+    targets = batch.targets
+    return targets.mask.new_zeros(targets.size).index_add_(0, targets.series, targets.mask.sum(1)).clamp(min=1)

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.configuration import Configuration, Entry, known, read_yaml, typed
-from hidden_dynamics.configuration.reading import expecting, listed
+from hidden_dynamics.configuration.entries import expecting, listed
 from hidden_dynamics.configuration.schema import Names, Text, Whole
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
@@ -93,8 +93,8 @@ class Definitions(Entry):
         smoothing: the share of a run's iterations under the triangle that smooths a train loss.
         costs: costs whose ratio is within 1 / (1 + costs) and 1 + costs are the same.
         margins: by metric, and of the ratios of costs, `cost_ratio`; of a published number.
-        unprinted: where the paper prints no number, the margin as a share of the best naive answer's score.
-        naive: by metric, what counts as an answer without learning where no task can compute one.
+        unprinted: where the paper prints no number, the margin as a share of the best naive baseline's score.
+        naive: by metric, what counts as a prediction without learning where no task can compute one.
         power: the chance with which a detectable difference is found.
     """
 
@@ -126,7 +126,7 @@ class ClaimEntry(Entry):
         artifact: whose runs it rests on; of a claim of kind `all`, under which it is listed.
         says: what the paper says, in other words.
         kind: one of `KINDS`.
-        reference: of `better`, none where the subject is held to the naive answer.
+        reference: of `better`, none where the subject is held to the naive baseline.
         tasks, metrics: all that the artifact shows, where they are not given. A `gain` is larger on the first of two
             tasks than on the second.
         sizes: one of the paper's sizes each, or a pair: the subject's and the reference's.
@@ -201,7 +201,7 @@ def load_claims(path: Path = FILE) -> Claims:
     """
     Raises:
         UserError: the file is missing, is not as it should be, names two entries alike, or one names a part that is
-            none, or has neither a reference nor a naive answer to be held to.
+            none, or has neither a reference nor a naive baseline to be held to.
     """
     content = typed(Claims, read_yaml(path), ORIGIN)
     names = [entry.id for entry in content.claims]
@@ -210,9 +210,9 @@ def load_claims(path: Path = FILE) -> Claims:
         text = f"{ORIGIN}: the id {', '.join(twice)} stands twice: give each entry its own."
         raise UserError(text, file=ORIGIN, key=twice[0])
     for entry in content.claims:
-        if entry.kind == "better" and entry.reference is None:  # held to a naive answer that no task computes
+        if entry.kind == "better" and entry.reference is None:  # held to a naive baseline that no task computes
             for metric in entry.metrics or [""]:
-                known(metric, content.definitions.naive, "naive answer", f"{ORIGIN}: {entry.id}")
+                known(metric, content.definitions.naive, "naive baseline", f"{ORIGIN}: {entry.id}")
     parts = [entry.id for entry in content.claims if entry.kind != "all"]
     for entry in content.of_others:
         for part in entry.of:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hidden_dynamics.configuration import Configuration, read_yaml
-from hidden_dynamics.configuration.reading import listed
+from hidden_dynamics.configuration.entries import listed
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 

@@ -7,7 +7,7 @@ from typing import Any
 import jinja2
 
 from hidden_dynamics.artifacts import Artifact
-from hidden_dynamics.artifacts.kinds.forest import IDLE, Comparison, Forest, departing
+from hidden_dynamics.artifacts.kinds.forest import IDLE, Comparison, Forest, deviating
 from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNDECIDED, plain
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.publication.command import command_of
@@ -19,7 +19,7 @@ CONTROLLED = "contrast_figure"  # the kind that sets momentum beside controls: n
 OF_CONTROLS = (
     "Each filter is set beside a control, with the same scale of its input and no momentum: no claim of the paper."
 )
-OF_CAPTIONS = "What departs from the paper’s setup stands in the figure’s notes."
+OF_CAPTIONS = "What deviates from the paper’s setup stands in the figure’s notes."
 
 
 def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping[str, Artifact]) -> str:
@@ -53,7 +53,7 @@ def _answered(path: str, forest: Forest, claims: Sequence[Row]) -> dict[str, Any
     sentences = [
         f"Comparisons that count: {len(judged)} ({_counted(judged)}).",
         f"The largest effect that holds: {holds}; the largest that fails: {fails}.",
-        departing(judged),
+        deviating(judged),
     ]
     return {"title": forest.settings.title, "sentences": sentences, "picture": path if forest.drawn(claims) else None}
 

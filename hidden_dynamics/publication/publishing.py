@@ -22,15 +22,25 @@ from hidden_dynamics.publication.findings import page
 from hidden_dynamics.publication.readme import readme
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
 from hidden_dynamics.results import summary
+from hidden_dynamics.results.checksums import RECORD
 from hidden_dynamics.results.records import archives, packed, record_of, write
 from hidden_dynamics.results.rows import Row, read_rows
-from hidden_dynamics.results.seals import RECORD
 from hidden_dynamics.system.files import ROOT, naming_the_disk
 
 LIMITS = {f"{RECORDS}/": 8_000_000, "": 12_000_000}  # bytes of the files whose paths begin so
 WIDTH, COLOURS = 1200, 128  # of a figure, at most: a quarter of its bytes, and sharp on a page of text
 MEASUREMENTS = ("costs", "features", "maps")  # of the inputs of artifacts
-LEFT_OUT = ("artifact", "scale", "variant", "extra", "directory", "hyperparameters", "training", "split", "fingerprint")
+LEFT_OUT = (
+    "artifact",
+    "scale",
+    "sized_model",
+    "extra",
+    "directory",
+    "hyperparameters",
+    "training",
+    "split",
+    "fingerprint",
+)
 RUN_COLUMNS = ("run", *(column for column in summary.COLUMNS if column not in LEFT_OUT), "evaluation_seconds")
 
 
@@ -73,19 +83,19 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
 
 
 def run_rows(rows: Sequence[Row], records: Mapping[str, Mapping[str, bytes]]) -> list[Row]:
-    """A row for each run of the summary, each once; of its readings those that are not the paper's text."""
+    """A row for each run of the summary, each once; of its variants those that are not the paper's text."""
     found: dict[str, Row] = {}
     for row in rows:
         name = run_id(row)
-        readings = {reading: value for reading, value in json.loads(row["readings"]).items() if value != "published"}
+        variants = {variant: value for variant, value in json.loads(row["variants"]).items() if value != "published"}
         seconds = json.loads(records[name][RECORD])["seconds"]["evaluation"]
-        about = {"run": name, "readings": json.dumps(readings), "evaluation_seconds": seconds}
+        about = {"run": name, "variants": json.dumps(variants), "evaluation_seconds": seconds}
         found[name] = {column: (row | about)[column] for column in RUN_COLUMNS}
     return list(found.values())
 
 
 def run_id(row: Row) -> str:
-    return f"{row['task']}/{row['variant']}/seed{row['seed']}"
+    return f"{row['task']}/{row['sized_model']}/seed{row['seed']}"
 
 
 def _configuration(configuration: Configuration) -> dict[str, bytes]:

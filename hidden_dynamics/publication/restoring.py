@@ -13,9 +13,9 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import Configuration, load
 from hidden_dynamics.configuration.runs import find
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.checksums import RECORD, altered
 from hidden_dynamics.results.records import KEPT, unpacked, write
 from hidden_dynamics.results.run_files import disagreement
-from hidden_dynamics.results.seals import RECORD, altered
 
 METADATA = "ro-crate-metadata.json"
 RECORDS = "records"
@@ -109,9 +109,9 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
 
 def refusal(configuration: Configuration, name: str, record: Mapping[str, Any], root: Path) -> str:
     """Why a run is none of what is configured, coded and prepared now: "of other code"; "" where it is one."""
-    task, variant, seed = name.split("/")
+    task, sized_model, seed = name.split("/")
     try:
-        run = find(configuration, task, variant, int(seed.removeprefix("seed")))
+        run = find(configuration, task, sized_model, int(seed.removeprefix("seed")))
     except UserError:
         return "not configured"
     about = root / Path(configuration.paths.prepared(run.spec["dataset"], run.spec["data"])).with_suffix(".json")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run, outputs_of
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.seals import RECORD, verified
+from hidden_dynamics.results.checksums import RECORD, verified
 
 
 class Progress(NamedTuple):

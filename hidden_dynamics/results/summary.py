@@ -10,17 +10,29 @@ from typing import Any
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.results.checksums import RECORD, check_is_of
 from hidden_dynamics.results.rows import as_text
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.seals import RECORD, check_is_of
 
 COLUMNS = (
-    *("artifact", "scale", "task", "task_title", "model", "label", "variant", "size", "paper_size", "extra", "seed"),
+    *(
+        "artifact",
+        "scale",
+        "task",
+        "task_title",
+        "model",
+        "label",
+        "sized_model",
+        "size",
+        "paper_size",
+        "extra",
+        "seed",
+    ),
     *("dataset", "dataset_title", "stand_in_for", "data", "data_digest"),
     *("parameters", "status", "diverged_at", "failure"),
     *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured", "iterations"),
     *("naive", "test_set", "split", "limits"),
-    *("readings", "hyperparameters", "training", "device", "precision", "threads", "training_seconds", "versions"),
+    *("variants", "hyperparameters", "training", "device", "precision", "threads", "training_seconds", "versions"),
     *("directory", "fingerprint", "code", "commit"),
 )
 
@@ -63,8 +75,8 @@ def _run_columns(configuration: Configuration, run: Run, record: Mapping[str, An
         "task_title": task.title,
         "model": run.model,
         "label": record["label"],
-        "variant": run.variant,
-        "size": spec["hyperparameters"].get("hidden_size", run.variant[len(run.model) + 1 :] or None),
+        "sized_model": run.sized_model,
+        "size": spec["hyperparameters"].get("hidden_size", run.sized_model[len(run.model) + 1 :] or None),
         "paper_size": run.paper_size,
         "extra": bool(task.models[run.model].extra),
         "seed": run.seed,
@@ -73,7 +85,7 @@ def _run_columns(configuration: Configuration, run: Run, record: Mapping[str, An
         "stand_in_for": dataset["stand_in_for"],
         "data": json.dumps(spec["data"]),
         "data_digest": dataset["digest"],
-        "readings": _json(spec["readings"]),
+        "variants": _json(spec["variants"]),
         "hyperparameters": _json(spec["hyperparameters"]),
         "training": _json(spec["training"]),
         "precision": spec["precision"],

@@ -14,10 +14,10 @@ import torch
 from torch import nn
 
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
-from hidden_dynamics.results.seals import sealed
+from hidden_dynamics.results.checksums import with_checksums
 from hidden_dynamics.system.files import atomic
 from hidden_dynamics.training.loop import History
-from hidden_dynamics.training.reported import chosen, of_course
+from hidden_dynamics.training.reported import chosen, of_history
 
 
 def write(
@@ -53,7 +53,7 @@ def write(
     _write_bytes(directory / WEIGHTS, lambda handle, content: torch.save(content, handle), weights)
     reported = chosen(history.metrics, report)
     if reported:
-        reported["metrics"] |= of_course(history.metrics, norms)
+        reported["metrics"] |= of_history(history.metrics, norms)
     record = {
         **about,
         "parameters": sum(parameter.numel() for parameter in network.parameters()),
@@ -67,7 +67,7 @@ def write(
         "versions": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
     }
     with atomic(directory / "run.json") as handle:
-        json.dump(sealed(record, directory, written), handle, indent=2)
+        json.dump(with_checksums(record, directory, written), handle, indent=2)
         handle.write("\n")
 
 

@@ -36,7 +36,7 @@ REMEMBERED = ROOT / ".snakemake" / "code_digests.json"  # a second of every proc
 # the specification says.
 NEUTRAL = frozenset(
     {
-        "hidden_dynamics.configuration.reading",
+        "hidden_dynamics.configuration.entries",
         "hidden_dynamics.configuration.runs",
         "hidden_dynamics.errors",
         "hidden_dynamics.system.files",

@@ -23,7 +23,7 @@ A task is a class with
                                             in which case `evaluate` is of a validation set
     predictions(network)                    may be left out; the answers on the test set by name, arrays, on the weights
                                             of the reported evaluation, where training.record_predictions asks for them
-    carried                                 may be left out: what a batch hands on to the next one, nested tuples of
+    hidden_state                               may be left out: what a batch hands on to the next one, nested tuples of
                                             tensors, or None; checkpoints hold it
 
 The batch is whatever `loss` understands. Where sequences differ in length, a batch is sorted, the longest first, and

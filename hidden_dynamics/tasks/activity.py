@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.configuration.reading import typed
+from hidden_dynamics.configuration.entries import typed
 from hidden_dynamics.data.tag_reports import TICKS
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows
@@ -30,7 +30,7 @@ class Settings(partly_observed.Settings):
 class ActivityRecognition(PartlyObserved):
     """Human Activity and what stands in for it: the activity at each row of a window.
 
-    All rows are given, and asked for again. Values are not normalised.
+    All rows are context and targets. Values are not normalised.
 
     Args:
         arrays: those of hidden_dynamics.data.human_activity, D features, whole sequences. Windows are 50 rows long, one
@@ -77,9 +77,9 @@ class ActivityRecognition(PartlyObserved):
         batch = super().batch(epoch, indices)
         return replace(batch, labels=batch.labels.clamp(min=0))
 
-    def _labels(self, chosen: np.ndarray, asked: Observations) -> Tensor:
-        """Of the rows asked, which are all rows of the chosen windows, in the order of time, then window."""
-        within = np.argsort(np.argsort(asked.series.numpy(), kind="stable"), kind="stable")
+    def _labels(self, chosen: np.ndarray, targets: Observations) -> Tensor:
+        """Of the targets, which are all rows of the chosen windows, in the order of time, then window."""
+        within = np.argsort(np.argsort(targets.series.numpy(), kind="stable"), kind="stable")
         return torch.from_numpy(self.activity[chosen].ravel()[within])
 
     @property

@@ -9,7 +9,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.recurrent.filtered_rnn import map_tensors
 from hidden_dynamics.tasks import naive_scores
@@ -46,7 +46,7 @@ class LanguageModelling:
         device: where the texts are kept.
 
     Attributes:
-        carried: what the next segment of the training text continues from; part of a checkpoint.
+        hidden_state: what the next segment of the training text continues from; part of a checkpoint.
 
     Raises:
         UserError: a text is too short for its batch size.
@@ -62,7 +62,7 @@ class LanguageModelling:
         for split, batch_size in self.batch_sizes.items():
             if len(self.texts[split]) // batch_size < 2:
                 raise UserError(f"the {split} text is too short for evaluation_batch_sizes.{split} {batch_size}.")
-        self.carried: Any = None
+        self.hidden_state: Any = None
 
     def schedule(self, training: dict[str, Any], seed: int) -> SegmentSchedule:
         return SegmentSchedule(training, len(self.texts["train"]), self.settings.bptt, seed)
@@ -81,9 +81,9 @@ class LanguageModelling:
         """Mean cross-entropy in nats, with AR, the mean square of the dropped last states, and TAR, the mean square of
         the differences of the last states from step to step."""
         words, targets, begins = batch
-        output = network(words, None if begins else self.carried)
+        output = network(words, None if begins else self.hidden_state)
         # Copies, because views would keep what was computed for the whole segment.
-        self.carried = map_tensors(lambda tensor: tensor.detach().clone(), output.carried)
+        self.hidden_state = map_tensors(lambda tensor: tensor.detach().clone(), output.hidden_state)
         entropy = functional.cross_entropy(output.logits.flatten(0, 1), targets.flatten())
         activation = self.settings.activation_regularisation * output.dropped.square().mean()
         temporal = self.settings.temporal_regularisation * output.states.diff(dim=0).square().mean()
@@ -118,11 +118,11 @@ class LanguageModelling:
 
     def _measure(self, network: nn.Module, split: str) -> dict[str, float]:
         rows = columns(self.texts[split], self.batch_sizes[split])
-        total, carried = 0.0, None
+        total, hidden_state = 0.0, None
         for start in range(0, len(rows) - 1, self.settings.bptt):
             targets = rows[start + 1 : start + 1 + self.settings.bptt]
-            output = network(rows[start : start + len(targets)], carried)
-            carried = output.carried
+            output = network(rows[start : start + len(targets)], hidden_state)
+            hidden_state = output.hidden_state
             logits = output.logits.flatten(0, 1)
             total += functional.cross_entropy(logits, targets.flatten(), reduction="sum").item()
         loss = total / rows[1:].numel()

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.configuration.reading import typed
+from hidden_dynamics.configuration.entries import typed
 from hidden_dynamics.models.latent_family.objective import entry_weights, mean_squared_error
 from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.partly_observed import IntensiveCare, Scores, StaySettings
@@ -19,7 +19,7 @@ class Settings(StaySettings):
 
 
 class Mortality(IntensiveCare):
-    """Death in hospital, by the first 48 hours. All rows are given, and asked for again.
+    """Death in hospital, by the first 48 hours. All rows are context and targets.
 
     Args:
         settings: those of `IntensiveCare`, and `scores`, whether the probabilities of a network's samples are
@@ -37,7 +37,7 @@ class Mortality(IntensiveCare):
         super().__init__(arrays, typed(Settings, settings, "the task", "settings"), device)
         self.died = arrays["died"].astype(np.float32)
 
-    def _labels(self, chosen: np.ndarray, asked: object) -> Tensor:
+    def _labels(self, chosen: np.ndarray, targets: object) -> Tensor:
         return torch.from_numpy(self.died[chosen])
 
     @property
@@ -56,10 +56,10 @@ class Mortality(IntensiveCare):
 
     def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
         """Area under the ROC curve, average precision and expected calibration error (fractions) of a part; and the
-        mean squared error of the rows asked for again, as that of interpolation."""
+        mean squared error of the target rows, as that of interpolation."""
         batch = self.part(part)
-        answer = network(batch)
-        probabilities = torch.sigmoid(answer.labels.double()).cpu().numpy()
+        prediction = network(batch)
+        probabilities = torch.sigmoid(prediction.labels.double()).cpu().numpy()
         died = self.died[self.parts[part]]
         if self.settings.scores == "pooled":
             scores, died = probabilities.ravel(), np.tile(died, len(probabilities))
@@ -69,5 +69,5 @@ class Mortality(IntensiveCare):
             f"{part}_auc": area_under_roc(died, scores),
             f"{part}_average_precision": average_precision(died, scores),
             f"{part}_calibration_error": calibration_error(died, scores),
-            f"{part}_interpolation_mse": mean_squared_error(answer.values, batch.asked).item(),
+            f"{part}_interpolation_mse": mean_squared_error(prediction.values, batch.targets).item(),
         }

@@ -1,4 +1,4 @@
-"""Naive baselines: the scores of answers that need no network, by the name that they have everywhere.
+"""Naive baselines: the scores of predictions that need no network, by the name that they have everywhere.
 
 Constants are those of the evaluated set itself, so that no constant scores better on it.
 """
@@ -39,24 +39,24 @@ def of_labels(part: str, labels: Tensor) -> Scores:
     return {f"{part}_loss": {BEST_CONSTANT: entropy(labels)}, f"{part}_accuracy": {MAJORITY: majority(labels)}}
 
 
-def series_errors(given: Observations, series: Tensor, values: Tensor, weights: Tensor) -> dict[str, float]:
-    """The squared errors of the best constant per feature, of a series' last given value and of its own mean.
+def series_errors(context: Observations, series: Tensor, values: Tensor, weights: Tensor) -> dict[str, float]:
+    """The squared errors of the best constant per feature, of a series' last value in the context and of its own mean.
 
-    A series of which a feature is not given is answered by the constant.
+    A series whose context lacks a feature has the constant.
 
     Args:
-        series: (n,), places in `given` of the rows that are asked.
+        series: (n,), series in `context` of the target rows.
         values, weights: (n, D), the answers, and the weight of each in the error; 0 where nothing was observed.
     """
-    values, weights, seen = values.double(), weights.double(), given.values.double()
+    values, weights, seen = values.double(), weights.double(), context.values.double()
     constant = (weights * values).sum(0) / weights.sum(0).clamp(min=torch.finfo(torch.float64).tiny)
-    sums, counts = (seen.new_zeros(given.size, seen.shape[1]) for _ in range(2))
-    sums.index_add_(0, given.series, seen)
-    counts.index_add_(0, given.series, given.mask.double())
+    sums, counts = (seen.new_zeros(context.size, seen.shape[1]) for _ in range(2))
+    sums.index_add_(0, context.series, seen)
+    counts.index_add_(0, context.series, context.mask.double())
     # The rows are in the order of time: the last one of a feature has the highest number, counted from 1.
-    numbers = torch.arange(1, len(seen) + 1, device=seen.device)[:, None] * (given.mask > 0)
+    numbers = torch.arange(1, len(seen) + 1, device=seen.device)[:, None] * (context.mask > 0)
     last = torch.zeros_like(sums, dtype=torch.int64)
-    last.scatter_reduce_(0, given.series[:, None].expand_as(seen), numbers, "amax")
+    last.scatter_reduce_(0, context.series[:, None].expand_as(seen), numbers, "amax")
     answers = {
         BEST_CONSTANT: constant.expand_as(sums),
         LAST_VALUE: torch.where(last > 0, torch.cat([seen[:1], seen]).gather(0, last), constant),

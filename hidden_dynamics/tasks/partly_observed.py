@@ -15,7 +15,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from hidden_dynamics.configuration.reading import Entry
+from hidden_dynamics.configuration.entries import Entry
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
@@ -43,7 +43,7 @@ Scores = Literal["averaged", "pooled"]
 
 
 class PartlyObserved:
-    """A task on series that are split once; derived classes say what is asked, what has labels and what is measured.
+    """A task on series that are split once; derived classes have targets, labels and measures.
 
     Validation and test part are one batch each: what a network answers about a series depends on the others in its
     batch, through the union of their times.
@@ -74,8 +74,8 @@ class PartlyObserved:
 
     def loss(self, network: nn.Module, batch: SeriesBatch, part: str | None = None) -> Tensor:
         """The network's own loss and its penalty; `part` is what alternating training trains."""
-        answer = network(batch)
-        return network.loss(answer, batch) + network.penalty(answer, part)
+        prediction = network(batch)
+        return network.loss(prediction, batch) + network.penalty(prediction, part)
 
     def evaluate(self, network: nn.Module) -> dict[str, float]:
         """Of the validation part; of the test part where nothing is held out."""
@@ -96,30 +96,32 @@ class PartlyObserved:
 
     def _batch(self, chosen: np.ndarray, weight: float = 1.0) -> SeriesBatch:
         whole = batch_of(self.rows, chosen)
-        given, asked = self._given_and_asked(whole)
-        seen = self._seen(given, whole)
-        asked = seen if asked is given else self._seen(asked, whole)
-        return SeriesBatch(seen, asked, self._labels(chosen, asked), weight)
+        context, targets = self._context_and_targets(whole)
+        seen = self._seen(context, whole)
+        targets = seen if targets is context else self._seen(targets, whole)
+        return SeriesBatch(seen, targets, self._labels(chosen, targets), weight)
 
     def _seen(self, observations: Observations, whole: Observations) -> Observations:
         """A part of the batch, in units of the last time of the whole one, without what is dropped of it."""
         kept = without_zero_times(observations) if self.zero_times == "dropped" else observations
         return kept.but(times=kept.times / (float(whole.times[-1:].sum()) or 1.0))  # without any, 1
 
-    def _given_and_asked(self, whole: Observations) -> tuple[Observations, Observations]:
+    def _context_and_targets(self, whole: Observations) -> tuple[Observations, Observations]:
         return whole, whole
 
-    def _labels(self, chosen: np.ndarray, asked: Observations) -> Tensor | None:
+    def _labels(self, chosen: np.ndarray, targets: Observations) -> Tensor | None:
         return None
 
     def _naive(self, part: str) -> naive_scores.Scores:
         raise NotImplementedError
 
     def _naive_errors(self, part: str, weights: Callable[[Observations], Tensor]) -> dict[str, float]:
-        """The squared errors of what is asked of a part, weighted so; no last value where all is given."""
+        """The squared errors of a part's targets, weighted so; no last value where all is context."""
         batch = self.part(part)
-        errors = naive_scores.series_errors(batch.given, batch.asked.series, batch.asked.values, weights(batch.asked))
-        if batch.asked is batch.given:
+        errors = naive_scores.series_errors(
+            batch.context, batch.targets.series, batch.targets.values, weights(batch.targets)
+        )
+        if batch.targets is batch.context:
             del errors[naive_scores.LAST_VALUE]
         return errors
 

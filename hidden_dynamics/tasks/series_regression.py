@@ -1,4 +1,4 @@
-"""Values of partly observed series between and after those that are given (ACE-NODE, Section 4.4)."""
+"""Values of partly observed series between and after the context (ACE-NODE, Section 4.4)."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -8,40 +8,40 @@ import torch
 from pydantic import model_validator
 from torch import nn
 
-from hidden_dynamics.configuration.reading import typed
+from hidden_dynamics.configuration.entries import typed
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.latent_family.objective import entry_weights, mean_squared_error, squared_errors
 from hidden_dynamics.models.observations import Observations, at_times, batch_of
 from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.partly_observed import IntensiveCare, StaySettings, drawn_anew
 
-UNTIL = 24.0  # hours, the time of the last rows given where later ones are asked
+UNTIL = 24.0  # hours, the time of the last rows of the context in extrapolation
 BIN = 1.0  # hours of which errors are added up
 
 
 class Settings(StaySettings):
-    asked: Literal["interpolation", "extrapolation"]
+    targets: Literal["interpolation", "extrapolation"]
     split_at: Literal["time", "index"] | None = None
 
     @model_validator(mode="after")
     def _split_where_extrapolated(self) -> "Settings":
-        if (self.asked == "extrapolation") != (self.split_at is not None):
+        if (self.targets == "extrapolation") != (self.split_at is not None):
             raise ValueError("split_at belongs to extrapolation")
         return self
 
 
 class SeriesRegression(IntensiveCare):
-    """The values of patients between and after those that are given.
+    """The values of patients between and after the context.
 
     Args:
-        settings: those of `IntensiveCare`, and `asked`, "interpolation": all rows are given and asked for again, or
-            "extrapolation": the first ones are given, the later ones asked; then `split_at`, where these begin: after
+        settings: those of `IntensiveCare`, and `targets`, "interpolation": all rows are context and targets, or
+            "extrapolation": the later ones are the targets; then `split_at`, where these begin: after
             24 hours ("time"), or with the second half of the batch's union times ("index"), as released.
         seed: the run's; here without effect.
 
     Raises:
         UserError: a setting is missing, unknown or out of its range, the series are too few, or of a part nothing is
-            given or nothing asked.
+            in the context or among the targets.
     """
 
     settings: Settings
@@ -51,23 +51,23 @@ class SeriesRegression(IntensiveCare):
         super().__init__(arrays, typed(Settings, settings, "the task", "settings"), device)
         for name in self.parts.keys() - {"train"}:
             batch = self._batch(self.parts[name])
-            if not (batch.given.mask.any() and batch.asked.mask.any()):
-                raise UserError(f"of the {name} part nothing is given or nothing is asked.", key="settings.asked")
+            if not (batch.context.mask.any() and batch.targets.mask.any()):
+                raise UserError(f"of the {name} part has no context or no targets.", key="settings.targets")
 
     def predictions(self, network: nn.Module) -> dict[str, np.ndarray]:
         """Errors over time on the test part.
 
         Returns:
             error_time (b + 1,), edges of bins in hours; error_sum and error_count (b,), the sum of the squared errors
-            of observed entries asked for, normalised, averaged over samples, and how many there are.
+            of the targets' observed entries, normalised, averaged over samples, and how many there are.
         """
-        asked, end = self.part("test").asked, float(batch_of(self.rows, self.parts["test"]).times[-1])
+        targets, end = self.part("test").targets, float(batch_of(self.rows, self.parts["test"]).times[-1])
         with drawn_anew(self.device):
             values = network(self.part("test")).values
-        squares = (values - asked.values).square().mean(0).double() * asked.mask
-        hours = (asked.times * end)[asked.rows_of_times()].numpy()
+        squares = (values - targets.values).square().mean(0).double() * targets.mask
+        hours = (targets.times * end)[targets.rows_of_times()].numpy()
         edges = np.arange(np.floor(hours.min() / BIN), np.ceil(hours.max() / BIN) + 1) * BIN
-        of_rows = {"sum": squares.sum(1).cpu().numpy(), "count": asked.mask.sum(1).cpu().numpy()}
+        of_rows = {"sum": squares.sum(1).cpu().numpy(), "count": targets.mask.sum(1).cpu().numpy()}
         added = {name: np.histogram(hours, edges, weights=each)[0] for name, each in of_rows.items()}
         return {
             "error_time": edges.astype(np.float32),
@@ -75,8 +75,8 @@ class SeriesRegression(IntensiveCare):
             "error_count": np.round(added["count"]).astype(np.int64),
         }
 
-    def _given_and_asked(self, whole: Observations) -> tuple[Observations, Observations]:
-        if self.settings.asked == "interpolation":
+    def _context_and_targets(self, whole: Observations) -> tuple[Observations, Observations]:
+        if self.settings.targets == "interpolation":
             return whole, whole
         if self.settings.split_at == "index":
             early = torch.arange(len(whole.times)) < len(whole.times) // 2
@@ -85,17 +85,17 @@ class SeriesRegression(IntensiveCare):
         return at_times(whole, early), at_times(whole, ~early)
 
     def _naive(self, part: str) -> naive_scores.Scores:
-        name = f"{part}_{self.settings.asked}_mse"
+        name = f"{part}_{self.settings.targets}_mse"
         return {
             name: self._naive_errors(part, entry_weights),
-            f"{name}_observed": self._naive_errors(part, lambda asked: asked.mask.double() / asked.mask.sum()),
+            f"{name}_observed": self._naive_errors(part, lambda targets: targets.mask.double() / targets.mask.sum()),
         }
 
     def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
         """Mean squared errors of a part, averaged over samples: as released, over series and all features of the mean
         over what was observed of them, 0 where nothing was; and over all observed entries."""
         batch = self.part(part)
-        values, mask = network(batch).values, batch.asked.mask
-        observed = squared_errors(values, batch.asked, mask / mask.sum()).mean()
-        name = f"{part}_{self.settings.asked}_mse"
-        return {name: mean_squared_error(values, batch.asked).item(), f"{name}_observed": observed.item()}
+        values, mask = network(batch).values, batch.targets.mask
+        observed = squared_errors(values, batch.targets, mask / mask.sum()).mean()
+        name = f"{part}_{self.settings.targets}_mse"
+        return {name: mean_squared_error(values, batch.targets).item(), f"{name}_observed": observed.item()}

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.configuration.reading import Entry, typed
+from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data.speech import BINS, FLOOR
 from hidden_dynamics.models.ragged import valid_steps
 from hidden_dynamics.tasks import naive_scores

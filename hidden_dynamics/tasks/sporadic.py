@@ -9,7 +9,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from hidden_dynamics.configuration.reading import Entry, expecting, typed
+from hidden_dynamics.configuration.entries import Entry, expecting, typed
 from hidden_dynamics.configuration.schema import Seed
 from hidden_dynamics.data import folds
 from hidden_dynamics.data.ragged import after

@@ -309,8 +309,8 @@ def _resume(run: Training, checkpoint: Checkpoint) -> None:
     if state["average"] is not None:
         run.average = AveragedModel(run.network)
         run.average.load_state_dict(state["average"])
-    if state["carried"] is not None:
-        run.task.carried = map_tensors(lambda tensor: tensor.to(run.device), state["carried"])
+    if state["hidden_state"] is not None:
+        run.task.hidden_state = map_tensors(lambda tensor: tensor.to(run.device), state["hidden_state"])
 
 
 def _save(run: Training, checkpoint: Checkpoint) -> None:
@@ -320,7 +320,7 @@ def _save(run: Training, checkpoint: Checkpoint) -> None:
             "optimisers": {name: optimiser.state_dict() for name, optimiser in run.optimisers.items()},
             "average": None if run.average is None else run.average.state_dict(),
             "best": run.best,
-            "carried": getattr(run.task, "carried", None),
+            "hidden_state": getattr(run.task, "hidden_state", None),
             "history": vars(run.history),
             "rng": torch.get_rng_state(),
             "cuda_rng": torch.cuda.get_rng_state(run.device) if run.device.type == "cuda" else None,

@@ -42,7 +42,7 @@ def chosen(metrics: Sequence[Mapping[str, float]], report: Mapping[str, str]) ->
     }
 
 
-def of_course(metrics: Sequence[Mapping[str, float]], gradient_norms: ArrayLike) -> dict[str, float]:
+def of_history(metrics: Sequence[Mapping[str, float]], gradient_norms: ArrayLike) -> dict[str, float]:
     """Numbers of a whole run, by metric, where it measured what they are of.
 
     Args:

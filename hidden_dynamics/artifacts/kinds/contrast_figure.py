@@ -82,10 +82,10 @@ def draw_rows(ax: "Axes", records: Sequence[Record]) -> None:
 
 def draw_difference(ax: "Axes", record: Record, name: str, place: float, mark: dict) -> None:
     """A mark and, where it was tested, its interval; nothing where there is no difference."""
-    deviation = record["deviation"]
-    if not deviation > 0 or math.isnan(record[f"{name}_difference"]):
+    pooled_std = record["pooled_std"]
+    if not pooled_std > 0 or math.isnan(record[f"{name}_difference"]):
         return
-    estimate, low, high = (record[f"{name}_{end}"] / deviation for end in ("difference", "low", "high"))
+    estimate, low, high = (record[f"{name}_{end}"] / pooled_std for end in ("difference", "low", "high"))
     gid = f"{name} {record['task']} {record['filter']}"
     mark = mark if record[f"{name}_learned"] else mark | {"color": "0.75"}
     if np.isfinite([low, high]).all():

@@ -78,7 +78,7 @@ def draw(artifact: ContrastTable, sources: "Sources") -> Table:
     configuration, summary, records = artifact.configuration, sources.summary, contrasts.records_of(artifact, sources)
     about = (
         "Mean ± sample standard deviation (n − 1) over n seeds of what a run reports; “k of n learned”: only k beat "
-        "the best answer without learning, and the median is theirs. Differences are oriented: above 0 the first is "
+        "the best naive baseline, and the median is theirs. Differences are oriented: above 0 the first is "
         "better. A seed's runs share their initial weights and the order of the data: where the p of the other test, "
         "seed by seed or not, is on the other side of 0.05, it stands beside. In square brackets: p by Holm's method "
         f"over the {records[0]['tests']} different tests of this table."
@@ -93,7 +93,7 @@ def draw(artifact: ContrastTable, sources: "Sources") -> Table:
 
 def _row(artifact: ContrastTable, record: Record) -> dict[str, str]:
     metric = artifact.configuration.metrics[record["metric"]]
-    decimals = _decimals(record["deviation"], metric.decimals)
+    decimals = _decimals(record["pooled_std"], metric.decimals)
     sides = {name.capitalize(): _side_text(record, name, decimals) for name in ("control", "filter")}
     return {
         "Task": record["task_title"],
@@ -107,9 +107,9 @@ def _row(artifact: ContrastTable, record: Record) -> dict[str, str]:
     }
 
 
-def _decimals(deviation: float, fewest: int) -> int:
+def _decimals(pooled_std: float, fewest: int) -> int:
     """As many as show two digits of a deviation between runs."""
-    return max(fewest, min(1 - math.floor(math.log10(deviation)), 6)) if deviation > 0 else fewest
+    return max(fewest, min(1 - math.floor(math.log10(pooled_std)), 6)) if pooled_std > 0 else fewest
 
 
 def _side_text(record: Record, side: str, decimals: int) -> str:

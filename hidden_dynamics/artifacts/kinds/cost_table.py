@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.notes import readings_note, scale_notes
+from hidden_dynamics.artifacts.notes import scale_notes, variants_note
 from hidden_dynamics.artifacts.row_verdicts import with_verdicts
 from hidden_dynamics.artifacts.tables import ABSENT, Table, number
-from hidden_dynamics.configuration.reading import expecting
+from hidden_dynamics.configuration.entries import expecting
 from hidden_dynamics.configuration.runs import Cell, Run
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
-from hidden_dynamics.results.departures import data_text, listed, original_of
+from hidden_dynamics.results.deviations import data_text, listed, original_of
 
 if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
@@ -85,7 +85,7 @@ def draw(artifact: CostTable, sources: "Sources") -> Table:
     lines = [
         *scale_notes(artifact.configuration),
         *machine_notes(artifact, costs),
-        readings_note(json.loads(row["readings"]) for row in costs),
+        variants_note(json.loads(row["variants"]) for row in costs),
         NOTES[artifact.settings.quantity].format(rounds=records[0]["rounds"]),
         f"Number of processes: {records[0]['processes']}, one after another. Ours is their median, in brackets their "
         "range; of one process it says nothing of another one. Compared with the paper’s are the ratios to "
@@ -97,10 +97,10 @@ def draw(artifact: CostTable, sources: "Sources") -> Table:
 
 
 def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Record:
-    """Our number and the published one, with their ratios to the baseline's; none of what departs from the paper."""
+    """Our number and the published one, with their ratios to the baseline's; none of what deviates from the paper."""
     baseline = artifact.published.baseline
     value, ratio = published_ratio(artifact, cell, quantity)
-    departs = comparison.departures_of(
+    deviates = comparison.deviations_of(
         artifact, [row for row in costs if row["model"] in (cell.model, baseline)], trained=False
     )
     return {
@@ -109,8 +109,8 @@ def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Reco
         "extra": cell.model not in artifact.settings.models,
         "published": value,
         "published_unit": artifact.published.content["quantities"][quantity]["unit"],
-        "published_ratio": math.nan if departs else ratio,
-        "departures": departs,
+        "published_ratio": math.nan if deviates else ratio,
+        "deviations": deviates,
     }
 
 

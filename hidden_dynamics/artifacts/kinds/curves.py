@@ -21,7 +21,7 @@ from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Number, Size, Whole
 from hidden_dynamics.results.curves import Curve
-from hidden_dynamics.results.departures import departures
+from hidden_dynamics.results.deviations import deviations
 from hidden_dynamics.results.rows import Row
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Panel:
 
     Attributes:
         runs: rows of the summary.
-        published: the paper's final values by model; none where the runs depart from the paper.
+        published: the paper's final values by model; none where the runs deviate from the paper.
         naive: the losses of the naive baselines, by name.
         x_limits, y_limits: the configured ones where the runs are as the paper's; else ones that fit, or None.
     """
@@ -142,7 +142,7 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
 def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], curves: Sequence[Curve]) -> Panel:
     size = "" if settings.size is None else str(settings.size)
     runs = [run for run in summary if (run["task"], run["paper_size"]) == (settings.task, size)]
-    papers = not departures(artifact.configuration, runs)
+    papers = not deviations(artifact.configuration, runs)
     metric, models = f"{settings.split}_loss", dict.fromkeys(run["model"] for run in (runs if papers else ()))
     printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
     published = {model: number.value for model, number in printed.items() if number is not None}

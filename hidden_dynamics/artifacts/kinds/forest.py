@@ -11,7 +11,7 @@ from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNDECIDED
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, find
 from hidden_dynamics.papers.published import within_sentence
-from hidden_dynamics.results.departures import listed
+from hidden_dynamics.results.deviations import listed
 from hidden_dynamics.results.rows import Row
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ EXPLANATION = (
     "first is better, with its 95 % interval (linear to ±1, logarithmic beyond); of iterations, by their logarithms. "
     "The verdict is on the paper’s claim: that the first is better or, with *, the second. Its test is adjusted within "
     "a family, so that it can be undecided where the interval is without 0. Hollow: the paper’s own numbers, in its "
-    "own standard deviations. Below the line: undecided, as a model has not beaten the best naive answer. †: is "
+    "own standard deviations. Below the line: undecided, as a model has not beaten the best naive baseline. †: is "
     "behind, and has learned nothing."
 )
 COUNTED = "comparisons that count (mirrored ones and validation metrics do not)"
@@ -254,19 +254,19 @@ def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison]
     if none := dict.fromkeys(f"{one.names} ({one.about})" for one in artifact.comparisons(claims, none=True)):
         values = " or ".join(f"{name} = {value:g}" for name, value in artifact.settings.unless.items())
         without = f" Left out, with {values}: {'; '.join(none)}."
-    return [" ".join([*scale, departing(judged)]), EXPLANATION, shown + without]
+    return [" ".join([*scale, deviating(judged)]), EXPLANATION, shown + without]
 
 
-def _model(variant: str) -> str:
+def _model(sized_model: str) -> str:
     """The model of "momentum_lstm-n128"."""
-    return variant.partition("-")[0]
+    return sized_model.partition("-")[0]
 
 
-def departing(comparisons: Sequence[Comparison]) -> str:
-    """A sentence: in how many something departs from the paper's setup, and with which data."""
-    own = [one.row for one in comparisons if one.row["departures"]]
+def deviating(comparisons: Sequence[Comparison]) -> str:
+    """A sentence: in how many something deviates from the paper's setup, and with which data."""
+    own = [one.row for one in comparisons if one.row["deviations"]]
     if not own:
-        return "Nothing departs from the paper’s setup: what holds is reproduced, what fails is contradicted."
+        return "Nothing deviates from the paper’s setup: what holds is reproduced, what fails is contradicted."
     data = dict.fromkeys(part for row in own for part in row["data"].split("; ") if " in place of " in part)
     there = f", with {listed(list(data))}" if data else ""
-    return f"{len(own)} of {len(comparisons)} depart from the paper’s setup{there}."
+    return f"{len(own)} of {len(comparisons)} deviate from the paper’s setup{there}."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
-from hidden_dynamics.artifacts.notes import readings_note, scale_notes, title_of
+from hidden_dynamics.artifacts.notes import scale_notes, title_of, variants_note
 from hidden_dynamics.artifacts.tables import ABSENT, Table
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, Run, resolve
@@ -125,18 +125,18 @@ def draw(artifact: HyperparameterTable, sources: "Sources") -> Table:
         f"Seeds: {', '.join(map(str, configuration.seeds))}. Device: {configuration.settings.device}. "
         f"Precision: {configuration.settings.precision}. This table is made from the configuration, not from runs.",
         *_details(artifact, rows),
-        readings_note(row.run.spec["readings"] for row in rows),
+        variants_note(row.run.spec["variants"] for row in rows),
         f"{count} values differ from the published ones, which stand beside them, as do those of the authors' scripts "
         "(“released”) where ours are other ones. A value with nothing beside it is as published, or the paper does not "
         "state it.",
         *(f"{COLUMNS[name]} = {_text(value)} by definition of the cell." for name, value in _by_definition(artifact)),
         *published.notes,
     ]
-    departs = ", which departs from the paper's settings" if count else ""
+    deviates = ", which deviates from the paper's settings" if count else ""
     records = [_record(artifact, row) for row in rows]
     used = dict.fromkeys(key for record in records for key, value in record.items() if value is not None)
     return Table.of(
-        title_of(artifact) + departs,
+        title_of(artifact) + deviates,
         notes,
         [_texts(artifact, row) for row in rows],
         [{key: record.get(key) for key in used} for record in records],
@@ -200,7 +200,7 @@ def _settings(spec: Mapping[str, Any]) -> dict[str, Any]:
     for optimiser, prefix in (("main", ""), ("orthogonal", "orthogonal_")):
         entry = spec["training"]["optimisers"].get(optimiser, {})
         settings |= {f"{prefix}{OPTIMISERS[key]}": value for key, value in entry.items() if key in OPTIMISERS}
-    if isinstance(settings.get("mixing"), str):  # of ACE-Latent-ODE, the way in which attention mixes: a reading
+    if isinstance(settings.get("mixing"), str):  # of ACE-Latent-ODE, the way in which attention mixes: a variant
         del settings["mixing"]
     if isinstance(settings.get("penalty"), Mapping):
         settings["penalty"] = settings["penalty"]["weight"]

@@ -17,7 +17,7 @@ from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric, Names
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import load_tasks, published_task, with_originals
-from hidden_dynamics.results.departures import original_of
+from hidden_dynamics.results.deviations import original_of
 from hidden_dynamics.results.naive import BY_CHANCE, by_seed, in_two_clusters, margin_of
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ NOTES = (  # of every table
     "Those marked “quoted” are, surely or very probably, another paper's, although it does not say so; no verdict "
     "is given on their values. Compared is the paper's own number, or else the best that it quotes. A section marks"
     " a number that the paper’s table does not have. Published parameters are those at the paper’s N.",
-    "Rank: among this table’s rows that ran and have a published number, where none of them departs from the paper;"
+    "Rank: among this table’s rows that ran and have a published number, where none of them deviates from the paper;"
     " in brackets the published rank. A row of which runs failed, or beat no naive baseline, is behind those of "
     "which fewer did.",
-    "Naive: answers that need no network, on the data of the same seeds; a constant is the best one of the "
+    "Naive: predictions that need no network, on the data of the same seeds; a constant is the best one of the "
     f"evaluated set, so that no constant scores better. {LIMIT}: what one who knows the process that generated the "
     "data scores; on one test set a model may score better, by chance.",
 )
@@ -158,7 +158,7 @@ def _ours(runs: Runs, metric: str, about: Metric) -> Record:
         "median": statistics.median(learned) if mixed else None,
         "chosen_by": " ".join(sorted({row["metric"] for row in finished} - {""})),
         "seeds": " ".join(sorted({row["seed"] for row in runs}, key=int)),
-        **{name: " | ".join(sorted({row[name] for row in runs})) for name in ("readings", "device", "precision")},
+        **{name: " | ".join(sorted({row[name] for row in runs})) for name in ("variants", "device", "precision")},
     }
 
 
@@ -181,13 +181,13 @@ def _theirs(artifact: ResultsTable, cell: Cell, metric: str) -> Record:
 
 
 def _data(artifact: ResultsTable, runs: Runs) -> Record:
-    """The runs' data, what they stand in for, and all in which the runs depart from the paper."""
+    """The runs' data, what they stand in for, and all in which the runs deviate from the paper."""
     first = next(iter(with_originals(artifact.configuration, artifact.paper, runs[:1])), {})
     return {
         "dataset": first.get("dataset"),
         "dataset_title": first.get("dataset_title"),
         "stand_in_for": first.get("stand_in_for") or None,
-        "departures": comparison.departures_of(artifact, runs),
+        "deviations": comparison.deviations_of(artifact, runs),
     }
 
 
@@ -196,7 +196,7 @@ def _ranked(artifact: ResultsTable, records: Sequence[Record]) -> list[Record]:
 
     Ours are ranked by their means, behind those of which fewer runs failed or beat no naive baseline (worst-rank
     scores: Lachin, Controlled Clinical Trials 20, 1999); a model of which no run has a number is last. There is none
-    where one departs from the paper.
+    where one deviates from the paper.
     """
 
     def is_ranked(record: Record) -> bool:
@@ -206,7 +206,7 @@ def _ranked(artifact: ResultsTable, records: Sequence[Record]) -> list[Record]:
     for record in records:
         peers = [peer for peer in comparison.peers_of(artifact, records, record) if is_ranked(peer)]
         about = {"rank": None, "published_rank": None, "ranked": None}
-        if is_ranked(record) and not any(peer["departures"] for peer in peers):
+        if is_ranked(record) and not any(peer["deviations"] for peer in peers):
             sign = artifact.configuration.metrics[record["metric"]].sign
             own, ours = _score(record, sign), [_score(peer, sign) for peer in peers]
             theirs = [sign * comparison.standing(artifact, peer) for peer in peers]

@@ -10,7 +10,7 @@ from hidden_dynamics.artifacts.notes import runs_notes, scale_notes
 from hidden_dynamics.artifacts.tables import Table
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.measurements.features import FeatureSettings
-from hidden_dynamics.results.departures import data_text
+from hidden_dynamics.results.deviations import data_text
 
 if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
@@ -78,7 +78,7 @@ def draw(artifact: SilhouetteTable, sources: "Sources") -> Table:
 def _record(artifact: SilhouetteTable, cell: Cell, rows: Sequence[Mapping[str, str]]) -> Record:
     """Our numbers over seeds, and the published ones."""
     printed = artifact.number(cell, "silhouette")
-    same = ("dataset", "dataset_title", "stand_in_for", "settings", "readings")
+    same = ("dataset", "dataset_title", "stand_in_for", "settings", "variants")
     return {
         "artifact": artifact.name,
         "scale": artifact.configuration.scale_name,
@@ -90,7 +90,7 @@ def _record(artifact: SilhouetteTable, cell: Cell, rows: Sequence[Mapping[str, s
         "size": comparison.size_of(rows[0]["size"]),
         "paper_size": cell.size,
         **{column: " | ".join(dict.fromkeys(row[column] for row in rows)) for column in same},
-        "departures": comparison.departures_of(artifact, rows),
+        "deviations": comparison.deviations_of(artifact, rows),
         "seeds": " ".join(row["seed"] for row in rows),
         "runs": len(rows),
         **comparison.over_seeds(float(row["silhouette"]) for row in rows if row["status"] == "measured"),

@@ -50,7 +50,7 @@ class TimeToAccuracyTable(MeasuredCosts):
     def chosen_metrics(self) -> list[str]:
         return [self.settings.metric]
 
-    def departures(self) -> list[str]:
+    def deviations(self) -> list[str]:
         own, theirs, texts = self.settings, self.published.content, []
         if own.metric != theirs["metric"]:
             texts.append(f"{_words(own.metric)}, not {_words(theirs['metric'])}")
@@ -103,8 +103,8 @@ def _record(
     runs = [row for row in sources.summary if row["model"] == cell.model]
     cost = cost_table.cost_of(costs, cell.model, "training_time")
     minutes, ratio = cost_table.published_ratio(artifact, cell, QUANTITY)
-    of_runs = comparison.departures_of(artifact, [row for row in (*costs, *sources.summary) if row["model"] in models])
-    departs = "; ".join(filter(None, (of_runs, *artifact.departures()))) or None
+    of_runs = comparison.deviations_of(artifact, [row for row in (*costs, *sources.summary) if row["model"] in models])
+    deviates = "; ".join(filter(None, (of_runs, *artifact.deviations()))) or None
     ways = [RunFiles(sources.root / run["directory"]).progress(settings.metric, settings.target) for run in runs]
     reached = [way for way in ways if way.epochs is not None]
     epochs = fmean(way.epochs for way in reached) if reached else math.nan
@@ -130,8 +130,8 @@ def _record(
         "computed_minutes": epochs * epoch,
         "diverged": sum(run["status"] == "diverged" for run in runs),
         "published_minutes": minutes,
-        "published_ratio": math.nan if departs else ratio,
-        "departures": departs,
+        "published_ratio": math.nan if deviates else ratio,
+        "deviations": deviates,
     }
 
 

@@ -55,7 +55,7 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
     counts = watch.history.function_evaluations
     return {
         "task": run.task,
-        "model": run.variant,
+        "model": run.sized_model,
         "schedule": type(watch.schedule).__name__,
         "sizes": watch.schedule.sizes,
         "set_up": set_up,

@@ -87,15 +87,15 @@ class Integral(nn.Module):
             raise ValueError("the times must be (U,), and all ascend")
         parts = (y,) if isinstance(y, Tensor) else y
         shapes = None if isinstance(y, Tensor) else [part.shape for part in y]
-        reading = RowsOfSeries(parts[0].shape, offsets.tolist(), series)
+        rows = RowsOfSeries(parts[0].shape, offsets.tolist(), series)
         whole = y if isinstance(y, Tensor) else torch.cat([part.flatten() for part in y])
         times = times.to(whole.device)
         if len(times) == 1 or (self.solver.adjoint and torch.is_grad_enabled()):
             whole = whole[None] if len(times) == 1 else self._with_adjoint(whole, times, self._grid(), shapes)
-            solution = reading.of(whole)
+            solution = rows.of(whole)
             which = torch.repeat_interleave(torch.arange(len(times)), offsets.diff()).to(series.device)
             return solution[which, :, series].transpose(0, 1), solution[-1]
-        pieces = self._stepped(whole, times, shapes, reading)
+        pieces = self._stepped(whole, times, shapes, rows)
         return torch.cat([rows for rows, _ in pieces], 1), pieces[-1][1]
 
     def _solve(self, y: Tensor, shapes: Sequence[torch.Size] | None) -> Tensor:
@@ -108,9 +108,7 @@ class Integral(nn.Module):
             self.watched.check_end([solution], 1.0, "forward")
         return solution[1]
 
-    def _stepped(
-        self, y: Tensor, times: Tensor, shapes: Sequence[torch.Size] | None, reading: RowsOfSeries
-    ) -> list[Any]:
+    def _stepped(self, y: Tensor, times: Tensor, shapes: Sequence[torch.Size] | None, rows: RowsOfSeries) -> list[Any]:
         """What is read of the solution at two times or more, in pieces, by backpropagation through the solver."""
         with self.watched.forwards(shapes):
             # odeint would write every time into one tensor, in place: backpropagation through that copies the whole
@@ -119,8 +117,8 @@ class Integral(nn.Module):
                 self.watched, y, times, *self._tolerances().values(), self._grid(), None, SOLVERS
             )
             solver = SOLVERS[self.solver.method](func=watched, y0=y, rtol=rtol, atol=atol, **given)
-            pieces = (adaptive_at if self.solver.method in ADAPTIVE else fixed_at)(solver, ascending, reading)
-            self.watched.check_end(reading.tensors(pieces), times[-1].item(), "forward")
+            pieces = (adaptive_at if self.solver.method in ADAPTIVE else fixed_at)(solver, ascending, rows)
+            self.watched.check_end(rows.tensors(pieces), times[-1].item(), "forward")
         return pieces
 
     def _with_adjoint(

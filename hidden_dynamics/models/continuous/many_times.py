@@ -51,29 +51,29 @@ class RowsOfSeries:
         return [tensor for piece in pieces for tensor in piece]
 
 
-def fixed_at(solver: FixedGridODESolver, times: Tensor, reading: RowsOfSeries) -> list[Any]:
+def fixed_at(solver: FixedGridODESolver, times: Tensor, rows: RowsOfSeries) -> list[Any]:
     """What is read at ascending times, all of which are in the solver's grid, in pieces."""
     grid, y = solver.grid_constructor(solver.func, solver.y0, times), solver.y0
-    pieces = [reading.at(y, 0)]
+    pieces = [rows.at(y, 0)]
     for start, end in pairwise(grid):
         solver.func.callback_step(start, y, end - start)
         y = y + solver._step_func(solver.func, start, end - start, end, y)[0]
         if end >= times[len(pieces)]:
-            pieces.append(reading.at(y, len(pieces)))
+            pieces.append(rows.at(y, len(pieces)))
     return pieces
 
 
-def adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor, reading: RowsOfSeries) -> list[Any]:
+def adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor, rows: RowsOfSeries) -> list[Any]:
     """What is read at ascending times, in pieces: an accepted step's interpolant at all times in it at once."""
     times = times.to(solver.dtype)
     solver._before_integrate(times)
-    state, pieces, done = solver.rk_state, [reading.at(solver.y0, 0)], 1
+    state, pieces, done = solver.rk_state, [rows.at(solver.y0, 0)], 1
     ends = times.tolist()
     while done < len(ends):
         state = solver._adaptive_step(state)
         reached = bisect.bisect_right(ends, state.t1.item())
         if reached > done:
-            pieces.append(reading.within(state, times[done:reached], done))
+            pieces.append(rows.within(state, times[done:reached], done))
             done = reached
     return pieces
 

@@ -1,1 +1,1 @@
-"""What the networks of the Latent-ODE family share: what they are given and answer, their layers, their loss."""
+"""What the networks of the Latent-ODE family share: their batches and predictions, their layers, their loss."""

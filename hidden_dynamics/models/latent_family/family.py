@@ -6,7 +6,7 @@ from torch import Tensor
 
 from hidden_dynamics.models.forecaster import Forecaster
 from hidden_dynamics.models.latent_family.objective import LABEL_WEIGHT, label_loss, negative_bound
-from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
 
 
 class LatentTask(Protocol):
@@ -24,17 +24,17 @@ class LatentTask(Protocol):
 
 
 class LatentNetwork(Forecaster):
-    """A network of the family; derived classes add `forward`, from a batch to its `Answer`."""
+    """A network of the family; derived classes add `forward`, from a batch to its `Prediction`."""
 
-    def loss(self, answer: Answer, batch: SeriesBatch) -> Tensor:
+    def loss(self, prediction: Prediction, batch: SeriesBatch) -> Tensor:
         """What is minimised, ().
 
         Where rows have labels, their cross-entropy alone; elsewhere the negative bound, and where series have labels,
-        100 times their cross-entropy with it. What the answer adds is added to each.
+        100 times their cross-entropy with it. What the prediction adds is added to each.
         """
         if batch.labels is None:
-            return negative_bound(answer, batch) + answer.extra
-        labelled = label_loss(answer.labels, batch.labels)
+            return negative_bound(prediction, batch) + prediction.extra
+        labelled = label_loss(prediction.labels, batch.labels)
         if not batch.labels.is_floating_point():
-            return labelled + answer.extra
-        return negative_bound(answer, batch) + LABEL_WEIGHT * labelled + answer.extra
+            return labelled + prediction.extra
+        return negative_bound(prediction, batch) + LABEL_WEIGHT * labelled + prediction.extra

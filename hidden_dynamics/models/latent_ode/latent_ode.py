@@ -12,14 +12,14 @@ from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Inte
 from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.layers import Autonomous, classifier, initialised, tanh_network
-from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
 from hidden_dynamics.models.latent_ode.rnn_encoder import RNNEncoder
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.ode_rnn.core import ODERNNEncoder
 from hidden_dynamics.models.solver import Solver
 
 SOLVER = {"method": "dopri5", "rtol": 1e-4, "atol": 1e-5, "adjoint": False}
-CHOICES = {"encoder": ("ode", "rnn"), "label_from": ("end", "start"), "start": ("zero", "first_asked")}
+CHOICES = {"encoder": ("ode", "rnn"), "label_from": ("end", "start"), "start": ("zero", "first_target")}
 
 
 class LatentODE(LatentNetwork):
@@ -42,8 +42,8 @@ class LatentODE(LatentNetwork):
         augmented: zeros added to z(0).
         label_from: what a series is classified by: "end", z at the end of the batch's time, which what flows can reach;
             "start", the sample of z(0) itself, as released.
-        start: the time at which z is z(0): "zero"; "first_asked", the first union time asked, as released, although the
-            encoder ends at the first one given.
+        start: the time at which z is z(0): "zero"; "first_target", the targets' first union time, as released, although
+            the encoder ends at the context's first.
 
     Attributes:
         samples: may be changed at any time.
@@ -90,8 +90,8 @@ class LatentODE(LatentNetwork):
         self.decoder = initialised(nn.Linear(hidden_size + augmented, task.features))
         self.classifier = self._classifier(task)
 
-    def forward(self, batch: SeriesBatch, noise: Tensor | None = None) -> Answer:
-        """What is predicted of the rows asked, from samples of z(0).
+    def forward(self, batch: SeriesBatch, noise: Tensor | None = None) -> Prediction:
+        """What is predicted of the targets, from samples of z(0).
 
         Args:
             noise: (K, N, L) (or twice L where the latent state has two halves), what the samples are made of, standard
@@ -100,14 +100,14 @@ class LatentODE(LatentNetwork):
         Raises:
             SolverFailure: the ODE could not be solved.
         """
-        mean, deviation = self.encoder(self.accepted(batch.given))
+        mean, std = self.encoder(self.accepted(batch.context))
         if noise is None:
             noise = torch.randn(self.samples, *mean.shape, dtype=mean.dtype, device=mean.device)
-        z = mean + deviation * noise
-        rows, end = self._solution(self._state(functional.pad(z, (0, self.augmented))), batch.asked)
+        z = mean + std * noise
+        rows, end = self._solution(self._state(functional.pad(z, (0, self.augmented))), batch.targets)
         values = self.decoder(rows[..., : self.decoder.in_features])
-        labels, extra = self._labels(z, rows, end), self._extra(rows, end, batch.asked)
-        return Answer(values, labels, divergence(mean, deviation).mean(), extra)
+        labels, extra = self._labels(z, rows, end), self._extra(rows, end, batch.targets)
+        return Prediction(values, labels, divergence(mean, std).mean(), extra)
 
     def _flow(self) -> nn.Module:
         """Dynamics of the shape of f."""
@@ -121,11 +121,11 @@ class LatentODE(LatentNetwork):
         """The state at the start, given z(0), (K, N, size)."""
         return z
 
-    def _solution(self, state: State, asked: Observations) -> tuple[Tensor, Tensor]:
-        """The state at the rows asked, (K, R, d), and at the end, (K, N, d), given that at the start."""
-        return self.integral.of_rows(state, *self._times(asked.times, asked.offsets), asked.series)
+    def _solution(self, state: State, targets: Observations) -> tuple[Tensor, Tensor]:
+        """The state at the targets, (K, R, d), and at the end, (K, N, d), given that at the start."""
+        return self.integral.of_rows(state, *self._times(targets.times, targets.offsets), targets.series)
 
-    def _extra(self, rows: Tensor, end: Tensor, asked: Observations) -> Tensor:
+    def _extra(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
         """What is added to the loss, (), given the solution."""
         return rows.new_zeros(())
 
@@ -145,7 +145,7 @@ class LatentODE(LatentNetwork):
 
     def _times(self, times: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
         """The start, these union times and the end of the batch's time, 1; and the offsets of their rows."""
-        start = times[0].item() if self.start == "first_asked" and len(times) else 0.0
+        start = times[0].item() if self.start == "first_target" and len(times) else 0.0
         before = times.new_full((0 if len(times) and times[0] <= start else 1,), start)
         after = times.new_ones(0 if len(times) and times[-1] >= 1 else 1)
         zero, rows = offsets[:1].expand(len(before)), offsets[-1:].expand(len(after))

@@ -44,8 +44,8 @@ class LatentODEPoisson(LatentODE):
     """A Latent-ODE whose latent state has a second half, which the rates of observations are read from.
 
     The loss has -0.1 times the log-likelihood of the times at which each feature of each series is observed: the sum of
-    their log-rates less the rate's integral from the first to the last union time asked, averaged over features, series
-    and samples. It is not used where rows are classified, whose cross-entropy is the whole loss.
+    their log-rates less the rate's integral from the targets' first to their last union time, averaged over features,
+    series and samples. It is not used where rows are classified, whose cross-entropy is the whole loss.
 
     Args:
         task, hidden_size, options: of `LatentODE`; it is not augmented.
@@ -77,34 +77,36 @@ class LatentODEPoisson(LatentODE):
     def _state(self, z: Tensor) -> Tensor:
         return functional.pad(z, (0, self.decoder.out_features))
 
-    def _solution(self, state: State, asked: Observations) -> tuple[Tensor, Tensor]:
-        """The same, but for the integrals in the end, which are those from the first to the last union time asked: at
+    def _solution(self, state: State, targets: Observations) -> tuple[Tensor, Tensor]:
+        """The same, but for the integrals in the end, which are those from the targets' first to their last time: at
         both, every series has one row more."""
-        if not len(asked.times):
-            return super()._solution(state, asked)
-        everyone = torch.arange(asked.size, device=asked.series.device)
-        offsets = torch.cat([asked.offsets[:1], asked.offsets[1:] + asked.size])
-        offsets[-1] += asked.size
-        series = torch.cat([everyone, asked.series, everyone])
-        rows, end = self.integral.of_rows(state, *self._times(asked.times, offsets), series)
-        first, rows, last = rows.split([asked.size, len(asked.series), asked.size], 1)
+        if not len(targets.times):
+            return super()._solution(state, targets)
+        everyone = torch.arange(targets.size, device=targets.series.device)
+        offsets = torch.cat([targets.offsets[:1], targets.offsets[1:] + targets.size])
+        offsets[-1] += targets.size
+        series = torch.cat([everyone, targets.series, everyone])
+        rows, end = self.integral.of_rows(state, *self._times(targets.times, offsets), series)
+        first, rows, last = rows.split([targets.size, len(targets.series), targets.size], 1)
         return rows, torch.cat([end[..., : self.latent], (last - first)[..., self.latent :]], -1)
 
-    def _extra(self, rows: Tensor, end: Tensor, asked: Observations) -> Tensor:
+    def _extra(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
         if self.labels == "rows":
-            return super()._extra(rows, end, asked)
-        return -WEIGHT * self.process_log_likelihood(rows, end, asked)
+            return super()._extra(rows, end, targets)
+        return -WEIGHT * self.process_log_likelihood(rows, end, targets)
 
-    def process_log_likelihood(self, rows: Tensor, end: Tensor, asked: Observations) -> Tensor:
+    def process_log_likelihood(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
         """In nats, averaged over samples, series and features: ().
 
         Args:
-            rows: the state at the rows asked, (K, R, 2 L + D).
-            end: at the end, (K, N, 2 L + D), the integrals over all times asked.
+            rows: the state at the targets, (K, R, 2 L + D).
+            end: at the end, (K, N, 2 L + D), the integrals over all times of the targets.
         """
         integrals = SCALE * end[..., self.latent :]
         if self.unobserved == "zero":
-            counts = asked.mask.new_zeros(asked.size, asked.mask.shape[1]).index_add_(0, asked.series, asked.mask)
+            counts = targets.mask.new_zeros(targets.size, targets.mask.shape[1]).index_add_(
+                0, targets.series, targets.mask
+            )
             integrals = integrals * (counts > 0)
-        observed = self.integral.dynamics.log_rates(rows) * asked.mask
+        observed = self.integral.dynamics.log_rates(rows) * targets.mask
         return (observed.sum() - integrals.sum()) / integrals.numel()

@@ -33,8 +33,8 @@ class RNNEncoder(nn.Module):
         state = observations.values.new_zeros(1, observations.size, self.gru.hidden_size)
         for end in range(len(observations.times), 0, -BLOCK):
             _, state = self.gru(self._inputs(observations, max(end - BLOCK, 0), end), state)
-        mean, deviation = self.z0(state[0]).chunk(2, 1)
-        return mean, deviation.abs()
+        mean, std = self.z0(state[0]).chunk(2, 1)
+        return mean, std.abs()
 
     def _inputs(self, observations: Observations, start: int, end: int) -> Tensor:
         """Of the union times `start` to `end` - 1, backwards: (times, N, 1 + 2 D)."""

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from hidden_dynamics.models.latent_family.layers import tanh_network
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.ode_rnn.union_passage import passage
+from hidden_dynamics.models.ode_rnn.union_rollout import rollout
 from hidden_dynamics.models.ode_rnn.union_times import gaps
 
 
@@ -43,13 +43,13 @@ class GRUUnit(nn.Module):
 class Passed(NamedTuple):
     """
     Attributes:
-        mean, deviation: (N, S), the state of each series in the end.
+        mean, std: (N, S), the state of each series in the end.
         before: (R, S), the mean of each row's series as the union time visited before left it, 0 where there is none.
         after: (R, S), its mean after the row was seen. Both are (0, S) where they are not wanted.
     """
 
     mean: Tensor
-    deviation: Tensor
+    std: Tensor
     before: Tensor
     after: Tensor
 
@@ -75,7 +75,7 @@ class ODERNNCore(nn.Module):
         self.unit = GRUUnit(size, 2 * features, gru_units)
 
     def forward(self, observations: Observations, way: str, rows: bool = True) -> Passed:
-        """The state's passage over a batch of N series with R rows.
+        """The state's rollout over a batch of N series with R rows.
 
         Args:
             observations: times in units of the batch's last time.
@@ -84,7 +84,7 @@ class ODERNNCore(nn.Module):
         """
         way_over = gaps(observations.times, way)
         unit = [*self.unit.update.parameters(), *self.unit.reset.parameters(), *self.unit.candidate.parameters()]
-        state, before, after = passage(observations, way_over, list(self.flow.parameters()), unit, rows)
+        state, before, after = rollout(observations, way_over, list(self.flow.parameters()), unit, rows)
         return Passed(*state.split(observations.size), before, after)
 
 
@@ -117,5 +117,5 @@ class ODERNNEncoder(nn.Module):
     def forward(self, observations: Observations) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation, (N, latent) each, of N series; times in units of the batch's last time."""
         passed = self.core(observations, "backwards", rows=False)
-        mean, deviation = self.z0(torch.cat([passed.mean, passed.deviation], 1)).chunk(2, 1)
-        return mean, deviation.abs()
+        mean, std = self.z0(torch.cat([passed.mean, passed.std], 1)).chunk(2, 1)
+        return mean, std.abs()

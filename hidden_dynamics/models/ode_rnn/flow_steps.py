@@ -1,4 +1,4 @@
-"""The Euler steps of a passage, and their derivative beside them."""
+"""The Euler steps of a rollout, and their derivative beside them."""
 
 from collections.abc import Sequence
 
@@ -54,8 +54,8 @@ class FlowSteps:
         self.back = [self.matrices[0], *(4 * w for w in self.matrices[1:])]
         steps, size = self.entering[0].shape[:2]
         # The gradient of what each linear map gives, at the steps of a chunk.
-        self.given = [w.new_empty(min(CHUNK, steps), size, len(w)) for w in self.matrices]
-        self.given_places = list(zip(*(each.unbind() for each in self.given), strict=True))
+        self.context = [w.new_empty(min(CHUNK, steps), size, len(w)) for w in self.matrices]
+        self.context_places = list(zip(*(each.unbind() for each in self.context), strict=True))
         self.spare = {w.shape[1]: w.new_empty(size, w.shape[1]) for w in self.matrices}
         self.d_matrices = [torch.zeros_like(w) for w in self.matrices]
         self.d_biases = [torch.zeros_like(b) for b in self.biases]
@@ -64,12 +64,12 @@ class FlowSteps:
     def move_back(self, step: int, dy: Tensor) -> None:
         """From the gradient of y after the step to that before it, in dy; steps come in descending order."""
         start = step - step % CHUNK
-        given, entering = self.given_places[step - start], self.places[step]
-        d = torch.mul(dy, self.lengths[step], out=given[-1])
-        for number in range(len(given) - 1, 0, -1):
+        context, entering = self.context_places[step - start], self.places[step]
+        d = torch.mul(dy, self.lengths[step], out=context[-1])
+        for number in range(len(context) - 1, 0, -1):
             w, hidden = self.back[number], entering[number]
             through = torch.mm(d, w, out=self.spare[w.shape[1]])
-            d = given[number - 1]
+            d = context[number - 1]
             sigmoid_backward(through, hidden, grad_input=d)
         dy.addmm_(d, self.back[0])
         if step == start:
@@ -81,8 +81,8 @@ class FlowSteps:
         The half is centred at 0 first: taking from the product what it has too much would leave rounding errors.
         """
         count = self.end - start
-        for number, (entering, given) in enumerate(zip(self.entering, self.given, strict=True)):
-            x, d = entering[start : self.end], given[:count].flatten(0, 1)
+        for number, (entering, context) in enumerate(zip(self.entering, self.context, strict=True)):
+            x, d = entering[start : self.end], context[:count].flatten(0, 1)
             if number > 0:
                 x.sub_(0.5)
             self.d_matrices[number].addmm_(d.t(), x.flatten(0, 1))

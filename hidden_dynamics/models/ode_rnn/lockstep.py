@@ -1,4 +1,4 @@
-"""A passage in lockstep: each series takes the same steps and meets its own rows, but not all at the same iteration.
+"""A rollout in lockstep: each series takes the same steps and meets its own rows, but not all at the same iteration.
 
 A jump of two rows costs what one of ten does. So a series that comes to a row waits, by steps of length 0, until the
 next iteration at which jumps are made, and goes on from there.
@@ -35,7 +35,7 @@ class Lockstep(NamedTuple):
 
 
 def lockstep(observations: Observations, gaps: Gaps, every: int | None = None) -> Lockstep:
-    """The iterations of a passage.
+    """The iterations of a rollout.
 
     Args:
         observations: R rows of N series.

@@ -4,7 +4,7 @@ from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.layers import classifier as labeller
 from hidden_dynamics.models.latent_family.layers import tanh_network
-from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
 from hidden_dynamics.models.ode_rnn.core import ODERNNCore
 
 WAYS = {"forwards": "forwards", "backwards": "released"}
@@ -21,7 +21,7 @@ class ODERNN(LatentNetwork):
         layers, units: of the dynamics, which have `layers` + 2 linear maps.
         gru_units: hidden units of the GRU unit's networks.
         decoder_units: hidden units between the state and what is predicted.
-        steps: "forwards", by the true gaps; "backwards", as released: those of a passage backwards, one visit late
+        steps: "forwards", by the true gaps; "backwards", as released: those of a rollout backwards, one visit late
             (hidden_dynamics.models.ode_rnn.union_times.gaps).
         classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.latent_family.layers.classifier); of series,
             always the latter.
@@ -48,20 +48,20 @@ class ODERNN(LatentNetwork):
         kind = "mlp" if task.labels == "series" else classifier
         self.classifier = None if task.labels is None else labeller(hidden_size, task.classes, kind)
 
-    def forward(self, batch: SeriesBatch) -> Answer:
-        """What is predicted of the rows given: at the first union time, what is observed itself, as released.
+    def forward(self, batch: SeriesBatch) -> Prediction:
+        """What is predicted of the context's rows: at the first union time, what is observed itself, as released.
 
         Raises:
-            ValueError: something else is asked than what is given.
+            ValueError: the targets are not the context.
         """
-        given = self.accepted(batch.reconstructed())
-        passed = self.core(given, self.way)
+        context = self.accepted(batch.reconstructed())
+        passed = self.core(context, self.way)
         values = self.decoder(passed.before)
-        first = given.rows_at_first()
-        values[:first] = given.values[:first]
+        first = context.rows_at_first()
+        values[:first] = context.values[:first]
         labels = None
         if self.labels == "series":
             labels = self.classifier(passed.mean).squeeze(1)[None]
         elif self.labels == "rows":
             labels = self.classifier(passed.after)[None]
-        return Answer.certain(values, labels)
+        return Prediction.certain(values, labels)

@@ -1,4 +1,4 @@
-"""In which order a passage visits the union times, and by which Euler steps it comes to each."""
+"""In which order a rollout visits the union times, and by which Euler steps it comes to each."""
 
 from typing import NamedTuple
 

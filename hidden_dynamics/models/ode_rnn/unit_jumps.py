@@ -1,4 +1,4 @@
-"""The jumps of a passage, where its state meets the GRU unit, and their derivative beside them."""
+"""The jumps of a rollout, where its state meets the GRU unit, and their derivative beside them."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,7 +13,7 @@ sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
 
 
 class Known(NamedTuple):
-    """Of the k rows of a jump, what is known before the passage, and what takes its place.
+    """Of the k rows of a jump, what is known before the rollout, and what takes its place.
 
     Attributes:
         pair: (2 k,), where y and s of each row's series lie in the state.
@@ -32,7 +32,7 @@ class Known(NamedTuple):
 
 
 class Made(NamedTuple):
-    """Of the k rows of a jump, what is made in the passage.
+    """Of the k rows of a jump, what is made in the rollout.
 
     Attributes:
         before, resetted, new, after: (k, 2 S), [y, s] before the jump, the same times r, the candidate [n, |e|], and

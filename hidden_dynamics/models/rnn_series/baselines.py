@@ -8,7 +8,7 @@ from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.encode import gru_step
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.layers import classifier, tanh_network
-from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
 from hidden_dynamics.models.rnn_series.decays import GAPS, Decay, Imputation, gaps
 from hidden_dynamics.models.series_major import Padded, padded
 
@@ -20,7 +20,7 @@ class RNNBaseline(LatentNetwork):
     as the Latent-ODE paper has it. A row at the batch's first union time is predicted to be what it is: the released
     code shifts predictions by one union time and has none there. A series is classified by its last state, a row by the
     state after it. Where nothing is classified, which no table has, the released code puts the network's own prediction
-    in the place of half of the input; here, it is given what was observed.
+    in the place of half of the input; here, it sees what was observed.
 
     Args:
         task: gives the features D of a row, and what of it is classified.
@@ -30,8 +30,8 @@ class RNNBaseline(LatentNetwork):
             (hidden_dynamics.models.rnn_series.decays.gaps); None, none.
         mean: that missing values decay to, "observed" or "union" (`Imputation`); None: they are 0.
         decay: the state decays before a row.
-        carried: "all" or "released", the time by which values and state decay
-            (hidden_dynamics.models.rnn_series.decays.carried).
+        delta: "all" or "released", the time by which values and state decay
+            (hidden_dynamics.models.rnn_series.decays.delta).
 
     Raises:
         ValueError: an argument is out of its range.
@@ -45,11 +45,11 @@ class RNNBaseline(LatentNetwork):
         gap: str | None = None,
         mean: str | None = None,
         decay: bool = False,
-        carried: str = "all",
+        delta: str = "all",
     ):
         super().__init__(task)
-        imputation = None if mean is None else Imputation(task.features, mean, carried)
-        rate = Decay(task.features, carried) if decay else None
+        imputation = None if mean is None else Imputation(task.features, mean, delta)
+        rate = Decay(task.features, delta) if decay else None
         self.gap, self.labels = gap if gap is None else one_of("gap", gap, GAPS), task.labels
         self.cell = nn.GRUCell(2 * task.features + (gap is not None), hidden_size)
         self.decoder = tanh_network(hidden_size, task.features, 0, units)
@@ -58,23 +58,23 @@ class RNNBaseline(LatentNetwork):
         if task.labels is not None:
             self.classifier = classifier(hidden_size, task.classes, "linear" if task.labels == "rows" else "mlp")
 
-    def forward(self, batch: SeriesBatch) -> Answer:
-        """What is predicted of the rows given.
+    def forward(self, batch: SeriesBatch) -> Prediction:
+        """What is predicted of the context's rows.
 
         Raises:
-            ValueError: something else is asked than what is given.
+            ValueError: the targets are not the context.
         """
-        given = self.accepted(batch.reconstructed())
-        steps = padded(given, first_of_all=True)
-        states = self.states(steps, given.times)
-        first = given.rows_at_first()
-        read = self.decoder(states[given.series[first:], steps.before[first:]])
+        context = self.accepted(batch.reconstructed())
+        steps = padded(context, first_of_all=True)
+        states = self.states(steps, context.times)
+        first = context.rows_at_first()
+        read = self.decoder(states[context.series[first:], steps.before[first:]])
         labels = None
         if self.labels == "series":
-            labels = self.classifier(states[torch.arange(given.size, device=states.device), steps.lengths]).t()
+            labels = self.classifier(states[torch.arange(context.size, device=states.device), steps.lengths]).t()
         elif self.labels == "rows":
-            labels = self.classifier(states[given.series, steps.after])[None]
-        return Answer.certain(torch.cat([given.values[:first], read]), labels)
+            labels = self.classifier(states[context.series, steps.after])[None]
+        return Prediction.certain(torch.cat([context.values[:first], read]), labels)
 
     def states(self, steps: Padded, times: Tensor) -> Tensor:
         """The state after the first 0 to S steps: (N, S + 1, H)."""
@@ -99,9 +99,9 @@ def states_of(cell: nn.GRUCell, values: Tensor, beside: Tensor, decay: Tensor | 
         decay: (N, S, 1), what multiplies the state before each step.
     """
     of_values, of_rest = cell.weight_ih.split([values.shape[2], beside.shape[2]], 1)
-    given = functional.linear(beside, of_rest, cell.bias_ih) + functional.linear(values, of_values)
+    context = functional.linear(beside, of_rest, cell.bias_ih) + functional.linear(values, of_values)
     states = [values.new_zeros(len(values), cell.hidden_size)]
     factors = [1.0] * values.shape[1] if decay is None else decay.unbind(1)
-    for gates, factor in zip(given.unbind(1), factors, strict=True):
+    for gates, factor in zip(context.unbind(1), factors, strict=True):
         states.append(gru_step(cell, gates, states[-1] if decay is None else states[-1] * factor))
     return torch.stack(states, 1)

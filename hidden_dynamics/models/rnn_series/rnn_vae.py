@@ -9,7 +9,7 @@ from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.encode import gru_step
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
 from hidden_dynamics.models.latent_family.layers import classifier, tanh_network
-from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.rnn_series.baselines import states_of
 from hidden_dynamics.models.rnn_series.decays import GAPS, until_next
@@ -20,14 +20,13 @@ ORDERS = ("time", "patients")
 
 class RNNVAE(LatentNetwork):
     """The encoder is a GRU that sees [values, mask, time to the next union time it visits] at a series' rows, against
-    time; where only later times are asked, as in extrapolation, in its order (the released code). Its last state gives
+    time; in extrapolation, where all targets are later, in the order of time (the released code). Its last state gives
     the mean and standard deviation of z.
 
-    The decoder starts from one sample of z and is a GRU that takes a step at every union time asked, as if all features
-    were observed there: it first sees what was given at the first union time, then its own predictions, and a gap of
-    time. The prediction at a union time is made from the
-    state at the one before; at the first it is what was given at the first. A series is classified by z's mean, a row
-    by the state at its union time.
+    The decoder starts from one sample of z and is a GRU that takes a step at every target time, as if all features
+    were observed there: it first sees what was observed at the first union time, then its own predictions, and a gap of
+    time. The prediction at a union time is made from the state at the one before; at the first it is what was observed
+    there. A series is classified by z's mean, a row by the state at its union time.
 
     Args:
         task: gives the features D of a row, and what of it is classified.
@@ -63,37 +62,37 @@ class RNNVAE(LatentNetwork):
         if task.labels is not None:
             self.classifier = classifier(hidden_size, task.classes, "linear" if task.labels == "rows" else "mlp")
 
-    def forward(self, batch: SeriesBatch) -> Answer:
-        """What is predicted of the rows asked, from one sample of z."""
-        given, asked = self.accepted(batch.given), batch.asked
-        against = bool((asked.times[:1] < given.times[-1:]).any())
-        last, start = self.encoded(given, against), _first_values(given)
+    def forward(self, batch: SeriesBatch) -> Prediction:
+        """What is predicted of the targets, from one sample of z."""
+        context, targets = self.accepted(batch.context), batch.targets
+        against = bool((targets.times[:1] < context.times[-1:]).any())
+        last, start = self.encoded(context, against), _first_values(context)
         if against and self.order == "patients":
             last, start = last.flip(0), start.flip(0)
-        mean, deviation = self.posterior(last).chunk(2, 1)
-        deviation = deviation.abs()
-        z = mean + deviation * torch.randn_like(mean)
-        states = self.states(z, start, asked.times)
-        first = asked.rows_at_first()
-        visits = asked.rows_of_times().to(z.device)
-        read = self.decoder(states[visits[first:] - 1, asked.series[first:]])
+        mean, std = self.posterior(last).chunk(2, 1)
+        std = std.abs()
+        z = mean + std * torch.randn_like(mean)
+        states = self.states(z, start, targets.times)
+        first = targets.rows_at_first()
+        visits = targets.rows_of_times().to(z.device)
+        read = self.decoder(states[visits[first:] - 1, targets.series[first:]])
         labels = None
         if self.labels == "series":
             labels = self.classifier(mean).t()
         elif self.labels == "rows":
-            labels = self.classifier(states[visits, asked.series])[None]
-        values = torch.cat([start[asked.series[:first]], read])
-        return Answer(values[None], labels, divergence(mean, deviation).mean(), values.new_zeros(()))
+            labels = self.classifier(states[visits, targets.series])[None]
+        values = torch.cat([start[targets.series[:first]], read])
+        return Prediction(values[None], labels, divergence(mean, std).mean(), values.new_zeros(()))
 
-    def encoded(self, given: Observations, against: bool) -> Tensor:
+    def encoded(self, context: Observations, against: bool) -> Tensor:
         """The encoder's last state of each series, (N, recognition size)."""
-        steps = padded(given, first_of_all=True, backwards=against and self.order == "time")
-        gaps = until_next(-given.times.flip(0) if against else given.times).to(steps.values)
+        steps = padded(context, first_of_all=True, backwards=against and self.order == "time")
+        gaps = until_next(-context.times.flip(0) if against else context.times).to(steps.values)
         states = states_of(self.encoder, steps.values, torch.cat([steps.mask, gaps[steps.visits].unsqueeze(2)], 2))
-        return states[torch.arange(given.size, device=states.device), steps.lengths]
+        return states[torch.arange(context.size, device=states.device), steps.lengths]
 
     def states(self, z: Tensor, start: Tensor, times: Tensor) -> Tensor:
-        """The decoder's states at the union times asked, (U, N, H), z at the first.
+        """The decoder's states at the union times of the targets, (U, N, H), z at the first.
 
         Args:
             z: (N, H).
@@ -106,17 +105,17 @@ class RNNVAE(LatentNetwork):
         if self.gap == "to_last":
             gaps = functional.pad(gaps[:-1], (1, 0))
         of_values, of_mask, of_gap = self.generator.weight_ih.split([start.shape[1], start.shape[1], 1], 1)
-        given = torch.outer(gaps, of_gap.squeeze(1)) + (self.generator.bias_ih + of_mask.sum(1))
+        context = torch.outer(gaps, of_gap.squeeze(1)) + (self.generator.bias_ih + of_mask.sum(1))
         states, seen = [z], start
-        for of_time in given.unbind():
+        for of_time in context.unbind():
             states.append(gru_step(self.generator, torch.addmm(of_time, seen, of_values.t()), states[-1]))
             seen = self.decoder(states[-1])
         return torch.stack(states)
 
 
-def _first_values(given: Observations) -> Tensor:
-    """What was given of each series at the first union time: (N, D), 0 where nothing."""
-    first = given.rows_at_first()
-    return given.values.new_zeros(given.size, given.values.shape[1]).index_copy(
-        0, given.series[:first], given.values[:first]
+def _first_values(context: Observations) -> Tensor:
+    """What was observed of each series at the first union time: (N, D), 0 where nothing."""
+    first = context.rows_at_first()
+    return context.values.new_zeros(context.size, context.values.shape[1]).index_copy(
+        0, context.series[:first], context.values[:first]
     )

@@ -14,7 +14,7 @@ class Gaussian(NamedTuple):
     """Independent entries, (..., N) each."""
 
     mean: Tensor
-    deviation: Tensor
+    std: Tensor
 
 
 class Inferred(NamedTuple):

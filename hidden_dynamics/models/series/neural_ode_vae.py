@@ -58,10 +58,10 @@ class NeuralODEVAE(Variational):
             SolverFailure: the ODE could not be solved.
         """
         q = self.encoded(self.accepted(observations))
-        z = q.mean + q.deviation * torch.randn_like(q.mean) if self.training else q.mean
+        z = q.mean + q.std * torch.randn_like(q.mean) if self.training else q.mean
         times = observations.times[observations.rows_of_times()].numpy()
         p = self.readout(self._flown(z, observations.series, times), drop=self.training)
-        return Inferred(p, divergence(q.mean, q.deviation).sum())
+        return Inferred(p, divergence(q.mean, q.std).sum())
 
     def predict(self, observations: Observations, series: Tensor, times: np.ndarray) -> Tensor:
         """p of these series, (N,) int64, at these times, (N,), from the mean of z(0): (N, 2 D), mean and logvar.

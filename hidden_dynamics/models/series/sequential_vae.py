@@ -15,7 +15,7 @@ from hidden_dynamics.models.series.row_by_row import Readout
 from hidden_dynamics.models.series_major import Padded, padded
 
 
-def _deviation(spread: Tensor) -> Tensor:
+def _std(spread: Tensor) -> Tensor:
     """sqrt(softplus(y)), kept off 0 where softplus underflows: there the root's gradient is NaN."""
     return functional.softplus(spread).clamp(min=torch.finfo(spread.dtype).tiny).sqrt()
 
@@ -43,7 +43,7 @@ class Transition(nn.Module):
         given = torch.cat([z, gap.unsqueeze(1)], 1)
         proposed = self.proposed(given)
         mean = torch.lerp(self.linear(z), proposed, torch.sigmoid(self.gate(given)))
-        return Gaussian(mean, _deviation(self.spread(torch.relu(proposed))))
+        return Gaussian(mean, _std(self.spread(torch.relu(proposed))))
 
 
 class Chain(NamedTuple):
@@ -89,8 +89,8 @@ class SequentialVAE(Variational):
         series, row, elapsed, _ = batch.own()
         prior = self.transition(z[series, row], elapsed)
         p = self.readout(z[series, row + 1], drop=self.training)
-        moved = (q.mean[series, row] - prior.mean) / prior.deviation
-        return Inferred(p, divergence(moved, q.deviation[series, row] / prior.deviation).sum())
+        moved = (q.mean[series, row] - prior.mean) / prior.std
+        return Inferred(p, divergence(moved, q.std[series, row] / prior.std).sum())
 
     def predict(self, observations: Observations, series: Tensor, times: np.ndarray) -> Tensor:
         """p of these series, (N,) int64, at these times, (N,): (N, 2 D), mean and logvar.
@@ -111,6 +111,6 @@ class SequentialVAE(Variational):
         for r, drawn in zip(later.unbind(1), noise.unbind(1), strict=True):
             parameters.append(self.posterior((torch.tanh(self.combiner(z[-1])) + r) / 2))
             mean, spread = parameters[-1].chunk(2, 1)
-            z.append(mean + _deviation(spread) * drawn)
+            z.append(mean + _std(spread) * drawn)
         mean, spread = torch.stack(parameters, 1).chunk(2, 2)
-        return Chain(torch.stack(z, 1), Gaussian(mean, _deviation(spread)))
+        return Chain(torch.stack(z, 1), Gaussian(mean, _std(spread)))

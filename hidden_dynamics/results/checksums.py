@@ -15,10 +15,10 @@ from hidden_dynamics.errors import UserError
 RECORD = "run.json"
 
 
-def sealed(record: Mapping[str, Any], directory: Path, names: Iterable[str]) -> dict[str, Any]:
-    """`record` with the SHA-256 of the files `names` in `directory`, and with its own (`seal`)."""
+def with_checksums(record: Mapping[str, Any], directory: Path, names: Iterable[str]) -> dict[str, Any]:
+    """`record` with the SHA-256 of the files `names` in `directory`, and with its own (`checksum`)."""
     record = {**record, "files": {name: _sha256(directory / name) for name in names}}
-    return {**record, "seal": _seal_of(record)}
+    return {**record, "checksum": _checksum_of(record)}
 
 
 def verified(path: Path) -> dict[str, Any]:
@@ -30,8 +30,8 @@ def verified(path: Path) -> dict[str, Any]:
     record_path = path.with_name(RECORD)
     try:
         record = json.loads(record_path.read_bytes())
-        if _seal_of({name: value for name, value in record.items() if name != "seal"}) != record["seal"]:
-            raise _altered(record_path, "its seal")
+        if _checksum_of({name: value for name, value in record.items() if name != "checksum"}) != record["checksum"]:
+            raise _altered(record_path, "its checksum")
         if path != record_path and _sha256(path) != record["files"].get(path.name):
             raise _altered(path, f"its digest in {RECORD}")
         return record
@@ -45,7 +45,7 @@ def verified(path: Path) -> dict[str, Any]:
 def altered(files: Mapping[str, bytes]) -> list[str]:
     """The names of a run's files, run.json among them, that are not what this one vouches for."""
     record = json.loads(files[RECORD])
-    found = [] if record.pop("seal") == _seal_of(record) else [RECORD]
+    found = [] if record.pop("checksum") == _checksum_of(record) else [RECORD]
     others = {name: content for name, content in files.items() if name != RECORD}
     return found + [name for name in others if hashlib.sha256(others[name]).hexdigest() != record["files"].get(name)]
 
@@ -75,7 +75,7 @@ def _altered(path: Path, what: str) -> UserError:
     return UserError(f"{path} was altered since its run wrote it ({what} differs): {remedy(path)}", file=path)
 
 
-def _seal_of(record: Mapping[str, Any]) -> str:
+def _checksum_of(record: Mapping[str, Any]) -> str:
     as_read = json.loads(json.dumps(record))
     return hashlib.sha256(json.dumps(as_read, sort_keys=True).encode()).hexdigest()
 

@@ -1,7 +1,7 @@
-"""Departures of runs from the paper, in words: other data, other sizes, other settings.
+"""Deviations of runs from the paper, in words: other data, other sizes, other settings.
 
 Rows are those of a summary, of measured features or costs: they have task, size, paper_size, dataset_title and
-stand_in_for. What departs is not held to what the paper prints or claims.
+stand_in_for. What deviates is not held to what the paper prints or claims.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,21 +9,21 @@ from typing import Any
 
 from hidden_dynamics.configuration import Configuration
 
-# How the keys of a task are called that scale or user changed; "" where a change is no departure, or is said otherwise.
-# A reading is none: the released one is the authors' own.
+# How the keys of a task are called that scale or user changed; "" where a change is no deviation, or is said otherwise.
+# A variant is none: the released one is the authors' own.
 WORDS = {
     "dataset": "",
     "title": "",
     "sizes": "",
-    "readings": "",
+    "variants": "",
     "data": "preparation of the data",
     "settings": "the task",
     "models": "the models’ own settings",
 }
 
 
-def departures(configuration: Configuration, rows: Sequence[Mapping[str, Any]], trained: bool = True) -> list[str]:
-    """The departures of rows, each once: "Digits in place of MNIST", "N = 32, not 128", "changed from ...: training".
+def deviations(configuration: Configuration, rows: Sequence[Mapping[str, Any]], trained: bool = True) -> list[str]:
+    """The deviations of rows, each once: "Digits in place of MNIST", "N = 32, not 128", "changed from ...: training".
 
     Args:
         trained: whether the rows' numbers are those of trainings; a measured cost does not depend on their schedule.
@@ -66,7 +66,7 @@ def _title_says_it(configuration: Configuration, task: str) -> bool:
     """Whether the data differ from the paper's in nothing that their title does not name."""
     own, papers = configuration.tasks[task], configuration.papers_tasks[task]
     differing = {name for name in {*own.data, *papers.data} if own.data.get(name) != papers.data.get(name)}
-    return own.dataset == papers.dataset and differing <= set(configuration.datasets[own.dataset].variants)
+    return own.dataset == papers.dataset and differing <= set(configuration.datasets[own.dataset].in_title)
 
 
 def listed(texts: Sequence[str]) -> str:

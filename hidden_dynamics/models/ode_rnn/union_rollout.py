@@ -1,6 +1,6 @@
-"""The state's passage over union times, its backpropagation derived by hand.
+"""The state's rollout over union times, its backpropagation derived by hand.
 
-The passage is a loop by nature. What need not be done in it is done before or after, for all steps and all rows at
+The rollout is a loop by nature. What need not be done in it is done before or after, for all steps and all rows at
 once: products with what is observed, and the gradients of all weights. Rows of different series jump together
 (hidden_dynamics.models.ode_rnn.lockstep).
 """
@@ -18,7 +18,7 @@ from hidden_dynamics.models.ode_rnn.union_times import Gaps
 from hidden_dynamics.models.ode_rnn.unit_jumps import UnitJumps
 
 
-def passage(
+def rollout(
     observations: Observations, gaps: Gaps, flow: Sequence[Tensor], unit: Sequence[Tensor], rows: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The state in the end, and on the way.
@@ -38,10 +38,10 @@ def passage(
     """
     weights = *flow, *unit
     kept = torch.is_grad_enabled() and any(weight.requires_grad for weight in weights)
-    return _Passage.apply(Run(observations, gaps, len(flow), rows, kept), *weights)
+    return _Rollout.apply(Run(observations, gaps, len(flow), rows, kept), *weights)
 
 
-class _Passage(torch.autograd.Function):
+class _Rollout(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, run: "Run", *weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         if run.kept:
@@ -54,13 +54,13 @@ class _Passage(torch.autograd.Function):
     def backward(ctx: Any, d_state: Tensor, d_left: Tensor, d_after: Tensor) -> tuple[Tensor | None, ...]:
         _, run = ctx.saved_tensors, ctx.run
         if run is None:
-            raise RuntimeError("this passage's backward reuses its memory: run it once per forward (no retain_graph)")
+            raise RuntimeError("this rollout's backward reuses its memory: run it once per forward (no retain_graph)")
         ctx.run = None
         return None, *run.backward(d_state.clone(), d_left, d_after)
 
 
 class Run:
-    """One passage; `forward` leaves what `backward` needs, where it is kept.
+    """One rollout; `forward` leaves what `backward` needs, where it is kept.
 
     What `forward` returns is not left: it will know this run, and none of both would be freed.
     """
