@@ -32,7 +32,7 @@ rule calibrate:
 # finished since then count.
 rule forecast:
     input:
-        [] if SETTINGS.forecast.calibration else PATHS.calibration,
+        PATHS.calibration,
     log:
         f"{PATHS.logs}/forecast.log",
     localrule: True

@@ -64,10 +64,6 @@ class DataSettings(Entry):
 
 
 class ForecastSettings(Entry):
-    calibration: Annotated[
-        Annotated[str, Field(pattern=r"^[\w.-]+$")] | None,
-        expecting("null, or the name of a file in calibrations/, without its ending", within=True),
-    ] = None
     gpus: Whole = 1
     artifacts: Names | None = None
 

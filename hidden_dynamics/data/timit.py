@@ -67,14 +67,6 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     return speech.pack({split: _frames(speakers) for split, speakers in splits.items()})
 
 
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """Random arrays of the names, types and shapes that `prepare` gives; the mean length is the corpus's, 3.05 s."""
-    typed(Entry, settings, "timit")  # none are known
-    counts = {"train": TRAIN_SPEAKERS, "validation": len(CORE_TEST.split()), "test": len(DEVELOPMENT.split())}
-    utterances = {split: SENTENCES * count for split, count in counts.items()}
-    return speech.stand_in(utterances, lambda random, count: random.uniform(1.5, 4.6, count))
-
-
 def find_corpus(directory: Path) -> Path:
     """The directory with TRAIN and TEST: `directory`, or TIMIT within it.
 
