@@ -159,7 +159,7 @@ def test_script_prepares_a_generated_dataset(tmp_path: Path, ended):
         (("--dataset", "copyng"), "--dataset: unknown dataset 'copyng'. Did you mean 'copying'?"),
         (("--settings", "{blanks: 3}"), "--settings is not valid JSON"),
         (("--settings", "[3]"), "--settings must be a JSON object"),
-        (("--settings", "{}"), "copying: (top level): the key 'blanks' is missing"),
+        (("--settings", "{}"), "copying: blanks: Field required"),
         (("--output", "copying.txt"), "--output must end in .npz"),
     ],
 )

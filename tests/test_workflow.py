@@ -304,7 +304,7 @@ def test_at_the_papers_scale_every_artifact_is_a_target_and_downloads_try_the_mi
 MISTAKES = [
     ({"scale": "dmo"}, ["config.yaml: scale: unknown scale 'dmo'", "Did you mean 'demo'"]),
     ({"scales": "demo"}, ["unknown key 'scales'", "Did you mean 'scale'"]),
-    ({"runs_per_gpu": "two"}, ["config.yaml: runs_per_gpu: found 'two'", "a whole number, 1 or more"]),
+    ({"runs_per_gpu": "two"}, ["config.yaml: runs_per_gpu: found 'two'", "valid integer"]),
     ({"overrides": {"tasks": {"mnits": {}}}}, ["overrides.tasks: unknown task 'mnits'", "Did you mean 'mnist'"]),
     ({"overrides": {"tasks": {"mnist": {"class": "my_task.Party"}}}}, ["my_task.Party is not defined: check the name"]),
 ]
