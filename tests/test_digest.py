@@ -365,7 +365,7 @@ def test_wording_keeping_of_states_and_rendering_touch_no_run(touched):
             ("training/checkpoint.py", "SECONDS = 60.0", "SECONDS = 30.0"),
             ("training/interruption.py", "signal.SIGTERM, signal.SIGINT", "signal.SIGTERM"),
             ("system/files.py", "os.fsync(handle.fileno())", "pass"),
-            ("training/progress.py", "value:.4g", "value:.5g"),
+            ("training/progress.py", ":.4g", ":.5g"),
             ("artifacts/notes.py", "def ", "def renamed_"),
         )
         == []

@@ -91,7 +91,7 @@ def measure_here(
     devices.set_arithmetic(threads, run.spec["precision"])
     there = file.is_file()
     arrays = prepared.load(file).arrays if there else stand_in(run.spec["dataset"], dataset, run.spec["data"])
-    with devices.turn(device, runs_per_gpu, Path(".snakemake/gpu-places")) as device:
+    with devices.turn(device, runs_per_gpu) as device:
         found = measure(run, arrays, device, time.process_time if clock == "cpu" else time.perf_counter)
     return {"data": "prepared" if there else "stand-in", **found}
 
