@@ -18,8 +18,8 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.measurements.forecast import calibration
+from hidden_dynamics.measurements.forecast.calibration import chosen
 from hidden_dynamics.measurements.forecast.measuring import Calibrator
-from hidden_dynamics.measurements.forecast.report import chosen
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.training import devices
 

@@ -26,13 +26,13 @@ from hidden_dynamics.measurements.forecast.calibration import (
     About,
     Calibration,
     Group,
+    chosen,
     cost_of,
     counted,
     grouped,
     key_of,
 )
 from hidden_dynamics.measurements.forecast.measuring import Calibrator, measure
-from hidden_dynamics.measurements.forecast.report import chosen
 from hidden_dynamics.measurements.forecast.stand_ins import stand_in
 from hidden_dynamics.results.rows import read_rows
 from hidden_dynamics.tasks.schedule import schedule_of

@@ -175,8 +175,8 @@ def test_script_refuses_raw_files_that_are_not_the_registered_ones(tmp_path: Pat
     registry = write_registry(tmp_path, module="no_such_module", files={"data.bin": file})
     arguments = ("--dataset", "toy", "--raw", tmp_path, "--registry", registry, "--output", tmp_path / "toy.npz")
     for written, said in (
-        (b"Registered", f"{tmp_path}/data.bin: the content has SHA-256"),
-        (gzip.compress(content)[:-9], f"{tmp_path}/data.bin: the gzip archive is broken off"),
+        (b"Registered", f"{tmp_path}/data.bin: the content: 10 bytes with SHA-256"),
+        (gzip.compress(content)[:-9], f"{tmp_path}/data.bin: the archive is broken off"),
         (content, "config/datasets.yaml: toy.module: there is no module"),
     ):
         (tmp_path / "data.bin").write_bytes(written)

@@ -3,15 +3,15 @@
 import functools
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from hidden_dynamics.configuration import Entry, typed
-from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration import Configuration, Entry, known, typed
+from hidden_dynamics.configuration.runs import Run, all_runs
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import atomic
 from hidden_dynamics.tasks import schedule as schedules
@@ -146,6 +146,26 @@ def grouped(runs: Iterable[Run]) -> dict[str, list[Run]]:
     for run in runs:
         groups.setdefault(key_of(run), []).append(run)
     return groups
+
+
+def chosen(
+    configuration: Configuration, runs_of: Mapping[str, Sequence[Run]]
+) -> tuple[list[Run], dict[str, Sequence[Run]]]:
+    """The runs that the forecast is about, and those of each artifact.
+
+    All configured runs, also those that nothing shows; or where forecast.artifacts names artifacts, what they show.
+
+    Args:
+        runs_of: the runs of every artifact.
+
+    Raises:
+        UserError: forecast.artifacts names one that is not configured.
+    """
+    names = configuration.settings.forecast.artifacts
+    if names is None:
+        return all_runs(configuration), dict(runs_of)
+    rows = {known(name, runs_of, "artifact", "config.yaml: forecast.artifacts"): runs_of[name] for name in names}
+    return list({run.id: run for runs in rows.values() for run in runs}.values()), rows
 
 
 @dataclass(frozen=True)

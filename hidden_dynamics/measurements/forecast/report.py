@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from tabulate import tabulate
 
-from hidden_dynamics.configuration import Configuration, known
-from hidden_dynamics.configuration.runs import Run, all_runs
+from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.measurements.forecast.calibration import Calibration, Cost, cost_of
 from hidden_dynamics.results.run_files import is_finished
 
@@ -55,26 +55,6 @@ class Forecast:
     rows: list[Row]
     total: Row
     adaptive_share: float  # of all hours, those of solvers that choose their steps
-
-
-def chosen(
-    configuration: Configuration, runs_of: Mapping[str, Sequence[Run]]
-) -> tuple[list[Run], dict[str, Sequence[Run]]]:
-    """The runs that the forecast is about, and those of each artifact.
-
-    All configured runs, also those that nothing shows; or where forecast.artifacts names artifacts, what they show.
-
-    Args:
-        runs_of: the runs of every artifact.
-
-    Raises:
-        UserError: forecast.artifacts names one that is not configured.
-    """
-    names = configuration.settings.forecast.artifacts
-    if names is None:
-        return all_runs(configuration), dict(runs_of)
-    rows = {known(name, runs_of, "artifact", "config.yaml: forecast.artifacts"): runs_of[name] for name in names}
-    return list({run.id: run for runs in rows.values() for run in runs}.values()), rows
 
 
 def forecast(
