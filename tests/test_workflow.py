@@ -279,11 +279,12 @@ def test_a_failing_run_leaves_the_others_made_and_the_next_invocation_finishes_t
     whole, metrics = data.read_bytes(), (workflow.root / PARITY / "metrics.csv").read_bytes()
     data.write_bytes(whole[: len(whole) // 2])
     said = workflow.run(*TARGETS, "momentumrnn_table8", "--keep-going", code=1)
-    assert "parity-length5-test_size8.npz cannot be used: it is truncated or altered" in said
-    assert "run snakemake again, which makes it anew." in said
+    assert "parity-length5-test_size8.npz cannot be used: it, or its .json, is truncated or altered" in said
+    assert "Delete it, and run snakemake again, which makes it." in said
     assert "Traceback" not in said
     assert not (workflow.root / PARITY / "run.json").exists()
     assert (workflow.root / "out/demo/tables/momentumrnn_table8.html").exists()
+    data.unlink()
     said = workflow.run(*TARGETS, "momentumrnn_table8")
     assert "Preparing parity" in said
     assert data.read_bytes() == whole
