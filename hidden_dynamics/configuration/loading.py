@@ -151,11 +151,7 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
         UserError: a file is missing or malformed, or names something that does not exist; the message names file and
             key.
     """
-    given = (
-        read_yaml(directory / "config.yaml")
-        if settings is None
-        else {key: with_types(value) for key, value in settings.items()}
-    )
+    given = read_yaml(directory / "config.yaml") if settings is None else with_types(settings)
     chosen = typed(Settings, given, "config.yaml")
     raw = {name: read_yaml(directory / "config" / f"{name}.yaml") for name in PARTS}
     parts = {name: typed(kind, raw[name], f"config/{name}.yaml") for name, kind in PARTS.items()}
@@ -366,4 +362,4 @@ def parse_settings(text: str | None) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         example = '{"scale": "pilot"}'
         raise UserError(f"--config must be a JSON object such as '{example}', found {text}", key="--config")
-    return merge(base, {key: with_types(value) for key, value in given.items()})
+    return merge(base, with_types(given))
