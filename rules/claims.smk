@@ -18,7 +18,7 @@ rule render_claims:
     resources:
         **LIGHT,
     params:
-        made_by=[CONFIGURED, code_digest(["scripts.render_claims.main"])],
+        made_by=[CONFIGURED, code_digest("scripts.render_claims.main")],
     message:
         "Gathering the verdicts on all claims"
     shell:

@@ -1,7 +1,6 @@
 # What the rules share: the configuration, typed and checked before the graph is built; the artifacts, which say what they are made of;
 # where jobs run.
 
-import atexit
 import functools
 import json
 import re
@@ -18,7 +17,7 @@ from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.runs import all_runs, outputs_of
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import artifacts_with_claims
-from hidden_dynamics.system.digest import code_digest, remember_digests
+from hidden_dynamics.system.digest import code_digest
 from hidden_dynamics.system.shell import environment_of_jobs, has_nvidia_gpu, in_a_command
 from hidden_dynamics.system.locks import forget_a_killed_snakemake
 from snakemake.exceptions import WorkflowError
@@ -33,7 +32,6 @@ try:
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
-atexit.register(remember_digests)
 if workflow.is_main_process:
     INVOCATION = forget_a_killed_snakemake(Path(".snakemake"))  # kept for the life of this process
 
@@ -80,7 +78,7 @@ def raw_option(dataset):
 
 
 def preparing_code(dataset):
-    return code_digest([f"{CONFIGURATION.datasets[dataset].module}.prepare", "hidden_dynamics.data.prepared.save"])
+    return code_digest(f"{CONFIGURATION.datasets[dataset].module}.prepare", "hidden_dynamics.data.prepared.save")
 
 
 def runs_of(wildcards):
@@ -95,7 +93,7 @@ def records_of(runs):
 @functools.cache  # Snakemake asks several times for each job
 def made_by(name):
     """Digests of what is configured of an artifact, and of the code that draws it."""
-    code = code_digest(["scripts.render.main", *ARTIFACTS[name].code()])
+    code = code_digest("scripts.render.main", *ARTIFACTS[name].code())
     return [configured(CONFIGURATION, ARTIFACTS[name]), code]
 
 

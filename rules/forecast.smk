@@ -21,7 +21,7 @@ rule calibrate:
         threads=min(all_cores(), SCALE.threads),  # those of a run, where the job has as many
         device="cuda" if gpus() else "cpu",  # on another one, it is measured again
         identities=IDENTITIES,
-        measuring=code_digest(["scripts.calibrate.main"]),
+        measuring=code_digest("scripts.calibrate.main"),
     message:
         "Calibrating the runs of the scale {SETTINGS.scale} on this machine"
     shell:
@@ -32,7 +32,7 @@ rule calibrate:
 # finished since then count.
 rule forecast:
     input:
-        [] if SETTINGS.forecast.calibration else PATHS.calibration,
+        PATHS.calibration,
     log:
         f"{PATHS.logs}/forecast.log",
     localrule: True

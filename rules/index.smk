@@ -19,7 +19,7 @@ rule render_index:
     resources:
         **LIGHT,
     params:
-        made_by=[CONFIGURED, code_digest(["scripts.render_index.main"])],
+        made_by=[CONFIGURED, code_digest("scripts.render_index.main")],
     message:
         "Rendering the page of everything"
     shell:

@@ -29,7 +29,7 @@ rule measure_cost:
         device="cuda" if gpus() else "cpu",  # on another one, it is measured again
         processes=SCALE.processes,
         identities=lambda wildcards: [run.identity for run in ARTIFACTS[wildcards.artifact].measured_runs()],
-        measuring=code_digest(["scripts.measure_cost.main"]),
+        measuring=code_digest("scripts.measure_cost.main"),
     message:
         "Measuring the costs that {wildcards.artifact} shows"
     shell:
@@ -63,7 +63,7 @@ rule measure_features:
     params:
         settings=lambda wildcards: json.dumps(ARTIFACTS[wildcards.artifact].settings.features.given(), sort_keys=True),
         identities=lambda wildcards: [run.identity for run in runs_of(wildcards)],
-        measuring=code_digest(["scripts.measure_features.main"]),
+        measuring=code_digest("scripts.measure_features.main"),
     message:
         "Measuring the image features that {wildcards.artifact} shows"
     shell:

@@ -17,7 +17,7 @@ rule summarise:
     resources:
         **LIGHT,
     params:
-        made_by=[CONFIGURED, code_digest(["scripts.summarise.main"])],
+        made_by=[CONFIGURED, code_digest("scripts.summarise.main")],
     message:
         "Summarising all runs"
     shell:

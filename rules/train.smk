@@ -41,7 +41,7 @@ for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.l
             models=jobs.trained("model"),
             seeds=jobs.trained("seed"),
             identities=jobs.identities,
-            writing=code_digest(["scripts.train.main"]),
+            writing=code_digest("scripts.train.main"),
         message:
             "Training {params.models} on {params.task}, seed {params.seeds}"
         shell:  # exec: a shell in between would end at the first SIGTERM, and its job before a checkpoint is written

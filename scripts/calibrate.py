@@ -3,12 +3,9 @@
     python scripts/calibrate.py --output results/demo/calibration.json --config '{"scale": "demo"}'
 
 Runs that cost alike are measured once: an iteration of the real training loop, or as many as take a second; an
-evaluation; memory and the bytes of its files (hidden_dynamics.measurements.forecast). As many are measured side by side
-as runs would be trained here. Nothing is downloaded or prepared: a dataset that is there is used, in the place of
-another there are random arrays of its shapes. Let nothing else run meanwhile.
-
-A calibration can be kept for other machines to forecast with: write it to calibrations/<name>.json and set
-forecast.calibration to its name.
+evaluation; memory (hidden_dynamics.measurements.forecast). As many are measured side by side as runs would be trained
+here. Nothing is downloaded or prepared: a dataset that is there is used, in the place of another there are random
+arrays of its shapes. Let nothing else run meanwhile.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -21,8 +18,8 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.measurements.forecast import calibration
-from hidden_dynamics.measurements.forecast.calibrating import Calibrator
-from hidden_dynamics.measurements.forecast.groups import chosen
+from hidden_dynamics.measurements.forecast.calibration import chosen
+from hidden_dynamics.measurements.forecast.measuring import Calibrator
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.training import devices
 

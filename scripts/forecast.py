@@ -1,4 +1,4 @@
-"""Forecast the cost of a scale before it is run: hours of GPUs or cores, disk and memory, for each artifact.
+"""Forecast the cost of a scale before it is run: hours of GPUs or cores, and memory, for each artifact.
 
     python scripts/forecast.py --calibration results/demo/calibration.json --output results/demo/forecast
 
@@ -17,8 +17,7 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.schema import Settings
 from hidden_dynamics.errors import run_main
-from hidden_dynamics.measurements.forecast.calibration import About, path_of, read
-from hidden_dynamics.measurements.forecast.groups import chosen
+from hidden_dynamics.measurements.forecast.calibration import About, chosen, read
 from hidden_dynamics.measurements.forecast.report import Machine, Row, as_markdown, forecast
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.system.arguments import parser
@@ -30,9 +29,7 @@ def main() -> None:
     configuration = load(parse_settings(arguments.config))
     artifacts = load_artifacts(configuration)
     runs, runs_of = chosen(configuration, {name: artifact.runs for name, artifact in artifacts.items()})
-    stored = configuration.settings.forecast.calibration
-    made = arguments.calibration or Path(configuration.paths.calibration)
-    calibration = read(path_of(stored) if stored else made)
+    calibration = read(arguments.calibration or Path(configuration.paths.calibration))
     machine = machine_of(configuration.settings, calibration.about, arguments.cores or os.cpu_count() or 1)
     result = forecast(configuration, calibration, machine, runs, runs_of)
     text = as_markdown(configuration, calibration, machine, result)

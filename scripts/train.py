@@ -69,7 +69,6 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
         print(f"{run.id}: put back from its record, not trained again", flush=True)
         return
     task, network = build(run, data.arrays, device)
-    progress = Progress(run.id)
     history = loop.train(
         run.spec,
         task,
@@ -77,10 +76,9 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
         optimisers.build(network, run.spec["training"]["optimisers"]),
         Checkpoint(Path(run.directory), fingerprint),
         device,
-        progress,
+        Progress(run.id),
         commit_of(ROOT),
     )
-    progress.close()
     about = {
         "run": run.id,
         "scale": configuration.scale_name,

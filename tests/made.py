@@ -19,6 +19,7 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
 from hidden_dynamics.data import ragged
 from hidden_dynamics.measurements import costs, features
+from hidden_dynamics.measurements.forecast.stand_ins import series as irregular
 from hidden_dynamics.results import summary
 from hidden_dynamics.results.checksums import RECORD, with_checksums
 from hidden_dynamics.results.curves import Curve
@@ -186,7 +187,7 @@ def predictions_of(run: Run, features: int | None = None) -> dict[str, np.ndarra
     end = 4 * until / 3
     error = 0.5  # the standard deviation of the predicted means
     random = np.random.default_rng([run.seed, *run.model.encode()])
-    data = ragged.stand_in(series, round(4 * end) * series, features, end)
+    data = irregular(series, round(4 * end), features, end)
     rows, ids = ragged.after(data, until, 3).ravel(), np.repeat(data["ids"], data["lengths"])
     about = {"id": ids, "time": data["times"], "mask": data["mask"]}
     about["value"] = np.where(data["mask"], _waves(ids, data["times"], features), np.float32(0))

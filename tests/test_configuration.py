@@ -9,7 +9,7 @@ from conftest import refused
 from hidden_dynamics import configuration as configurations
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import loading, merge, parse_settings
-from hidden_dynamics.configuration.entries import with_number_keys
+from hidden_dynamics.configuration.entries import with_types
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError
 
@@ -27,22 +27,22 @@ def mnist(entry):
 
 # file, key, its value; then the key that the error names, and what was expected or the closest known name
 BAD = [
-    (SETTINGS, "scale", 3, "scale", "the name of a scale"),
-    (SETTINGS, "seeds", [0, 0], "seeds", "a list of different whole numbers"),
-    (SETTINGS, "seeds", [0, -1], "seeds.1", "a whole number, 0 or more"),
-    (SETTINGS, "device", "gpu", "device", "auto, cpu or cuda"),
-    (SETTINGS, "time_limit", 0, "time_limit", "minutes, 1 or more, or null"),
-    (SETTINGS, "results", "", "results", "a directory's path"),
+    (SETTINGS, "scale", 3, "scale", "valid string"),
+    (SETTINGS, "seeds", [0, 0], "seeds", "two are the same"),
+    (SETTINGS, "seeds", [0, -1], "seeds.1", "greater than or equal to 0"),
+    (SETTINGS, "device", "gpu", "device", "'auto', 'cpu' or 'cuda'"),
+    (SETTINGS, "time_limit", 0, "time_limit", "greater than or equal to 1"),
+    (SETTINGS, "results", "", "results", "at least 1 character"),
     (SETTINGS, "data.directry", "x", "data", "Did you mean 'directory'"),
-    (SETTINGS, "leave_out", "svhn", "leave_out", "a list of different datasets"),
+    (SETTINGS, "leave_out", "svhn", "leave_out", "valid list"),
     (SETTINGS, "leave_out", ["svn"], "leave_out", "Did you mean 'svhn'"),
     (SETTINGS, "variants", {"sr_cel": "released"}, "variants", "Did you mean 'sr_cell'"),
     (SETTINGS, "variants", {"default": "relased"}, "variants.default", "'released'"),
     (SETTINGS, "variants", {"forget_fill": "released"}, "variants.forget_fill", "Known: published, once"),
     (SETTINGS, "overrides", {"task": {}}, "overrides", "Did you mean 'tasks'"),
-    (SETTINGS, "overrides", mnist(5), "overrides.tasks.mnist", "a mapping"),
-    (SETTINGS, "overrides", mnist({"training": None}), "overrides.tasks.mnist.training", "a mapping"),
-    (SETTINGS, "overrides", mnist({"training": {"epochs": "many"}}), MNIST_TRAINING + ".epochs", "a whole number"),
+    (SETTINGS, "overrides", mnist(5), "overrides.tasks.mnist", "dictionary"),
+    (SETTINGS, "overrides", mnist({"training": None}), "overrides.tasks.mnist.training", "dictionary"),
+    (SETTINGS, "overrides", mnist({"training": {"epochs": "many"}}), MNIST_TRAINING + ".epochs", "valid integer"),
     (SETTINGS, "overrides", mnist({"training": {"epoch": 2}}), MNIST_TRAINING, "Did you mean 'epochs'"),
     (SETTINGS, "overrides", mnist({"dataset": "mnits"}), "overrides.tasks.mnist.dataset", "Did you mean 'mnist'"),
     (
@@ -50,21 +50,21 @@ BAD = [
         "overrides.artifacts",
         {TABLE16: {"target": "high"}},
         f"overrides.artifacts.{TABLE16}.target",
-        "a number",
+        "valid integer or: Input should be a valid number",
     ),
     (TASKS, "mnist.dataset", "mnis", "mnist.dataset", "Did you mean 'mnist'"),
     (TASKS, "mnist.models.lstmm", {"sizes": [1]}, "mnist.models", "Did you mean 'lstm'"),
     (TASKS, "mnist.modls", {}, "mnist", "Did you mean 'models'"),
-    (TASKS, "adding.training.clip_norm", 0, "adding.training.clip_norm", "above 0, or null"),
+    (TASKS, "adding.training.clip_norm", 0, "adding.training.clip_norm", "greater than 0"),
     (TASKS, "adding.training.optimisers.main.name", "Adm", "adding.training.optimisers.main.name", "Adam"),
-    (TASKS, "adding.training.report.rule", "best", "adding.training.report.rule", "max, min or last"),
+    (TASKS, "adding.training.report.rule", "best", "adding.training.report.rule", "'max', 'min' or 'last'"),
     (TASKS, "adding.training.report.metric", "test_los", "adding.training.report.metric", "Did you mean 'test_loss'"),
     (TASKS, "ptb.training.averaging.metric", "test_accuracy", "ptb.training.averaging.metric", "less is better"),
-    (TASKS, "mnist.class", "Pixels", "mnist.class", "a dotted Python name"),
+    (TASKS, "mnist.class", "Pixels", "mnist.class", "match pattern"),
     (TASKS, "mnist.class", "my.own.RecurrentNetwork", "mnist.class", "rename one"),
     (TASKS, "mnist.variants", {"permutatio": "released"}, "mnist.variants", "Did you mean 'permutation'"),
     (TASKS, OF_LSTM, {"forget_fil": "released"}, OF_LSTM, "Did you mean 'forget_fill'"),
-    (TASKS, "Parity", {}, "", "a name in lower case"),
+    (TASKS, "Parity", {}, "Parity", "match pattern"),
     (MODELS, "lstm.core", None, "lstm", "a core, or a network of its own"),
     (MODELS, "lstm.tasks", {"mnist": {}}, "lstm.tasks.mnist", "configures it already"),
     (MODELS, "nag_lstm.tasks", {"mnst": {}}, "nag_lstm.tasks", "Did you mean 'mnist'"),
@@ -72,12 +72,12 @@ BAD = [
     (MODELS, "scaled_lstm.tasks.mnist", {"sizes": [256], "hyperparameters": {"s": 1.0}}, "scaled_lstm", "sizes alone"),
     (SCALES, "demo.tasks.mnst", {}, "demo.tasks", "Did you mean 'mnist'"),
     (SCALES, "demo.tasks.mnist.dataset", "digts", "demo.tasks.mnist.dataset", "Did you mean 'digits'"),
-    (SCALES, "demo.together", ["models"], "demo.together.0", "model or seed"),
+    (SCALES, "demo.together", ["models"], "demo.together.0", "'model' or 'seed'"),
     (SCALES, "demo.tasks.mnist.sizes", {128: 32, 256: 32}, "demo.tasks.mnist.sizes", "128 and 256"),
     (SCALES, "demo.artifacts", {"momentumrnn_table61": {}}, "demo.artifacts", "Did you mean"),
     (SCALES, "demo.artifacts", {TABLE16: {"traget": 0.25}}, f"demo.artifacts.{TABLE16}", "Did you mean 'target'"),
     (DATASETS, "digits.stand_in_for", "mnst", "digits.stand_in_for", "Did you mean 'mnist'"),
-    (METRICS, "test_loss.better", "less", "test_loss.better", "higher or lower"),
+    (METRICS, "test_loss.better", "less", "test_loss.better", "'higher' or 'lower'"),
     (VARIANTS, "sr_cell.models", ["sr_lst"], "sr_cell.models", "Did you mean 'sr_lstm'"),
     (VARIANTS, "mine", {"about": "", "published": {"text": ""}}, "mine", "another value"),
     (VARIANTS, "series_folds.published.blocks", False, "series_folds.published", "blocks: true"),
@@ -86,7 +86,7 @@ BAD = [
     (ARTIFACTS, "momentumrnn_table1.kind", "table", "momentumrnn_table1.kind", "results_table"),
     (ARTIFACTS, "momentumrnn_figure8.task", "copying", "momentumrnn_figure8", "Did you mean 'copying"),
     (ARTIFACTS, "momentumrnn_table16.metric", "accuracy", "momentumrnn_table16", "Did you mean"),
-    (ARTIFACTS, "plot", {"kind": "curves"}, "", "momentumrnn_table1"),
+    (ARTIFACTS, "plot", {"kind": "curves"}, "plot", "match pattern"),
     (ARTIFACTS, "acenode_table5.features.layer", "last", "acenode_table5.features.layer", "pooled"),
     (ARTIFACTS, "acenode_table5.features.iterations", 100, "acenode_table5.features.iterations", "250"),
 ]
@@ -117,7 +117,7 @@ def test_a_mistake_is_named_with_its_file_its_key_and_what_was_expected(project,
 def test_a_file_that_is_no_mapping_or_is_missing_is_named(project, file):
     for content in ("", "- a list", "text"):
         project.write(file, content)
-        with refused("a mapping", file=file, key=""):
+        with refused("dictionary", file=file, key=""):
             configurations.load(None, project.directory)
     project.write(file, "a: 1\nb: [1\nc: 2")
     with refused("line 3", file=project.directory / file):
@@ -151,7 +151,7 @@ def test_a_missing_key_is_named_with_its_entry(project, file, entry, key):
     content = project.read(file)
     del (content[entry] if entry else content)[key]
     project.write(file, content)
-    with refused(f"'{key}' is missing", file=file, key=entry or ""):
+    with refused("Field required", file=file, key=f"{entry}.{key}" if entry else key):
         load_artifacts(configurations.load(None, project.directory))
 
 
@@ -216,7 +216,7 @@ def test_settings_survive_json_with_their_number_keys():
     settings = {"overrides": mnist({"sizes": {128: 4}, "models": {"lstm": {"sizes": [128]}}}), "seeds": [1]}
     through = json.loads(json.dumps(settings))
     assert through != settings
-    assert with_number_keys(through) == settings
+    assert with_types(through) == settings
 
 
 def test_text_from_the_command_line_gives_the_same_runs_as_typed_settings(configured):

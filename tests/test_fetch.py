@@ -159,7 +159,7 @@ def test_only_what_may_pass_is_asked_again(server: Server, tmp_path: Path, bring
 
 
 def test_content_that_unpacks_to_more_than_expected_is_not_unpacked_to_its_end(server: Server, bring):
-    with refused("the content is longer than the 600,000 bytes expected"):
+    with refused("the content: 786,432 bytes .*; expected 600,000"):
         bring(server.serve("/a", whole(gzip.compress(bytes(2_000_000)))))
 
 
@@ -185,7 +185,7 @@ def test_altered_content_is_refused_and_an_earlier_file_is_as_it_was(server: Ser
 def test_without_a_network_the_message_names_every_source_and_what_to_do(tmp_path: Path, bring):
     urls = unreachable(), unreachable()
     message = said_of(bring, *urls)
-    for part in (*urls, "refused", remote().sha256, "<directory>/toy/data.bin", "data.mirror"):
+    for part in (*urls, "refused", "<directory>/toy/data.bin", "data.mirror"):
         assert part in message
     assert left_behind(tmp_path) == []
 
@@ -210,12 +210,6 @@ def test_a_silent_server_is_given_up(server: Server, bring):
     given_up.set()
 
 
-@pytest.mark.parametrize("progress", [True, False, None])
-def test_progress_bar_on_request_and_none_without_a_terminal(server: Server, bring, capsys, progress: bool | None):
-    bring(server.serve("/a", whole(CONTENT)), progress=progress)
-    assert ("100%" in capsys.readouterr().err) == bool(progress)
-
-
 # --------------------------------------------------------------------------------------------------------------- mirror
 
 
@@ -233,7 +227,7 @@ def test_the_mirror_comes_first_and_the_network_where_it_lacks_the_file(
 ):
     url = server.serve("/a", whole(CONTENT))
     assert bring(url, mirror=copies.parent) == CONTENT and server.requests == ["/a"]
-    assert f"not in the mirror, neither plain nor with .gz: {copies}/data.bin" in capsys.readouterr().err
+    assert f"{copies}/data.bin.gz\ntoy/data.bin: cannot be read" in capsys.readouterr().err
     (copies / name).write_bytes(body)
     assert bring(url, mirror=copies.parent) == CONTENT and server.requests == ["/a"]
 
@@ -255,7 +249,7 @@ def test_verify(tmp_path: Path):
     path.write_bytes(CONTENT)
     verify(path, remote())
     path.write_bytes(CONTENT[:-1])
-    with refused("599,999 bytes, expected 600,000", file=path):
+    with refused("599,999 bytes .* expected 600,000", file=path):
         verify(path, remote())
     path.unlink()
     with refused("cannot be read: No such file", file=path):
@@ -316,13 +310,13 @@ ALTERED = MEMBERS | {"part_3.bin": b"x" + MEMBERS["part_3.bin"][1:]}
 FEWER = {name: content for name, content in MEMBERS.items() if name != "part_7.bin"}
 TWICE = ARCHIVE[: ARCHIVE.index(b"part_1.bin")] + ARCHIVE
 DAMAGED = {
-    "altered": (pack(ALTERED), "the archive's members 'part_\\*.bin' have SHA-256 [0-9a-f]{64}, expected"),
-    "one missing": (pack(FEWER), "has 7 members 'part_.*' with 14,021 bytes, the last of them part_6.bin; expected 8"),
-    "one twice": (TWICE, "the archive has two members part_0.bin"),
-    "broken off in a member": (ARCHIVE[:6000], "broken off or damaged after the member part_1.bin"),
-    "broken off between members": (ARCHIVE[: ARCHIVE.index(b"part_2.bin")], "has 2 members .* the last of them part_1"),
-    "foreign": (pack(OTHERS), "has 0 members 'part_.*' with 0 bytes; expected 8 with 16,028"),
-    "no archive": (CONTENT, "broken off or damaged before the first member"),
+    "altered": (pack(ALTERED), "16,028 bytes with SHA-256 [0-9a-f]{64}; expected 16,028"),
+    "one missing": (pack(FEWER), "14,021 bytes .*; expected 16,028"),
+    "one twice": (TWICE, "18,028 bytes .*; expected 16,028"),
+    "broken off in a member": (ARCHIVE[:6000], "broken off or damaged"),
+    "broken off between members": (ARCHIVE[: ARCHIVE.index(b"part_2.bin")], "4,001 bytes .*; expected 16,028"),
+    "foreign": (pack(OTHERS), "members 'part_.*' of the archive: 0 bytes"),
+    "no archive": (CONTENT, "broken off or damaged"),
 }
 
 
@@ -330,9 +324,8 @@ DAMAGED = {
 def test_an_archive_with_other_members_is_refused(server: Server, tmp_path: Path, case: str):
     content, message = DAMAGED[case]
     url = server.serve("/a", whole(content))
-    with pytest.raises(UserError, match=message) as caught:
+    with refused(message, file=tmp_path / "parts.tar"):
         fetch("toy", "parts.tar", packed_remote(url), tmp_path / "parts.tar", retries=1)
-    assert "Expected: a tar archive with 8 members 'part_*.bin' of 16,028 bytes together" in str(caught.value)
     assert left_behind(tmp_path) == []
     (tmp_path / "parts.tar").write_bytes(content)
     with refused(message, file=tmp_path / "parts.tar"):
@@ -388,14 +381,14 @@ def registered(directory: Path, file: RemoteFile) -> tuple:
 @pytest.mark.parametrize(
     ("changes", "key", "expected"),
     [
-        ({"title": None}, "title", "text"),
+        ({"title": None}, "title", "valid string"),
         ({"stand_in_for": "mnist"}, "stand_in_for", "Known: toy."),
-        ({"stand_in_for": ["toy", "toy"]}, "stand_in_for", "the name of a dataset, a list of names"),
-        ({"files": {"../data.bin": {}}}, "files", "a name of letters"),
-        ({"files": {"x": {"size": 1, "urls": ["http://x"]}}}, "files.x", "'sha256' is missing"),
-        (with_file(sha256="0" * 63), "files.x.sha256", "64 hexadecimal digits"),
-        (with_file(urls=["/x"]), "files.x.urls.0", "an http or https address"),
-        (with_file(archive="zip", members="*", count=1), "files.x.archive", "tar"),
+        ({"stand_in_for": ["toy", "toy"]}, "stand_in_for", "two are the same"),
+        ({"files": {"../data.bin": {}}}, "files.../data.bin", "match pattern"),
+        ({"files": {"x": {"size": 1, "urls": ["http://x"]}}}, "files.x.sha256", "Field required"),
+        (with_file(sha256="0" * 63), "files.x.sha256", "match pattern"),
+        (with_file(urls=["/x"]), "files.x.urls.0", "match pattern"),
+        (with_file(archive="zip", members="*", count=1), "files.x.archive", "'tar'"),
         (with_file(archive="tar", members="*"), "files.x", "archive, members and count together"),
         (with_file(archive="tar", members="*", count=1, size=None), "files.x", "the size of an archive's members"),
     ],

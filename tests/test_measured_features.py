@@ -20,7 +20,7 @@ from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.data import prepared
-from hidden_dynamics.measurements.clusters import check, cluster, embed, features_of
+from hidden_dynamics.measurements.feature_measurement import cluster, embed, features_of
 from hidden_dynamics.measurements.features import COLUMNS, FeatureSettings
 from hidden_dynamics.models.image_networks import ImageOutput
 from hidden_dynamics.results.rows import read_rows
@@ -83,20 +83,6 @@ def test_features_that_hardly_differ_are_mapped_and_those_that_do_not_are_not():
 def test_fewer_features_than_clusters_have_no_silhouette(distinct):
     found = cluster(np.repeat(blobs(9.0)[:distinct], 30, 0), SETTINGS)
     assert found.silhouette is None and len(set(found.assigned)) == distinct
-
-
-@pytest.mark.parametrize(
-    ("change", "images", "named"),
-    [
-        ({"clusters": 30}, 30, "features.clusters.* is 30: 30 images .* 29"),
-        ({"perplexity": 20}, 20, "features.perplexity.* is 20: .* 20 images"),
-        ({"embedded": 8}, 100, "features.perplexity.* is 8: .* 8 images"),
-    ],
-)
-def test_settings_that_the_images_do_not_allow_are_refused(change, images, named):
-    check(SETTINGS, images)
-    with refused(named):
-        check(changed(**change), images)
 
 
 # What is taken from a network

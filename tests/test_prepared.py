@@ -82,7 +82,7 @@ def test_a_flipped_byte_never_passes_unseen(tmp_path: Path):
             loaded = prepared.load(path)
         except UserError as error:
             noticed += 1
-            assert str(error).startswith(f"{path} cannot be used: ") and "un snakemake again" in str(error)
+            assert str(error).startswith(f"{path} cannot be used: ") and "run snakemake again" in str(error)
         else:  # a byte that carries nothing, such as the archive's date
             assert prepared.digest(loaded.arrays) == good.digest
     assert noticed > len(whole) / 2
@@ -101,19 +101,18 @@ def test_a_truncated_or_missing_file_is_refused(toy: Path, suffix: str):
     content = damaged.read_bytes()
     for share in (0, 0.1, 0.5, 0.99):
         damaged.write_bytes(content[: int(share * len(content))])
-        with refused(f"{damaged} .* truncated or altered"):
+        with refused("truncated or altered", file=toy):
             prepared.load(toy)
         prepared.save(toy, ARRAYS, PROVENANCE)
     damaged.unlink()
-    with refused(f"{damaged} .* missing. .*un snakemake again"):
+    with refused(f"{damaged} is missing. .*run snakemake again", file=toy):
         prepared.load(toy)
-    assert not toy.exists()  # so that Snakemake makes both again
 
 
 def test_a_file_of_other_arrays_is_refused(toy: Path):
     prepared.save(toy.with_name("other.npz"), {"a": np.zeros(3)}, PROVENANCE)
     toy.with_name("other.npz").replace(toy)
-    with refused("toy.npz .* the digest of its arrays is .* set aside as .* run"):
+    with refused("toy.npz .* the digest of its arrays is .* run"):
         prepared.load(toy)
 
 
@@ -122,7 +121,6 @@ def test_arrays_of_another_dataset_or_prepared_otherwise_are_refused(toy: Path, 
     assert prepared.load(toy, "toy", {"length": 3}).provenance == PROVENANCE
     with refused("was made for .*, and .* was expected"):
         prepared.load(toy, *wanted)
-    assert not toy.exists() and toy.with_name("toy.npz.unusable").exists()
 
 
 def test_pickled_objects_are_never_loaded(toy: Path):
@@ -159,7 +157,7 @@ def test_script_prepares_a_generated_dataset(tmp_path: Path, ended):
         (("--dataset", "copyng"), "--dataset: unknown dataset 'copyng'. Did you mean 'copying'?"),
         (("--settings", "{blanks: 3}"), "--settings is not valid JSON"),
         (("--settings", "[3]"), "--settings must be a JSON object"),
-        (("--settings", "{}"), "copying: (top level): the key 'blanks' is missing"),
+        (("--settings", "{}"), "copying: blanks: Field required"),
         (("--output", "copying.txt"), "--output must end in .npz"),
     ],
 )
@@ -175,8 +173,8 @@ def test_script_refuses_raw_files_that_are_not_the_registered_ones(tmp_path: Pat
     registry = write_registry(tmp_path, module="no_such_module", files={"data.bin": file})
     arguments = ("--dataset", "toy", "--raw", tmp_path, "--registry", registry, "--output", tmp_path / "toy.npz")
     for written, said in (
-        (b"Registered", f"{tmp_path}/data.bin: the content has SHA-256"),
-        (gzip.compress(content)[:-9], f"{tmp_path}/data.bin: the gzip archive is broken off"),
+        (b"Registered", f"{tmp_path}/data.bin: the content: 10 bytes with SHA-256"),
+        (gzip.compress(content)[:-9], f"{tmp_path}/data.bin: the archive is broken off"),
         (content, "config/datasets.yaml: toy.module: there is no module"),
     ):
         (tmp_path / "data.bin").write_bytes(written)

@@ -21,6 +21,7 @@ from hidden_dynamics.data import (
     tagged_movements,
     ushcn,
 )
+from hidden_dynamics.measurements.forecast.stand_ins import SHAPES
 
 # Series, ticks, feature, value in tenths.
 LINES = st.tuples(st.integers(0, 5), st.integers(0, 9), st.integers(0, 2), st.integers(-99, 99))
@@ -90,13 +91,13 @@ def test_an_unknown_setting_is_named(module: ModuleType):
 @pytest.mark.parametrize(
     ("real", "generated", "series", "rows", "observed"),
     [
-        (physionet2012, intensive_care_stays, 4000, 299_264, 0.143),
-        (human_activity, tagged_movements, 25, 164_830, 0.25),
-        (ushcn, ornstein_uhlenbeck, 1114, 350_665, 0.22),
+        ("physionet2012", intensive_care_stays, 4000, 299_264, 0.143),
+        ("human_activity", tagged_movements, 25, 164_830, 0.25),
+        ("ushcn", ornstein_uhlenbeck, 1114, 350_665, 0.22),
     ],
 )
 def test_a_stand_in_has_names_types_and_amount_of_the_real_arrays(real, generated, series, rows, observed):
-    arrays, like = real.stand_in({}), generated.prepare(Path("nowhere"), {})
+    arrays, like = SHAPES[real]({}), generated.prepare(Path("nowhere"), {})
     assert {name: array.dtype for name, array in arrays.items()} == {
         name: array.dtype for name, array in like.items() if not name.startswith("optimal")
     }

@@ -55,6 +55,24 @@ def test_a_walker_moves_and_a_sitter_does_not():
     assert np.median(speeds(still, "sitting")) == pytest.approx(0, abs=0.01)
 
 
+def test_a_row_has_the_class_of_the_tick_at_which_its_tag_reports():
+    """From one tick to the next the belt moves at the speed of what is done then: at each change of activity, too."""
+    arrays = movements.prepare(Path("nowhere"), {"noise": 0.0, "silent": 0.0, "sequences": 60, "reports": 300})
+    speeds_of: dict[int, set[float]] = {}
+    for activity, motion in movements.MOTIONS.items():
+        speeds_of.setdefault(tag_reports.ACTIVITIES[activity], set()).add(motion.speed)
+    belt = arrays["mask"][:, 3 * BELT]
+    rows = np.flatnonzero(belt[1:] & belt[:-1] & (np.diff(arrays["times"]) > 0)) + 1
+    paces = (
+        np.hypot(*(arrays["values"][rows] - arrays["values"][rows - 1])[:, 3 * BELT : 3 * BELT + 2].T) / movements.TICK
+    )
+    changed = 0
+    for row, pace in zip(rows, paces, strict=True):
+        assert min(abs(pace - speed) for speed in speeds_of[arrays["labels"][row]]) < 1e-3
+        changed += arrays["labels"][row] != arrays["labels"][row - 1]
+    assert changed > 10
+
+
 def test_a_sequence_depends_on_the_seed_and_on_no_other():
     def drawn(**changes: int) -> dict[str, np.ndarray]:
         return movements.prepare(Path("nowhere"), {"sequences": 2, "reports": 30} | changes)

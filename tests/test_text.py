@@ -1,18 +1,17 @@
 """Language modelling's data: words to numbers, Penn Treebank's files, and the prose of Python's help topics."""
 
 import json
-import sys
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import prepare
 import pytest
+from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.data import prepared, ptb, python_topics, text
-from hidden_dynamics.errors import UserError
 
 a_word = st.text("abcdeN<>'.-", min_size=1, max_size=4)
 some_lines = st.lists(st.lists(a_word, max_size=6), max_size=6)
@@ -209,20 +208,11 @@ def test_splits_of_other_topics(monkeypatch: pytest.MonkeyPatch):
     assert arrays["vocabulary"].tolist()[3] == "qaaaa" and (arrays["train"] == 3).sum() == 1
 
 
-def test_topics_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch):
-    asked = {"vocabulary": 100}
+def test_a_vocabulary_of_all_words_is_refused(monkeypatch: pytest.MonkeyPatch):
     with_topics(monkeypatch, {"other": invented(39)})
     assert len(python_topics.prepare(Path("nowhere"), {"vocabulary": 36})["vocabulary"]) == 36
-    expected = "'vocabulary' must be at most 39, found 100: the training part has 38 different words"
-    with pytest.raises(UserError, match=expected):
-        python_topics.prepare(Path("nowhere"), asked)
-    with_topics(monkeypatch, {"other": invented(36)})
-    with pytest.raises(UserError, match="pydoc_data/topics.py of this Python has too little prose"):
-        python_topics.prepare(Path("nowhere"), asked)
-    monkeypatch.setitem(sys.modules, "pydoc_data.topics", None)
-    for read in (python_topics.embedded, lambda: python_topics.prepare(Path("nowhere"), asked)):
-        with pytest.raises(UserError, match="this Python comes without pydoc_data/topics.py.*Use one that has it"):
-            read()
+    with refused("found 100, expected 39 at most", key="vocabulary"):
+        python_topics.prepare(Path("nowhere"), {"vocabulary": 100})
 
 
 def test_the_digest_is_that_of_the_content(monkeypatch: pytest.MonkeyPatch):

@@ -760,7 +760,7 @@ def test_the_script_by_itself_says_one_line_and_exits_with_one(workplace):
     command = [sys.executable, str(ROOT / "scripts" / "train.py"), *workplace.arguments()]
     ended = subprocess.run(command, cwd=workplace.root, capture_output=True, text=True)
     assert ended.returncode == 1 and one_line(ended.stderr) and ended.stdout == ""
-    assert re.search(r"adding-length6-seed0-test_size16\.npz cannot be used: it is missing", ended.stderr)
+    assert re.search(r"adding-length6-seed0-test_size16\.npz is missing", ended.stderr)
     assert workplace.files() == []
 
 

@@ -137,7 +137,7 @@ def test_the_wheel_holds_the_whole_package_and_nothing_else_and_asks_for_little(
 
 
 def test_a_momentum_lstm_trains_in_the_place_of_torchs_with_nothing_but_the_library_installed(environment, tmp_path):
-    names = ["snakemake", "pandas", "matplotlib", "pydantic", "yaml", "sklearn", "requests", "tqdm", "pytest"]
+    names = ["snakemake", "pandas", "matplotlib", "pydantic", "yaml", "sklearn", "requests", "pytest"]
     command = [environment, "-I", "-c", TRAINING, *names, "hidden_dynamics", "torch"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -8,22 +8,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, WrapValidator, model_validator
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.errors import UserError
 
 Typed = TypeVar("Typed")
 LONGEST = 200  # characters of what was found that a message repeats
-EXPECTED = {  # by pydantic's names of mistakes, of types that no `expecting` annotates
-    "bool_type": "true or false",
-    "dict_type": "a mapping",
-    "int_type": "a whole number",
-    "list_type": "a list",
-    "model_type": "a mapping",
-    "none_required": "null",
-    "string_type": "text",
-}
 
 
 class Entry(BaseModel):
@@ -45,24 +36,6 @@ class Entry(BaseModel):
     def given(self) -> dict[str, Any]:
         """The entry as written in the files: without defaults, under the files' names of keys."""
         return self.model_dump(exclude_unset=True, by_alias=True)
-
-
-def expecting(what: str, within: bool = False) -> WrapValidator:
-    """Annotate a type with what a message says is expected; mistakes within a container keep messages of their own.
-
-    Args:
-        within: of a union of types, whose mistakes pydantic places within it.
-    """
-
-    def validate(value: Any, handler: Any) -> Any:
-        try:
-            return handler(value)
-        except ValidationError as error:
-            if not within and any(problem["loc"] for problem in error.errors()):
-                raise
-            raise PydanticCustomError("unexpected", "expected {what}", {"what": what}) from None
-
-    return WrapValidator(validate)
 
 
 def read_yaml(path: Path) -> Any:
@@ -104,7 +77,7 @@ def typed(kind: type[Typed], content: Any, origin: str, key: str = "") -> Typed:
     try:
         return _adapter(kind).validate_python(content)
     except ValidationError as error:
-        raise _explained(error, origin, key) from None
+        raise _explained(error, content, origin, key) from None
 
 
 @functools.cache
@@ -112,28 +85,28 @@ def _adapter(kind: Any) -> TypeAdapter:
     return TypeAdapter(kind)
 
 
-def _explained(error: ValidationError, origin: str, key: str) -> UserError:
-    problem = error.errors(include_url=False)[0]
-    parts = [key, *map(str, problem["loc"])] if key else [str(part) for part in problem["loc"]]
-    of_key = parts[-1:] == ["[key]"]
-    missing = parts[-1] if problem["type"] == "missing" else None
-    if of_key or missing:
-        parts.pop()
-    where = ".".join(parts)
-    found = repr(problem["input"])
-    found = found if len(found) <= LONGEST else f"{found[:LONGEST]} …"
-    if missing:
-        text = f"the key '{missing}' is missing"
-    elif problem["type"] == "unknown_key":
-        text = problem["msg"]
-    elif of_key:
-        where = ".".join(parts[:-1])
-        text = f"the name '{parts[-1]}' is not allowed; {problem['msg']}"
-    elif problem["type"] in EXPECTED:
-        text = f"found {found}, expected {EXPECTED[problem['type']]}"
-    else:
-        text = f"found {found}, {problem['msg'].removeprefix('Value error, ')}"
+def _explained(error: ValidationError, content: Any, origin: str, key: str) -> UserError:
+    """The first mistake, in pydantic's words; of a union of types, what each of them expects."""
+    problems = error.errors(include_url=False)
+    keys = _keys(problems[0], content)
+    texts = dict.fromkeys(problem["msg"] for problem in problems if _keys(problem, content) == keys)
+    where = ".".join(filter(None, [key, *keys]))
+    found = f"{problems[0]['input']!r:.{LONGEST}}"
+    said = problems[0]["type"] not in ("missing", "unknown_key")
+    text = f"{f'found {found}: ' if said else ''}{' or: '.join(texts)}"
     return UserError(f"{origin}: {where or '(top level)'}: {text}", file=origin, key=where)
+
+
+def _keys(problem: Any, content: Any) -> list[str]:
+    """The keys that lead to a problem. pydantic also names the types of a union on the way: they are no keys."""
+    keys = []
+    for part in problem["loc"]:
+        try:
+            content = content[part]
+        except (KeyError, IndexError, TypeError):
+            continue
+        keys.append(str(part))
+    return keys + [str(part) for part in problem["loc"][-1:] if problem["type"] == "missing"]
 
 
 def known(name: Any, names: Iterable[str], what: str, origin: str) -> Any:
@@ -178,19 +151,20 @@ def merge(base: Any, *changes: Any) -> Any:
     return result
 
 
-def with_number_keys(value: Any) -> Any:
-    """YAML's view of a JSON document: `128` as a key is a number (a size), where JSON has only text."""
+def with_types(value: Any) -> Any:
+    """Settings as YAML has them, where lists and mappings hold numbers, truth values and null as text.
+
+    JSON has only text for keys; Snakemake's command line leaves text within brackets (--config seeds=[0,1]).
+    """
     if isinstance(value, Mapping):
-        return {int(k) if isinstance(k, str) and k.isdecimal() else k: with_number_keys(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [with_number_keys(item) for item in value]
-    return value
+        return {_scalar(key): with_types(_scalar(item)) for key, item in value.items()}
+    return [with_types(_scalar(item)) for item in value] if isinstance(value, list | tuple) else value
 
 
-def scalar(text: str) -> Any:
-    """The number, truth value or null that `text` is in YAML; the text itself where it is none of them."""
+def _scalar(value: Any) -> Any:
+    """The number, truth value or null that a text is in YAML; itself where it is none of them."""
     try:
-        value = yaml.safe_load(text)
+        found = yaml.safe_load(value) if isinstance(value, str) and value else value
     except yaml.YAMLError:
-        return text
-    return value if text and isinstance(value, int | float | None) else text
+        return value
+    return found if isinstance(found, int | float | None) else value

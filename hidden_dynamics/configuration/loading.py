@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hidden_dynamics.configuration.entries import known, merge, mistake, read_yaml, scalar, typed, with_number_keys
+from hidden_dynamics.configuration.entries import known, merge, mistake, read_yaml, typed, with_types
 from hidden_dynamics.configuration.paths import Paths
 from hidden_dynamics.configuration.schema import (
     FOR_ALL,
@@ -151,7 +151,7 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
         UserError: a file is missing or malformed, or names something that does not exist; the message names file and
             key.
     """
-    given = read_yaml(directory / "config.yaml") if settings is None else with_types(with_number_keys(settings))
+    given = read_yaml(directory / "config.yaml") if settings is None else with_types(settings)
     chosen = typed(Settings, given, "config.yaml")
     raw = {name: read_yaml(directory / "config" / f"{name}.yaml") for name in PARTS}
     parts = {name: typed(kind, raw[name], f"config/{name}.yaml") for name, kind in PARTS.items()}
@@ -362,18 +362,4 @@ def parse_settings(text: str | None) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         example = '{"scale": "pilot"}'
         raise UserError(f"--config must be a JSON object such as '{example}', found {text}", key="--config")
-    return merge(base, with_number_keys(given))
-
-
-def with_types(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Snakemake's command line leaves text inside lists and mappings (--config seeds=[0,1]): give it its type."""
-
-    def with_type(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: with_type(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [with_type(item) for item in value]
-        return scalar(value) if isinstance(value, str) else value
-
-    structured = ("seeds", "data", "overrides", "forecast")
-    return {key: with_type(value) if key in structured else value for key, value in settings.items()}
+    return merge(base, with_types(given))

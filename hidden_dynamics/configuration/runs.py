@@ -231,4 +231,4 @@ def _consequences(configuration: Configuration, variants: dict[str, str]) -> dic
 
 def code_of(run: Run) -> str:
     """Digest (hidden_dynamics.system.digest) of a run's code: network, core, task, training and how they are set up."""
-    return code_digest([*TRAINING, *run.classes.values()])
+    return code_digest(*TRAINING, *run.classes.values())

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from hidden_dynamics.configuration.entries import Entry, expecting, listed, value_text
+from hidden_dynamics.configuration.entries import Entry, listed, value_text
 
 
 def _different(values: list) -> list:
@@ -19,35 +19,24 @@ def _different(values: list) -> list:
 
 
 Different = AfterValidator(_different)
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$"), expecting("a name in lower case, digits and underscores")]
-ArtifactName = Annotated[
-    str,
-    Field(pattern=r"^[a-z]+_[a-z]+[0-9]*$"),
-    expecting("a name such as momentumrnn_table1: a paper, then what is shown, with its number where it has one"),
-]
-Text = Annotated[str, Field(pattern=r"\S"), expecting("text")]
-Whole = Annotated[int, Field(ge=1), expecting("a whole number, 1 or more")]
-Positive = Annotated[int | float, Field(gt=0), expecting("a number above 0", within=True)]
-Number = Annotated[int | float, expecting("a number", within=True)]
-Size = Annotated[int | str, expecting("a number of hidden units, or a name", within=True)]
-Directory = Annotated[str, Field(min_length=1), expecting("a directory's path")]
-Seed = Annotated[int, Field(ge=0), expecting("a whole number, 0 or more")]
-DifferentSeeds = Annotated[list[Seed], Field(min_length=1), Different]
-Seeds = Annotated[DifferentSeeds, expecting("a list of different whole numbers, such as [0, 1, 2]")]
-Shared = Annotated[Literal["model", "seed"], expecting("model or seed")]
-Together = Annotated[list[Shared], Different, expecting("a list of 'model' and 'seed'")]
-Numbers = Annotated[list[Number], Field(min_length=1), Different, expecting("a list of different numbers")]
-Names = Annotated[list[str], Field(min_length=1), Different, expecting("a list of different names")]
-ClassName = Annotated[
-    str,
-    Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$"),
-    expecting("a dotted Python name, such as hidden_dynamics.models.recurrent.lstm.LSTM"),
-]
-Choice = Annotated[str, expecting("the name of a variant's value, such as published or released")]
-Variants = dict[str, Choice]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+ArtifactName = Annotated[str, Field(pattern=r"^[a-z]+_[a-z]+[0-9]*$")]  # a paper, what is shown, its number
+Text = Annotated[str, Field(pattern=r"\S")]
+Whole = Annotated[int, Field(ge=1)]
+Number = int | float
+Positive = Annotated[Number, Field(gt=0)]
+Size = int | str
+Directory = Annotated[str, Field(min_length=1)]
+Seed = Annotated[int, Field(ge=0)]
+Seeds = Annotated[list[Seed], Field(min_length=1), Different]
+Together = Annotated[list[Literal["model", "seed"]], Different]
+Numbers = Annotated[list[Number], Field(min_length=1), Different]
+Names = Annotated[list[str], Field(min_length=1), Different]
+ClassName = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")]  # with its module
+Variants = dict[str, str]
 FOR_ALL = ("published", "released")  # what may be chosen for all variants at once
 Free = dict[Any, Any]
-Changes = Annotated[Free, expecting("a mapping from keys to values")]  # validated once merged into what they change
+Changes = Free  # validated once merged into what they change
 
 
 class Overrides(Entry):
@@ -59,15 +48,11 @@ class Overrides(Entry):
 
 class DataSettings(Entry):
     directory: Directory
-    mirror: Annotated[str | None, expecting("a directory's path, or null", within=True)]
+    mirror: str | None
     copies: dict[str, Directory] = {}
 
 
 class ForecastSettings(Entry):
-    calibration: Annotated[
-        Annotated[str, Field(pattern=r"^[\w.-]+$")] | None,
-        expecting("null, or the name of a file in calibrations/, without its ending", within=True),
-    ] = None
     gpus: Whole = 1
     artifacts: Names | None = None
 
@@ -75,17 +60,15 @@ class ForecastSettings(Entry):
 class Settings(Entry):
     """config.yaml, with what the command line changed."""
 
-    scale: Annotated[str, expecting("the name of a scale")]
-    seeds: Annotated[DifferentSeeds, expecting("null, or a list of different whole numbers, such as [0, 1, 2]")] | None
-    device: Annotated[Literal["auto", "cpu", "cuda"], expecting("auto, cpu or cuda")]
-    precision: Annotated[Literal["fp32", "tf32"], expecting("fp32 or tf32")]
+    scale: str
+    seeds: Seeds | None
+    device: Literal["auto", "cpu", "cuda"]
+    precision: Literal["fp32", "tf32"]
     runs_per_gpu: Whole
     together: Together | None = None
-    time_limit: Annotated[Whole | None, expecting("a whole number of minutes, 1 or more, or null", within=True)] = None
+    time_limit: Whole | None = None
     data: DataSettings
-    leave_out: Annotated[
-        Annotated[list[str], Different], expecting("a list of different datasets, such as [svhn]")
-    ] = []
+    leave_out: Annotated[list[str], Different] = []
     results: Directory
     evidence: Directory = "docs/evidence"
     variants: Variants
@@ -106,8 +89,8 @@ class Metric(Entry):
 
     title: Text
     unit: Text
-    better: Annotated[Literal["higher", "lower"], expecting("higher or lower")]
-    decimals: Annotated[int, Field(ge=0), expecting("a whole number, 0 or more")]
+    better: Literal["higher", "lower"]
+    decimals: Annotated[int, Field(ge=0)]
 
     @property
     def factor(self) -> float:
@@ -120,24 +103,18 @@ class Metric(Entry):
         return 1 if self.better == "higher" else -1
 
 
-OptimiserName = Annotated[
-    Literal["RMSprop", "Adam", "Adamax", "SGD"], expecting("an optimiser: RMSprop, Adam, Adamax or SGD")
-]
-LearningRate = Annotated[int | float, Field(gt=0), expecting("a learning rate above 0", within=True)]
-
-
 class Optimiser(Entry):
     model_config = ConfigDict(extra="allow")
 
-    name: OptimiserName
-    lr: LearningRate
+    name: Literal["RMSprop", "Adam", "Adamax", "SGD"]
+    lr: Positive
 
 
 class Report(Entry):
     """The rule for the evaluation of a run that tables show."""
 
     metric: str
-    rule: Annotated[Literal["max", "min", "last"], expecting("max, min or last")]
+    rule: Literal["max", "min", "last"]
 
 
 class Averaging(Entry):
@@ -146,7 +123,7 @@ class Averaging(Entry):
 
 
 class Rates(Entry):
-    drops: Annotated[list[Whole], expecting("a list of epochs")] | None = None
+    drops: list[Whole] | None = None
     factor: Positive | None = None
     scale: Positive | None = None
     until: Positive | None = None
@@ -162,8 +139,8 @@ class Training(Entry):
     epochs: Whole
     iterations_per_epoch: Whole | None = None
     evaluate_every: Whole | None = None
-    clip_norm: Annotated[Positive | None, expecting("a number above 0, or null for no clipping", within=True)] = None
-    averaging: Annotated[Averaging | None, expecting("{metric, nonmonotone}, or null for no averaging")] = None
+    clip_norm: Positive | None = None
+    averaging: Averaging | None = None
     record_gradients: Whole | None = None
     record_predictions: bool = False
     report: Report
@@ -185,15 +162,8 @@ class TaskModel(Entry):
         extra: it joined the task in config/models.yaml: it is the user's own, not the paper's.
     """
 
-    sizes: Annotated[list[Size], Field(min_length=1), Different, expecting("a list of sizes")] | None = None
-    grid: (
-        Annotated[
-            dict[str, Numbers],
-            Field(min_length=1),
-            expecting("a mapping from hyperparameters to lists of values"),
-        ]
-        | None
-    ) = None
+    sizes: Annotated[list[Size], Field(min_length=1), Different] | None = None
+    grid: Annotated[dict[str, Numbers], Field(min_length=1)] | None = None
     hyperparameters: Free = {}
     training: Changes = {}
     variants: Variants = {}
@@ -330,12 +300,9 @@ class RemoteFile(Entry):
     """
 
     size: Whole | None
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$"), expecting("64 hexadecimal digits")]
-    urls: Annotated[
-        list[Annotated[str, Field(pattern=r"^https?://"), expecting("an http or https address")]],
-        expecting("a list of addresses"),
-    ]
-    archive: Annotated[Literal["tar"], expecting("tar")] | None = None
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    urls: list[Annotated[str, Field(pattern=r"^https?://")]]
+    archive: Literal["tar"] | None = None
     members: Annotated[str, Field(min_length=1)] | None = None
     count: Whole | None = None
 
@@ -348,9 +315,7 @@ class RemoteFile(Entry):
         return self
 
 
-FileName = Annotated[
-    str, Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"), expecting("a name of letters, digits, '.', '_' and '-'")
-]
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*$")]
 
 
 class Dataset(Entry):
@@ -363,23 +328,16 @@ class Dataset(Entry):
     """
 
     title: Text
-    classes: Annotated[list[Text], expecting("a list of names")] = []
-    features: Annotated[list[Text], expecting("a list of names")] = []
+    classes: list[Text] = []
+    features: list[Text] = []
     in_title: dict[Name, Text] = {}
-    module: Annotated[
-        str,
-        Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$"),
-        expecting("the name of a Python module, such as hidden_dynamics.data.mnist"),
-    ]
-    stand_in_for: (
-        Annotated[str | Names, expecting("the name of a dataset, a list of names that differ, or null", within=True)]
-        | None
-    )
+    module: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
+    stand_in_for: str | Names | None
     licence: Text
     citation: Text
     files: dict[FileName, RemoteFile]
     own_copy: bool = False
-    environment: Annotated[Literal["data", "speech"], expecting("data or speech")] = "data"
+    environment: Literal["data", "speech"] = "data"
 
     @property
     def originals(self) -> tuple[str, ...]:

@@ -3,8 +3,7 @@
 `fetch` brings one file of config/datasets.yaml and checks its content, and `archives` reads the members of one. A
 module per dataset turns raw files into arrays with `prepare(raw, settings)`: `raw` is the directory of its verified
 files (what is generated uses none), and settings that are missing, unknown or out of range are a `UserError`, as its
-`Settings` say. Where files are downloads, `stand_in(settings)` gives arrays of the same shapes without them, on which a
-forecast measures. `preparing` finds files and module and states the arrays' provenance, `prepared` stores them with it
-and their digest, and `streams` gives every random draw its own reproducible generator. Importing them takes no torch;
+`Settings` say. `preparing` finds files and module and states the arrays' provenance, `prepared` stores them with it and
+their digest, and `streams` gives every random draw its own reproducible generator. Importing them takes no torch;
 `speech` uses it, and torchaudio, where it makes frames.
 """

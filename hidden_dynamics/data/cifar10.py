@@ -14,7 +14,7 @@ FILES = {
     "train": tuple(f"data_batch_{number}.bin" for number in range(1, 6)),
     "test": ("test_batch.bin",),
 }
-RECORDS = 10_000  # in each file: the label, then the red, green and blue values, each row by row
+# A record is the label, then the red, green and blue values, each row by row.
 SIDE, CHANNELS = 32, 3
 
 
@@ -36,9 +36,3 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         arrays[f"{split}_images"] = images.averaged(planes.transpose(0, 2, 3, 1), side)
         arrays[f"{split}_labels"] = records[:, 0].copy()
     return arrays
-
-
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """Random arrays of the names, types and shapes that `prepare` gives."""
-    counts = {split: RECORDS * len(names) for split, names in FILES.items()}
-    return images.stand_in(counts, images.side_of("cifar10", settings, SIDE), CHANNELS, levels=255)

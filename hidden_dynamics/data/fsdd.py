@@ -4,7 +4,6 @@ Recordings 0 to 4 of each digit and speaker are the test set, as the dataset's o
 validation set and the other 40 the training set.
 """
 
-import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,6 @@ from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data import archives, speech
 
 ARCHIVE = "recordings.tar"
-COUNTS = {"train": 2400, "validation": 300, "test": 300}
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
@@ -23,21 +21,11 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     digits, speakers and numbers."""
     typed(Entry, settings, "fsdd")  # none are known
     path = Path(raw, ARCHIVE)
-    splits: dict[str, list[np.ndarray]] = {split: [] for split in COUNTS}
+    splits: dict[str, list[np.ndarray]] = {"train": [], "validation": [], "test": []}
     for (_, _, index), content, name in sorted(_recordings(path)):
         split = "test" if index < 5 else "validation" if index < 10 else "train"
         splits[split].append(speech.frames(speech.read(content, name, speech.RATE), name))
     return speech.pack(splits)
-
-
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """Random arrays of the names, types and shapes that `prepare` gives.
-
-    A batch is as long as its longest utterance. Durations are log-normal, with the recordings' mean, 0.44 s, and such
-    that the longest of 32 has on average 57 frames, as theirs has (of 128: 67, theirs 74).
-    """
-    typed(Entry, settings, "fsdd")
-    return speech.stand_in(COUNTS, lambda random, count: random.lognormal(math.log(0.41), 0.36, count))
 
 
 def _recordings(path: Path) -> Iterator[tuple[tuple[int, str, int], bytes, str]]:

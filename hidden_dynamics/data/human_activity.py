@@ -9,12 +9,12 @@ import io
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from hidden_dynamics.configuration.entries import Entry, typed
-from hidden_dynamics.data import ragged, tag_reports
+from hidden_dynamics.data import tag_reports
 
 FILE = "ConfLongDemo_JSI.txt"
-SEQUENCES, REPORTS = 25, 164_860
 STEP = 10_000_000 // tag_reports.TICKS  # 100 ns in a tick
 
 
@@ -26,8 +26,6 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 def parse(content: bytes) -> dict[str, np.ndarray]:
     """The arrays of a text of reports; times are rounded to 0.01 s from the sequence's first."""
-    import pandas as pd  # not for `stand_in`, which forecasts call where there is no pandas
-
     table = pd.read_csv(
         io.BytesIO(content),
         names=["sequence", "tag", "stamp", "date", *tag_reports.AXES, "activity"],
@@ -48,12 +46,3 @@ def parse(content: bytes) -> dict[str, np.ndarray]:
         table["activity"].cat.codes.to_numpy(),
         table[list(tag_reports.AXES)].to_numpy(np.float64),
     )
-
-
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """Random arrays of the names and types that `prepare` gives, and of about their shapes."""
-    typed(Entry, settings, "human_activity")  # none are known
-    coordinates, seconds = len(tag_reports.TAGS) * len(tag_reports.AXES), 2.5 * REPORTS / SEQUENCES / tag_reports.TICKS
-    arrays = ragged.stand_in(SEQUENCES, REPORTS, coordinates, seconds, 1 / tag_reports.TICKS, share=0.18)
-    labels = np.arange(len(arrays["times"])) // 200 % len(tag_reports.CLASSES)
-    return arrays | {"labels": labels, "lowest": labels.copy()}

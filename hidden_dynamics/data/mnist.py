@@ -7,7 +7,6 @@ import numpy as np
 from hidden_dynamics.data import images
 
 SIDE = 28
-COUNTS = {"train": 60_000, "test": 10_000}
 FILES = {"train": "train", "test": "t10k"}  # how their names begin
 
 
@@ -28,11 +27,6 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         arrays[f"{split}_images"] = images.averaged(pixels, side).reshape(len(pixels), side * side)
         arrays[f"{split}_labels"] = read_idx(Path(raw, f"{name}-labels-idx1-ubyte"))
     return arrays
-
-
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """Random arrays of the names, types and shapes that `prepare` gives."""
-    return images.stand_in(COUNTS, images.side_of("mnist", settings, SIDE), channels=1, levels=255)
 
 
 def read_idx(path: str | Path) -> np.ndarray:

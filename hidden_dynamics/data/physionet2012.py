@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
+import pandas as pd
 from pydantic import AfterValidator, Field
 
 from hidden_dynamics.configuration.entries import Entry, typed
-from hidden_dynamics.data import archives, ragged, stay_records
+from hidden_dynamics.data import archives, stay_records
 
-RECORDS, ROWS = 4000, 75  # of a set; of a record, on average
 MEMBERS = "[0-9]*.txt"  # base names of records in an archive
 
 
@@ -47,8 +47,6 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 def parse(records: Iterable[bytes], outcomes: bytes, quantum: float = stay_records.QUANTUM) -> dict[str, np.ndarray]:
     """The arrays of a set of records, in any order, and of the table of their outcomes."""
-    import pandas as pd  # not for `stand_in`, which forecasts call where there is no pandas
-
     lines = b"".join(record.partition(b"\n")[2].rstrip(b"\n") + b"\n" for record in records)
     parameters = pd.CategoricalDtype([*stay_records.PARAMETERS, "RecordID"])
     table = pd.read_csv(
@@ -63,11 +61,3 @@ def parse(records: Iterable[bytes], outcomes: bytes, quantum: float = stay_recor
     arrays = stay_records.stays(ids, hours[table["time"].cat.codes], parameter, value, quantum)
     died = pd.read_csv(io.BytesIO(outcomes), index_col="RecordID")["In-hospital_death"]
     return arrays | {"died": died.loc[arrays["ids"]].to_numpy() == 1}
-
-
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """Random arrays of the names and types that `prepare` gives, and of about their shapes."""
-    chosen = typed(Settings, settings, "physionet2012")
-    records, parameters = RECORDS * len(chosen.sets), len(stay_records.PARAMETERS)
-    arrays = ragged.stand_in(records, ROWS * records, parameters, stay_records.HOURS, chosen.quantisation, share=0.12)
-    return arrays | {"died": np.arange(records) % 7 == 0}  # one in seven

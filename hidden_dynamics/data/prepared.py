@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -57,8 +57,6 @@ def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping
 def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, Any] | None = None) -> Prepared:
     """Read what `save` wrote, and verify the digest.
 
-    Arrays that cannot be used are set aside, so that Snakemake finds them missing and makes them again.
-
     Args:
         dataset: whose arrays they must be, and prepared with which `settings`; None: whatever is there.
 
@@ -69,18 +67,26 @@ def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, An
     try:
         about = json.loads(_about(path).read_text(encoding="utf-8"))
         expected, provenance = about["digest"], about["provenance"]
-    except FileNotFoundError:
-        raise _unusable(path, "it is missing", of=_about(path)) from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise _unusable(path, f"it is truncated or altered ({error!r})", of=_about(path)) from error
-    arrays = _read(path)
-    if digest(arrays) != expected:
-        raise _unusable(path, f"the digest of its arrays is {digest(arrays)}, expected {expected}")
+        with np.load(path, allow_pickle=False) as members:
+            arrays = {name: members[name] for name in members.files}
+        found = digest(arrays)
+    except FileNotFoundError as error:
+        raise _unusable(path, f"{error.filename} is missing") from None
+    except Exception as error:  # a damaged archive raises almost anything, according to where the damage is
+        raise _unusable(path, f"it, or its .json, is truncated or altered ({error!r})") from error
+    if found != expected:
+        raise _unusable(path, f"the digest of its arrays is {found}, expected {expected}")
     wanted = {} if dataset is None else {"dataset": dataset, "settings": dict(settings or {})}
     other = {key: provenance[key] for key, value in wanted.items() if provenance.get(key, value) != value}
     if other:
         raise _unusable(path, f"it was made for {other}, and {wanted} was expected")
     return Prepared(arrays, provenance, expected)
+
+
+def _unusable(path: Path, problem: str) -> UserError:
+    return UserError(
+        f"{path} cannot be used: {problem}. Delete it, and run snakemake again, which makes it.", file=path
+    )
 
 
 def digest(arrays: Mapping[str, np.ndarray]) -> str:
@@ -98,33 +104,3 @@ def digest(arrays: Mapping[str, np.ndarray]) -> str:
 
 def _about(path: Path) -> Path:
     return path.with_suffix(".json")
-
-
-def _read(path: Path) -> dict[str, np.ndarray]:
-    try:
-        with open(path, "rb") as handle:
-            return _members(handle, path)
-    except FileNotFoundError:
-        raise UserError(f"{path} cannot be used: it is missing. Run snakemake again, which makes it anew.") from None
-
-
-def _members(handle: IO[bytes], path: Path) -> dict[str, np.ndarray]:
-    try:
-        with np.load(handle, allow_pickle=False) as members:
-            return {name: members[name] for name in members.files}
-    except Exception as error:  # a damaged archive raises almost anything, according to where the damage is
-        raise _unusable(path, f"it is truncated or altered ({error!r})") from error
-
-
-def _unusable(path: Path, problem: str, of: Path | None = None) -> UserError:
-    """Set the arrays in `path` aside, and say so and what is wrong with them, or with the file `of` made together."""
-    aside = path.with_name(f"{path.name}.unusable")
-    try:
-        path.replace(aside)
-    except FileNotFoundError:  # another process has found the same
-        remedy = "Run snakemake again, which makes it anew."
-    except OSError as error:
-        remedy = f"It could not be set aside ({error.strerror}): delete it and run snakemake again."
-    else:
-        remedy = f"It was set aside as {aside}: run snakemake again, which makes it anew."
-    return UserError(f"{of or path} cannot be used: {problem}. {remedy}")

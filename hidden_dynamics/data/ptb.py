@@ -13,12 +13,11 @@ from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data import text
 
 FILES = {"train": "ptb.train.txt", "validation": "ptb.valid.txt", "test": "ptb.test.txt"}
-WORDS = 10_000  # <unk>, N and <eos> among them
-TOKENS = {"train": 929_589, "validation": 73_760, "test": 82_430}
+TRAIN = 929_589  # words of the training text, an <eos> after every line among them
 
 
 class Settings(Entry):
-    words: int = Field(TOKENS["train"], ge=1, le=TOKENS["train"])  # of the training text, from its beginning
+    words: int = Field(TRAIN, ge=1, le=TRAIN)  # of the training text, from its beginning
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
@@ -32,8 +31,3 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     splits = {split: text.read_lines(Path(raw, name)) for split, name in FILES.items()}
     arrays = text.number(splits)
     return arrays | {"train": arrays["train"][:words]}
-
-
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """Random arrays of the names, types and shapes that `prepare` gives."""
-    return text.stand_in(TOKENS | {"train": typed(Settings, settings, "ptb").words}, WORDS)

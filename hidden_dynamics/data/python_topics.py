@@ -7,6 +7,7 @@ n't), numbers as N, rare words as <unk>. Topics repeat each other's paragraphs; 
 
 import hashlib
 import json
+import pydoc_data.topics
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,7 +24,6 @@ SOURCE = "pydoc_data/topics.py"
 # Paragraphs are dealt in runs, so that a part is no heap of single paragraphs: of ten runs, eight train.
 RUN = 4
 TURNS = ("train",) * 4 + ("validation",) + ("train",) * 4 + ("test",)
-TOKENS = {"train": 36_065, "validation": 4_173, "test": 4_182}  # as Python 3.11 has them
 SHORTEST = 3  # words of a sentence; what is shorter is a label, such as "See also:"
 
 MARKER = re.compile(r"\s*(?:\*|\d+\.|\[\d+\]) +")  # of an item of a list, or of a footnote
@@ -62,17 +62,15 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         What `text.number` gives: `train`, `validation` and `test`, (tokens,), int32; `vocabulary`, (vocabulary,).
 
     Raises:
-        UserError: the setting is missing, unknown or out of range, or Python comes without its help topics.
+        UserError: the setting is missing, unknown or out of range.
     """
     size = typed(Settings, settings, "python_topics").vocabulary
     splits = {split: [line for paragraph in part for line in paragraph] for split, part in deal(paragraphs()).items()}
-    if not all(splits.values()):
-        raise UserError(f"python_topics: {SOURCE} of this Python has too little prose to be split in three")
     counts = Counter(word for line in splits["train"] for word in line if word != text.UNKNOWN)
     if size - 2 >= len(counts):  # every word would be kept, and <unk> might never be seen in training
         raise UserError(
-            f"python_topics: the setting 'vocabulary' must be at most {len(counts) + 1:,}, found {size:,}: the "
-            f"training part has {len(counts):,} different words, of which one at least must be rare"
+            f"python_topics: vocabulary: found {size:,}, expected {len(counts) + 1:,} at most, so that a word is rare",
+            key="vocabulary",
         )
     frequent = sorted(counts, key=lambda word: (-counts[word], word))[: size - 2]
     return text.number({split: text.rare_to_unknown(part, set(frequent)) for split, part in splits.items()})
@@ -80,29 +78,13 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
 
 def embedded() -> dict[str, str]:
     """SHA-256 of the topics as JSON in the order of their names: they differ from one version of Python to another."""
-    content = json.dumps(topics(), sort_keys=True, ensure_ascii=False)
+    content = json.dumps(pydoc_data.topics.topics, sort_keys=True, ensure_ascii=False)
     return {SOURCE: hashlib.sha256(content.encode()).hexdigest()}
-
-
-def topics() -> dict[str, str]:
-    """The text of each help topic, by name.
-
-    Raises:
-        UserError: this Python comes without them.
-    """
-    try:
-        from pydoc_data.topics import topics as found
-    except ImportError:
-        raise UserError(
-            f"python_topics: this Python comes without {SOURCE}, the text of its help topics. Use one that has it, "
-            'such as those of python.org or conda-forge; python -c "import pydoc_data.topics" shows it.'
-        ) from None
-    return found
 
 
 def paragraphs() -> list[Paragraph]:
     """The prose of all topics: its different paragraphs, in the order of the topics' names."""
-    found = (_sentences(block) for _, topic in sorted(topics().items()) for block in _blocks(topic))
+    found = (_sentences(block) for _, topic in sorted(pydoc_data.topics.topics.items()) for block in _blocks(topic))
     return list(dict.fromkeys(paragraph for paragraph in found if paragraph))
 
 

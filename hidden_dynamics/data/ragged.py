@@ -11,7 +11,6 @@ The arrays, one row for each time of a series, the series one after another:
 
 import numpy as np
 
-from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 
 NAMES = ("times", "values", "mask", "lengths", "ids")
@@ -83,26 +82,3 @@ def after(arrays: dict[str, np.ndarray], time: float, count: int) -> np.ndarray:
             key=f"ID {arrays['ids'][place]}",
         )
     return (first + lengths - there)[:, None] + np.arange(count)
-
-
-def stand_in(
-    series: int, rows: int, features: int, end: float, tick: float = 0.1, share: float = 0.025
-) -> dict[str, np.ndarray]:
-    """Random arrays of about this size; of the times, multiples of a tick up to `end`, every series has as many.
-
-    Args:
-        rows: of all series together.
-        share: of the features that are observed in a row, beside one.
-    """
-    random, grid = generator(0, "stand-in"), round(end / tick) + 1
-    length = min(round(rows / series), grid)
-    ticks = np.sort(random.permuted(np.tile(np.arange(grid), (series, 1)), axis=1)[:, :length], axis=1)
-    mask = random.random((series * length, features)) < share
-    mask[np.arange(len(mask)), random.integers(0, features, len(mask))] = True
-    return {
-        "times": (ticks.reshape(-1) * tick).astype(np.float32),
-        "values": np.where(mask, random.standard_normal(mask.shape), 0).astype(np.float32),
-        "mask": mask,
-        "lengths": np.full(series, length, np.int64),
-        "ids": np.arange(series, dtype=np.int64),
-    }

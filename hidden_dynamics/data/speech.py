@@ -11,11 +11,10 @@ import io
 import math
 import re
 import wave
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 
 RATE = 8000  # samples per second
@@ -129,25 +128,6 @@ def pack(splits: Mapping[str, Iterable[np.ndarray]]) -> dict[str, np.ndarray]:
         utterances = list(given)
         arrays[f"{split}_frames"] = np.concatenate(utterances)
         arrays[f"{split}_lengths"] = np.array([len(utterance) for utterance in utterances], np.int64)
-    return arrays
-
-
-def stand_in(
-    counts: Mapping[str, int], durations: Callable[[np.random.Generator, int], np.ndarray]
-) -> dict[str, np.ndarray]:
-    """Noise, in the arrays that `pack` gives.
-
-    Args:
-        counts: utterances of each split.
-        durations: draws so many durations, in seconds.
-    """
-    random = generator(0, "stand-in")
-    noise = random.normal(0.0, 20.0, (RATE // HOP, BINS)).astype(np.float32)  # a second of it, again and again
-    arrays = {}
-    for split, count in counts.items():
-        lengths = np.ceil(durations(random, count) * RATE / HOP) + 3
-        arrays[f"{split}_frames"] = np.resize(noise, (int(lengths.sum()), BINS))
-        arrays[f"{split}_lengths"] = lengths.astype(np.int64)
     return arrays
 
 

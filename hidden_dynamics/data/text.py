@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from hidden_dynamics.data.streams import generator
-
 END = "<eos>"  # closes every line
 UNKNOWN = "<unk>"  # stands for a rare word
 SPLITS = ("train", "validation", "test")
@@ -44,14 +42,3 @@ def number(splits: dict[str, Sequence[Line]]) -> dict[str, np.ndarray]:
     numbers = {word: index for index, word in enumerate(vocabulary)}
     arrays = {split: np.array([numbers[word] for word in words], np.int32) for split, words in tokens.items()}
     return arrays | {"vocabulary": np.array(vocabulary, np.str_)}
-
-
-def stand_in(tokens: dict[str, int], vocabulary: int) -> dict[str, np.ndarray]:
-    """Random words, all equally likely, in the arrays that `number` gives.
-
-    Args:
-        tokens: of `train`, `validation` and `test`.
-    """
-    random = generator(0, "stand-in")
-    arrays = {split: random.integers(0, vocabulary, tokens[split]).astype(np.int32) for split in SPLITS}
-    return arrays | {"vocabulary": np.array([f"word{index}" for index in range(vocabulary)])}

@@ -6,8 +6,9 @@ the 7 speakers whose names contain "sa". The usual roles of the other two sets a
 24 speakers is the validation set, and the 50 speakers on whom systems are usually developed are the test set.
 """
 
+import glob
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """Read the user's copy and turn it into frames.
 
     Args:
-        raw: the directory with TRAIN and TEST, or one that holds it as TIMIT; upper, lower or mixed case.
+        raw: a directory with TRAIN and TEST, somewhere below; in upper, lower or mixed case.
         settings: none are known.
 
     Returns:
@@ -47,103 +48,39 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
         speakers and sentences.
 
     Raises:
-        UserError: `raw` is no such directory, speakers or sentences are missing, or a recording cannot be used; the
-            message names them.
+        UserError: speakers or sentences are missing, or a recording cannot be used; the message names them.
     """
     typed(Entry, settings, "timit")  # none are known
-    corpus = find_corpus(Path(raw))
-    train = {
-        name: sentences
-        for name, sentences in _without_sa(_speakers(_child(corpus, "train"))).items()
-        if "sa" not in name
-    }
-    others = _without_sa(_speakers(_child(corpus, "test")))
-    _check(corpus, "TRAIN", train, TRAIN_SPEAKERS)
-    splits = {"train": train}
+    train, others = _speakers(Path(raw), "train"), _speakers(Path(raw), "test")
+    splits, wanted = {"train": {name: train[name] for name in train if "sa" not in name}}, {"train": TRAIN_SPEAKERS}
     for split, names in (("validation", CORE_TEST), ("test", DEVELOPMENT)):
-        wanted = sorted(names.split())
-        splits[split] = {name: others[name] for name in wanted if name in others}
-        _check(corpus, "TEST", splits[split], len(wanted), [name for name in wanted if name not in others])
+        splits[split] = {name: others[name] for name in sorted(names.split()) if name in others}
+        wanted[split] = len(names.split())
+    for split, speakers in splits.items():
+        odd = [f"{len(found)} of {name}" for name, found in speakers.items() if len(found) != SENTENCES]
+        if odd or len(speakers) != wanted[split]:
+            raise UserError(
+                f"{raw} is no whole copy of LDC93S1, <TRAIN or TEST>/<dialect region>/<speaker>/<sentence>.WAV: for "
+                f"{split}, expected {SENTENCES} recordings without SA1 and SA2 of each of {wanted[split]} speakers, "
+                f"found {len(speakers)} speakers{''.join(f', {text}' for text in odd[:5])}. Set data.copies.timit.",
+                file=raw,
+            )
     return speech.pack({split: _frames(speakers) for split, speakers in splits.items()})
 
 
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """Random arrays of the names, types and shapes that `prepare` gives; the mean length is the corpus's, 3.05 s."""
-    typed(Entry, settings, "timit")  # none are known
-    counts = {"train": TRAIN_SPEAKERS, "validation": len(CORE_TEST.split()), "test": len(DEVELOPMENT.split())}
-    utterances = {split: SENTENCES * count for split, count in counts.items()}
-    return speech.stand_in(utterances, lambda random, count: random.uniform(1.5, 4.6, count))
-
-
-def find_corpus(directory: Path) -> Path:
-    """The directory with TRAIN and TEST: `directory`, or TIMIT within it.
-
-    Raises:
-        UserError: there is none.
-    """
-    corpus = directory
-    while not (_child(corpus, "train") and _child(corpus, "test")):
-        inner = _child(corpus, "timit")
-        if inner is None:
-            found = sorted(path.name for path in directory.iterdir())[:5] if directory.is_dir() else None
-            what = f"it holds {', '.join(found) or 'nothing'}" if found is not None else "it is not a directory"
-            raise UserError(
-                f"{directory}: expected a copy of TIMIT, a directory with TRAIN and TEST (or with TIMIT, which has "
-                f"them); {what}. Set data.copies.timit to yours."
-            )
-        corpus = inner
-    return corpus
-
-
-def _child(directory: Path, name: str) -> Path | None:
-    """The directory `name` within `directory`, in any case."""
-    if not directory.is_dir():
-        return None
-    return next((path for path in sorted(directory.iterdir()) if path.name.lower() == name and path.is_dir()), None)
-
-
-def _speakers(part: Path) -> Speakers:
-    """Every recording in `part` (TRAIN or TEST): <dialect region>/<speaker>/<sentence>.WAV, in any case.
+def _speakers(raw: Path, part: str) -> Speakers:
+    """The recordings of TRAIN or TEST, but SA1 and SA2: <dialect region>/<speaker>/<sentence>.WAV, in any case.
 
     Other files, such as transcripts or the copies named SA1.WAV.wav that some distributions add, are passed over.
     """
     speakers: Speakers = {}
-    for path in sorted(part.glob("*/*/*")):
-        region, speaker, file = (name.lower() for name in path.parts[-3:])
-        if re.fullmatch(r"dr\d", region) and re.fullmatch(r"[a-z0-9]+\.wav", file):
-            sentences = speakers.setdefault(speaker, {})
-            sentence = file.removesuffix(".wav")
-            if sentence in sentences:
-                raise UserError(f"{path}: the same recording as {sentences[sentence]}; keep one of them")
-            sentences[sentence] = path
-    if not speakers:
-        raise UserError(
-            f"{part}: there are no recordings; expected <dialect region>/<speaker>/<sentence>.WAV, such as "
-            "DR1/FCJF0/SX127.WAV. Copy the directory from LDC93S1."
-        )
+    for name in sorted(glob.glob("**", root_dir=raw, recursive=True)):
+        found = re.fullmatch(rf"(?:.*/)?{part}/dr\d/([a-z0-9]+)/([a-z0-9]+)\.wav", name.lower())
+        if found and "sa" not in found[2]:
+            path = speakers.setdefault(found[1], {}).setdefault(found[2], raw / name)
+            if path != raw / name:
+                raise UserError(f"{raw / name}: the same recording as {path}; keep one of them", file=raw / name)
     return dict(sorted(speakers.items()))
-
-
-def _without_sa(speakers: Speakers) -> Speakers:
-    return {
-        name: {sentence: path for sentence, path in sentences.items() if "sa" not in sentence}
-        for name, sentences in speakers.items()
-    }
-
-
-def _check(corpus: Path, part: str, speakers: Speakers, expected: int, absent: Iterable[str] = ()) -> None:
-    """Refuse a copy that has not just the speakers and sentences that it must have."""
-    if len(speakers) == expected and all(len(sentences) == SENTENCES for sentences in speakers.values()):
-        return
-    odd = [f"{len(found)} of {name}" for name, found in speakers.items() if len(found) != SENTENCES]
-    problems = [*(f"none of {name}" for name in absent), *odd]
-    more = f" and {len(problems) - 5} more speakers" if len(problems) > 5 else ""
-    details = f" ({', '.join(problems[:5])}{more})" if problems else ""
-    raise UserError(
-        f"{corpus}: {part} is not that of LDC93S1: expected {expected * SENTENCES:,} recordings without SA1 and SA2, "
-        f"{SENTENCES} of each of {expected} speakers, found {sum(map(len, speakers.values())):,} of "
-        f"{len(speakers)}{details}. Copy it from there."
-    )
 
 
 def _frames(speakers: Speakers) -> Iterator[np.ndarray]:

@@ -11,6 +11,7 @@ It is a CSV table, `ID,Time,Value_0,...,Value_4,Mask_0,...,Mask_4`. Its times ar
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data import ragged
@@ -20,7 +21,7 @@ FILE = "small_chunked_sporadic.csv"
 # Features 0 to 4: precipitation, snowfall, snow depth, maximum and minimum temperature.
 ELEMENTS = ("PRCP", "SNOW", "SNWD", "TMAX", "TMIN")
 SERIES, ROWS = 1114, 350_665
-TICK, END = 0.1, 200.0
+TICK = 0.1
 
 
 def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
@@ -32,8 +33,6 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     Raises:
         UserError: the table has another number of rows or series.
     """
-    import pandas as pd  # not for `stand_in`, which forecasts call where there is no pandas
-
     typed(Entry, settings, "ushcn")  # none are known
     path = Path(raw, FILE)
     table = pd.read_csv(path)
@@ -48,9 +47,3 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
             f"{path}: expected {ROWS:,} rows of {SERIES:,} series, found {found[1]:,} of {found[0]:,}", file=path
         )
     return arrays
-
-
-def stand_in(settings: dict) -> dict[str, np.ndarray]:
-    """Random arrays of the names and types that `prepare` gives, and of about their shapes."""
-    typed(Entry, settings, "ushcn")  # none are known
-    return ragged.stand_in(SERIES, ROWS, len(ELEMENTS), END)

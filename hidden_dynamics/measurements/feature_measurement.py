@@ -1,28 +1,39 @@
-"""The image features of trained networks: a measurement of every run, and a map of each model's first seed.
+"""Features of images in trained networks: the quality of their clusters, and a map of them in the plane.
 
-A run.json of another specification than is configured is refused; `hidden_dynamics.measurements.clusters` says what is
-taken from a network.
+ACE-NODE (Section 4.1) clusters "hidden representations" by k-means, gives the silhouette score of the clusters, and
+shows a t-SNE of "feature maps"; it names no layer, no images and no settings. They are settings here, the `features` of
+an artifact in config/artifacts.yaml. Clusters and maps are the same on any number of cores.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.manifold import TSNE
+from sklearn.metrics import silhouette_score
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+from torch import Tensor, nn
 
-from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration import Configuration, known
 from hidden_dynamics.configuration.runs import Run
-from hidden_dynamics.errors import SolverFailure
-from hidden_dynamics.measurements import clusters
-from hidden_dynamics.measurements.features import FeatureSettings
-from hidden_dynamics.results.checksums import RECORD, check_is_of
+from hidden_dynamics.errors import SolverFailure, UserError
+from hidden_dynamics.measurements.features import COLUMNS, FeatureSettings
+from hidden_dynamics.models.image_networks import output_of
+from hidden_dynamics.results.checksums import RECORD
 from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.results.summary import row_of
 from hidden_dynamics.results.trained import load_data, load_weights
 from hidden_dynamics.training import devices
 from hidden_dynamics.training.building import build
+
+LAYERS = {"pooled": "features", "state": "state"}  # of an `ImageOutput`
 
 
 class Measured(NamedTuple):
@@ -47,17 +58,17 @@ def measure(
     """Each run in its turn; the first of each model is mapped, too.
 
     Raises:
-        UserError: a run has not finished, is damaged or of another specification than configured, or the settings do
-            not fit its images.
+        UserError: a run has not finished, is damaged or of another specification than configured.
+        ValueError: there are too few images for the clusters, or for the perplexity; in scikit-learn's words.
     """
     first = {run.model: run.id for run in reversed(runs)}
     for run in runs:
         record = RunFiles(Path(run.directory)).record()
-        check_is_of(run, record, Path(run.directory, RECORD))
-        about = describe(configuration, run, record) | {"measured_on": devices.name_of(device)}
+        about = row_of(configuration, run, record, Path(run.directory, RECORD))
+        row = {name: about.get(name) for name in COLUMNS} | {"measured_on": devices.name_of(device)}
         found, *of_images = _measure_run(configuration, run, record, settings, device)
         mapped = of_images and run.id == first[run.model]
-        yield Measured(about | found, _mapped(run, *of_images, settings) if mapped else {})
+        yield Measured(row | found, _mapped(run, *of_images, settings) if mapped else {})
 
 
 def _measure_run(
@@ -65,22 +76,19 @@ def _measure_run(
 ) -> tuple[Any, ...]:
     """The run's row and, where its features fall into clusters, the features, the images' labels and clusters."""
     if record["diverged_at"] is not None:
-        failure = json.dumps(record["failure"]) if record["failure"] else None
-        return ({"status": "diverged", "diverged_at": record["diverged_at"], "failure": failure},)
+        return ({"status": "diverged"},)
     task, network = build(run, load_data(configuration, run, record).arrays, device)
     load_weights(network, Path(run.directory))
     kept = record["reported"] is not None and hasattr(task, "evaluate_test")
     about = {"weights": "reported" if kept else "last"}
     try:
-        features, labels = clusters.features_of(network, task, settings)
+        features, labels = features_of(network, task, settings)
     except SolverFailure as failure:
         return ({**about, "status": "solver failed", "failure": str(failure)},)
-    images, dimensions = features.shape
-    clusters.check(settings, images)
-    about |= {"images": images, "dimensions": dimensions}
+    about |= {"images": features.shape[0], "dimensions": features.shape[1]}
     if not np.isfinite(features).all():
         return ({**about, "status": "not finite"},)
-    found = clusters.cluster(features, settings)
+    found = cluster(features, settings)
     if found.silhouette is None:
         return ({**about, "status": "collapsed"},)
     return {**about, "silhouette": found.silhouette, "status": "measured"}, features, labels, found.assigned
@@ -90,31 +98,85 @@ def _mapped(
     run: Run, features: NDArray, labels: NDArray, assigned: NDArray, settings: FeatureSettings
 ) -> dict[str, NDArray]:
     most = settings.embedded
-    embedding = clusters.embed(features[:most], settings)
+    embedding = embed(features[:most], settings)
     if embedding is None:
         return {}
     return {"labels": labels[:most], f"{run.model}.embedding": embedding, f"{run.model}.clusters": assigned[:most]}
 
 
-def describe(configuration: Configuration, run: Run, record: Mapping[str, Any]) -> dict[str, Any]:
-    """A run's record, by column."""
-    return {
-        "scale": record["scale"],
-        "task": run.task,
-        "task_title": configuration.tasks[run.task].title,
-        "model": run.model,
-        "label": record["label"],
-        "size": run.spec["hyperparameters"].get("hidden_size"),
-        "paper_size": run.paper_size,
-        "seed": run.seed,
-        "dataset": record["dataset"]["name"],
-        "dataset_title": record["dataset"]["title"],
-        "stand_in_for": record["dataset"]["stand_in_for"],
-        "data": json.dumps(run.spec["data"]),
-        "variants": json.dumps(run.spec["variants"], sort_keys=True),
-        "device": record["device"],
-        "precision": run.spec["precision"],
-        "directory": run.directory,
-        "fingerprint": record["fingerprint"],
-        "commit": record.get("commit"),
-    }
+class Clusters(NamedTuple):
+    """`assigned` (n,) tells each image's cluster, `silhouette` is their mean silhouette; None where there are fewer
+    clusters than asked for, because fewer features differ."""
+
+    assigned: NDArray
+    silhouette: float | None
+
+
+@torch.no_grad()
+def features_of(network: nn.Module, task: Any, settings: FeatureSettings) -> tuple[NDArray, NDArray]:
+    """A network's features of the first images of a split, (n, d) float64, and the images' classes, (n,).
+
+    Args:
+        network: it gives an `ImageOutput`. It is put into evaluation mode.
+        task: its `evaluation_batches(split)` are the images as evaluations see them.
+
+    Raises:
+        SolverFailure: the network's solver could not reach the end.
+        UserError: the task has no such images.
+    """
+    network.eval()
+    layer = LAYERS[settings.layer]
+    found, classes, left = [], [], settings.images
+    for images, labels in _batches(task, settings.split):
+        found.append(getattr(output_of(network, images[:left]), layer).flatten(1).double().cpu())
+        classes.append(labels[:left].cpu())
+        left -= len(found[-1])
+        if left <= 0:
+            break
+    features = torch.cat(found).numpy()
+    if settings.standardise and np.isfinite(features).all():
+        features = StandardScaler().fit_transform(features)
+    return features, torch.cat(classes).numpy()
+
+
+def _batches(task: Any, split: str) -> Iterable[tuple[Tensor, Tensor]]:
+    if not hasattr(task, "evaluation_batches"):
+        raise UserError(f"features are those of images, and {type(task).__name__} is no task of images.")
+    known(split, task.images, "split", "features.split in config/artifacts.yaml, as the task's variants have it")
+    return task.evaluation_batches(split)
+
+
+def cluster(features: NDArray, settings: FeatureSettings) -> Clusters:
+    """k-means, the best of several k-means++ initialisations, and the mean silhouette over all images.
+
+    An image's silhouette is (b - a) / max(a, b), where a is its mean Euclidean distance to the others of its cluster
+    and b that to the images of the nearest other cluster (Rousseeuw 1987).
+
+    Args:
+        features: (n, d), finite.
+    """
+    means = KMeans(settings.clusters, n_init=settings.initialisations, random_state=settings.seed)
+    # In one thread, because otherwise the order of its sums is that in which threads happen to end.
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of clusters that are missing: the result says it
+        assigned = means.fit_predict(features)
+        complete = len(np.unique(assigned)) == settings.clusters
+        return Clusters(assigned, float(silhouette_score(features, assigned)) if complete else None)
+
+
+def embed(features: NDArray, settings: FeatureSettings) -> NDArray | None:
+    """A map of the features by t-SNE (van der Maaten and Hinton 2008), (n, 2) float32; None where all are the same.
+
+    Args:
+        features: (n, d), finite.
+    """
+    centred = features - features.mean(0)
+    spread = np.sqrt(np.mean(centred**2))
+    if not spread > 0:
+        return None
+    given = {"perplexity": settings.perplexity, "max_iter": settings.iterations, "random_state": settings.seed}
+    mapped = TSNE(init="pca", learning_rate="auto", **given)
+    with threadpool_limits(1):
+        # t-SNE does not depend on the unit. scikit-learn does: where float32 cannot hold the features' squares, it
+        # divides by zero and crashes (1.9.1).
+        return mapped.fit_transform(centred / spread)

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hidden_dynamics.configuration import Entry
-from hidden_dynamics.configuration.entries import expecting
 from hidden_dynamics.configuration.schema import Positive, Whole
 
 COLUMNS = (
@@ -19,15 +18,13 @@ COLUMNS = (
 class FeatureSettings(Entry):
     """The features of the first `images` of a split; their k-means; a t-SNE of the first `embedded` of them."""
 
-    layer: Annotated[
-        Literal["pooled", "state"], expecting("pooled (what the last linear map sees) or state (all of h(1))")
-    ]
-    split: Annotated[Literal["test", "validation"], expecting("test or validation")]
+    layer: Literal["pooled", "state"]
+    split: Literal["test", "validation"]
     images: Whole
     standardise: bool
-    clusters: Annotated[int, Field(ge=2), expecting("a whole number, 2 or more")]
+    clusters: Annotated[int, Field(ge=2)]
     initialisations: Whole
     perplexity: Positive
-    iterations: Annotated[int, Field(ge=250), expecting("a whole number, 250 (scikit-learn's least) or more")]
+    iterations: Annotated[int, Field(ge=250)]
     embedded: Whole
-    seed: Annotated[int, Field(ge=0, le=2**32 - 1), expecting("a whole number of 32 bits, 0 or more")]
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)]

@@ -10,21 +10,17 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.configuration import Configuration, Entry, known, read_yaml, typed
-from hidden_dynamics.configuration.entries import expecting, listed
+from hidden_dynamics.configuration.entries import listed
 from hidden_dynamics.configuration.schema import Names, Text, Whole
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 
 FILE = ROOT / "published" / "claims.yaml"
 ORIGIN = "published/claims.yaml"
-Share = Annotated[float, Field(gt=0, lt=1), expecting("a number between 0 and 1")]
-ModelNames = Annotated[
-    str | Annotated[list[str], Field(min_length=1)], expecting("a model, or a list of models", within=True)
-]
+Share = Annotated[float, Field(gt=0, lt=1)]
+ModelNames = str | Annotated[list[str], Field(min_length=1)]
 Pair = Annotated[list[Whole], Field(min_length=2, max_length=2)]
-PaperSize = Annotated[
-    Whole | Pair, expecting("one of the paper's sizes, or a pair: the subject's and the reference's", within=True)
-]
+PaperSize = Whole | Pair
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,7 @@ class Margin(Entry):
 
     errors: Share | None = None
     relative: Share | None = None
-    of: Annotated[Literal[1, 100], expecting("1 or 100")] = 100
+    of: Literal[1, 100] = 100
 
     @model_validator(mode="after")
     def _is_of_one_thing(self) -> "Margin":
@@ -136,21 +132,21 @@ class ClaimEntry(Entry):
         against_table: the paper's own table contradicts the sentence.
     """
 
-    id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$"), expecting("words in lower case, joined by hyphens")]
+    id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
     artifact: str
     source: Text
     says: Text
-    kind: Annotated[Literal[tuple(KINDS)], expecting(f"one of {', '.join(KINDS)}")]
+    kind: Literal[tuple(KINDS)]
     tasks: Names | None = None
     metrics: Names | None = None
     subject: ModelNames | None = None
     reference: ModelNames | None = None
-    sizes: Annotated[list[PaperSize], Field(min_length=1), expecting("a list of sizes")] | None = None
-    times: Annotated[float, Field(gt=1), expecting("a number above 1")] | None = None
+    sizes: Annotated[list[PaperSize], Field(min_length=1)] | None = None
+    times: Annotated[float, Field(gt=1)] | None = None
     of: Names | None = None
     but: Whole | None = None
-    sufficient: Annotated[Literal[True], expecting("true, or no such key")] | None = None
-    against_table: Annotated[Literal[True], expecting("true, or no such key")] | None = None
+    sufficient: Literal[True] | None = None
+    against_table: Literal[True] | None = None
 
     @model_validator(mode="after")
     def _has_the_keys_of_its_kind(self) -> "ClaimEntry":

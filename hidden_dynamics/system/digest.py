@@ -1,36 +1,21 @@
-"""A digest of all definitions that a run's code reaches, blind to comments, docstrings, formatting and module names.
+"""A digest of all definitions that a run's code reaches, blind to comments, docstrings and formatting.
 
 From named definitions (a cell, a network, a task, the training loop), every definition of the project that they refer
-to is followed, through imports too. The digest is over their names and syntax trees, each with the digests of what it
-refers to: rewording a definition, or moving it to another module that is imported by the same name, changes nothing,
-and a changed equation changes the digests of just the runs that use it. No module is imported.
+to is followed, through imports too. The digest is over their places and syntax trees, each with the places of what it
+refers to: rewording a definition changes nothing, and a changed equation changes the digests of just the runs that use
+it, as moving a definition to another module does. No module is imported.
 """
 
 import ast
-import contextlib
 import functools
 import hashlib
-import json
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.system.definitions import (
-    ASKED_FOR,
-    Place,
-    attribute,
-    defined,
-    from_stars,
-    imported,
-    imports_within,
-    nodes_of,
-    origins_of,
-    path_of,
-    read,
-    source_digest,
-)
-from hidden_dynamics.system.files import ROOT, atomic
-
-REMEMBERED = ROOT / ".snakemake" / "code_digests.json"  # a second of every process's start
+from hidden_dynamics.system.files import ROOT
 
 # These do not change a result: where and when a state is kept, how a mistake is worded, and what is configured, which
 # the specification says.
@@ -46,64 +31,44 @@ NEUTRAL = frozenset(
     }
 )
 
-
-def code_digest(names: Iterable[str]) -> str:
-    """SHA-256 over the definitions reachable from `names`, such as "hidden_dynamics.models.recurrent.lstm.LSTM".
-
-    Raises:
-        UserError: a name is not defined where it says.
-    """
-    key = " ".join(sorted(set(names)))
-    if key not in _remembered():
-        _remembered()[key] = _digest_of(key.split())
-    return _remembered()[key]
+Place = tuple[str, str]  # of a definition: module, name; of what another package has: its dotted name, ""
 
 
-def remember_digests() -> None:
-    """Leave the digests for the processes that come after, each of which would otherwise parse what the runs reach."""
-    modules = {module: source_digest(module) for module in sorted(ASKED_FOR)}
-    content = json.dumps({"modules": modules, "digests": _remembered()})
-    with contextlib.suppress(OSError):  # a directory that cannot be written to costs a second
-        if not REMEMBERED.is_file() or REMEMBERED.read_text(encoding="utf-8") != content:
-            with atomic(REMEMBERED) as handle:
-                handle.write(content)
+@dataclass(frozen=True)
+class Module:
+    """A source file: the statements that define or change each top-level name, without docstrings; the dotted name of
+    what each import brings."""
+
+    definitions: dict[str, list[ast.stmt]]
+    imports: dict[str, str]
 
 
 @functools.cache
-def _remembered() -> dict[str, str]:
-    """Digests by their names: those that another process left, if no module that they rest on has changed since.
+def code_digest(*names: str) -> str:
+    """SHA-256 over the definitions reachable from `names`, such as "hidden_dynamics.models.recurrent.lstm.LSTM".
 
-    Every name that was looked up as a module counts, also where no file had it: one that is added may hide a package.
+    Raises:
+        UserError: a name is not defined where it says, or a file of this project imports all names of another (`*`).
     """
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        content = json.loads(REMEMBERED.read_bytes())
-        if all(source_digest(module) == digest for module, digest in content["modules"].items()):
-            return dict(content["digests"])
-    return {}
-
-
-def _digest_of(names: Iterable[str]) -> str:
-    texts = [_with_what_it_names(place) if source else ":".join(place) for place, source in _reached(names).items()]
-    return hashlib.sha256("\n".join(sorted(texts)).encode()).hexdigest()
+    return hashlib.sha256("\n".join(sorted(map(_with_what_it_names, _reached(names)))).encode()).hexdigest()
 
 
 def reachable(names: Iterable[str]) -> dict[str, str]:
     """Source of every definition reached, by "module:name"; names from elsewhere come without source."""
-    return {":".join(place): source for place, source in _reached(names).items()}
+    return {":".join(place): _source_of(place) for place in _reached(names)}
 
 
-def _reached(names: Iterable[str]) -> dict[Place, str]:
-    found: dict[Place, str] = {}
-    waiting = []
-    for module, name in (name.rsplit(".", 1) for name in names):
-        if path_of(module) is None or not defined(module, name):
-            raise UserError(f"{module}.{name} is not defined: check the name in config/.")
-        waiting += origins_of(module, name)
+def _reached(names: Iterable[str]) -> set[Place]:
+    found: set[Place] = set()
+    waiting = [_place(name) for name in names]
+    for name, (_, defined) in zip(names, waiting, strict=True):
+        if not defined or not name.endswith(f".{defined}"):
+            raise UserError(f"{name} is not defined: check the name in config/.")
     while waiting:
         place = waiting.pop()
         if place not in found and place[0] not in NEUTRAL:
-            found[place] = _source_of(place)
-            waiting += [other for _, other in _references(place)] if found[place] else []
+            found.add(place)
+            waiting += [other for _, other in _references(place)]
     return found
 
 
@@ -111,33 +76,137 @@ def _reached(names: Iterable[str]) -> dict[Place, str]:
 def _source_of(place: Place) -> str:
     """A definition as its syntax tree reads; "" of another package's, whose source is the lock's business."""
     module, name = place
-    return "" if path_of(module) is None else "\n".join(map(ast.unparse, read(module).definitions[name]))
+    return "\n".join(map(ast.unparse, _read(module).definitions[name])) if name else ""
 
 
 @functools.cache
 def _with_what_it_names(place: Place) -> str:
-    """A definition with a digest of each that it refers to, by what it calls it: two of one name are told apart."""
-    named = {(spelt, other[1], _source_of(other)) for spelt, other in _references(place) if other[0] not in NEUTRAL}
-    digests = [f"{spelt} {name} {hashlib.sha256(text.encode()).hexdigest()}" for spelt, name, text in sorted(named)]
-    return "\n".join([place[1], _source_of(place), *digests])
+    named = [f"{spelt} {':'.join(other)}" for spelt, other in _references(place)]
+    return "\n".join([*place, _source_of(place), *named])
 
 
 @functools.cache
 def _references(place: Place) -> list[tuple[str, Place]]:
     """What a definition names, each with how it does: its module's definitions, imports, attributes of modules."""
-    module, name = place
-    content, imports, result = read(module), imports_within(module, name), []
-    for node in nodes_of(module, name):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            result += [(spelt, origin, own or "") for spelt, (origin, own) in imported(module, node).items()]
-        elif isinstance(node, ast.Attribute):
-            result += [(ast.unparse(node), *found) for found in attribute(node, imports)]
-        elif node.id in content.definitions:
-            result += [(node.id, module, node.id)] if node.id != name else []
-        elif node.id not in imports:
-            result += [(node.id, *found) for found in from_stars(module, node.id)]
-        if isinstance(node, ast.Name) and node.id in imports:
-            origin, own = imports[node.id]
-            if path_of(".".join(filter(None, (origin, own)))) is None:  # of a module, its attributes are followed
-                result.append((node.id, origin, own or ""))
-    return [(spelt, origin) for spelt, *found in dict.fromkeys(result) for origin in origins_of(*found)]
+    module, own_name = place
+    if not own_name:
+        return []
+    content = _read(module)
+    nodes = [node for statement in content.definitions[own_name] for node in ast.walk(statement)]
+    within = _imports(module, nodes)
+    imports, found = content.imports | within, {name: _place(origin) for name, origin in within.items()}
+    for node in nodes:
+        name, *attributes = _dotted(node) or [""]
+        if name in content.definitions and name not in within and name != own_name:
+            found[name] = (module, name)
+        elif name in imports:
+            found[".".join([name, *attributes])] = _place(".".join([imports[name], *attributes]))
+    return sorted(found.items())
+
+
+def _dotted(node: ast.AST) -> list[str] | None:
+    """The parts of a name such as `module.name`; None of another node."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    before = _dotted(node.value) if isinstance(node, ast.Attribute) else None
+    return [*before, node.attr] if before else None
+
+
+@functools.cache
+def _place(dotted: str) -> Place:
+    """The definition behind a dotted name, or behind the beginning of it; of what none of our modules defines, itself.
+
+    A re-export leads on to where the name is defined.
+    """
+    parts = dotted.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        module, name = ".".join(parts[:length]), parts[length]
+        if _path_of(module) is not None:
+            content = _read(module)
+            if name in content.definitions:
+                return module, name
+            if content.imports.get(name, f"{module}.{name}") != f"{module}.{name}":  # itself: a module of the package
+                return _place(".".join([content.imports[name], *parts[length + 1 :]]))
+    return dotted, ""
+
+
+@functools.cache
+def _path_of(module: str) -> Path | None:
+    """The file of a module of this project, or of the user's own beside it; None for an installed package or none."""
+    for base in dict.fromkeys([ROOT, Path.cwd()]):
+        stem = base.joinpath(*module.split("."))
+        for path in (stem.with_suffix(".py"), stem / "__init__.py"):
+            if path.is_file() and module.split(".")[0] not in sys.stdlib_module_names:
+                return path
+    return None
+
+
+@functools.cache
+def _read(module: str) -> Module:
+    path = _path_of(module)
+    try:
+        tree = _without_docstrings(ast.parse(path.read_text(encoding="utf-8")))
+    except SyntaxError as error:
+        raise UserError(f"{path}: line {error.lineno}: {error.msg}") from None
+    bound = [(statement, _names_bound(statement)) for statement in tree.body]
+    definitions: dict[str, list[ast.stmt]] = {name: [] for _, names in bound for name in names}
+    for statement, names in bound:
+        if not names and not isinstance(statement, ast.Import | ast.ImportFrom):
+            # What binds no name, such as TABLE["key"] = 1, belongs to the names that it mentions.
+            names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} & definitions.keys()
+        for name in names:
+            definitions[name].append(statement)
+    return Module(definitions, _imports(module, [node for top in tree.body for node in _of_this_scope(top)]))
+
+
+def _imports(module: str, nodes: Iterable[ast.AST]) -> dict[str, str]:
+    """The dotted name of what each import among the nodes brings, by the name that it is given here."""
+    found = {}
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                name = alias.asname or alias.name.split(".")[0]
+                found[name] = alias.name if alias.asname else name
+        elif isinstance(node, ast.ImportFrom):
+            origin = _absolute(module, node)
+            found |= {alias.asname or alias.name: f"{origin}.{alias.name}" for alias in node.names}
+            if "*" in found and _path_of(origin) is not None:
+                raise UserError(f"{_path_of(module)}: line {node.lineno}: import the names that are used, not all (*).")
+    return found
+
+
+def _absolute(module: str, statement: ast.ImportFrom) -> str:
+    if not statement.level:
+        return statement.module or ""
+    parts = module.split(".")
+    keep = len(parts) - statement.level + (_path_of(module).name == "__init__.py")
+    return ".".join([*parts[:keep], *([statement.module] if statement.module else [])])
+
+
+def _of_this_scope(statement: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a statement that are not within a function or a class of it."""
+    yield statement
+    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        for child in ast.iter_child_nodes(statement):
+            yield from _of_this_scope(child)
+
+
+def _names_bound(statement: ast.stmt) -> set[str]:
+    """The top-level names that a statement defines; imported ones where it chooses between imports (`try`, `if`)."""
+    names = set()
+    for node in _of_this_scope(statement):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom) and node is not statement:
+            names |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+    return names
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        documented = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if documented and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return tree

@@ -9,7 +9,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from hidden_dynamics.configuration.entries import Entry, expecting, typed
+from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.configuration.schema import Seed
 from hidden_dynamics.data import folds
 from hidden_dynamics.data.ragged import after
@@ -25,7 +25,7 @@ GRID = 400  # steps of the times at which it is predicted
 class Settings(Entry):
     until: Annotated[float, Field(gt=0)]
     targets: Annotated[int, Field(ge=1)]
-    fold: Annotated[Seed | Literal["by_seed"], expecting("by_seed, or a whole number, 0 or more", within=True)]
+    fold: Seed | Literal["by_seed"]
     series: Literal["by_position", "by_id"]
 
 

@@ -34,7 +34,6 @@ class Checkpoint:
         self.path, self.previous = directory / "checkpoint.pt", directory / "checkpoint.previous.pt"
         self.fingerprint = fingerprint
         self._saved, self._took = time.monotonic(), 0.0
-        self._warned = False
 
     def due(self, after_evaluation: bool) -> bool:
         """True where a checkpoint is due: every minute, and after an evaluation (an epoch), at most every five seconds.
@@ -47,7 +46,7 @@ class Checkpoint:
     def save(self, state: dict[str, Any]) -> None:
         """Write `state`; the checkpoint that was there becomes the previous one.
 
-        On a full disk the training goes on, and is warned once: to stop would lose what was done since the checkpoint
+        On a full disk the training goes on, with a warning: to stop would lose what was done since the checkpoint
         before, which stays. It is tried again when the next one is due.
         """
         start = time.monotonic()
@@ -55,31 +54,18 @@ class Checkpoint:
         torch.save({"fingerprint": self.fingerprint, **state}, buffer)
         content = buffer.getvalue()
         try:
-            self._write(content)
-            self._warned = False
+            if self.path.exists():  # not after a failed writing: the previous one is the newest then
+                self.path.replace(self.previous)
+            with atomic(self.path, "wb") as handle:
+                handle.write(hashlib.sha256(content).hexdigest().encode())
+                handle.write(content)
         except OSError as error:
             if error.errno not in FULL:
                 raise
-            self._warn(error)
+            warning = f"warning: {self.path} could not be written ({error.strerror}). Make room: the training goes on, "
+            print(f"{warning}but if it stops, what it does from here on is done again.", file=sys.stderr, flush=True)
         self._saved = time.monotonic()
         self._took = self._saved - start
-
-    def _write(self, content: bytes) -> None:
-        if self.path.exists():  # not after a failed writing: the previous one is the newest then
-            self.path.replace(self.previous)
-        with atomic(self.path, "wb") as handle:
-            handle.write(hashlib.sha256(content).hexdigest().encode())
-            handle.write(content)
-
-    def _warn(self, error: OSError) -> None:
-        if not self._warned:
-            print(
-                f"warning: {self.path} could not be written ({error.strerror}). Make room: the training goes on, but "
-                "if it stops, what it does from here on is done again.",
-                file=sys.stderr,
-                flush=True,
-            )
-        self._warned = True
 
     def load(self) -> dict[str, Any] | None:
         """The newest state of this very run, its tensors on the CPU, or None.

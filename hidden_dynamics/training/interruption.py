@@ -31,15 +31,12 @@ class Interruption:
         ValueError: the block is entered in another thread than the main one, where Python sets no handlers.
     """
 
-    def __init__(self) -> None:
-        self.signum: int | None = None
-        self._immediate = False
-        self._handlers: dict[int, object] = {}
+    signum: int | None = None
+    _immediate = False
 
     def __enter__(self) -> "Interruption":
         give_handlers_a_stack()
-        for signum in obeyed():
-            self._handlers[signum] = signal.signal(signum, self._receive)
+        self._handlers = {signum: signal.signal(signum, self._receive) for signum in obeyed()}
         return self
 
     def __exit__(self, *exception: object) -> None:

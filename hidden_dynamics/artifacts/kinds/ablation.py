@@ -17,7 +17,7 @@ from hidden_dynamics.artifacts.sheet import luminance, page, plain_numbers, styl
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import number
 from hidden_dynamics.configuration import Configuration, Entry
-from hidden_dynamics.configuration.entries import expecting, mistake
+from hidden_dynamics.configuration.entries import mistake
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.errors import UserError
@@ -43,7 +43,7 @@ class PanelSettings(Entry):
     rows: str
     columns: str
     metric: str
-    colour_scale: Annotated[Literal["linear", "log"], expecting("linear (the default) or log")] = "linear"
+    colour_scale: Literal["linear", "log"] = "linear"
 
 
 class Settings(ArtifactSettings):

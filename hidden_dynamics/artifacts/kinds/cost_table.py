@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
@@ -16,7 +16,6 @@ from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.notes import scale_notes, variants_note
 from hidden_dynamics.artifacts.row_verdicts import with_verdicts
 from hidden_dynamics.artifacts.tables import ABSENT, Table, number
-from hidden_dynamics.configuration.entries import expecting
 from hidden_dynamics.configuration.runs import Cell, Run
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.results.deviations import data_text, listed, original_of
@@ -38,7 +37,7 @@ NOTES = {
 
 class Settings(SideBySideSettings):
     published: str
-    quantity: Annotated[Literal["time", "memory"], expecting("time or memory")]
+    quantity: Literal["time", "memory"]
 
 
 class MeasuredCosts(SideBySide):

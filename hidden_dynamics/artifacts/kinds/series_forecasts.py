@@ -14,7 +14,7 @@ from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.figure_notes import about, figure_notes, subtitle_of, weights_note
 from hidden_dynamics.artifacts.sheet import STYLE, Styles, legend_entry, line_styles, page, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.configuration.entries import expecting, mistake
+from hidden_dynamics.configuration.entries import mistake
 from hidden_dynamics.configuration.runs import PREDICTIONS
 from hidden_dynamics.configuration.schema import Different
 from hidden_dynamics.results.rows import Row
@@ -34,7 +34,7 @@ MARKS = {
 END = {"label": "end of what is given", "color": "0.4", "linestyle": (0, (1, 1)), "linewidth": 1.1}
 LAST = {"label": "naive: last value", "color": "0.35", "linestyle": (0, (5, 3)), "linewidth": 1}
 
-Feature = Annotated[int, Field(ge=0), expecting("the number of a feature, 0 or more")]
+Feature = Annotated[int, Field(ge=0)]
 
 
 class Settings(SideBySideSettings):

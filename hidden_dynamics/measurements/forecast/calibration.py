@@ -1,26 +1,34 @@
-"""A calibration: the measurements, their machine, and a run's cost by them: its group's times its schedule."""
+"""A calibration: the groups of runs that cost the same, the measurement of each, and a run's cost by it."""
 
 import functools
+import hashlib
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from hidden_dynamics.configuration import Entry, known, typed
-from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration import Configuration, Entry, known, typed
+from hidden_dynamics.configuration.runs import Run, all_runs
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.measurements.forecast.groups import key_of
-from hidden_dynamics.system.files import ROOT, atomic
+from hidden_dynamics.system.files import atomic
 from hidden_dynamics.tasks import schedule as schedules
 
-STORED = ROOT / "calibrations"
-EVALUATION, RECORD = 300, 4000  # bytes of an evaluation (metrics.csv, clock.csv, the checkpoint), and of run.json
 Whole = Annotated[int, Field(ge=1)]
 Bytes = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0)]
 Above = Annotated[float, Field(gt=0)]
+
+# Numbers that an equation is evaluated with, and choices between permutations, pixels, targets and initial values of
+# the same shapes. Everything else, that of a model of one's own included, may change what a run costs.
+NUMBERS, STARTS = {"mu", "s", "beta", "eps", "restart", "phase"}, {"forget_bias", "forget_fill", "initialisation"}
+COSTLESS = {
+    "hyperparameters": NUMBERS | STARTS | {"readout"},
+    "task_settings": {"permutation", "pixels", "target"},
+    "training": {"epochs", "iterations_per_epoch", "evaluate_every", "rates", "report", "averaging"},
+}
 
 
 class About(Entry):
@@ -55,8 +63,7 @@ class Group(Entry):
         iteration: seconds of a unit of the schedule's work: an iteration, or of a text one of its rows.
         evaluation: seconds of an evaluation.
         test: seconds of the test of the trained network, if the task has one.
-        function_evaluations: of an iteration, forward and backward, if the network counts them.
-        model_bytes, checkpoint_bytes: of the files; `history_bytes`, what every iteration adds to them.
+        adaptive: whether its solver counts its function evaluations, which training changes.
         memory_bytes, gpu_memory_bytes: of the process, at the highest.
     """
 
@@ -69,11 +76,7 @@ class Group(Entry):
     iteration: Above
     evaluation: Seconds
     test: Seconds | None
-    function_evaluations: list[Seconds] | None
-    data_bytes: Bytes
-    model_bytes: Bytes
-    checkpoint_bytes: Bytes
-    history_bytes: Seconds
+    adaptive: bool
     memory_bytes: Bytes
     gpu_memory_bytes: Bytes
 
@@ -89,41 +92,26 @@ class Calibration(Entry):
         Raises:
             UserError: there is no measurement of such a run.
         """
-        try:
-            return self.groups[key_of(run)]
-        except KeyError:
+        key = key_of(run)
+        if key not in self.groups:
             raise UserError(
-                f"the calibration has no measurement of {run.id}: its model, size, data or batch were not configured "
-                "like this when it was made. Measure on this machine instead (forecast.calibration: null, the "
-                "default), or run scripts/calibrate.py on the other one with this configuration."
-            ) from None
-
-
-def path_of(name: str) -> Path:
-    """The file of a stored calibration.
-
-    Raises:
-        UserError: there is none of this name.
-    """
-    stored = sorted(file.stem for file in STORED.glob("*.json"))
-    return STORED / f"{known(name, stored, 'calibration', 'config.yaml: forecast.calibration')}.json"
+                f"the calibration has no measurement of {run.id}, whose model, size, data or batch were not configured "
+                "like this when it was made: make it anew (scripts/calibrate.py).",
+                key=run.id,
+            )
+        return self.groups[key]
 
 
 def read(path: Path) -> Calibration:
     """
     Raises:
-        UserError: it is missing, damaged or something else; the message names it and says what to do.
+        UserError: it is missing, damaged or something else.
     """
-    mend = "Remove it and run snakemake forecast again, which makes it; one of calibrations/, restore with git."
     try:
         return typed(Calibration, json.loads(path.read_text(encoding="utf-8")), str(path))
-    except FileNotFoundError:
-        text = f"{path} is missing: scripts/calibrate.py makes it (snakemake forecast does)."
+    except (OSError, ValueError) as error:
+        text = f"{path} is no calibration, which scripts/calibrate.py makes (snakemake forecast does): {error}"
         raise UserError(text, file=path) from None
-    except ValueError as error:
-        raise UserError(f"{path} is no calibration ({error}). {mend}", file=path) from None
-    except UserError as error:
-        raise UserError(f"{error} {mend}", file=path, key=error.key) from None
 
 
 def write(path: Path, calibration: Calibration) -> None:
@@ -132,19 +120,60 @@ def write(path: Path, calibration: Calibration) -> None:
         handle.write("\n")
 
 
+def group_of(run: Run) -> dict[str, Any]:
+    """The part of a run's specification on which an iteration and an evaluation depend."""
+    spec = run.spec
+    kept = {
+        part: {key: value for key, value in spec[part].items() if key not in costless}
+        for part, costless in COSTLESS.items()
+    }
+    kept["training"]["clip_norm"] = spec["training"].get("clip_norm") is not None
+    kept["training"]["optimisers"] = {
+        group: {key: value for key, value in optimiser.items() if key != "lr"}
+        for group, optimiser in spec["training"]["optimisers"].items()
+    }
+    return {**kept, **{key: spec[key] for key in ("network", "core", "task_class", "dataset", "data", "precision")}}
+
+
+def key_of(run: Run) -> str:
+    """Name of a run's group in a calibration: 16 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(group_of(run), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def grouped(runs: Iterable[Run]) -> dict[str, list[Run]]:
+    """The runs of each group, by the group's key."""
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(key_of(run), []).append(run)
+    return groups
+
+
+def chosen(
+    configuration: Configuration, runs_of: Mapping[str, Sequence[Run]]
+) -> tuple[list[Run], dict[str, Sequence[Run]]]:
+    """The runs that the forecast is about, and those of each artifact.
+
+    All configured runs, also those that nothing shows; or where forecast.artifacts names artifacts, what they show.
+
+    Args:
+        runs_of: the runs of every artifact.
+
+    Raises:
+        UserError: forecast.artifacts names one that is not configured.
+    """
+    names = configuration.settings.forecast.artifacts
+    if names is None:
+        return all_runs(configuration), dict(runs_of)
+    rows = {known(name, runs_of, "artifact", "config.yaml: forecast.artifacts"): runs_of[name] for name in names}
+    return list({run.id: run for runs in rows.values() for run in runs}.values()), rows
+
+
 @dataclass(frozen=True)
 class Cost:
-    """The cost of one run.
-
-    Attributes:
-        seconds: of building it, of its iterations, its evaluations and its test.
-        disk: bytes of its files.
-        memory, gpu_memory: bytes of its process, at the highest.
-        adaptive: whether its solver counts its function evaluations, which training changes.
-    """
+    """The cost of one run: seconds of building it, its iterations, evaluations and test; bytes of its process, at the
+    highest; whether its solver counts its function evaluations."""
 
     seconds: float
-    disk: int
     memory: int
     gpu_memory: int
     adaptive: bool
@@ -156,15 +185,9 @@ def cost_of(run: Run, group: Group) -> Cost:
         group: the measurement of the run's group.
     """
     training = {key: value for key, value in run.spec["training"].items() if key != "optimisers"}
-    work, iterations, evaluations = counted(group.schedule, _text(training), _text(group.sizes), run.seed)
-    files = group.model_bytes + group.checkpoint_bytes + RECORD
-    return Cost(
-        seconds=group.set_up + work * group.iteration + evaluations * group.evaluation + (group.test or 0.0),
-        disk=files + round(iterations * group.history_bytes) + evaluations * EVALUATION,
-        memory=group.memory_bytes,
-        gpu_memory=group.gpu_memory_bytes,
-        adaptive=group.function_evaluations is not None,
-    )
+    work, _, evaluations = counted(group.schedule, _text(training), _text(group.sizes), run.seed)
+    seconds = group.set_up + work * group.iteration + evaluations * group.evaluation + (group.test or 0.0)
+    return Cost(seconds, group.memory_bytes, group.gpu_memory_bytes, group.adaptive)
 
 
 @functools.cache  # the models of a task share it, and drawing the segments of 500 epochs takes a second

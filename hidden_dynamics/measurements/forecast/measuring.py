@@ -1,10 +1,13 @@
-"""One run measured: iterations of its real training loop, one evaluation, its memory and its files."""
+"""One run of every group measured, in a fresh process: iterations of its real training loop, one evaluation, memory."""
 
 import contextlib
-import io
+import os
 import signal
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -13,24 +16,88 @@ import numpy as np
 import torch
 from torch import nn
 
+from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run
+from hidden_dynamics.configuration.schema import Dataset
+from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import SolverFailure, UserError
-from hidden_dynamics.measurements.processes import peak_resident
-from hidden_dynamics.training import loop, optimisers
+from hidden_dynamics.measurements.forecast.calibration import About, Calibration, Group, grouped
+from hidden_dynamics.measurements.forecast.stand_ins import stand_in
+from hidden_dynamics.measurements.processes import in_fresh_process, peak_resident, processor
+from hidden_dynamics.system.files import ROOT
+from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.building import build
-from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 
 Clock = Callable[[], float]
 WARM_UP = 1  # iterations that are not timed
 TIMED, ENOUGH = 1.0, 20  # iterations are timed for so many seconds on the wall, so many at most and one at least
-# Bytes that an iteration adds to the files: its loss as a double, in train_loss.npy and in the checkpoint; its counts
-# of function evaluations there.
-LOSSES, COUNTS = 16, 8
+
+
+@dataclass(frozen=True)
+class Calibrator:
+    """Measures runs, `places` of them side by side, because runs that share a machine slow each other down."""
+
+    configuration: Configuration
+    device: torch.device
+    threads: int
+    places: int
+
+    @property
+    def clock(self) -> str:
+        """That of the process where a run has one thread on a CPU: what it takes whatever else the machine does."""
+        return "cpu" if self.device.type == "cpu" and self.threads == 1 else "wall"
+
+    def calibrate(self, runs: list[Run]) -> Calibration:
+        """
+        Raises:
+            UserError: a run cannot be measured.
+        """
+        begun, groups, preload = time.monotonic(), grouped(runs), _imported(runs)
+        with ThreadPoolExecutor(self.places) as pool:
+            found = pool.map(lambda members: self._measured(members[0], preload), groups.values())
+            measured = dict(zip(groups, found, strict=True))
+        about = About(
+            processor=processor(),
+            device=devices.name_of(self.device),
+            threads=self.threads,
+            side_by_side=self.places,
+            clock=self.clock,
+            torch=torch.__version__,
+            date=date.today().isoformat(),
+            seconds=time.monotonic() - begun,
+        )
+        return Calibration(about=about, groups=measured)
+
+    def _measured(self, run: Run, preload: list[str]) -> Group:
+        """In a process of its own, whose memory is that of this run."""
+        dataset = self.configuration.datasets[run.spec["dataset"]]
+        file = Path(self.configuration.paths.prepared(run.spec["dataset"], run.spec["data"]))
+        given = run, dataset, file, self.device, self.threads, self.configuration.settings.runs_per_gpu, self.clock
+        group = Group(**in_fresh_process("forkserver", run.id, measure_here, *given, preload=preload))
+        print(f"{run.id}: {group.iteration:.3g} s an iteration, {group.evaluation:.3g} s an evaluation", flush=True)
+        return group
+
+
+def measure_here(
+    run: Run, dataset: Dataset, file: Path, device: torch.device, threads: int, runs_per_gpu: int, clock: str
+) -> dict[str, Any]:
+    """A run's measurement, by the field of Group.
+
+    Args:
+        file: where its dataset is, if that is prepared.
+        clock: "cpu", the time that this process computes, or "wall".
+    """
+    devices.set_arithmetic(threads, run.spec["precision"])
+    there = file.is_file()
+    arrays = prepared.load(file).arrays if there else stand_in(run.spec["dataset"], dataset, run.spec["data"])
+    with devices.turn(device, runs_per_gpu) as device:
+        found = measure(run, arrays, device, time.process_time if clock == "cpu" else time.perf_counter)
+    return {"data": "prepared" if there else "stand-in", **found}
 
 
 def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, clock: Clock) -> dict[str, Any]:
-    """The content of hidden_dynamics.measurements.forecast.calibration.Group, without the data's origin.
+    """The content of `Group`, without the data's origin.
 
     Args:
         arrays: the dataset, or arrays of its shapes.
@@ -52,7 +119,6 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
         raise UserError(f"{run.id} cannot be timed: its solver failed ({failure}).") from failure
     if not watch.timed or watch.history.diverged_at is not None:
         raise UserError(f"{run.id} cannot be timed: its first losses are not finite, or its solver failed.")
-    counts = watch.history.function_evaluations
     return {
         "task": run.task,
         "model": run.sized_model,
@@ -62,11 +128,7 @@ def measure(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device, cl
         "iteration": fmean(watch.timed),
         "evaluation": evaluation,
         "test": test,
-        "function_evaluations": [float(part) for part in np.mean(counts, axis=0)] if counts else None,
-        "data_bytes": sum(array.nbytes for array in arrays.values()),
-        "model_bytes": sum(tensor.nbytes for tensor in network.state_dict().values()),
-        "checkpoint_bytes": watch.checkpoint_bytes,
-        "history_bytes": _history_bytes(watch.history, run.spec["training"]),
+        "adaptive": bool(watch.history.function_evaluations),
         "memory_bytes": peak_resident(),
         "gpu_memory_bytes": torch.cuda.max_memory_allocated(device) if device.type == "cuda" else 0,
     }
@@ -78,22 +140,15 @@ def _seconds(evaluate: Callable[[nn.Module], Any], network: nn.Module, clock: Cl
     return clock() - start
 
 
-def _history_bytes(history: loop.History, training: Mapping[str, Any]) -> float:
-    recorded = history.gradient_norms[:1]  # the first iteration's; as single precision, in two files
-    norms = 2 * recorded[0].nbytes / training["record_gradients"] if recorded else 0
-    return LOSSES + bool(history.function_evaluations) * COUNTS + norms
-
-
-class _Watch(Checkpoint):
-    """An observer of a run in training: times its iterations and stops it; takes the size of its checkpoint, which is
-    written nowhere.
+class _Watch:
+    """An observer of a run in training: times its iterations and stops it. It is in the place of a checkpoint, too, and
+    keeps none.
 
     Attributes:
         timed: seconds of a unit of the schedule's work, of each iteration after the warm-up.
     """
 
     def __init__(self, clock: Clock):
-        super().__init__(Path("nowhere"), "a calibration")
         self.clock, self.timed, self.end = clock, [], float("inf")
 
     def __call__(self, history: loop.History, schedule: Any) -> None:
@@ -114,9 +169,10 @@ class _Watch(Checkpoint):
         return None
 
     def save(self, state: dict[str, Any]) -> None:
-        content = io.BytesIO()
-        torch.save(state, content)
-        self.checkpoint_bytes = content.tell()
+        pass
+
+    def drop_previous(self) -> None:
+        pass
 
 
 def _in_the_loop(run: Run, task: Any, network: nn.Module, device: torch.device, clock: Clock) -> _Watch:
@@ -129,3 +185,11 @@ def _in_the_loop(run: Run, task: Any, network: nn.Module, device: torch.device, 
         updating = optimisers.build(network, training["optimisers"])
         loop.train({**run.spec, "training": training}, task, network, updating, watch, device, watch)
     return watch
+
+
+def _imported(runs: list[Run]) -> list[str]:
+    """The modules that a process has to have imported: the runs' classes, and what torch's first step imports."""
+    # They are found there, and not by the path that a script has set.
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    modules = {place.rpartition(".")[0] for run in runs for place in run.classes.values()}
+    return [__name__, "torch.optim.swa_utils", *sorted(modules)]

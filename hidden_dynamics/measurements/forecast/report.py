@@ -10,6 +10,9 @@ from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.measurements.forecast.calibration import Calibration, Cost, cost_of
 from hidden_dynamics.results.run_files import is_finished
 
+DURATIONS = {"y": 24 * 365.25, "d": 24.0, "h": 1.0, "min": 1 / 60, "s": 1 / 3600}  # in hours
+SIZES = {"TB": 1e12, "GB": 1e9, "MB": 1e6, "kB": 1e3}
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -43,7 +46,6 @@ class Row:
     device_hours_left: float
     longest_hours: float
     least_wall_hours_left: float
-    disk_bytes: int
     memory_bytes: int
     gpu_memory_bytes: int
 
@@ -69,17 +71,16 @@ def forecast(
     """
     costs = {run.id: cost_of(run, calibration.of(run)) for run in runs}
     finished = {run.id for run in runs if is_finished(configuration, run)}
-
-    def row(name: str, shown: Sequence[Run]) -> Row:
-        data = sum(_bytes_of_data(configuration, calibration, shown).values())
-        return _row(name, machine, {run.id: costs[run.id] for run in shown}, finished, data)
-
+    rows = [
+        _row(name, machine, {run.id: costs[run.id] for run in shown}, finished)
+        for name, shown in [*runs_of.items(), ("total", runs)]
+    ]
     adaptive = sum(cost.seconds for cost in costs.values() if cost.adaptive)
     share = adaptive / max(sum(cost.seconds for cost in costs.values()), 1e-9)
-    return Forecast([row(*item) for item in runs_of.items()], row("total", runs), share)
+    return Forecast(rows[:-1], rows[-1], share)
 
 
-def _row(name: str, machine: Machine, costs: Mapping[str, Cost], finished: set[str], data: int) -> Row:
+def _row(name: str, machine: Machine, costs: Mapping[str, Cost], finished: set[str]) -> Row:
     seconds = [cost.seconds for cost in costs.values()]
     left = [cost.seconds for run, cost in costs.items() if run not in finished]
     return Row(
@@ -90,20 +91,9 @@ def _row(name: str, machine: Machine, costs: Mapping[str, Cost], finished: set[s
         device_hours_left=machine.device_hours(left),
         longest_hours=max(seconds, default=0.0) / 3600,
         least_wall_hours_left=machine.least_hours(left),
-        disk_bytes=sum(cost.disk for cost in costs.values()) + data,
         memory_bytes=max((cost.memory for cost in costs.values()), default=0),
         gpu_memory_bytes=max((cost.gpu_memory for cost in costs.values()), default=0),
     )
-
-
-def _bytes_of_data(configuration: Configuration, calibration: Calibration, runs: Iterable[Run]) -> Mapping[str, int]:
-    """Bytes of the downloads of known size and of the prepared file of each dataset."""
-    sizes = {}
-    for run in runs:
-        dataset = run.spec["dataset"]
-        sizes[f"raw {dataset}"] = sum(file.size or 0 for file in configuration.datasets[dataset].files.values())
-        sizes[configuration.paths.prepared(dataset, run.spec["data"])] = calibration.of(run).data_bytes
-    return sizes
 
 
 def as_markdown(configuration: Configuration, calibration: Calibration, machine: Machine, result: Forecast) -> str:
@@ -116,52 +106,43 @@ def as_markdown(configuration: Configuration, calibration: Calibration, machine:
             "finished": f"{row.finished:,}",
             unit: hours(row.device_hours),
             "left": hours(row.device_hours_left),
-            "longest run": duration(row.longest_hours),
-            "wall of what is left": f"≥ {duration(row.least_wall_hours_left)}",
-            "disk": size(row.disk_bytes),
-            "memory": size(row.memory_bytes) if row.runs else "–",
-            **({"GPU memory": size(row.gpu_memory_bytes) if row.runs else "–"} if machine.on_gpu else {}),
+            "longest run": in_units(row.longest_hours, DURATIONS),
+            "wall of what is left": f"≥ {in_units(row.least_wall_hours_left, DURATIONS)}",
+            "memory": in_units(row.memory_bytes, SIZES),
+            **({"GPU memory": in_units(row.gpu_memory_bytes, SIZES)} if machine.on_gpu else {}),
         }
         for row in (*result.rows, result.total)
     ]
     notes = "\n".join(f"- {note}" for note in _notes(configuration, calibration, machine, result))
-    table = tabulate(
-        rows,
-        headers="keys",
-        tablefmt="github",
-        disable_numparse=True,
-        colalign=["left"] + ["right"] * (len(rows[0]) - 1),
-    )
+    alignment = ["left"] + ["right"] * (len(rows[0]) - 1)
+    table = tabulate(rows, headers="keys", tablefmt="github", disable_numparse=True, colalign=alignment)
     return f"# Forecast of the scale {configuration.scale_name}\n\n{table}\n\n{notes}\n"
 
 
 def _notes(configuration: Configuration, calibration: Calibration, machine: Machine, result: Forecast) -> list[str]:
-    about, groups, total = calibration.about, calibration.groups.values(), result.total
-    stored = configuration.settings.forecast.calibration
+    about, groups = calibration.about, calibration.groups.values()
     notes = [
         "An artifact's row is for making it alone; the total counts once what artifacts share. `left` is what finished "
         "runs leave to do.",
         f"No order of the runs is done sooner than the wall of what is left: all work shared by {machine.places} at "
         "a time, or the longest run.",
-        f"Calibration{f' stored as {stored}' if stored else ''}: "
-        f"{about.processor if about.device == 'cpu' else about.device}, threads of a run: {about.threads}, "
-        f"{about.side_by_side} side by side, torch {about.torch}, {about.date}; {len(groups)} configurations in "
-        f"{about.seconds:.0f} s, {sum(group.data == 'stand-in' for group in groups)} of them on random arrays with the "
-        "data's shapes.",
-        "Starting processes, preparing data, measuring costs and drawing are not counted, nor are downloads but in "
-        "bytes, where a source states them. Diverging runs are shorter. Expect an error of 25 %, and more where the "
-        "machine was not at rest.",
+        f"Calibration: {about.processor if about.device == 'cpu' else about.device}, threads of a run: "
+        f"{about.threads}, {about.side_by_side} side by side, torch {about.torch}, {about.date}; {len(groups)} "
+        f"configurations in {about.seconds:.0f} s, {sum(group.data == 'stand-in' for group in groups)} of them on "
+        "random arrays with the data's shapes.",
+        "Downloads, starting processes, preparing data, measuring costs and drawing are not counted. Diverging runs "
+        "are shorter. Expect an error of 25 %, and more where the machine was not at rest.",
     ]
     if result.adaptive_share > 0.005:
         notes.append(
             f"{result.adaptive_share:.0%} of the training time is that of ODE solvers, at the function evaluations of "
             "untrained networks. Solvers with adaptive steps take more as training goes: if they double, so does it."
         )
-    most = configuration.scale.mem_mb * 1_000_000
-    if total.memory_bytes > most:
+    needed, most = result.total.memory_bytes, configuration.scale.mem_mb * 1_000_000
+    if needed > most:
         notes.append(
-            f"The largest run takes {size(total.memory_bytes)}, more than the {size(most)} that the scale asks of a "
-            "cluster (mem_mb in config/scales.yaml)."
+            f"The largest run takes {in_units(needed, SIZES)}, more than the {in_units(most, SIZES)} that the scale "
+            "asks of a cluster (mem_mb in config/scales.yaml)."
         )
     return notes
 
@@ -171,18 +152,7 @@ def hours(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}" if value >= 0.001 else "0"
 
 
-def duration(value: float) -> str:
-    """Hours in the unit that suits."""
-    units: Mapping[str, float] = {"y": 24 * 365.25, "d": 24, "h": 1, "min": 1 / 60}
-    for unit, length in units.items():
-        if value >= 1.5 * length:
-            return f"{value / length:,.0f} {unit}" if value >= 10 * length else f"{value / length:.1f} {unit}"
-    return f"{value * 3600:.0f} s"
-
-
-def size(count: float) -> str:
-    """Bytes with a decimal prefix."""
-    for unit, length in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if count >= length:
-            return f"{count / length:,.0f} {unit}" if count >= 10 * length else f"{count / length:.1f} {unit}"
-    return f"{count / 1e3:.0f} kB"
+def in_units(value: float, units: Mapping[str, float]) -> str:
+    """In the largest of the units, given in their order, of which there is one and a half or more; else the last."""
+    unit, length = next((item for item in units.items() if value >= 1.5 * item[1]), [*units.items()][-1])
+    return f"{value / length:,.0f} {unit}" if value >= 10 * length or not value else f"{value / length:.1f} {unit}"
