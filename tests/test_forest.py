@@ -11,9 +11,10 @@ from matplotlib.colors import to_rgb
 from scipy.stats import false_discovery_control
 
 from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.claims.multiplicity import Discoveries, discoveries
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.publication.findings import page
-from hidden_dynamics.results.multiplicity import Discoveries, discoveries
+from hidden_dynamics.publication.publishing import place_of
 
 MOMENTUM, ADAM = "momentumrnn_momentum", "momentumrnn_adam"
 TABLE, FIGURE = "momentumrnn_table2", "momentumrnn_figure3"
@@ -195,16 +196,17 @@ def test_decided_tests_are_counted_over_all_by_holm_and_their_false_discovery_ra
     ps = [0.02, 0.001, 0.3, 0.011, 0.04]
     claims = with_p(*ps, verdicts=["holds", "fails", "undecided", "holds"])
     uncounted = claim("a", "b", p=1e-9, counted="false"), claim("a", "b", p="")
-    found = discoveries([*claims, *uncounted])
+    found = discoveries([*claims, *uncounted], 0.05)
     assert found == Discoveries(tests=5, decided=3, survive=2, rate=pytest.approx(false_discovery_control(ps)[0]))
-    assert discoveries(claims, alpha=0.004).survive == 0
-    assert discoveries([]) == Discoveries(0, 0, 0, 0.0) and discoveries(with_p(0.2)) == Discoveries(1, 0, 0, 0.0)
+    assert discoveries(claims, 0.004).survive == 0
+    assert discoveries([], 0.05) == Discoveries(0, 0, 0, 0.0)
+    assert discoveries(with_p(0.2), 0.05) == Discoveries(1, 0, 0, 0.0)
 
 
 def answers(claims, scale="paper", **changes):
     configuration = artifact_at(scale, MOMENTUM, **changes).configuration
     artifacts = load_artifacts(configuration)
-    return page(configuration, claims, {f"figures/{name}.png": artifact for name, artifact in artifacts.items()})
+    return page(configuration, claims, {place_of(artifact): artifact for artifact in artifacts.values()})
 
 
 def test_the_page_of_findings_is_as_approved():
@@ -215,4 +217,4 @@ def test_the_page_says_where_nothing_was_judged_and_shows_no_empty_picture():
     text = answers([], scale="demo")
     assert text.count("No comparison on this question is judged at the demo scale.") == 3
     assert "No claim is tested at this scale." in text
-    assert re.findall(r"\((figures/.*)\)", text) == ["figures/momentumrnn_contrasts.png"]
+    assert re.findall(r"\(figures/.*\)", text) == []

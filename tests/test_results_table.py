@@ -34,9 +34,7 @@ def row(
     run = resolve(artifact.configuration, task, model, size, about.pop("seed", 0))
     measured = {run.spec["training"]["report"]["metric"]: value} | about.pop("also", {})
     evaluations = [] if value is None else [{"iteration": 10, "epoch": 1.0, **measured}]
-    made = row_of(
-        artifact.configuration, run, artifact.name, evaluations=evaluations, diverged_at=91 if value is None else None
-    )
+    made = row_of(artifact.configuration, run, evaluations=evaluations, diverged_at=91 if value is None else None)
     return made | about
 
 
@@ -77,7 +75,7 @@ def test_a_table_of_accuracies_is_as_approved():
     three rows that ran: MomentumLSTM, LSTM, of which a run failed, and SRLSTM, of which none has a number.
     """
     artifact = artifact_at("paper", MNIST)
-    own = row(value=0.97) | {"model": "my_lstm", "label": "MyLSTM"}
+    own = row(value=0.97) | {"model": "scaled_lstm", "label": "MyLSTM"}
     late = row(value=0.1, seed=3, device="NVIDIA H200", status="diverged", diverged_at="91")
     table = drawn([own, row(value=0.99), late, row("momentum_lstm", 0.98), row("sr_lstm", None)], artifact)
     approved("momentumrnn_table11.md", markdown(table))
@@ -147,9 +145,7 @@ def test_verdicts_stand_beside_the_sign_of_the_means_where_any_was_judged():
         "departures": "",
     }
     plain = drawn(rows, artifact)
-    sources = replace(sources_of(artifact), verdicts=(verdict,))
-    vars(sources)["summary"] = rows
-    marked = artifact.draw(sources)
+    marked = artifact.draw(sources_of(artifact, summary=rows, verdicts=[verdict]))
     assert cells(marked, "MomentumLSTM")["verdict"] == "inconclusive" and cells(marked, "LSTM")["verdict"] == "–"
     assert ("PMNIST", "verdict") not in marked.frame and ("MNIST", "verdict") not in plain.frame
     assert sum("of a test over seeds" in note for note in marked.notes) == 1
@@ -345,7 +341,7 @@ def forecasts(scale: str, count: int, limits: dict[str, float] | None = None, **
             "limits": limits and {name: value + 0.02 * run.seed for name, value in limits.items()},
         }
         evaluations = [{"iteration": 10, "epoch": 1.0, **measured}]
-        rows.append(row_of(artifact.configuration, run, FORECASTS, evaluations=evaluations, **about))
+        rows.append(row_of(artifact.configuration, run, evaluations=evaluations, **about))
     return rows
 
 
@@ -430,7 +426,7 @@ def of_family(name: str, **settings: Any) -> tuple[Any, list[dict[str, str]]]:
         measured = {metric: (1 + 0.01 * run.seed) * value for metric, value in SCORES[run.task].items()}
         measured[run.spec["training"]["report"]["metric"]] = 0.5
         evaluations = [{"iteration": 10, "epoch": 1.0, **measured}]
-        rows.append(row_of(artifact.configuration, run, name, evaluations=evaluations))
+        rows.append(row_of(artifact.configuration, run, evaluations=evaluations))
     return artifact, rows
 
 

@@ -51,7 +51,7 @@ class Artifact(ABC):
 
     Attributes:
         form: whether it is a table (csv, md, tex, html) or a figure (md, pdf, png).
-        summarised: whether it shows runs by their records (hidden_dynamics.results.summary).
+        summarised: whether it shows runs by their records (hidden_dynamics.results.run_files).
         run_files: the files of its runs that it reads beside run.json.
         measured: what is measured for it: "costs", "features", or nothing. Artifacts whose settings agree in
             `measured_by` share a measurement.

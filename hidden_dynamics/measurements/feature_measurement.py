@@ -18,8 +18,7 @@ from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import SolverFailure
 from hidden_dynamics.measurements import clusters
 from hidden_dynamics.measurements.features import FeatureSettings
-from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.seals import RECORD, check_is_of
+from hidden_dynamics.results.run_files import RECORD, RunFiles, check_is_of
 from hidden_dynamics.results.trained import load_data, load_weights
 from hidden_dynamics.training import devices
 from hidden_dynamics.training.building import build

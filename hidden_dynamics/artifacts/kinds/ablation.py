@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.artifacts.figure_notes import about, chosen_note, figure_notes, subtitle_of
+from hidden_dynamics.artifacts.notes import about, chosen_note, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import luminance, page, plain_numbers, style
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import number
@@ -22,9 +22,9 @@ from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import GridRow, published_task
-from hidden_dynamics.results.naive import best, mean_scores
 from hidden_dynamics.results.rows import Row
-from hidden_dynamics.results.summary import measured_of
+from hidden_dynamics.results.run_files import measured_of
+from hidden_dynamics.results.seeds import best, mean_scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -174,7 +174,7 @@ def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> P
     """Both grids of a panel: the measured one and the published one."""
     runs = [run for run in sources.summary if (run["task"], run["model"]) == (settings.task, settings.model)]
     if not runs:
-        raise sources.wrong("summary", f"it has no run of {settings.model} on {settings.task}")
+        raise sources.wrong("runs", f"there is no run of {settings.model} on {settings.task}")
     metric, published = artifact.configuration.metrics[settings.metric], artifact.published_grid(settings)
     naive = best({settings.metric: mean_scores(runs, settings.metric, metric.factor)}, settings.metric, metric.sign)
     places: dict[tuple[float, float], list[Row]] = {}
@@ -197,7 +197,7 @@ def measured(sources: Sources, run: Row, metric: str) -> float:
     """The value that a run reports; nan where no evaluation gave a finite number."""
     found = measured_of(run)
     if metric not in found and run["metric"]:
-        raise sources.wrong("summary", f"{run['directory']} has no {metric}", "measured")
+        raise sources.wrong("runs", f"{run['directory']} has no {metric}", "measured")
     return found.get(metric, math.nan)
 
 

@@ -12,9 +12,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
-from hidden_dynamics.artifacts.figure_notes import about, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.lines import LINES, draw_line, draw_naive, in_sight, model_entries, naive_entries
-from hidden_dynamics.artifacts.notes import no_momentum_notes
+from hidden_dynamics.artifacts.notes import about, figure_notes, no_momentum_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry, line_styles, page, plain_numbers, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration, Entry

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.feature_notes import (
-    WITHOUT,
-    clusters_note,
-    features_note,
-    measured_features,
-    missing_notes,
-    weights_note,
-)
-from hidden_dynamics.artifacts.figure_notes import about, scale_note, subtitle_of
-from hidden_dynamics.artifacts.kinds.silhouette_table import Featured
-from hidden_dynamics.artifacts.notes import runs_notes
+from hidden_dynamics.artifacts.kinds.silhouette_table import WITHOUT, Featured, features_notes, measured_features
+from hidden_dynamics.artifacts.notes import about, runs_notes, scale_note, subtitle_of
 from hidden_dynamics.artifacts.sheet import STYLE, legend_entry, page, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -79,7 +70,7 @@ def read_maps(sources: Sources, models: Iterable[str]) -> tuple[NDArray, dict[st
     Raises:
         UserError: the file is missing.
     """
-    path = sources.path("maps")
+    path = sources.root / sources.artifact.inputs()["maps"]
     try:
         with np.load(path, allow_pickle=False) as arrays:
             labels = arrays["labels"] if "labels" in arrays else np.empty(0, np.int64)
@@ -113,10 +104,10 @@ def notes_of(artifact: Embedding, rows: Sequence[Row], mapped: int) -> list[str]
     settings = artifact.settings.features
     return [
         scale_note(artifact.configuration, rows),
-        f"{features_note(settings, rows)} Map: t-SNE of the first {mapped:,} of these images, of each model's first "
-        f"seed (perplexity {settings.perplexity:g}, {settings.iterations:,} iterations, started from two principal "
-        f"components, seed {settings.seed}); its coordinates mean nothing. The paper states none of this.",
-        f"{clusters_note(settings)} It is that of the features themselves, not of the map.",
-        *missing_notes(rows),
-        " ".join([*runs_notes(rows), weights_note(rows)]),
+        *features_notes(settings, rows),
+        f"Map: t-SNE of the first {mapped:,} of these images, of each model's first seed (perplexity "
+        f"{settings.perplexity:g}, {settings.iterations:,} iterations, started from two principal components, seed "
+        f"{settings.seed}); its coordinates mean nothing, and the silhouette is not that of the map. The paper states "
+        "none of this.",
+        " ".join(runs_notes(rows)),
     ]

@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
-from hidden_dynamics.artifacts.figure_notes import about, figure_notes, splits_note, subtitle_of, weights_note
 from hidden_dynamics.artifacts.lines import LINES, draw_line, draw_naive, in_sight, model_entries, naive_entries
+from hidden_dynamics.artifacts.notes import about, figure_notes, splits_note, subtitle_of, weights_note
 from hidden_dynamics.artifacts.sheet import Styles, line_styles, page, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import PREDICTIONS, resampled
-from hidden_dynamics.results.naive import mean_scores
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.statistics import FEWEST, mean_band
+from hidden_dynamics.results.seeds import FEWEST, mean_band, mean_scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,22 +3,20 @@ baselines and, where it is known, the best possible predictor. These are not ran
 
 import json
 import math
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import Rows, RowsSettings
 from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.figure_notes import chosen_note, splits_note
-from hidden_dynamics.artifacts.notes import divergence_notes, runs_notes, scale_notes
+from hidden_dynamics.artifacts.notes import chosen_note, divergence_notes, runs_notes, splits_note
 from hidden_dynamics.artifacts.tables import ABSENT, Table, number
 from hidden_dynamics.configuration.runs import Cell
-from hidden_dynamics.configuration.schema import Metric, Names
+from hidden_dynamics.configuration.schema import Names
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.published import load_tasks, published_task, with_originals
-from hidden_dynamics.results.departures import original_of
-from hidden_dynamics.results.naive import BY_CHANCE, by_seed, in_two_clusters, margin_of
+from hidden_dynamics.papers.published import load_tasks, published_task
+from hidden_dynamics.results.departures import original_of, with_originals
+from hidden_dynamics.results.seeds import BY_CHANCE, by_seed
 
 if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 Runs = Sequence[Mapping[str, str]]
 LIMIT = "Limit (optimal predictor)"
 BEST_OF_ALL = "best of all epochs"
-OPTIONAL = ("published parameters", "difference", "verdict", "rank")
 NOTES = (  # of every table
     "Runs that diverged, and those whose number is not finite, are counted, and are not in the mean. “k of n "
     f"learned”: k of the runs beat the best naive baseline by more than {100 * BY_CHANCE:g} %, whose median it is, "
@@ -102,11 +99,13 @@ def draw(artifact: ResultsTable, sources: "Sources") -> Table:
     Raises:
         UserError: tasks have the same title.
     """
-    summary = sources.summary
+    summary = with_originals(artifact.configuration, artifact.paper, sources.summary)
     records = _ranked(artifact, comparison.compared(artifact, _records(artifact, summary), sources.verdicts))
-    others = _others(artifact, summary)
+    others, tasks = _others(artifact, summary), load_tasks(artifact.paper)
+    theirs = dict.fromkeys(record["published_task"] for record in records)
+    below = [note for task in theirs for note in tasks.get(task, {}).get("notes", ())]
     rows, notes = _rows(artifact, records, others), _notes(artifact, summary, records)
-    return Table.of(comparison.title(artifact, records), notes, rows, records + others, OPTIONAL)
+    return comparison.table(artifact, records, rows, notes, others=others, below=below)
 
 
 # As data
@@ -114,49 +113,28 @@ def draw(artifact: ResultsTable, sources: "Sources") -> Table:
 
 def _records(artifact: ResultsTable, summary: Runs) -> list[Record]:
     """A record for each shown cell and metric: our numbers over seeds, and the published ones."""
-    found: dict[Cell, list[Mapping[str, str]]] = {}
+    found: dict[Cell, list[Mapping[str, str]]] = {cell: [] for cell in artifact.shown()}
     for row in summary:
         found.setdefault(Cell(row["task"], row["model"], comparison.size_of(row["paper_size"])), []).append(row)
-    shown = dict.fromkeys(artifact.shown())
     return [
         {
-            "artifact": artifact.name,
-            "scale": artifact.configuration.scale_name,
-            **cell._asdict(),
-            "label": runs[0]["label"] if runs else artifact.configuration.models[cell.model].label,
-            "extra": cell not in shown,
-            "paper_size": cell.size,
-            "metric": metric,
-            **_ours(runs, metric, artifact.configuration.metrics[metric]),
+            **comparison.begun(artifact, cell, metric, runs),
+            **_ours(runs),
+            **comparison.ours_of(runs, metric, artifact.configuration.metrics[metric]),
             **_theirs(artifact, cell, metric),
-            **_data(artifact, runs),
         }
-        for cell in dict.fromkeys([*shown, *found])
-        for runs in [found.get(cell, [])]
+        for cell, runs in found.items()
         for metric in artifact.metrics_on(cell.task)
     ]
 
 
-def _ours(runs: Runs, metric: str, about: Metric) -> Record:
-    """Over seeds the mean and deviation, or the median of those that have learned something, where the others are a
-    cluster apart."""
-    finished = [row for row in runs if row["status"] == "finished"]
-    measured = [json.loads(row["measured"])[metric] * about.factor if row["metric"] else math.inf for row in finished]
-    values = [value for value in measured if math.isfinite(value)]
-    margins = [margin_of(row, metric, about.sign) for row in finished]
-    learned = [value for value, ahead in zip(measured, margins, strict=True) if ahead is not None and ahead > BY_CHANCE]
-    mixed = in_two_clusters(margins)
+def _ours(runs: Runs) -> Record:
+    """Of the runs, whatever the metric."""
+    first = runs[0] if runs else dict.fromkeys(("parameters", "dataset", "dataset_title", "stand_in_for"))
     return {
-        "size": comparison.size_of(runs[0]["size"]) if runs else None,
-        "parameters": runs[0]["parameters"] if runs else None,
         "runs": len(runs),
-        "diverged": len(runs) - len(finished),
-        "not_finite": len(measured) - len(values),
-        "learned": None if None in margins else len(learned),
-        **comparison.over_seeds(values),
-        **({"mean": math.nan, "std": math.nan} if mixed else {}),
-        "median": statistics.median(learned) if mixed else None,
-        "chosen_by": " ".join(sorted({row["metric"] for row in finished} - {""})),
+        **{name: first[name] or None for name in ("parameters", "dataset", "dataset_title", "stand_in_for")},
+        "chosen_by": " ".join(sorted({row["metric"] for row in runs if row["status"] == "finished"} - {""})),
         "seeds": " ".join(sorted({row["seed"] for row in runs}, key=int)),
         **{name: " | ".join(sorted({row[name] for row in runs})) for name in ("readings", "device", "precision")},
     }
@@ -177,17 +155,6 @@ def _theirs(artifact: ResultsTable, cell: Cell, metric: str) -> Record:
         "published_quoted": own and own.copied_from or None,
         "published_literature": "; ".join(quoted),
         "published_only_in": row.get("only_in", ""),
-    }
-
-
-def _data(artifact: ResultsTable, runs: Runs) -> Record:
-    """The runs' data, what they stand in for, and all in which the runs depart from the paper."""
-    first = next(iter(with_originals(artifact.configuration, artifact.paper, runs[:1])), {})
-    return {
-        "dataset": first.get("dataset"),
-        "dataset_title": first.get("dataset_title"),
-        "stand_in_for": first.get("stand_in_for") or None,
-        "departures": comparison.departures_of(artifact, runs),
     }
 
 
@@ -306,7 +273,6 @@ def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[s
 def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
     """A row's cells in one group of columns."""
     decimals = _decimals(artifact, record)
-    failed = {"diverged": record["diverged"], "not finite": record["not_finite"]}
     elsewhere = artifact.published.choosing  # the paper's runs chose their evaluation by another number
     marks = [BEST_OF_ALL] if elsewhere and record["metric"] in record["chosen_by"].split() else []
     quoted = "quoted" if record["published_quoted"] else ""
@@ -316,7 +282,7 @@ def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
         published, about = record["published_literature"] or ABSENT, ""
     rank = f"{record['rank']} ({record['published_rank']}) of {record['ranked']}" if record["rank"] else ABSENT
     return {
-        "ours": comparison.ours_text(record, failed, decimals, *marks),
+        "ours": comparison.ours_text(record, comparison.failed_of(record), decimals, *marks),
         "published": f"{published} ({about})" if about else published,
         **comparison.gap_texts(artifact, record, decimals),
         "rank (published)": rank,
@@ -340,25 +306,19 @@ def _decimals(artifact: ResultsTable, record: Record) -> int:
 
 def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record]) -> list[str]:
     configuration, published = artifact.configuration, artifact.published
-    models, tasks = configuration.models, load_tasks(artifact.paper)
+    models = configuration.models
     data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
     shown = dict.fromkeys(record["model"] for record in records if record["model"] in models)
     choices = [f"{models[name].label}: {models[name].note}." for name in shown if models[name].note]
-    theirs = dict.fromkeys(record["published_task"] for record in records)
     references = [f"[{key}] {text}" for key, text in published.content.get("references", {}).items()]
     return [
-        *scale_notes(configuration),
         f"Data: {'; '.join(data)}.",
         *runs_notes(summary),
         *filter(None, [splits_note(configuration, summary)]),
-        "Ours: mean ± sample standard deviation (n − 1) over n seeds of what a run reports "
-        f"({chosen_note(configuration, summary) or 'none reports anything'}).",
+        f"{comparison.OURS} of what a run reports ({chosen_note(configuration, summary) or 'none reports anything'}).",
         *divergence_notes(summary),
         comparison.gap_note(artifact, "" if published.across_sizes else " of the same size"),
         *NOTES,
         *([f"Literature: {'; '.join(references)}."] if references else []),
-        *comparison.notes(artifact, records),
         *([f"Ours, where the paper leaves a model open. {' '.join(choices)}"] if choices else []),
-        *published.notes,
-        *(note for task in theirs for note in tasks.get(task, {}).get("notes", ())),
     ]
