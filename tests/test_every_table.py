@@ -69,7 +69,7 @@ def test_what_departs_is_said_and_is_not_held_to_the_paper(name, tmp_path):
     (said,) = [note for note in table.notes if note.startswith("Departs from the paper: ")]
     assert " in place of " in said and ", not " in said
     assert not [note for note in papers.notes if note.startswith("Departs")]
-    held = [column for column in ("difference", "published_gap", "published_ratio", "rank") if column in table.data]
+    held = [column for column in ("difference", "published_gap", "published_ratio") if column in table.data]
     assert held and table.data.dropna(subset="departures")[held].isna().all(axis=None)
     assert papers.data["departures"].isna().all() and papers.data[held].notna().any(axis=None)
 

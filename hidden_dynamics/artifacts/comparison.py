@@ -2,7 +2,7 @@
 
 A record is a row of a table's data, by column: what ran (`begun`), ours over seeds (n, mean, std), and how it stands to
 the published number and to the baseline. What departs from the paper is held to no number of it: it has no difference
-from the published number, no published gap, no ordering, no rank.
+from the published number, no published gap, no ordering.
 """
 
 import math
@@ -24,7 +24,7 @@ from hidden_dynamics.results.seeds import BY_CHANCE, in_two_clusters, margin_of,
 Record = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 OURS = "Ours: mean ± sample standard deviation (n − 1) over n seeds"
-OPTIONAL = ("published parameters", "published ÷", "difference", "verdict", "rank")  # columns that may say nothing
+OPTIONAL = ("published parameters", "published ÷", "difference", "verdict")  # columns that may say nothing
 VERDICTS = (
     "Verdict: of a test over seeds, on the claim that the row stands to {baseline}, or, “on the value”, to the "
     "published number, as the paper says; “reproduced” or “contradicted” where nothing departs from the paper’s setup, "
@@ -277,7 +277,7 @@ def _notes(artifact: Artifact, records: Rows) -> list[str]:
     parts = dict.fromkeys(part for record in records for part in (record["departures"] or "").split("; ") if part)
     departs = (
         f"Departs from the paper: {'; '.join(parts)}. What departs is not held to the published numbers: it has no "
-        "difference from them, no published gap and no rank, and a verdict beside it is none on the paper’s own claim."
+        "difference from them, and no published gap, and a verdict beside it is none on the paper’s own claim."
     )
     verdicts = [record.get(column) for record in records for column in ("verdict", "value_verdict")]
     extras = dict.fromkeys(record["label"] for record in records if record["extra"])

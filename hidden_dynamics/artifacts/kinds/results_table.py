@@ -1,8 +1,7 @@
 """A table of results: our numbers over seeds beside the published ones, and below them what no model scores: naive
-baselines and, where it is known, the best possible predictor. These are not ranked, held to anything or judged."""
+baselines and, where it is known, the best possible predictor. These are not held to anything or judged."""
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -34,9 +33,6 @@ NOTES = (  # of every table
     "Those marked “quoted” are, surely or very probably, another paper's, although it does not say so; no verdict "
     "is given on their values. Compared is the paper's own number, or else the best that it quotes. A section marks"
     " a number that the paper’s table does not have. Published parameters are those at the paper’s N.",
-    "Rank: among this table’s rows that ran and have a published number, where none of them departs from the paper;"
-    " in brackets the published rank. A row of which runs failed, or beat no naive baseline, is behind those of "
-    "which fewer did.",
     "Naive: answers that need no network, on the data of the same seeds; a constant is the best one of the "
     f"evaluated set, so that no constant scores better. {LIMIT}: what one who knows the process that generated the "
     "data scores; on one test set a model may score better, by chance.",
@@ -100,7 +96,7 @@ def draw(artifact: ResultsTable, sources: "Sources") -> Table:
         UserError: tasks have the same title.
     """
     summary = with_originals(artifact.configuration, artifact.paper, sources.summary)
-    records = _ranked(artifact, comparison.compared(artifact, _records(artifact, summary), sources.verdicts))
+    records = comparison.compared(artifact, _records(artifact, summary), sources.verdicts)
     others, tasks = _others(artifact, summary), load_tasks(artifact.paper)
     theirs = dict.fromkeys(record["published_task"] for record in records)
     below = [note for task in theirs for note in tasks.get(task, {}).get("notes", ())]
@@ -156,42 +152,6 @@ def _theirs(artifact: ResultsTable, cell: Cell, metric: str) -> Record:
         "published_literature": "; ".join(quoted),
         "published_only_in": row.get("only_in", ""),
     }
-
-
-def _ranked(artifact: ResultsTable, records: Sequence[Record]) -> list[Record]:
-    """Records with their rank and the published one among the paper's rows that ran and have a published number.
-
-    Ours are ranked by their means, behind those of which fewer runs failed or beat no naive baseline (worst-rank
-    scores: Lachin, Controlled Clinical Trials 20, 1999); a model of which no run has a number is last. There is none
-    where one departs from the paper.
-    """
-
-    def is_ranked(record: Record) -> bool:
-        return bool(record["runs"]) and not record["extra"] and not math.isnan(comparison.standing(artifact, record))
-
-    found = []
-    for record in records:
-        peers = [peer for peer in comparison.peers_of(artifact, records, record) if is_ranked(peer)]
-        about = {"rank": None, "published_rank": None, "ranked": None}
-        if is_ranked(record) and not any(peer["departures"] for peer in peers):
-            sign = artifact.configuration.metrics[record["metric"]].sign
-            own, ours = _score(record, sign), [_score(peer, sign) for peer in peers]
-            theirs = [sign * comparison.standing(artifact, peer) for peer in peers]
-            about["rank"] = 1 + sum(score > own for score in ours)
-            about["published_rank"] = 1 + sum(score > sign * comparison.standing(artifact, record) for score in theirs)
-            about["ranked"] = len(peers)
-        found.append(record | about)
-    return found
-
-
-def _score(record: Record, sign: int) -> tuple[float, float]:
-    """The larger, the better: fewer runs without a number first, then the mean; differences that are rounding are
-    none."""
-    if not record["n"]:
-        return -math.inf, 0.0
-    nothing = 0 if record["learned"] is None else record["n"] - record["learned"]
-    middle = record["mean"] if record["median"] is None else record["median"]
-    return -(record["diverged"] + record["not_finite"] + nothing), sign * round(middle, 9)
 
 
 def _others(artifact: ResultsTable, summary: Runs) -> list[Record]:
@@ -280,12 +240,10 @@ def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
     published = comparison.value_text(record["published_mean"], record["published_std"], decimals)
     if record["published_mean"] is None:
         published, about = record["published_literature"] or ABSENT, ""
-    rank = f"{record['rank']} ({record['published_rank']}) of {record['ranked']}" if record["rank"] else ABSENT
     return {
         "ours": comparison.ours_text(record, comparison.failed_of(record), decimals, *marks),
         "published": f"{published} ({about})" if about else published,
         **comparison.gap_texts(artifact, record, decimals),
-        "rank (published)": rank,
     }
 
 
