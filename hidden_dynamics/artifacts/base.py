@@ -53,9 +53,8 @@ class Artifact(ABC):
         form: whether it is a table (csv, md, tex, html) or a figure (md, pdf, png).
         summarised: whether it shows runs by their records (hidden_dynamics.results.run_files).
         run_files: the files of its runs that it reads beside run.json.
-        measured: what is measured for it: "costs", "features", or nothing. Artifacts whose settings agree in
-            `measured_by` share a measurement.
-        measurement: the artifact under whose name that measurement is: the first of those that share it.
+        measured: what is measured for it: "costs", "features", or nothing.
+        alike: the kinds that share a measurement, and the settings in which they have to agree.
         with_extras: whether models of the user's own on the same tasks and sizes are shown, too.
         ranked_as: what its published rankings are of, in the plural.
         origin: a sentence on where its numbers come from, where no run and no measurement reports them.
@@ -64,14 +63,13 @@ class Artifact(ABC):
     name: str
     settings: Any
     configuration: Configuration
-    measurement: str
 
     Settings: ClassVar[type[ArtifactSettings]] = ArtifactSettings
     form: ClassVar[Literal["table", "figure"]] = "figure"
     summarised: ClassVar[bool] = False
     run_files: ClassVar[tuple[str, ...]] = ()
     measured: ClassVar[Literal["costs", "features"] | None] = None
-    measured_by: ClassVar[tuple[str, ...]] = ()
+    alike: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     with_extras: ClassVar[bool] = True
     ranked_as: ClassVar[str] = "rows of the table"
     origin: ClassVar[str] = ""
@@ -160,6 +158,13 @@ class Artifact(ABC):
         return []
 
     # What it is made of.
+
+    @property
+    def measurement(self) -> str:
+        """The artifact under whose name its measurement is: the first of those that share it."""
+        every, (kinds, keys) = self.configuration.artifacts, self.alike
+        same = {name: [one.get(key) for key in keys] for name, one in every.items() if one["kind"] in kinds}
+        return next(name for name, settings in same.items() if settings == same[self.name])
 
     def inputs(self) -> dict[str, str]:
         """Its files beside those of runs, by name: costs, features, maps."""

@@ -44,7 +44,7 @@ class MeasuredCosts(SideBySide):
 
     form = "table"
     measured = "costs"
-    measured_by = ("task", "size", "models")
+    alike = ("cost_table", "time_to_accuracy_table"), ("task", "size", "models")
 
     def measured_runs(self) -> list[Run]:
         """The runs that are measured, as the first seed trains them."""

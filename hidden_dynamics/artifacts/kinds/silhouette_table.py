@@ -40,7 +40,7 @@ class Featured(SideBySide):
 
     Settings = FeaturedSettings
     measured = "features"
-    measured_by = ("task", "size", "models", "features")
+    alike = ("silhouette_table", "embedding"), ("task", "size", "models", "features")
 
 
 class Settings(FeaturedSettings):
