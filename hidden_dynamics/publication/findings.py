@@ -27,9 +27,8 @@ def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping
         claims: the rows of claims.csv.
         artifacts: by their files in the publication; those that answer a question are chosen here.
     """
-    forests = [one for one in artifacts.values() if isinstance(one, Forest)]
     questions = [
-        _answered(path, one, claims) if isinstance(one, Forest) else _controlled(path, one, forests, claims)
+        _answered(path, one, claims) if isinstance(one, Forest) else _controlled(path, one)
         for path, one in artifacts.items()
         if isinstance(one, Forest) or one.settings.kind == CONTROLLED
     ]
@@ -72,10 +71,6 @@ def _largest(judged: Sequence[Comparison], verdict: str, way: Callable) -> str:
     return f"{one.names} ({one.about}), g = {g} [{low}, {high}]"
 
 
-def _controlled(path: str, table: Artifact, forests: Sequence[Forest], claims: Sequence[Row]) -> dict[str, Any]:
-    """Here stand the comparisons, too, that a question leaves out since their model is none of its own."""
-    none = [one for forest in forests for one in forest.comparisons(claims, none=True)]
-    about = f"Comparisons that the paper credits to momentum where it is 0: {len(none)} ({_counted(none)})."
+def _controlled(path: str, table: Artifact) -> dict[str, Any]:
     where = f"What was found, and what departs from the paper’s setup: [{path}]({path})."
-    sentences = [OF_CONTROLS, about if none else "", where]
-    return {"title": table.settings.title, "sentences": [*filter(None, sentences)], "picture": None}
+    return {"title": table.settings.title, "sentences": [OF_CONTROLS, where], "picture": None}

@@ -42,7 +42,8 @@ EXPLANATION = (
     "own standard deviations. Below the line: undecided, as a model has not beaten the best naive answer. †: is "
     "behind, and has learned nothing."
 )
-COUNTED = "comparisons that count (mirrored ones and validation metrics do not)"
+COUNTED = "comparisons that count (mirrored ones, validation metrics and models without momentum, μ = 0, do not)"
+NOTHING = "No comparison on this question is judged at this scale, or none has an effect."
 
 
 class Settings(ArtifactSettings):
@@ -99,16 +100,10 @@ class Forest(Artifact):
         for name in self.settings.tables:
             known(name, self.configuration.artifacts, "artifact", f"{where}.tables")
 
-    def comparisons(self, claims: Sequence[Row], none: bool = False) -> list[Comparison]:
-        """Those of the question that count, as mirrored ones and validation metrics do not.
-
-        Args:
-            claims: the rows of claims.csv.
-            none: give those instead whose model is none of the question's for a hyperparameter (`unless`).
-        """
+    def comparisons(self, claims: Sequence[Row]) -> list[Comparison]:
+        """Those of the question that count (rows of claims.csv), as mirrored ones and validation metrics do not."""
         counted = [row for row in claims if row["counted"] == "true" and row["kind"] in WITH_A_WAY]
-        asked = [(row, sides) for row in counted if (sides := self._sides(row))]
-        return [self._compared(row, sides) for row, sides in asked if self._lacks(row, sides[0]) == none]
+        return [self._compared(row, sides) for row in counted if (sides := self._sides(row))]
 
     def drawn(self, claims: Sequence[Row]) -> list[Comparison]:
         """Those with an effect, at most `MOST`: by task and measure, then by effect; where nothing was learned last.
@@ -121,16 +116,12 @@ class Forest(Artifact):
 
     def _sides(self, row: Row) -> tuple[str, str] | None:
         """The column of the question's model, then that of the other one; None where it is not of the question."""
-        subject, reference = (_model(row[side]) for side in ("subject", "reference"))
-        models, against = self.settings.models, self.settings.against
-        if subject in models and reference in against:
-            return "subject", "reference"
-        return ("reference", "subject") if reference in models and subject in against else None
-
-    def _lacks(self, row: Row, side: str) -> bool:
-        """Whether the model has a hyperparameter with which it is none of the question's."""
-        run = find(self.configuration, row["task"], row[side], self.configuration.seeds[0])
-        return any(run.spec["hyperparameters"].get(name) == value for name, value in self.settings.unless.items())
+        for own, other in (("subject", "reference"), ("reference", "subject")):
+            if _model(row[own]) in self.settings.models and _model(row[other]) in self.settings.against:
+                run = find(self.configuration, row["task"], row[own], self.configuration.seeds[0])
+                had, unless = run.spec["hyperparameters"], self.settings.unless.items()
+                return None if any(had.get(name) == value for name, value in unless) else (own, other)
+        return None
 
     def _compared(self, row: Row, sides: tuple[str, str]) -> Comparison:
         tasks, reverse = self.configuration.tasks, sides[0] == "reference"
@@ -146,9 +137,8 @@ class Forest(Artifact):
         sizes, names = [row[side].partition("-n")[2] for side in sides], []
         for side, size in zip(sides, sizes, strict=True):
             behind = row["nothing_learned"] in (side, "both") and not row["reason"].startswith(IDLE)
-            marks = " (μ = 0)" if self._lacks(row, side) else ""
-            marks += f" (N = {size})" if sizes[0] != sizes[1] else ""
-            names.append(self.configuration.models[_model(row[side])].label + marks + ("†" if behind else ""))
+            at = f" (N = {size})" if sizes[0] != sizes[1] else ""
+            names.append(self.configuration.models[_model(row[side])].label + at + ("†" if behind else ""))
         names[1] += "*" if sides[1] == "subject" else ""
         return " vs ".join(names) + (f", N = {sizes[0]}" if sizes[0] and sizes[0] == sizes[1] else "")
 
@@ -172,7 +162,7 @@ def draw(artifact: Forest, sources: "Sources") -> "Figure":
             handles=[legend_entry(mark, **STYLES[mark], ls="none", ms=6) for mark in marks],
         )
         if not rows:
-            body.text(0.5, 0.5, nothing(artifact, claims), ha="center", va="center", color="0.4", gid="nothing")
+            body.text(0.5, 0.5, NOTHING, ha="center", va="center", color="0.4", gid="nothing")
             return figure
         labels, ax = body.subplots(1, 2, sharey=True, width_ratios=[1, 1.3])
         labels.axis("off")
@@ -233,28 +223,15 @@ def describe(ax: "Axes", effects: Sequence[float], lines: int) -> None:
     ax.set_xlabel("standardised difference g", fontsize=SIZE)
 
 
-def nothing(artifact: Forest, claims: Sequence[Row]) -> str:
-    """Why nothing is drawn."""
-    judged = artifact.comparisons(claims)
-    if judged:
-        return f"No difference can be drawn of the {len(judged)} comparisons judged: {judged[0].row['reason']}."
-    return f"No comparison on this question is judged at the {artifact.configuration.scale_name} scale."
-
-
 def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison]) -> list[str]:
     """The caption, by paragraph."""
     scale, judged = scale_notes(artifact.configuration), artifact.comparisons(claims)
     if not rows:
         return scale
-    left, without = len(judged) - len(rows), ""
-    shown = f"All {len(judged)} {COUNTED}."
-    if left:
-        shown = f"{len(rows)} of {len(judged)} {COUNTED}: those with an effect, of the main tables first, then the "
-        shown += f"largest. Not drawn, but among all claims: {left}."
-    if none := dict.fromkeys(f"{one.names} ({one.about})" for one in artifact.comparisons(claims, none=True)):
-        values = " or ".join(f"{name} = {value:g}" for name, value in artifact.settings.unless.items())
-        without = f" Left out, with {values}: {'; '.join(none)}."
-    return [" ".join([*scale, departing(judged)]), EXPLANATION, shown + without]
+    left = len(judged) - len(rows)
+    shown = f"{len(rows)} of {len(judged)} {COUNTED}: those with an effect, of the main tables first, then the largest."
+    which = f"{shown} Not drawn, but among all claims: {left}." if left else f"All {len(judged)} {COUNTED}."
+    return [" ".join([*scale, departing(judged)]), EXPLANATION, which]
 
 
 def _model(variant: str) -> str:
