@@ -1,5 +1,6 @@
 """A forest plot of one question: the standardised differences of the comparisons that answer it, by verdict."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -39,8 +40,7 @@ EXPLANATION = (
     "first is better, with its 95 % interval (linear to ±1, logarithmic beyond); of iterations, by their logarithms. "
     "The verdict is on the paper’s claim: that the first is better or, with *, the second. Its test is adjusted within "
     "a family, so that it can be undecided where the interval is without 0. Hollow: the paper’s own numbers, in its "
-    "own standard deviations. Below the line: undecided, as a model has not beaten the best naive answer. †: is "
-    "behind, and has learned nothing."
+    "own standard deviations. Nothing learned: undecided, as the model ahead has not beaten the best naive answer."
 )
 COUNTED = "comparisons that count (mirrored ones, validation metrics and models without momentum, μ = 0, do not)"
 NOTHING = "No comparison on this question is judged at this scale, or none has an effect."
@@ -69,8 +69,7 @@ class Comparison:
         row: of claims.csv, as text by column.
         place: the task's, in the order of the configuration.
         about: "MNIST: test accuracy".
-        names: "MomentumLSTM vs LSTM, N = 128", with * after the second where the paper has that one ahead, and † after
-            one that is behind and has learned nothing.
+        names: "MomentumLSTM vs LSTM, N = 128", with * after the second where the paper has that one ahead.
         effects: by column of `EFFECTS`, positive where the question's model is better.
     """
 
@@ -106,13 +105,13 @@ class Forest(Artifact):
         return [self._compared(row, sides) for row in counted if (sides := self._sides(row))]
 
     def drawn(self, claims: Sequence[Row]) -> list[Comparison]:
-        """Those with an effect, at most `MOST`: by task and measure, then by effect; where nothing was learned last.
+        """Those with an effect, at most `MOST`: by task and measure, then by effect.
 
         Of more, those of the question's tables are kept first, then those with the largest effect either way.
         """
         own, first = [one for one in self.comparisons(claims) if one.effects], self.settings.tables
         kept = sorted(own, key=lambda one: (one.row["artifact"] not in first, -abs(one.effects["effect"])))[:MOST]
-        return sorted(kept, key=lambda one: (one.verdict == IDLE, one.place, one.about, -one.effects["effect"]))
+        return sorted(kept, key=lambda one: (one.place, one.about, -one.effects["effect"]))
 
     def _sides(self, row: Row) -> tuple[str, str] | None:
         """The column of the question's model, then that of the other one; None where it is not of the question."""
@@ -136,9 +135,8 @@ class Forest(Artifact):
     def _names(self, row: Row, sides: tuple[str, str]) -> str:
         sizes, names = [row[side].partition("-n")[2] for side in sides], []
         for side, size in zip(sides, sizes, strict=True):
-            behind = row["nothing_learned"] in (side, "both") and not row["reason"].startswith(IDLE)
             at = f" (N = {size})" if sizes[0] != sizes[1] else ""
-            names.append(self.configuration.models[_model(row[side])].label + at + ("†" if behind else ""))
+            names.append(self.configuration.models[_model(row[side])].label + at)
         names[1] += "*" if sides[1] == "subject" else ""
         return " vs ".join(names) + (f", N = {sizes[0]}" if sizes[0] and sizes[0] == sizes[1] else "")
 
@@ -151,7 +149,9 @@ def draw(artifact: Forest, sources: "Sources") -> "Figure":
     claims, rows = sources.claims, artifact.drawn(sources.claims)
     marks = [verdict for verdict in STYLES if any(row.verdict == verdict for row in rows)]
     marks += [PAPERS] if any("published_effect" in row.effects for row in rows) else []
-    lines = lines_of(rows)
+    lines: list[str | Comparison] = []
+    for about, group in itertools.groupby(rows, key=lambda row: row.about):
+        lines += [about, *group]
     with style():
         figure, body = page(
             artifact.settings,
@@ -170,27 +170,10 @@ def draw(artifact: Forest, sources: "Sources") -> "Figure":
         for y, line in enumerate(lines):
             if isinstance(line, Comparison):
                 draw_row(labels, ax, y, line)
-            elif line:
-                colour = "0.55" if "" in lines[:y] else "black"
-                labels.text(0, y, line, va="center", weight="bold", fontsize=SIZE, color=colour, gid="heading")
             else:
-                for each in (labels, ax):
-                    each.axhline(y, color="0.5", lw=0.8, gid="rule")
+                labels.text(0, y, line, va="center", weight="bold", fontsize=SIZE, gid="heading")
         describe(ax, [number for row in rows for number in row.effects.values()], len(lines))
     return figure
-
-
-def lines_of(rows: Sequence[Comparison]) -> list[str | Comparison]:
-    """From top to bottom: rows, a heading above those of one task and measure, "" above those of which none learned."""
-    found: list[str | Comparison] = []
-    before: tuple[bool, str] = (False, "")
-    for row in rows:
-        here = row.verdict == IDLE, row.about
-        found += [""] if here[0] and not before[0] else []
-        found += [row.about] if here != before else []
-        found.append(row)
-        before = here
-    return found
 
 
 def draw_row(labels: "Axes", ax: "Axes", y: int, row: Comparison) -> None:
