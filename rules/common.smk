@@ -88,7 +88,7 @@ def runs_of(wildcards):
 
 
 def records_of(runs):
-    """What summaries are made of: a run's record, which holds the digests of its other files."""
+    """The records of runs, each of which holds the digests of its other files."""
     return [f"{run.directory}/run.json" for run in runs]
 
 
