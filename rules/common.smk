@@ -95,7 +95,8 @@ def records_of(runs):
 @functools.cache  # Snakemake asks several times for each job
 def made_by(name):
     """Digests of what is configured of an artifact, and of the code that draws it."""
-    code = code_digest(["scripts.render.main", *ARTIFACTS[name].code()])
+    kind = type(ARTIFACTS[name])
+    code = code_digest(["scripts.render.main", f"{kind.__module__}.{kind.__name__}"])
     return [configured(CONFIGURATION, ARTIFACTS[name]), code]
 
 

@@ -5,7 +5,6 @@ as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask 
 before it builds its graph, so they import matplotlib and pandas where something is drawn.
 """
 
-import importlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -85,25 +84,14 @@ class Artifact(ABC):
     def shown(self) -> list[Cell]:
         """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
 
+    @abstractmethod
     def draw(self, sources: Any) -> Any:
-        """The table (hidden_dynamics.artifacts.tables.Table) or figure (of
-        hidden_dynamics.artifacts.sheet.page) made of its sources.
-
-        Unless a kind says how, by `draw(artifact, sources)` of its module.
-
-        Args:
-            sources: where its files are (hidden_dynamics.artifacts.sources.Sources).
+        """The table (hidden_dynamics.artifacts.tables.Table) or figure (of hidden_dynamics.artifacts.sheet.page) of its
+        sources (hidden_dynamics.artifacts.sources.Sources).
 
         Raises:
             UserError: a file is missing, damaged, or of something else.
         """
-        return importlib.import_module(type(self).__module__).draw(self, sources)
-
-    @classmethod
-    def code(cls) -> list[str]:
-        """The dotted names of the definitions that make it: the kind's class and, unless that draws, its `draw`."""
-        names = [cls.__name__, *(["draw"] if cls.draw is Artifact.draw else [])]
-        return [f"{cls.__module__}.{name}" for name in names]
 
     def cells(self) -> list[Cell]:
         """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not those of tasks that

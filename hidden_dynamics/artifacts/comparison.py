@@ -16,8 +16,8 @@ from hidden_dynamics.artifacts.tables import ABSENT, Table, number, signed
 from hidden_dynamics.claims.verdict import NOT_RUN, word
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
+from hidden_dynamics.papers.departures import departures, with_originals
 from hidden_dynamics.papers.published import NOTHING
-from hidden_dynamics.results.departures import departures, with_originals
 from hidden_dynamics.results.run_files import measured_of
 from hidden_dynamics.results.seeds import BY_CHANCE, in_two_clusters, margin_of, mean_and_std
 

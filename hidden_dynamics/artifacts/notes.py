@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import resampled
+from hidden_dynamics.papers.departures import data_text, departures, is_resized, original_of
 from hidden_dynamics.papers.published import within_sentence
-from hidden_dynamics.results.departures import data_text, departures, is_resized, original_of
 from hidden_dynamics.results.rows import Row
 
 

@@ -16,7 +16,7 @@ from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.papers.claims import KINDS
-from hidden_dynamics.results.departures import data_text
+from hidden_dynamics.papers.departures import data_text
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.seeds import test_set
 

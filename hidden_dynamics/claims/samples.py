@@ -15,9 +15,9 @@ from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Cell, resampled, seeds_are_blocks
 from hidden_dynamics.papers.claims import Definitions, load_claims
+from hidden_dynamics.papers.departures import departures, with_originals
 from hidden_dynamics.results import seeds
 from hidden_dynamics.results.curves import triangular_moving_average
-from hidden_dynamics.results.departures import departures, with_originals
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.run_files import RunFiles, measured_of
 

@@ -12,7 +12,7 @@ from hidden_dynamics.artifacts.notes import divergence_notes, runs_notes
 from hidden_dynamics.artifacts.tables import Table
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.measurements.features import FeatureSettings
-from hidden_dynamics.results.departures import data_text
+from hidden_dynamics.papers.departures import data_text
 
 if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
@@ -58,25 +58,22 @@ class SilhouetteTable(Featured):
         for cell in self.shown():
             yield cell, "silhouette"
 
+    def draw(self, sources: "Sources") -> Table:
+        """One row per model, the paper's first, then the user's own."""
+        rows = measured_features(sources)
+        records = [_record(self, cell, [row for row in rows if row["model"] == cell.model]) for cell in self.cells()]
+        records = comparison.compared(self, records, sources.verdicts)
+        lines = [
+            *(f"Data: {data_text(self.configuration, row)}." for row in rows),
+            *runs_notes(rows),
+            *features_notes(self.settings.features, rows),
+            f"{comparison.OURS}.",
+            comparison.gap_note(self),
+        ]
+        return comparison.table(self, records, [_row(self, record) for record in records], lines)
+
 
 KIND = SilhouetteTable
-
-
-def draw(artifact: SilhouetteTable, sources: "Sources") -> Table:
-    """One row per model, the paper's first, then the user's own."""
-    rows = measured_features(sources)
-    records = [
-        _record(artifact, cell, [row for row in rows if row["model"] == cell.model]) for cell in artifact.cells()
-    ]
-    records = comparison.compared(artifact, records, sources.verdicts)
-    lines = [
-        *(f"Data: {data_text(artifact.configuration, row)}." for row in rows),
-        *runs_notes(rows),
-        *features_notes(artifact.settings.features, rows),
-        f"{comparison.OURS}.",
-        comparison.gap_note(artifact),
-    ]
-    return comparison.table(artifact, records, [_row(artifact, record) for record in records], lines)
 
 
 def _record(artifact: SilhouetteTable, cell: Cell, rows: Rows) -> Record:
