@@ -83,7 +83,7 @@ NETWORKS: dict[str, tuple[type[LatentNetwork], dict[str, Any]]] = {
     "ODE-RNN": (ODERNN, {}),
     "RNN-VAE": (RNNVAE, {}),
     "RNN Delta": (RNNBaseline, {"gap": "to_last"}),
-    "RNN GRU-D": (RNNBaseline, {"decay": True, "mean": "union", "delta": "released"}),
+    "RNN GRU-D": (RNNBaseline, {"decay": True, "mean": "union", "decay_gaps": "released"}),
 }
 
 

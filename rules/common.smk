@@ -86,14 +86,15 @@ def runs_of(wildcards):
 
 
 def records_of(runs):
-    """What summaries are made of: a run's record, which holds the digests of its other files."""
+    """The records of runs, each of which holds the digests of its other files."""
     return [f"{run.directory}/run.json" for run in runs]
 
 
 @functools.cache  # Snakemake asks several times for each job
 def made_by(name):
     """Digests of what is configured of an artifact, and of the code that draws it."""
-    code = code_digest("scripts.render.main", *ARTIFACTS[name].code())
+    kind = type(ARTIFACTS[name])
+    code = code_digest("scripts.render.main", f"{kind.__module__}.{kind.__name__}")
     return [configured(CONFIGURATION, ARTIFACTS[name]), code]
 
 

@@ -14,7 +14,7 @@ rule render_index:
     benchmark:
         f"{PATHS.logs}/render_index.tsv"
     conda:
-        "../envs/publish.yaml"
+        "../envs/render.yaml"
     threads: 1
     resources:
         **LIGHT,

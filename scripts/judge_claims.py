@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hidden_dynamics.artifacts import Artifact, load_claimed
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.expand import all_claims
 from hidden_dynamics.claims.explanation import explain
 from hidden_dynamics.claims.judge import judge, row_of
-from hidden_dynamics.claims.samples import gather
 from hidden_dynamics.configuration import known, load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.system.arguments import parser
@@ -35,7 +35,7 @@ def explanation(artifacts: Mapping[str, Artifact], claims: Mapping[str, list[Cla
     """The verdict on the claim of this id, explained."""
     of = {claim.id: claim.artifact for own in claims.values() for claim in own}
     artifact = of[known(name, of, "claim", "--explain")]
-    evidence = gather(artifacts[artifact], root)
+    evidence = Sources(artifacts[artifact], root).evidence
     judged = next(one for one in judge(evidence, claims[artifact]) if one.claim.id == name)
     return explain(judged, row_of(evidence, judged))
 

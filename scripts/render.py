@@ -8,10 +8,7 @@ Of the claims that rest on it, it writes <results>/<scale>/claims/<artifact>.csv
 
 import _bootstrap  # noqa: F401, I001
 
-from pathlib import Path
-
-from hidden_dynamics.artifacts import Artifact, artifact_named, load_claimed
-from hidden_dynamics.artifacts.row_verdicts import verdicts_on
+from hidden_dynamics.artifacts import artifact_named, load_claimed
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.errors import run_main
@@ -23,27 +20,26 @@ from hidden_dynamics.system.arguments import parser
 def main() -> None:
     given = parser(__doc__, "--artifact", "--config", "--root").parse_args()
     configuration = load(parse_settings(given.config))
-    artifact = artifact_named(configuration, given.artifact, "--artifact")
-    if artifact.name in artifacts_with_claims(configuration):
-        judge(artifact, given.root)
-    draw(artifact, given.root)
+    sources = Sources(artifact_named(configuration, given.artifact, "--artifact"), given.root)
+    if given.artifact in artifacts_with_claims(configuration):
+        judge(sources)
+    draw(sources)
 
 
-def judge(artifact: Artifact, root: Path) -> None:
-    """The verdicts on the artifact's claims, as a file."""
+def judge(sources: Sources) -> None:
+    """The verdicts on an artifact's claims, as a file."""
     from hidden_dynamics.claims.expand import all_claims
     from hidden_dynamics.claims.judge import verdicts  # SciPy
-    from hidden_dynamics.claims.samples import gather
     from hidden_dynamics.claims.verdict import COLUMNS
 
-    configuration = artifact.configuration
-    rows = verdicts(gather(artifact, root), all_claims(load_claimed(configuration))[artifact.name])
-    write_rows(root / configuration.paths.verdicts(artifact.name), COLUMNS, rows)
+    artifact, configuration = sources.artifact, sources.artifact.configuration
+    rows = verdicts(sources.evidence, all_claims(load_claimed(configuration))[artifact.name])
+    write_rows(sources.root / configuration.paths.verdicts(artifact.name), COLUMNS, rows)
 
 
-def draw(artifact: Artifact, root: Path) -> None:
-    drawn = artifact.draw(Sources(artifact, root, verdicts_on(artifact, root)))
-    files = [root / file for file in artifact.files()]
+def draw(sources: Sources) -> None:
+    artifact, drawn = sources.artifact, sources.artifact.draw(sources)
+    files = [sources.root / file for file in artifact.files()]
     if artifact.form == "table":
         from hidden_dynamics.artifacts.tables import write_table  # pandas
 

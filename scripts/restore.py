@@ -21,12 +21,13 @@ from render import draw, judge
 from render_claims import gather_claims
 
 from hidden_dynamics.artifacts import load_artifacts, load_claimed
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.publication.restoring import Publication, put_all_back
-from hidden_dynamics.results import summary
 from hidden_dynamics.results.rows import write_rows
+from hidden_dynamics.results.run_files import COLUMNS, rows_of
 from hidden_dynamics.system.arguments import SHARED
 
 
@@ -51,15 +52,15 @@ def main() -> None:
 
 def draw_all(configuration: Configuration, root: Path) -> None:
     """The summary, the verdicts, and every table and figure."""
-    rows = summary.rows_of(configuration, "all", all_runs(configuration), root)
-    write_rows(root / configuration.paths.all_runs, summary.COLUMNS, rows)
-    artifacts = load_artifacts(configuration)
-    for artifact in load_claimed(configuration).values():
-        judge(artifact, root)
+    rows = rows_of(configuration, all_runs(configuration), root)
+    write_rows(root / configuration.paths.all_runs, COLUMNS, rows)
+    sources = {name: Sources(artifact, root) for name, artifact in load_artifacts(configuration).items()}
+    for name in load_claimed(configuration):
+        judge(sources[name])
     gather_claims(configuration, root)
-    for artifact in artifacts.values():
-        draw(artifact, root)
-        print(", ".join(artifact.files()), flush=True)
+    for one in sources.values():
+        draw(one)
+        print(", ".join(one.artifact.files()), flush=True)
 
 
 if __name__ == "__main__":

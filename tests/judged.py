@@ -53,7 +53,7 @@ def seeds(
         run = run_of(artifact, model, task, size, seed)
         measured = evaluation(run, **{metric: (mean + offset) / factor})
         about = {"evaluations": measured, "diverged_at": 5 if seed in diverged else None, "naive": naive}
-        rows.append(row_of(artifact.configuration, run, artifact.name, **about))
+        rows.append(row_of(artifact.configuration, run, **about))
     return rows
 
 

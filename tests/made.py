@@ -20,12 +20,11 @@ from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run
 from hidden_dynamics.data import ragged
 from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.measurements.forecast.stand_ins import series as irregular
-from hidden_dynamics.results import summary
-from hidden_dynamics.results.checksums import RECORD, with_checksums
+from hidden_dynamics.results import run_files
 from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.rows import write_rows
-from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.statistics import FEWEST
+from hidden_dynamics.results.run_files import RECORD, RunFiles, with_checksums
+from hidden_dynamics.results.seeds import FEWEST
 from hidden_dynamics.training.reported import chosen, of_history
 
 EVERY = 10  # iterations between evaluations, and of an epoch
@@ -242,11 +241,9 @@ def _bytes(save: Callable, *content: Any, **arrays: Any) -> bytes:
 # What artifacts are made of
 
 
-def row_of(configuration: Configuration, run: Run, artifact: str = "all", **about: Any) -> dict[str, str]:
+def row_of(configuration: Configuration, run: Run, **about: Any) -> dict[str, str]:
     """The row of a summary, as text, of a run with `about` it as for `record_of`; nothing is written."""
-    record = record_of(configuration, run, **about)
-    row = {"artifact": artifact, **summary.row_of(configuration, run, record, Path(run.directory, RECORD))}
-    return as_text({name: row[name] for name in summary.COLUMNS})
+    return run_files.row_of(configuration, run, record_of(configuration, run, **about), Path())
 
 
 def summary_of(artifact: Artifact, about: Callable[[Run], Mapping[str, Any]] = lambda run: {}) -> list[dict[str, str]]:
@@ -255,7 +252,7 @@ def summary_of(artifact: Artifact, about: Callable[[Run], Mapping[str, Any]] = l
     Args:
         about: gives the keywords of `record_of` for a run: `lambda run: {"evaluations": evaluations_of(run, [0.9])}`.
     """
-    return [row_of(artifact.configuration, run, artifact.name, **about(run)) for run in artifact.cell_runs]
+    return [row_of(artifact.configuration, run, **about(run)) for run in artifact.cell_runs]
 
 
 def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2, **changes: Any) -> list[list[Curve]]:
@@ -368,9 +365,9 @@ def _data_of(artifact: Artifact, run: Run) -> dict[str, Any]:
 
 
 def sources_of(artifact: Artifact, root: Path = Path(), **rows: Sequence[Mapping[str, str]]) -> Sources:
-    """Sources whose rows are given, not read: sources_of(artifact, summary=rows, curves=more)."""
+    """Sources whose rows are given, not read, without verdicts: sources_of(artifact, summary=rows, curves=more)."""
     sources = Sources(artifact, root)
-    vars(sources).update(rows)
+    vars(sources).update({"verdicts": []} | rows)
     return sources
 
 

@@ -30,23 +30,23 @@ def gaps_since_change(times, mask):
     return gaps.to(times)
 
 
-def plain_cumulative(gaps, mask, delta):
+def plain_cumulative(gaps, mask, decay_gaps):
     """The gaps, (U,), summed up while a feature is missing, in units of the batch's largest sum: (N, U, D).
 
     Args:
-        delta: "released", where nothing is carried on from the first union time; "all".
+        decay_gaps: "released", where nothing is carried on from the first union time; "all".
     """
     size, times, features = mask.shape
     summed = gaps[None, :, None].repeat(size, 1, features)
     for n, u, d in zip(*np.where(mask.cpu().numpy() == 0), strict=True):
-        if (u != 0 or delta == "all") and u != times - 1:
+        if (u != 0 or decay_gaps == "all") and u != times - 1:
             summed[n, u + 1, d] = summed[n, u + 1, d] + summed[n, u, d]
     return summed / summed.max()
 
 
-def summed_up(times, mask, delta):
+def summed_up(times, mask, decay_gaps):
     """The same of these times: released are the gaps after them, and those before them where all is carried on."""
-    return plain_cumulative(gaps_to_next(times) if delta == "released" else gaps_to_last(times), mask, delta)
+    return plain_cumulative(gaps_to_next(times) if decay_gaps == "released" else gaps_to_last(times), mask, decay_gaps)
 
 
 def plain_imputed(values, mask, cumulative, w, b, mean):
@@ -110,12 +110,12 @@ def plain_generated(cell, decoder, start, first, gaps):
     return torch.stack(states, 1)[None]
 
 
-def plain_classic(network, dense, gap=None, mean=None, delta=None):
+def plain_classic(network, dense, gap=None, mean=None, decay_gaps=None):
     """Of RNN Delta, -Impute, -Decay and GRU-D: predictions (1, N, U, D) and states (1, N, U, H).
 
     Args:
         gap: "to_next", "to_last" or None.
-        mean, delta: of what is imputed, and of the cumulative gaps.
+        mean, decay_gaps: of what is imputed, and of the cumulative gaps.
     """
     values, mask, times = dense.values, dense.mask, dense.times
     told = {
@@ -126,9 +126,9 @@ def plain_classic(network, dense, gap=None, mean=None, delta=None):
     rate, cumulative = None, None
     if network.imputation is not None:  # as released, what the decay needs, too, is found by itself
         w, b = network.imputation.weight, network.imputation.bias
-        values = plain_imputed(values, mask, summed_up(times, mask, delta), w, b, mean)
+        values = plain_imputed(values, mask, summed_up(times, mask, decay_gaps), w, b, mean)
     if network.decay is not None:
-        rate, cumulative = network.decay.rate, summed_up(times, mask, delta)
+        rate, cumulative = network.decay.rate, summed_up(times, mask, decay_gaps)
     states = plain_states(network.cell, values, mask, told[gap](), rate, cumulative)
     return shifted(network.decoder(states), dense.values), states
 

@@ -49,7 +49,7 @@ RECONSTRUCTING = {name: (RNNBaseline, options) for name, options in RNNS.items()
         RNNBaseline,
         options
         | {key: value for key, value in {"gap": "to_next", "mean": "union"}.items() if key in options}
-        | ({} if name == "RNN Delta" else {"delta": "released"}),
+        | ({} if name == "RNN Delta" else {"decay_gaps": "released"}),
     )
     for name, options in RNNS.items()
 }

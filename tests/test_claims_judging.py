@@ -32,7 +32,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
-from hidden_dynamics.artifacts.row_verdicts import with_verdicts
+from hidden_dynamics.artifacts.comparison import with_verdicts
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.claims.conjunctions import verdicts_of_others
 from hidden_dynamics.claims.judge import counted_once
 from hidden_dynamics.claims.verdict import COLUMNS, FAILS, HOLDS, NOT_RUN, UNDECIDED, counts, word
@@ -335,7 +336,7 @@ def made(root, artifact: Artifact, run: Run, evaluations=None, **files) -> dict[
     """The row of a run whose files are written."""
     evaluations = evaluations or evaluation(run)
     make_run(root, artifact.configuration, run, evaluations, **files)
-    return row_of(artifact.configuration, run, artifact.name, evaluations=evaluations, naive=NAIVE)
+    return row_of(artifact.configuration, run, evaluations=evaluations, naive=NAIVE)
 
 
 def curves(root, artifact: Artifact, model: str, lasts: list[float], rate: float, accuracy=0.9) -> list[dict]:
@@ -534,7 +535,7 @@ def all_runs(root, table: Artifact, means: dict[str, float]) -> None:
 def test_the_scripts_from_a_summary_to_the_list(tmp_path, demo, ended):
     """A comparison that another table has is judged with that one alone."""
     all_runs(tmp_path, demo, MEANS)
-    render.judge(demo, tmp_path)
+    render.judge(Sources(demo, tmp_path))
     paths = demo.configuration.paths
     rows = read_rows(tmp_path / paths.verdicts(TABLE))
     own = next(row for row in rows if row["id"] == "table11:better:mnist:test_accuracy:adam_lstm-128:lstm-128")

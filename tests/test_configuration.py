@@ -84,7 +84,6 @@ BAD = [
     (ARTIFACTS, "momentumrnn_table1.tasks", ["mnst"], "momentumrnn_table1", "Did you mean 'mnist'"),
     (ARTIFACTS, "momentumrnn_table1.rows", [{"model": "lstmm"}], "momentumrnn_table1", "Did you mean 'lstm'"),
     (ARTIFACTS, "momentumrnn_table1.kind", "table", "momentumrnn_table1.kind", "results_table"),
-    (ARTIFACTS, "momentumrnn_figure8.task", "copying", "momentumrnn_figure8", "Did you mean 'copying"),
     (ARTIFACTS, "momentumrnn_table16.metric", "accuracy", "momentumrnn_table16", "Did you mean"),
     (ARTIFACTS, "plot", {"kind": "curves"}, "plot", "match pattern"),
     (ARTIFACTS, "acenode_table5.features.layer", "last", "acenode_table5.features.layer", "pooled"),

@@ -102,7 +102,7 @@ class Runs:
         ]
         clock = [60 * minutes * epoch for epoch in range(1, len(accuracies) + 1)]
         make_run(self.root, self.artifact.configuration, run, losses=[1.0], clock=clock, **about)
-        self.rows.append(row_of(self.artifact.configuration, run, UNTIL, **about) | columns)
+        self.rows.append(row_of(self.artifact.configuration, run, **about) | columns)
 
     def others(self, *models: str) -> None:
         """The rest of the table's models, which reach the target at once."""

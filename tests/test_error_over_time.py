@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hidden_dynamics.artifacts.kinds.error_over_time import bins_for, blocks, errors_of
-from hidden_dynamics.results.statistics import mean_band
+from hidden_dynamics.results.seeds import mean_band
 
 MODELS = ("gru_ode_bayes", "augmented_gru_ode_bayes", "ace_gru_ode_bayes")
 HOURLY = {

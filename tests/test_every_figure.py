@@ -13,7 +13,7 @@ from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
 LINES = ("acenode_figure5", "acenode_figure6", "momentumrnn_figure3")  # with bands, or the lines of two seeds
 FORECASTS, MAPS = "acenode_forecasts", "acenode_figure4"
 FIGURES = (*LINES, FORECASTS, MAPS, *(f"momentumrnn_figure{number}" for number in (2, 4, 5, 7, 8, 10, 11)))
-OWN_TESTS = {"forest", "contrast_figure"}
+OWN_TESTS = {"forest"}
 OF_MODELS = tuple(name for name in FIGURES if name not in (MAPS, "momentumrnn_figure7", "momentumrnn_figure8"))
 
 

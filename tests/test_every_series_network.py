@@ -291,7 +291,7 @@ def test_it_has_as_many_parameters_as_the_released_network(name):
 # --------------------------------------------------------------------------------------------------------- Refusals
 
 CHOICES = {
-    "RNN GRU-D": ("mean", "delta"),
+    "RNN GRU-D": ("mean", "decay_gaps"),
     "RNN Delta": ("gap",),
     "RNN-VAE": ("order",),
     "ODE-RNN": ("steps",),

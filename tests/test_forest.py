@@ -11,9 +11,11 @@ from matplotlib.colors import to_rgb
 from scipy.stats import false_discovery_control
 
 from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.artifacts.kinds.forest import NOTHING
+from hidden_dynamics.claims.multiplicity import Discoveries, discoveries
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.publication.findings import page
-from hidden_dynamics.results.multiplicity import Discoveries, discoveries
+from hidden_dynamics.publication.publishing import place_of
 
 MOMENTUM, ADAM = "momentumrnn_momentum", "momentumrnn_adam"
 TABLE, FIGURE = "momentumrnn_table2", "momentumrnn_figure3"
@@ -71,23 +73,21 @@ def mark(figure, gid):
     return found.get_xdata()[0], found.get_color(), found.get_marker()
 
 
-def test_rows_are_the_comparisons_of_the_question_by_task_measure_and_effect_and_of_nothing_learned_last():
+def test_rows_are_the_comparisons_of_the_question_by_task_measure_and_effect():
     artifact, figure = forest([*CLAIMS, *ELSEWHERE])
     assert drawn(figure) == [
         "MNIST: test accuracy",
         "MomentumLSTM vs LSTM, N = 256",
+        "PMNIST: test accuracy",
+        "MomentumLSTM vs LSTM, N = 128",
         "TIMIT, next frame: iterations to a train loss",
         "MomentumLSTM vs LSTM*, N = 158",
         "TIMIT, next frame: test loss",
-        "SRLSTM vs LSTM†, N = 158",
+        "SRLSTM vs LSTM, N = 158",
         "MomentumLSTM vs LSTM, N = 84",
         "MomentumLSTM vs LSTM, N = 158",
-        "PMNIST: test accuracy",
-        "MomentumLSTM vs LSTM, N = 128",
     ]
-    rule, ends = with_gid(figure, "rule")[0].get_ydata()[0], {one.get_text(): one for one in with_gid(figure, "label")}
-    above, below = (ends[f"MomentumLSTM vs LSTM, N = {size}"].get_position()[1] for size in (158, 128))
-    assert above < rule < below
+    ends = {one.get_text(): one for one in with_gid(figure, "label")}
     assert {text.get_color() for name, text in ends.items()} == {"black", "0.55"}
     assert ends["MomentumLSTM vs LSTM, N = 128"].get_color() == "0.55"
     assert len(artifact.comparisons([*CLAIMS, *ELSEWHERE])) == 7
@@ -124,14 +124,10 @@ def test_a_mark_stands_where_the_questions_model_is_better_or_worse_and_the_pape
     assert hollow.get_gid() == f"published {CLAIMS[0]['id']}"
 
 
-def test_a_model_whose_configured_momentum_is_zero_is_not_drawn_and_the_caption_says_so():
+def test_a_model_whose_configured_momentum_is_zero_is_not_drawn():
     artifact, figure = forest(CLAIMS)
-    assert [one.names for one in artifact.comparisons(CLAIMS, none=True)] == ["MomentumLSTM (μ = 0) vs LSTM, N = 1150"]
-    assert not any("1150" in name for name in drawn(figure))
-    assert (
-        "Left out, with mu = 0 or restart = 1: MomentumLSTM (μ = 0) vs LSTM, N = 1150 (PTB: test perplexity)."
-        in words(figure)
-    )
+    assert sum("1150" in row["subject"] for row in CLAIMS) == 1
+    assert not any("1150" in name for name in [*drawn(figure), *(one.names for one in artifact.comparisons(CLAIMS))])
 
 
 def test_at_most_thirty_rows_are_drawn_of_the_main_tables_first_then_the_largest():
@@ -170,10 +166,9 @@ def test_what_a_figure_says_is_as_approved():
 @pytest.mark.parametrize("claims", [[], [row | {"verdict": "not run", "counted": "false"} for row in CLAIMS]])
 def test_where_nothing_is_judged_the_figure_is_one_sentence(claims):
     _, figure = forest(claims, scale="demo")
-    assert with_gid(figure, "nothing")[0].get_text() == "No comparison on this question is judged at the demo scale."
-    assert not figure.axes
+    assert with_gid(figure, "nothing")[0].get_text() == NOTHING and not figure.axes
     _, figure = forest(CLAIMS[-1:])  # without an effect
-    assert "fewer than 3 seeds are not tested" in with_gid(figure, "nothing")[0].get_text()
+    assert with_gid(figure, "nothing")
 
 
 def test_models_and_tables_are_those_that_are_configured(project):
@@ -195,16 +190,17 @@ def test_decided_tests_are_counted_over_all_by_holm_and_their_false_discovery_ra
     ps = [0.02, 0.001, 0.3, 0.011, 0.04]
     claims = with_p(*ps, verdicts=["holds", "fails", "undecided", "holds"])
     uncounted = claim("a", "b", p=1e-9, counted="false"), claim("a", "b", p="")
-    found = discoveries([*claims, *uncounted])
+    found = discoveries([*claims, *uncounted], 0.05)
     assert found == Discoveries(tests=5, decided=3, survive=2, rate=pytest.approx(false_discovery_control(ps)[0]))
-    assert discoveries(claims, alpha=0.004).survive == 0
-    assert discoveries([]) == Discoveries(0, 0, 0, 0.0) and discoveries(with_p(0.2)) == Discoveries(1, 0, 0, 0.0)
+    assert discoveries(claims, 0.004).survive == 0
+    assert discoveries([], 0.05) == Discoveries(0, 0, 0, 0.0)
+    assert discoveries(with_p(0.2), 0.05) == Discoveries(1, 0, 0, 0.0)
 
 
 def answers(claims, scale="paper", **changes):
     configuration = artifact_at(scale, MOMENTUM, **changes).configuration
     artifacts = load_artifacts(configuration)
-    return page(configuration, claims, {f"figures/{name}.png": artifact for name, artifact in artifacts.items()})
+    return page(configuration, claims, {place_of(artifact): artifact for artifact in artifacts.values()})
 
 
 def test_the_page_of_findings_is_as_approved():
@@ -215,4 +211,4 @@ def test_the_page_says_where_nothing_was_judged_and_shows_no_empty_picture():
     text = answers([], scale="demo")
     assert text.count("No comparison on this question is judged at the demo scale.") == 3
     assert "No claim is tested at this scale." in text
-    assert re.findall(r"\((figures/.*)\)", text) == ["figures/momentumrnn_contrasts.png"]
+    assert re.findall(r"\(figures/.*\)", text) == []

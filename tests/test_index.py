@@ -20,7 +20,7 @@ from hidden_dynamics.artifacts.tables import write_table
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.pages.claims_list import findings
 from hidden_dynamics.pages.index import index_page
-from hidden_dynamics.results import summary
+from hidden_dynamics.results import run_files
 from hidden_dynamics.results.rows import write_rows
 
 TABLE, HYPERPARAMETERS, CURVES, IMAGE = (f"momentumrnn_{name}" for name in ("table11", "table7", "figure9", "figure8"))
@@ -71,7 +71,7 @@ def finished(configuration, root, claims):
     """Results: rendered tables, figures that are blank, the summary of all runs, verdicts."""
     paths, artifacts = configuration.paths, load_artifacts(configuration).values()
     runs = {run.id: run for artifact in artifacts for run in artifact.runs}.values()
-    write_rows(root / paths.all_runs, summary.COLUMNS, [row_of(configuration, run, **about(run)) for run in runs])
+    write_rows(root / paths.all_runs, run_files.COLUMNS, [row_of(configuration, run, **about(run)) for run in runs])
     write_rows(root / paths.all_verdicts, COLUMNS, claims)
     for artifact in artifacts:
         files = [root / file for file in artifact.files()]

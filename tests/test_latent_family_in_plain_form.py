@@ -205,7 +205,7 @@ def test_a_recurrent_network_is_the_plain_one(form, labels, name):
     if form != "two times":
         shaken(network)
     batch = drawn(labels=labels, **BATCHES[form])
-    told = {key: options.get(key) for key in ("gap", "mean")} | {"delta": options.get("delta", "all")}
+    told = {key: options.get(key) for key in ("gap", "mean")} | {"decay_gaps": options.get("decay_gaps", "all")}
     predicted, states = plain_classic(network, dense_of(batch.context), **told)
     logits = None
     if labels is not None:

@@ -26,7 +26,6 @@ ORDER = [
 SUBJECTS = {
     *("adding.py", "copying.py", "images.py", "speech.py"),  # the data, and the task
     "ragged.py",  # sequences of unequal lengths: as data, and run
-    "statistics.py",  # of claims, and of curves
     "curves.py",  # averaged, and drawn
 }
 

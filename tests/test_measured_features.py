@@ -11,7 +11,7 @@ import pytest
 import torch
 from conftest import ROOT, refused
 from drawn import with_gid
-from made import change_record, make_run
+from made import change_record, make_run, sources_of
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_samples
 from torch import nn
@@ -256,7 +256,7 @@ def test_runs_without_features_say_why_and_the_others_are_measured(workplace):
     assert [key for key, row in rows.items() if row["silhouette"]] == [("augmented_ode_net", "1"), ("ace_ode_net", "1")]
     with np.load(workplace.output.with_suffix(".npz")) as maps:
         assert list(maps) == []  # the first seeds have none
-    table = workplace.table.draw(Sources(workplace.table))
+    table = workplace.table.draw(sources_of(workplace.table, features=read_rows(workplace.output)))
     ours = dict(zip(table.data["model"], table.frame["", "ours"], strict=True))
     assert ours["ode_net"] == "diverged 1 of 2; solver failed 1 of 2"
     assert ours["augmented_ode_net"].endswith(" ± – (n = 1; not finite 1 of 2)")

@@ -26,7 +26,7 @@ from hidden_dynamics.publication import publishing
 from hidden_dynamics.publication.changed_settings import changed_settings
 from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.publication.publishing import publication, publish
-from hidden_dynamics.results import summary
+from hidden_dynamics.results import run_files
 from hidden_dynamics.results.records import unpacked
 from hidden_dynamics.results.rows import write_rows
 
@@ -279,7 +279,7 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
     for run in runs:
         make_run(tmp_path, configuration, run, **about(run))
     rows = [row_of(configuration, run, **about(run)) for run in runs]
-    write_rows(tmp_path / paths.all_runs, summary.COLUMNS, rows)
+    write_rows(tmp_path / paths.all_runs, run_files.COLUMNS, rows)
     write_rows(tmp_path / paths.all_verdicts, COLUMNS, [])
     for path in [tmp_path / path for artifact in load_artifacts(configuration).values() for path in artifact.files()]:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -34,9 +34,7 @@ def row(
     run = resolve(artifact.configuration, task, model, size, about.pop("seed", 0))
     measured = {run.spec["training"]["report"]["metric"]: value} | about.pop("also", {})
     evaluations = [] if value is None else [{"iteration": 10, "epoch": 1.0, **measured}]
-    made = row_of(
-        artifact.configuration, run, artifact.name, evaluations=evaluations, diverged_at=91 if value is None else None
-    )
+    made = row_of(artifact.configuration, run, evaluations=evaluations, diverged_at=91 if value is None else None)
     return made | about
 
 
@@ -77,7 +75,7 @@ def test_a_table_of_accuracies_is_as_approved():
     three rows that ran: MomentumLSTM, LSTM, of which a run failed, and SRLSTM, of which none has a number.
     """
     artifact = artifact_at("paper", MNIST)
-    own = row(value=0.97) | {"model": "my_lstm", "label": "MyLSTM"}
+    own = row(value=0.97) | {"model": "scaled_lstm", "label": "MyLSTM"}
     late = row(value=0.1, seed=3, device="NVIDIA H200", status="diverged", diverged_at="91")
     table = drawn([own, row(value=0.99), late, row("momentum_lstm", 0.98), row("sr_lstm", None)], artifact)
     approved("momentumrnn_table11.md", markdown(table))
@@ -93,39 +91,18 @@ def test_what_of_a_model_is_ours_is_said_below_the_table():
     assert not any("Ours, where" in note for note in drawn([row()]).notes)
 
 
-def test_orderings_are_against_the_baseline_and_ranks_among_rows_that_ran():
+def test_orderings_are_against_the_baseline():
     values = {"lstm": 0.95, "momentum_lstm": 0.96, "adam_lstm": 0.94, "rmsprop_lstm": 0.95}
     table = drawn([row(*pair) for pair in values.items()])
     # published: 99.04, 98.98 and 99.09 against the literature's best, 98.70
     found = {label: cells(table, label) for label in table.frame["", "Model"]}
-    assert {label: (of["ours less our LSTM’s"], of["rank (published)"]) for label, of in found.items()} == {
-        "LSTM": ("–", "2 (4) of 4"),
-        "MomentumLSTM": ("holds +1.00 (+0.34)", "1 (2) of 4"),
-        "AdamLSTM": ("fails −1.00 (+0.28)", "4 (3) of 4"),
-        "RMSPropLSTM": ("tied 0.00 (+0.39)", "2 (1) of 4"),
-        "SRLSTM": ("–", "–"),
+    assert {label: of["ours less our LSTM’s"] for label, of in found.items()} == {
+        "LSTM": "–",
+        "MomentumLSTM": "holds +1.00 (+0.34)",
+        "AdamLSTM": "fails −1.00 (+0.28)",
+        "RMSPropLSTM": "tied 0.00 (+0.39)",
+        "SRLSTM": "–",
     }
-
-
-def test_models_of_which_runs_failed_rank_behind_those_of_which_fewer_did_and_the_rest_by_their_means():
-    """By hand: RMSPropLSTM and SRLSTM lost a run each, and MomentumLSTM both of its two."""
-    accuracies = {
-        "lstm": [0.5, 0.5],
-        "momentum_lstm": [None, None],
-        "adam_lstm": [0.6, 0.4],
-        "rmsprop_lstm": [0.98, None],
-        "sr_lstm": [None, 0.99],
-    }
-    rows = [row(model, value, seed=seed) for model, values in accuracies.items() for seed, value in enumerate(values)]
-    table = drawn(rows)
-    assert {model: record(table, model)["rank"] for model in accuracies} == {
-        "lstm": 1,
-        "adam_lstm": 1,
-        "sr_lstm": 3,
-        "rmsprop_lstm": 4,
-        "momentum_lstm": 5,
-    }
-    assert cells(table, "MomentumLSTM")["rank (published)"] == "5 (2) of 5"
 
 
 def test_rows_of_another_size_are_not_compared():
@@ -134,7 +111,6 @@ def test_rows_of_another_size_are_not_compared():
     table = drawn([row(model, value, artifact, size=size) for model, value, size in runs], artifact)
     adam = cells(table, "AdamLSTM")
     assert adam["ours less our LSTM’s"] == "fails −2.00 (+0.19)"  # 99.09 - 98.90
-    assert adam["rank (published)"] == "2 (1) of 2"
 
 
 def test_verdicts_stand_beside_the_sign_of_the_means_where_any_was_judged():
@@ -147,9 +123,7 @@ def test_verdicts_stand_beside_the_sign_of_the_means_where_any_was_judged():
         "deviations": "",
     }
     plain = drawn(rows, artifact)
-    sources = replace(sources_of(artifact), verdicts=(verdict,))
-    vars(sources)["summary"] = rows
-    marked = artifact.draw(sources)
+    marked = artifact.draw(sources_of(artifact, summary=rows, verdicts=[verdict]))
     assert cells(marked, "MomentumLSTM")["verdict"] == "inconclusive" and cells(marked, "LSTM")["verdict"] == "–"
     assert ("PMNIST", "verdict") not in marked.frame and ("MNIST", "verdict") not in plain.frame
     assert sum("of a test over seeds" in note for note in marked.notes) == 1
@@ -199,9 +173,7 @@ def test_a_table_of_two_tasks_and_two_metrics_is_as_approved():
     """
     table = of_speech()
     approved("momentumrnn_table2.md", markdown(table))
-    ranks = table.data[(table.data["task"] == "timit") & (table.data["paper_size"] == 84)].head(4)
-    assert list(ranks["metric"]) == ["validation_loss", "test_loss"] * 2
-    assert list(ranks["rank"]) == list(ranks["published_rank"]) == [2, 2, 1, 1]
+    assert list(table.data["metric"].head(4)) == ["validation_loss", "test_loss"] * 2
     assert len(table.data) == 9 * 2 * 2  # the paper's rows, tasks, metrics
     assert set(table.data["published_task"]) == {"timit"}
 
@@ -345,7 +317,7 @@ def forecasts(scale: str, count: int, limits: dict[str, float] | None = None, **
             "limits": limits and {name: value + 0.02 * run.seed for name, value in limits.items()},
         }
         evaluations = [{"iteration": 10, "epoch": 1.0, **measured}]
-        rows.append(row_of(artifact.configuration, run, FORECASTS, evaluations=evaluations, **about))
+        rows.append(row_of(artifact.configuration, run, evaluations=evaluations, **about))
     return rows
 
 
@@ -379,7 +351,7 @@ def test_naive_baselines_are_the_rows_below_the_models():
 
 
 def test_where_some_seeds_learned_the_table_says_how_many_with_their_median():
-    """By hand: 0.9, 0.81 and 0.8 beat 0.5 by more than 1 %, and 0.5 does not; the ranks go by how many do."""
+    """By hand: 0.9, 0.81 and 0.8 beat 0.5 by more than 1 %, and 0.5 does not."""
     values = {
         "lstm": (0.9, 0.5, 0.81, 0.8),
         "momentum_lstm": (0.6, 0.6, 0.6, 0.6),
@@ -391,8 +363,6 @@ def test_where_some_seeds_learned_the_table_says_how_many_with_their_median():
     assert cells(table, "LSTM")["ours"] == "3 of 4 learned, median 81.00"
     assert cells(table, "AdamLSTM")["ours"] == "50.40 ± 0.00 (n = 4)"
     assert cells(table, "MomentumLSTM")["ours less our LSTM’s"] == "–"  # there is no mean of two clusters
-    ranks = [cells(table, label)["rank (published)"][0] for label in ("MomentumLSTM", "LSTM", "AdamLSTM")]
-    assert ranks == ["1", "2", "3"]
     assert record(table, "momentum_lstm")["learned"] == 4 and record(table, "adam_lstm")["learned"] == 0
     ours = record(table, "lstm")
     assert (ours["learned"], ours["median"]) == (3, pytest.approx(81)) and math.isnan(ours["mean"])
@@ -430,7 +400,7 @@ def of_family(name: str, **settings: Any) -> tuple[Any, list[dict[str, str]]]:
         measured = {metric: (1 + 0.01 * run.seed) * value for metric, value in SCORES[run.task].items()}
         measured[run.spec["training"]["report"]["metric"]] = 0.5
         evaluations = [{"iteration": 10, "epoch": 1.0, **measured}]
-        rows.append(row_of(artifact.configuration, run, name, evaluations=evaluations))
+        rows.append(row_of(artifact.configuration, run, evaluations=evaluations))
     return artifact, rows
 
 

@@ -25,9 +25,11 @@ def test_files_are_valid_and_the_same_from_another_process(tmp_path):
     for run in artifact.runs:
         make_run(tmp_path, artifact.configuration, run)
     save(artifact.draw(Sources(artifact, tmp_path)), tmp_path / "here" / NAME)
-    program = f"import render; from drawn import artifact_at; render.draw(artifact_at('demo', {NAME!r}), Path.cwd())"
+    program = (
+        f"import render; from drawn import artifact_at; render.draw(render.Sources(artifact_at('demo', {NAME!r})))"
+    )
     path = os.pathsep.join(str(ROOT / folder) for folder in (".", "scripts", "tests"))
-    command = [sys.executable, "-c", f"from pathlib import Path; {program}"]
+    command = [sys.executable, "-c", program]
     subprocess.run(command, check=True, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path})
     here = {kind: (tmp_path / f"here/{NAME}.{kind}").read_bytes() for kind in ("md", "pdf", "png")}
     assert len(list((tmp_path / "here").iterdir())) == 3

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from hidden_dynamics.results.statistics import mean_and_std, mean_band, thin, triangular_moving_average
+from hidden_dynamics.results.curves import thin, triangular_moving_average
+from hidden_dynamics.results.seeds import mean_and_std, mean_band
 
 curves = arrays(np.float64, st.integers(1, 80), elements=st.floats(-1e6, 1e6))
 windows = st.integers(1, 100)

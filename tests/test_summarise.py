@@ -12,10 +12,10 @@ from made import change_record, evaluations_of, make_run
 
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration.runs import all_runs, runs_on
-from hidden_dynamics.results import curves, summary
+from hidden_dynamics.results import curves, run_files
 from hidden_dynamics.results.rows import read_rows, write_rows
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.statistics import mean_band, triangular_moving_average
+from hidden_dynamics.results.seeds import mean_band
 
 FIGURE, LANGUAGE = "momentumrnn_figure3", "momentumrnn_figure5"
 POINTS = 120
@@ -62,8 +62,7 @@ def finished(tmp_path, configuration, figure):
 def rows_of(root, artifact):
     """The rows of its summary, as they are read."""
     path = root / "summary.csv"
-    rows = summary.rows_of(artifact.configuration, artifact.name, artifact.cell_runs, root)
-    write_rows(path, summary.COLUMNS, rows)
+    write_rows(path, run_files.COLUMNS, run_files.rows_of(artifact.configuration, artifact.cell_runs, root))
     return read_rows(path)
 
 
@@ -93,7 +92,7 @@ def test_a_diverged_run_reports_nothing_and_says_why(finished, configuration, fi
     rows = rows_of(finished, figure)[:2]
     for row, iteration in zip(rows, "56", strict=True):
         assert (row["status"], row["diverged_at"]) == ("diverged", iteration)
-        assert row["metric"] == row["reported"] == row["measured"] == "" and summary.measured_of(row) == {}
+        assert row["metric"] == row["reported"] == row["measured"] == "" and run_files.measured_of(row) == {}
     assert rows[0]["failure"] == "" and json.loads(rows[1]["failure"]) == FAILURE
 
 
@@ -115,7 +114,7 @@ def test_train_curve_is_smoothed_per_seed_then_averaged(finished, figure):
     panel = figure.settings.panels[0]
     seeds = [run for run in figure.cell_runs if run.cell == (panel.task, "lstm", panel.size)]
     window = min(panel.window, POINTS // 10)
-    expected = mean_band([triangular_moving_average(losses_of(run), window) for run in seeds])
+    expected = mean_band([curves.triangular_moving_average(losses_of(run), window) for run in seeds])
     assert curve.window == window
     np.testing.assert_array_equal(curve.x, np.arange(1, POINTS + 1))
     np.testing.assert_array_equal((curve.mean, curve.low, curve.high), expected)  # to the last bit
@@ -187,7 +186,7 @@ def test_too_few_seeds_for_a_band_stand_themselves(finished, configured, seeds):
     assert np.isnan([curve.low, curve.high]).all() and set(curve.n) == {len(seeds)}
     window = min(figure.settings.panels[0].window, POINTS // 10)
     runs = [run for run in figure.cell_runs if run.cell == figure.cell_runs[0].cell]
-    own = [triangular_moving_average(losses_of(run), window) for run in runs]
+    own = [curves.triangular_moving_average(losses_of(run), window) for run in runs]
     np.testing.assert_array_equal(curve.seeds, own if len(seeds) > 1 else np.empty((0, POINTS)))
 
 
@@ -249,7 +248,7 @@ def test_epochs_of_different_lengths_leave_train_curves_of_different_lengths(tex
 def test_what_is_measured_once_is_in_the_summary_and_a_curve_of_one_point(texts, language):
     row, run = rows_of(texts, language)[0], language.cell_runs[0]
     assert (row["metric"], row["rule"], row["reported_epoch"]) == ("validation_loss", "min", "6.0")
-    assert summary.measured_of(row)["test_perplexity"] == 123
+    assert run_files.measured_of(row)["test_perplexity"] == 123
     assert row["stand_in_for"] == "ptb" and row["size"] != row["paper_size"] == "1150"
     x, losses = curves.losses_of(RunFiles(texts / run.directory), "test", "epoch")
     assert (x.tolist(), losses.tolist()) == ([EPOCHS], [pytest.approx(validation_of(run)[-1] + 0.1)])

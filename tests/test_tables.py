@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from made import make_run, sources_of, summary_of
 from markup import Reader
 
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import Table, latex_text, markdown, number, signed, write_table
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.results.rows import write_rows
@@ -123,9 +124,9 @@ def test_an_artifacts_files_are_written_with_its_verdicts(tmp_path):
     judged |= {"subject": "adam_lstm-n32", "reference": "lstm-n32", "against_table": "false"}
     verdicts = tmp_path / artifact.configuration.paths.verdicts(artifact.name)
     with refused("missing", file=verdicts):
-        render.draw(artifact, tmp_path)
+        render.draw(Sources(artifact, tmp_path))
     write_rows(verdicts, COLUMNS, [judged])
-    render.draw(artifact, tmp_path)
+    render.draw(Sources(artifact, tmp_path))
     csv = pandas.read_csv(tmp_path / artifact.files()[0])
     assert list(csv[csv["verdict"].notna()]["model"]) == ["adam_lstm"]
     assert all((tmp_path / file).is_file() for file in artifact.files())

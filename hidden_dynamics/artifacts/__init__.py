@@ -41,24 +41,6 @@ def artifact_named(configuration: Configuration, name: str, origin: str = "confi
         kind = kinds.find(content.get("kind"), f"{place}.kind")
         file, _, key = place.partition(": ")
         settings = typed(kind.Settings, content, file, key)
-        artifact = kind(name, settings, configuration, _measurement_of(configuration, name))
+        artifact = kind(name, settings, configuration)
         artifact.check(place)
     return artifact
-
-
-def _kind_of(configuration: Configuration, name: str) -> type[Artifact]:
-    place, content = configuration.artifact_layers[name][-1]
-    return kinds.find(content.get("kind"), f"{place}.kind")
-
-
-def _measurement_of(configuration: Configuration, name: str) -> str:
-    """The first artifact that is measured alike; its own name where nothing is measured."""
-    kind, content = _kind_of(configuration, name), configuration.artifacts[name]
-    if kind.measured is None:
-        return name
-    return next(
-        other
-        for other, settings in configuration.artifacts.items()
-        if _kind_of(configuration, other).measured == kind.measured
-        and all(settings.get(key) == content.get(key) for key in kind.measured_by)
-    )

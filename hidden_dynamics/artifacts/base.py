@@ -5,7 +5,6 @@ as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask 
 before it builds its graph, so they import matplotlib and pandas where something is drawn.
 """
 
-import importlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -51,11 +50,10 @@ class Artifact(ABC):
 
     Attributes:
         form: whether it is a table (csv, md, tex, html) or a figure (md, pdf, png).
-        summarised: whether it shows runs by their records (hidden_dynamics.results.summary).
+        summarised: whether it shows runs by their records (hidden_dynamics.results.run_files).
         run_files: the files of its runs that it reads beside run.json.
-        measured: what is measured for it: "costs", "features", or nothing. Artifacts whose settings agree in
-            `measured_by` share a measurement.
-        measurement: the artifact under whose name that measurement is: the first of those that share it.
+        measured: what is measured for it: "costs", "features", or nothing.
+        alike: the kinds that share a measurement, and the settings in which they have to agree.
         with_extras: whether models of the user's own on the same tasks and sizes are shown, too.
         ranked_as: what its published rankings are of, in the plural.
         origin: a sentence on where its numbers come from, where no run and no measurement reports them.
@@ -64,14 +62,13 @@ class Artifact(ABC):
     name: str
     settings: Any
     configuration: Configuration
-    measurement: str
 
     Settings: ClassVar[type[ArtifactSettings]] = ArtifactSettings
     form: ClassVar[Literal["table", "figure"]] = "figure"
     summarised: ClassVar[bool] = False
     run_files: ClassVar[tuple[str, ...]] = ()
     measured: ClassVar[Literal["costs", "features"] | None] = None
-    measured_by: ClassVar[tuple[str, ...]] = ()
+    alike: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     with_extras: ClassVar[bool] = True
     ranked_as: ClassVar[str] = "rows of the table"
     origin: ClassVar[str] = ""
@@ -87,25 +84,14 @@ class Artifact(ABC):
     def shown(self) -> list[Cell]:
         """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
 
+    @abstractmethod
     def draw(self, sources: Any) -> Any:
-        """The table (hidden_dynamics.artifacts.tables.Table) or figure (of
-        hidden_dynamics.artifacts.sheet.page) made of its sources.
-
-        Unless a kind says how, by `draw(artifact, sources)` of its module.
-
-        Args:
-            sources: where its files are (hidden_dynamics.artifacts.sources.Sources).
+        """The table (hidden_dynamics.artifacts.tables.Table) or figure (of hidden_dynamics.artifacts.sheet.page) of its
+        sources (hidden_dynamics.artifacts.sources.Sources).
 
         Raises:
             UserError: a file is missing, damaged, or of something else.
         """
-        return importlib.import_module(type(self).__module__).draw(self, sources)
-
-    @classmethod
-    def code(cls) -> list[str]:
-        """The dotted names of the definitions that make it: the kind's class and, unless that draws, its `draw`."""
-        names = [cls.__name__, *(["draw"] if cls.draw is Artifact.draw else [])]
-        return [f"{cls.__module__}.{name}" for name in names]
 
     def cells(self) -> list[Cell]:
         """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not those of tasks that
@@ -160,6 +146,13 @@ class Artifact(ABC):
         return []
 
     # What it is made of.
+
+    @property
+    def measurement(self) -> str:
+        """The artifact under whose name its measurement is: the first of those that share it."""
+        every, (kinds, keys) = self.configuration.artifacts, self.alike
+        same = {name: [one.get(key) for key in keys] for name, one in every.items() if one["kind"] in kinds}
+        return next(name for name, settings in same.items() if settings == same[self.name])
 
     def inputs(self) -> dict[str, str]:
         """Its files beside those of runs, by name: costs, features, maps."""

@@ -1,34 +1,37 @@
 """Ours beside the published: what the tables of numbers share, as data and as text.
 
-A record is a row of a table's data, by column: what ran (task, model, size, paper_size, stand_in_for), its deviations
-from the paper, ours over seeds (runs, n, mean, std), and how it stands to the published number and to the baseline.
-What deviates from the paper is held to no number of it: it has no difference from the published number, no published
-gap, no ordering, no rank.
+A record is a row of a table's data, by column: what ran (`begun`), ours over seeds (n, mean, std), and how it stands to
+the published number and to the baseline. What deviates from the paper is held to no number of it: it has no difference
+from the published number, no published gap, no ordering.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact
-from hidden_dynamics.artifacts.notes import title_of
-from hidden_dynamics.artifacts.row_verdicts import NOTE, with_verdicts
-from hidden_dynamics.artifacts.tables import ABSENT, number, signed
-from hidden_dynamics.claims.verdict import NOT_RUN
+from hidden_dynamics.artifacts.notes import scale_notes, title_of
+from hidden_dynamics.artifacts.tables import ABSENT, Table, number, signed
+from hidden_dynamics.claims.verdict import NOT_RUN, word
 from hidden_dynamics.configuration.runs import Cell
-from hidden_dynamics.papers.published import NOTHING, with_originals
-from hidden_dynamics.results.deviations import deviations
-from hidden_dynamics.results.statistics import mean_and_std
+from hidden_dynamics.configuration.schema import Metric
+from hidden_dynamics.papers.deviations import deviations, with_originals
+from hidden_dynamics.papers.published import NOTHING
+from hidden_dynamics.results.run_files import measured_of
+from hidden_dynamics.results.seeds import BY_CHANCE, in_two_clusters, margin_of, mean_and_std
 
 Record = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
-
-
-def over_seeds(values: Iterable[float]) -> Record:
-    """n, mean and sample standard deviation."""
-    values = list(values)
-    mean, std = mean_and_std(values)
-    return {"n": len(values), "mean": mean, "std": std}
+OURS = "Ours: mean ± sample standard deviation (n − 1) over n seeds"
+OPTIONAL = ("published parameters", "published ÷", "difference", "verdict")  # columns that may say nothing
+VERDICTS = (
+    "Verdict: of a test over seeds, on the claim that the row stands to {baseline}, or, “on the value”, to the "
+    "published number, as the paper says; “reproduced” or “contradicted” where nothing deviates from the paper’s "
+    "setup, else “holds” or “fails”, which say nothing of the paper’s own experiment; “undecided” (“inconclusive”), "
+    "too, where the model that is ahead has learned nothing. What several tables show is judged once, with the first "
+    "of them (docs/claims.md)."
+)
 
 
 def size_of(text: str) -> int | str | None:
@@ -43,15 +46,64 @@ def baseline_label(artifact: Artifact) -> str:
 # As data
 
 
-def deviations_of(artifact: Artifact, rows: Rows, trained: bool = True) -> str | None:
-    """The deviations of rows from the paper, as a record has them: joined by semicolons; None without any.
+def begun(artifact: Artifact, cell: Cell, metric: str, rows: Rows, compared: Rows | None = None) -> Record:
+    """How a record begins: what ran in a cell, and in what it deviates from the paper.
 
     Args:
-        rows: of a summary, of measured features or costs.
-        trained: as for `deviations`.
+        metric: or the quantity that is measured, as claims name it.
+        rows: the cell's runs or measurements.
+        compared: all that enter the comparison, where these are more.
     """
+    rows_of_all = rows if compared is None else compared
+    return {
+        "artifact": artifact.name,
+        "scale": artifact.configuration.scale_name,
+        **cell._asdict(),
+        "label": rows[0]["label"] if rows else artifact.configuration.models[cell.model].label,
+        "extra": cell not in artifact.shown(),
+        "paper_size": cell.size,
+        "metric": metric,
+        "size": size_of(rows[0]["size"]) if rows else None,
+        "deviations": deviations_of(artifact, rows_of_all),
+    }
+
+
+def deviations_of(artifact: Artifact, rows: Rows) -> str | None:
+    """In what rows deviate from the paper, joined by semicolons; None where in nothing."""
     originals = with_originals(artifact.configuration, artifact.paper, rows)
-    return "; ".join(deviations(artifact.configuration, originals, trained)) or None
+    texts = deviations(artifact.configuration, originals, trained=artifact.summarised or artifact.measured != "costs")
+    return "; ".join(texts + artifact.deviations()) or None
+
+
+def over_seeds(values: Iterable[float]) -> Record:
+    """n, mean and sample standard deviation."""
+    values = list(values)
+    mean, std = mean_and_std(values)
+    return {"n": len(values), "mean": mean, "std": std}
+
+
+def ours_of(runs: Rows, metric: str, about: Metric) -> Record:
+    """A metric of runs over seeds; where those that have learned something and the others are a cluster apart, the
+    median of those that have.
+
+    Returns:
+        diverged, not_finite: how many runs failed so; learned: how many beat the naive baselines, None without any;
+        n, mean, std, median: of the others, in the unit that is shown.
+    """
+    finished = [row for row in runs if row["status"] == "finished"]
+    measured = [measured_of(row)[metric] * about.factor if row["metric"] else math.inf for row in finished]
+    values = [value for value in measured if math.isfinite(value)]
+    margins = [margin_of(row, metric, about.sign) for row in finished]
+    learned = [value for value, ahead in zip(measured, margins, strict=True) if ahead is not None and ahead > BY_CHANCE]
+    mixed = in_two_clusters(margins)
+    return {
+        "diverged": len(runs) - len(finished),
+        "not_finite": len(measured) - len(values),
+        "learned": None if None in margins else len(learned),
+        **over_seeds(values),
+        **({"mean": math.nan, "std": math.nan} if mixed else {}),
+        "median": median(learned) if mixed else None,
+    }
 
 
 def standing(artifact: Artifact, record: Record) -> float:
@@ -95,6 +147,39 @@ def _ordering(gap: float, published_gap: float) -> str | None:
     return "tied" if abs(gap) < NOTHING else "holds" if gap * published_gap > 0 else "fails"
 
 
+def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows) -> list[Record]:
+    """Records with `verdict`, on how the model stands to the baseline, and `value_verdict`, on the published number.
+
+    None where nothing is judged; records as they are where nothing of the artifact was.
+
+    Args:
+        verdicts: rows of text by column (hidden_dynamics.claims.verdict.COLUMNS).
+    """
+    if not verdicts:
+        return list(records)
+    marked = []
+    for record in records:
+        place, size = (record["task"], record["metric"]), record["size"]
+        about = [row for row in verdicts if (row["task"], row["metric"]) == place]
+        sized_model = record["model"] if size in (None, "") else f"{record['model']}-n{size}"  # as the verdicts name it
+        pairs = (row for row in about if _is_of_pair(row, sized_model, artifact.published.baseline))
+        values = (
+            row for row in about if row["kind"] == "value" and row["subject"] == sized_model and row["p_adjusted"]
+        )
+        found = {"verdict": next(pairs, None), "value_verdict": next(values, None)}
+        marked.append(record | {column: row and word(row) for column, row in found.items()})
+    return marked
+
+
+def _is_of_pair(row: Mapping[str, str], sized_model: str, baseline: str) -> bool:
+    """Whether a claim, in the printed direction, sets a model against the baseline at whatever size."""
+    sides = [row["subject"], row["reference"]]
+    if row["kind"] not in ("better", "ratio") or row["against_table"] == "true" or sized_model not in sides:
+        return False
+    sides.remove(sized_model)
+    return baseline in (sides[0], sides[0].rpartition("-")[0])
+
+
 # As text
 
 
@@ -127,6 +212,11 @@ def ours_text(record: Mapping[str, Any], failed: Mapping[str, int], decimals: in
     return f"{number(record['mean'], decimals)} ± {number(record['std'], decimals)} ({about})"
 
 
+def failed_of(record: Record) -> dict[str, int]:
+    """How many of a record's runs failed in which way, as `ours_text` takes it."""
+    return {"diverged": record["diverged"], "not finite": record["not_finite"]}
+
+
 def gap_texts(artifact: Artifact, record: Record, decimals: int) -> dict[str, str]:
     """By heading: the difference from the published number, and the gap to the baseline, such as "holds +1.00 (+0.34)"
     with the published one; the verdicts."""
@@ -144,42 +234,57 @@ def verdict_texts(record: Record) -> dict[str, str]:
     }
 
 
-# Around the table
-
-
-def title(artifact: Artifact, records: Rows, about: str = "") -> str:
-    """An artifact's title, its place in the paper and the scale, and that what deviates from the paper is not
-    comparable with it."""
-    deviating = [bool(record["deviations"]) for record in records if record.get("runs") != 0]
-    said = ", not comparable with the published numbers" if any(deviating) else ""
-    return title_of(artifact, about) + said + (" in some cells" if said and not all(deviating) else "")
-
-
-def notes(artifact: Artifact, records: Rows) -> list[str]:
-    """What deviates from the paper and what that forbids, what verdicts are, and the rows of the user's own models."""
-    parts = dict.fromkeys(part for record in records for part in (record["deviations"] or "").split("; ") if part)
-    deviates = (
-        f"Deviates from the paper: {'; '.join(parts)}. What deviates is not held to the published numbers: it has no "
-        "difference from them, no published gap and no rank, and a verdict beside it is none on the paper’s own claim."
-    )
-    verdicts = [record.get(column) for record in records for column in ("verdict", "value_verdict")]
-    extras = dict.fromkeys(record["label"] for record in records if record["extra"])
-    return [
-        *([deviates] if parts else []),
-        *([NOTE.format(baseline=baseline_label(artifact))] if {*verdicts} - {None, NOT_RUN} else []),
-        *([f"Not in the paper's table: {', '.join(extras)}."] if extras else []),
-    ]
-
-
 def gap_note(artifact: Artifact, among: str = "") -> str:
     """A sentence on the column of gaps to the baseline.
 
     Args:
         among: which rows are compared, such as " of the same size".
     """
-    label = baseline_label(artifact)
     return (
-        f"Ours less our {label}’s{among}: the difference of two means of ours; with few seeds, one within the standard "
-        "deviations says little. Where nothing deviates from the paper, the published gap is in brackets, and “holds” "
-        "says that both have the same sign."
+        f"Ours less our {baseline_label(artifact)}’s{among}: the difference of two means of ours; with few seeds, one "
+        "within the standard deviations says little. Where nothing deviates from the paper, the published gap is in "
+        "brackets, and “holds” says that both have the same sign."
     )
+
+
+# Whole
+
+
+def table(
+    artifact: Artifact,
+    records: Sequence[Record],
+    rows: Rows,
+    notes: Iterable[str],
+    about: str = "",
+    others: Sequence[Record] = (),
+    below: Iterable[str] = (),
+) -> Table:
+    """The table of rows of texts: a title that says where something deviates from the paper, and all notes.
+
+    Args:
+        notes: those of its own, after the scale.
+        about: what else its title says.
+        others: records of data alone, that nothing published is set beside.
+        below: notes after those of the published file.
+    """
+    deviating = [bool(record["deviations"]) for record in records if record.get("runs") != 0]
+    said = ", not comparable with the published numbers" if any(deviating) else ""
+    title = title_of(artifact, about) + said + (" in some cells" if said and not all(deviating) else "")
+    lines = [*scale_notes(artifact.configuration), *notes, *_notes(artifact, records)]
+    return Table.of(title, [*lines, *artifact.published.notes, *below], rows, [*records, *others], OPTIONAL)
+
+
+def _notes(artifact: Artifact, records: Rows) -> list[str]:
+    """What deviates from the paper and what that forbids, what verdicts are, and the rows of the user's own models."""
+    parts = dict.fromkeys(part for record in records for part in (record["deviations"] or "").split("; ") if part)
+    deviates = (
+        f"Deviates from the paper: {'; '.join(parts)}. What deviates is not held to the published numbers: it has no "
+        "difference from them, and no published gap, and a verdict beside it is none on the paper’s own claim."
+    )
+    verdicts = [record.get(column) for record in records for column in ("verdict", "value_verdict")]
+    extras = dict.fromkeys(record["label"] for record in records if record["extra"])
+    return [
+        *([deviates] if parts else []),
+        *([VERDICTS.format(baseline=baseline_label(artifact))] if {*verdicts} - {None, NOT_RUN} else []),
+        *([f"Not in the paper's table: {', '.join(extras)}."] if extras else []),
+    ]

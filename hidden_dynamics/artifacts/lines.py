@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry
 from hidden_dynamics.results.rows import Row
-from hidden_dynamics.results.statistics import FEWEST
+from hidden_dynamics.results.seeds import FEWEST
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

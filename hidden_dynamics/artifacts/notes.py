@@ -1,10 +1,17 @@
-"""Sentences that artifacts say of themselves: scale, the user's changes, data, seeds, variants, failed runs."""
+"""Sentences that tables and figures say of themselves: scale, deviations, data, seeds, variants, failed runs.
+
+Rows are those of runs (hidden_dynamics.results.run_files) or of measured features.
+"""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.runs import resampled
+from hidden_dynamics.papers.deviations import data_text, deviations, is_resized, original_of
+from hidden_dynamics.papers.published import within_sentence
+from hidden_dynamics.results.rows import Row
 
 
 def scale_notes(configuration: Configuration) -> list[str]:
@@ -48,35 +55,20 @@ def variants_note(runs: Iterable[Mapping[str, str]]) -> str:
 
 
 def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """Seeds, devices, precisions and variants of runs: "Seeds: 0, 1. Trained on: cpu. Precision: fp32.", "Variants ..."
+    """Seeds, devices, precisions, commits and variants of runs: "Seeds: 0, 1. Trained on: cpu. ...", "Variants ..."
+
+    A + after a commit stands for changes that were not committed.
 
     Args:
         rows: of a summary or of measured features.
     """
     seeds, devices, precisions = ({row[column] for row in rows} for column in ("seed", "device", "precision"))
+    commits = sorted({f"{row['commit'][:10]}{'+' * row['commit'].endswith('+')}" for row in rows if row["commit"]})
     return [
         f"Seeds: {', '.join(sorted(seeds, key=int))}. Trained on: {'; '.join(sorted(devices))}. "
-        f"Precision: {', '.join(sorted(precisions))}.{commits_note(rows)}",
+        f"Precision: {', '.join(sorted(precisions))}." + (f" Code: commit {', '.join(commits)}." if commits else ""),
         variants_note(json.loads(row["variants"]) for row in rows),
     ]
-
-
-def commits_note(rows: Iterable[Mapping[str, str]]) -> str:
-    """The commits that runs were made by: " Code: commit 0123456789+."; empty where none is known.
-
-    A + stands for changes that were not committed.
-    """
-    known = sorted({row["commit"] for row in rows if row.get("commit")})
-    texts = [f"{commit[:10]}{'+' * commit.endswith('+')}" for commit in known]
-    return f" Code: commit {', '.join(texts)}." if texts else ""
-
-
-def is_resampled(configuration: Configuration, rows: Iterable[Mapping[str, str]]) -> bool:
-    """Whether seeds are random splits of the same data, by a variant that the runs of a summary took."""
-    variants = configuration.variants
-    taken = {item for text in {row["variants"] for row in rows} for item in json.loads(text).items()}
-    effects = [variants[name].values.get(value) for name, value in taken if name in variants]
-    return any(effect is not None and effect.resampled for effect in effects)
 
 
 def no_momentum_notes(rows: Iterable[Mapping[str, str]]) -> list[str]:
@@ -114,3 +106,65 @@ def _failure(run: Mapping[str, str]) -> str:
         f"solver failed {'at' if learning else 'after'} iteration {run['diverged_at']} ({failure['cause']} at t = "
         f"{failure['time']:.3g}, step {failure['step']}, {failure['during']})"
     )
+
+
+# In figures: in the picture in short, in the notes in full
+
+
+def subtitle_of(configuration: Configuration, runs: Sequence[Row]) -> str:
+    """The scale, and whether anything is not as in the paper."""
+    parts = [f"scale: {configuration.scale_name}"]
+    parts += ["stand-in data"] if any(run["stand_in_for"] for run in runs) else []
+    parts += ["deviates from the paper: see the notes"] if deviations(configuration, runs) else []
+    return ", ".join(parts)
+
+
+def figure_notes(configuration: Configuration, runs: Sequence[Row], *drawn: str) -> list[str]:
+    """All notes, by paragraph: scale and deviations, what is drawn, failed runs, how the runs were made."""
+    return [scale_note(configuration, runs), *drawn, *divergence_notes(runs), " ".join(runs_notes(runs))]
+
+
+def scale_note(configuration: Configuration, runs: Sequence[Row]) -> str:
+    """The scale, and all in which the runs deviate from the paper."""
+    texts = deviations(configuration, runs)
+    return " ".join(
+        [*scale_notes(configuration), *([f"Deviates from the paper: {'; '.join(texts)}."] if texts else [])]
+    )
+
+
+def about(configuration: Configuration, runs: Sequence[Row], *texts: str) -> list[str]:
+    """By line, what the runs of one task are of: the given texts and their size, then data other than the paper's."""
+    replaced = dict.fromkeys(data_text(configuration, run) for run in runs if original_of(configuration, run))
+    papers = dict.fromkeys(run["paper_size"] for run in runs if is_resized(run))
+    size = " and ".join(dict.fromkeys(run["size"] for run in runs if run["size"]))
+    size += f" (paper: {' and '.join(papers)})" if papers else ""
+    return [", ".join(filter(None, (*texts, size and f"N = {size}"))), *replaced]
+
+
+def splits_note(configuration: Configuration, runs: Sequence[Row]) -> str:
+    """That seeds are random splits of the same data; empty where they are not."""
+    if not any(resampled(configuration, run["task"], run["model"]) for run in runs):
+        return ""
+    return (
+        "Seed k has the k-th random split of the series; test sets overlap, so the seeds are not independent: bands "
+        "and the tests of claims are corrected for it (n_test/n_train is added to 1/n: Nadeau and Bengio 2003)."
+    )
+
+
+def chosen_note(configuration: Configuration, runs: Sequence[Row]) -> str:
+    """The evaluation that the runs report: "evaluation with the highest validation accuracy", "last evaluation"; empty
+    where none reports any."""
+    rules = dict.fromkeys((run["rule"], run["metric"]) for run in runs if run["metric"])
+    titles = {metric: within_sentence(configuration.metrics[metric].title) for _, metric in rules}
+    ends = {"max": "highest", "min": "lowest"}
+    texts = [
+        "last evaluation" if rule == "last" else f"evaluation with the {ends[rule]} {titles[metric]}"
+        for rule, metric in rules
+    ]
+    return " or ".join(dict.fromkeys(texts))
+
+
+def weights_note(configuration: Configuration, runs: Sequence[Row]) -> str:
+    """The evaluation whose weights were recorded; empty where no run reports any."""
+    rule = chosen_note(configuration, runs)
+    return f"Weights: of the {rule}." if rule else ""

@@ -1,57 +1,69 @@
-"""What an artifact is drawn from, each file read once."""
+"""What an artifact is drawn from and its claims are judged by, each file read once."""
 
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results import curves, summary
+from hidden_dynamics.papers.claims import load_claims
+from hidden_dynamics.results.curves import Curve, curves_of
 from hidden_dynamics.results.rows import Row, read_rows
+from hidden_dynamics.results.run_files import rows_of
+
+if TYPE_CHECKING:
+    from hidden_dynamics.claims.samples import Evidence
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The runs and the files of an artifact, as rows of text by column.
+    """The runs and the files of an artifact, as rows of text by column; none of a file that it does not have.
 
     Attributes:
         root: what the paths are relative to.
-        verdicts: on its claims, once they are judged (hidden_dynamics.claims.verdict.COLUMNS).
     """
 
     artifact: Artifact
     root: Path = Path()
-    verdicts: tuple[dict[str, str], ...] = ()
 
     @cached_property
     def summary(self) -> list[dict[str, str]]:
-        """A row for each run (hidden_dynamics.results.summary.COLUMNS)."""
+        """A row for each run (hidden_dynamics.results.run_files.COLUMNS)."""
         artifact = self.artifact
-        return list(summary.rows_of(artifact.configuration, artifact.name, artifact.cell_runs, self.root))
+        return rows_of(artifact.configuration, artifact.cell_runs, self.root) if artifact.summarised else []
 
     @cached_property
-    def curves(self) -> list[list[curves.Curve]]:
+    def curves(self) -> list[list[Curve]]:
         """The averaged curves of each panel."""
         artifact, runs = self.artifact, self.artifact.cell_runs
-        return [curves.curves_of(artifact.configuration, panel, runs, self.root) for panel in artifact.panels]
+        return [curves_of(artifact.configuration, panel, runs, self.root) for panel in artifact.panels]
 
     @cached_property
     def costs(self) -> list[dict[str, str]]:
-        return read_rows(self.path("costs"))
+        return self._rows("costs")
 
     @cached_property
     def claims(self) -> list[dict[str, str]]:
         """The verdicts on all claims."""
-        return read_rows(self.path("claims"))
+        return self._rows("claims")
 
     @cached_property
     def features(self) -> list[dict[str, str]]:
-        return read_rows(self.path("features"))
+        return self._rows("features")
 
-    def path(self, name: str) -> Path:
-        """The path of one of its files; for what is read of its runs, the directory of all runs."""
-        runs = dict.fromkeys(("summary", "curves"), self.artifact.configuration.paths.runs)
-        return self.root / (self.artifact.inputs() | runs)[name]
+    @cached_property
+    def verdicts(self) -> list[dict[str, str]]:
+        """The verdicts that are judged with the artifact (hidden_dynamics.claims.verdict.COLUMNS)."""
+        claimed = load_claims().about(self.artifact.name)
+        return read_rows(self.root / self.artifact.configuration.paths.verdicts(self.artifact.name)) if claimed else []
+
+    @property
+    def evidence(self) -> "Evidence":
+        """What its claims are judged by."""
+        from hidden_dynamics.claims.samples import Evidence  # SciPy
+
+        return Evidence(self.artifact, [*self.summary, *self.features], self.costs, self.root)
 
     def first_run(self, model: str) -> Row:
         """A model's row of the summary with the first seed.
@@ -61,12 +73,16 @@ class Sources:
         """
         run = next((run for run in self.summary if run["model"] == model), None)
         if run is None:
-            raise self.wrong("summary", f"it has no run of {model}")
+            raise self.wrong("runs", f"there is no run of {model}")
         return run
 
     def wrong(self, name: str, why: str, column: str = "") -> UserError:
-        """The error of a file that is not what the artifact is made of, to be raised."""
-        path = self.path(name)
+        """The error of an input, or of the runs, that the artifact cannot be made of; to be raised."""
+        path = self.root / self.artifact.inputs().get(name, self.artifact.configuration.paths.runs)
         if path.suffix:
             why = f"{why}: remove it and run snakemake again, which makes it anew"
         return UserError(f"{path}: {self.artifact.name}: {why}.", path, column)
+
+    def _rows(self, name: str) -> list[dict[str, str]]:
+        files = self.artifact.inputs()
+        return read_rows(self.root / files[name]) if name in files else []

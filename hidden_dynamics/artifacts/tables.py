@@ -104,7 +104,7 @@ def tex(table: Table) -> str:
 def html(table: Table) -> str:
     """One page that loads nothing from elsewhere; a table wider than the screen scrolls beside its first column.
 
-    Groups of columns, where there are any, have a line of headings. hidden_dynamics/pages/rendered.py reads it.
+    Groups of columns, where there are any, have a line of headings. hidden_dynamics/pages/sections.py reads it.
     """
     frame = table.frame if any(group for group, _ in table.frame.columns) else table.frame.droplevel(0, axis="columns")
     shown = re.sub("<table[^>]*>", "<table>", frame.to_html(index=False, justify="left"), count=1)

@@ -16,9 +16,9 @@ from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.papers.claims import KINDS
-from hidden_dynamics.results import naive
-from hidden_dynamics.results.deviations import data_text
+from hidden_dynamics.papers.deviations import data_text
 from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.seeds import test_set
 
 NOTHING = "nothing learned"  # how a reason begins where the gate takes the verdict away
 
@@ -255,7 +255,7 @@ def _test_error(evidence: Evidence, judged: Judged) -> float | None:
         return None
     if claim.metric not in ("test_accuracy", "test_auc"):
         return None
-    factor, size = evidence.configuration.metrics[claim.metric].factor, naive.test_set(samples[0].rows[0])
+    factor, size = evidence.configuration.metrics[claim.metric].factor, test_set(samples[0].rows[0])
     share = samples[0].sample.mean / factor if len(samples[0].values) > 1 else samples[0].values[0] / factor
     if claim.metric == "test_accuracy" and size.get("size"):
         return factor * statistics.error_of_share(share, size["size"])

@@ -15,13 +15,11 @@ from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Cell, resampled, seeds_are_blocks
 from hidden_dynamics.papers.claims import Definitions, load_claims
-from hidden_dynamics.papers.published import with_originals
-from hidden_dynamics.results import naive
-from hidden_dynamics.results.deviations import deviations
-from hidden_dynamics.results.rows import Row, read_rows
-from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.statistics import triangular_moving_average
-from hidden_dynamics.results.summary import measured_of, rows_of
+from hidden_dynamics.papers.deviations import deviations, with_originals
+from hidden_dynamics.results import seeds
+from hidden_dynamics.results.curves import triangular_moving_average
+from hidden_dynamics.results.rows import Row
+from hidden_dynamics.results.run_files import RunFiles, measured_of
 
 HAVE_NUMBERS = ("finished", "measured")  # the status of a run in a summary, and of its features
 VANISHED = "the share below which gradients vanish"
@@ -90,7 +88,7 @@ class Evidence:
     """An artifact, and its files as rows of text by column.
 
     Attributes:
-        summary: one row per run (hidden_dynamics.results.summary), or per run whose features were measured.
+        summary: one row per run (hidden_dynamics.results.run_files), or per run whose features were measured.
         costs: one row per model, quantity and process.
         root: where the runs' directories are.
     """
@@ -199,13 +197,13 @@ class Evidence:
         """
         rows, fixed = runs.rows, self.definitions.naive.get(metric)
         runs = replace(runs, overlap=max(resampled(self.configuration, cell.task, cell.model) for cell in cells))
-        known = naive.naive_of(rows[0]) if rows else {}
+        known = seeds.naive_of(rows[0]) if rows else {}
         if fixed is None and metric not in known:
             metric = next((name for name in known if name.startswith("test_") and not alone), None)
         if metric is None:
             return runs
         sign, factor = self.sign(metric), self.configuration.metrics[metric].factor
-        best = {row["seed"]: naive.best(naive.naive_of(row), metric, sign) for row in rows}
+        best = {row["seed"]: seeds.best(seeds.naive_of(row), metric, sign) for row in rows}
         if fixed is not None:
             best = dict.fromkeys(best, (VANISHED, fixed))
         scores = {row["seed"]: _measured(row, metric) * factor for row in rows}
@@ -216,19 +214,6 @@ class Evidence:
             scores={seed: score for seed, score in scores.items() if math.isfinite(score)},
             sign=sign,
         )
-
-
-def gather(artifact: Any, root: Path) -> Evidence:
-    """The evidence in an artifact's runs and measurements.
-
-    Raises:
-        UserError: a file is missing or damaged.
-    """
-    files = artifact.inputs()
-    found = {name: read_rows(root / files[name]) for name in ("features", "costs") if name in files}
-    runs = artifact.cell_runs if artifact.summarised else ()
-    rows = [*rows_of(artifact.configuration, artifact.name, runs, root), *found.get("features", ())]
-    return Evidence(artifact, rows, found.get("costs", ()), root)
 
 
 def _cell_of(row: Row) -> tuple[str, str, str]:

@@ -26,9 +26,7 @@ from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.measurements.features import COLUMNS, FeatureSettings
 from hidden_dynamics.models.image_networks import output_of
-from hidden_dynamics.results.checksums import RECORD
-from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.summary import row_of
+from hidden_dynamics.results.run_files import RunFiles, row_of
 from hidden_dynamics.results.trained import load_data, load_weights
 from hidden_dynamics.training import devices
 from hidden_dynamics.training.building import build
@@ -64,8 +62,9 @@ def measure(
     first = {run.model: run.id for run in reversed(runs)}
     for run in runs:
         record = RunFiles(Path(run.directory)).record()
-        about = row_of(configuration, run, record, Path(run.directory, RECORD))
-        row = {name: about.get(name) for name in COLUMNS} | {"measured_on": devices.name_of(device)}
+        about = row_of(configuration, run, record, Path())
+        row = {name: about.get(name) for name in COLUMNS}
+        row |= {"fingerprint": record["fingerprint"], "measured_on": devices.name_of(device)}
         found, *of_images = _measure_run(configuration, run, record, settings, device)
         mapped = of_images and run.id == first[run.model]
         yield Measured(row | found, _mapped(run, *of_images, settings) if mapped else {})

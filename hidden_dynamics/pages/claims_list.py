@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hidden_dynamics.claims.verdict import NOT_RUN, UNDECIDED, counts, plain, word
-from hidden_dynamics.results.deviations import listed
+from hidden_dynamics.papers.deviations import listed
 from hidden_dynamics.results.rows import Row
 
 

@@ -12,12 +12,12 @@ from markupsafe import Markup
 
 from hidden_dynamics.artifacts import left_out_note, load_artifacts
 from hidden_dynamics.artifacts.notes import scale_notes
+from hidden_dynamics.claims import multiplicity
 from hidden_dynamics.claims.verdict import counts
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages import claims_list
 from hidden_dynamics.pages.sections import papers_of, reported, section_of, stand_ins
 from hidden_dynamics.papers.claims import load_claims
-from hidden_dynamics.results import multiplicity
 from hidden_dynamics.results.rows import Row, read_rows
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -1,18 +1,24 @@
 """The page's sections, one for each artifact, paper by paper and in the papers' order."""
 
+import base64
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from markupsafe import Markup
+from PIL import Image
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.claims.verdict import counts
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages.claims_list import judged
-from hidden_dynamics.pages.rendered import Picture, RenderedTable, picture_of, table_of
 from hidden_dynamics.results.rows import Row
 
 PLACES = ("iteration", "epoch")  # of what is measured, which says at which evaluation it was
+# Of a table's own page (hidden_dynamics.artifacts.tables.html): title, table, notes.
+PARTS = re.compile(r"<h1>(.*?)</h1>.*?(<table>.*?</table>).*?(<ul>.*?</ul>)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -20,14 +26,17 @@ class Section:
     """A table or a figure.
 
     Attributes:
-        shown: what rule render wrote of it.
+        title, shown, notes: what was rendered of it: the title of a table, "" of a figure; the table, or the picture; a
+            list, maybe empty.
         stand_ins: {title of a stand-in: titles of what it stands in for} of its data.
-        runs: those that it was made of, each once (hidden_dynamics.results.summary.COLUMNS).
+        runs: those that it was made of, each once (hidden_dynamics.results.run_files.COLUMNS).
         claims: those that rest on it.
     """
 
     artifact: Artifact
-    shown: RenderedTable | Picture
+    title: Markup
+    shown: Markup
+    notes: Markup
     stand_ins: Mapping[str, Sequence[str]]
     runs: Sequence[Row]
     claims: Sequence[Row]
@@ -81,17 +90,32 @@ def section_of(artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], r
     configuration = artifact.configuration
     own = [claim for claim in claims if claim["artifact"] == artifact.name]
     by_directory = {run["directory"]: run for run in runs}
-    table = artifact.form == "table"
-    path = (
-        configuration.paths.table(artifact.name, "html") if table else configuration.paths.figure(artifact.name, "png")
-    )
+    rendered = table_of if artifact.form == "table" else picture_of
     return Section(
-        artifact=artifact,
-        shown=table_of(root / path) if table else picture_of(root / path),
+        artifact,
+        *rendered(artifact, root),
         stand_ins=stand_ins(configuration, dict.fromkeys(cell.task for cell in artifact.cells())),
         runs=[by_directory[run.directory] for run in artifact.runs],
         claims=own,
     )
+
+
+def table_of(artifact: Artifact, root: Path) -> tuple[Markup, ...]:
+    path = root / artifact.configuration.paths.table(artifact.name, "html")
+    return tuple(map(Markup, PARTS.search(path.read_text(encoding="utf-8")).groups()))
+
+
+def picture_of(artifact: Artifact, root: Path) -> tuple[Markup, ...]:
+    """The PNG is a data address: the page loads nothing."""
+    path = root / artifact.configuration.paths.figure(artifact.name, "png")
+    with Image.open(path) as image:
+        width, height = image.size
+    address = f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+    tag = Markup('<img src="{}" width="{}" height="{}" alt="{}">')
+    said = path.with_suffix(".md").read_text(encoding="utf-8").splitlines()
+    notes = Markup().join(Markup("<li>{}</li>").format(line[2:]) for line in said if line.startswith("- "))
+    shown = tag.format(address, width, height, artifact.settings.heading)
+    return Markup(), shown, Markup("<ul>{}</ul>").format(notes)
 
 
 def stand_ins(configuration: Configuration, tasks: Iterable[str]) -> dict[str, list[str]]:

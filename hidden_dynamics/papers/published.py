@@ -5,7 +5,7 @@ config/metrics.yaml; here it has at most the heading that the paper gives it.
 """
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -197,18 +197,6 @@ def load_tasks(paper: str) -> dict[str, dict[str, Any]]:
     """What a paper's text, outside its tables, says of each task, by name: dataset, section and, where it says so,
     sizes, data and settings, with notes on its numbers."""
     return {row["task"]: row for row in read_yaml(PUBLISHED / paper / "tasks.yaml")["rows"]}
-
-
-def with_originals(configuration: Configuration, paper: str, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of runs or measurements whose `stand_in_for` is as they say, or else the paper's dataset where theirs is
-    another: a task of the user's own may be of any."""
-    known_tasks = load_tasks(paper) if (PUBLISHED / paper / "tasks.yaml").exists() else {}
-
-    def original(row: Mapping[str, Any]) -> str:
-        task = known_tasks.get(published_task(configuration, row["task"]))
-        return task["dataset"] if task and row["dataset"] not in (None, "", task["dataset"]) else ""
-
-    return [{**row, "stand_in_for": row["stand_in_for"] or original(row)} for row in rows]
 
 
 def published_task(configuration: Configuration, task: str) -> str:

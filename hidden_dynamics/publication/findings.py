@@ -8,18 +8,17 @@ import jinja2
 
 from hidden_dynamics.artifacts import Artifact
 from hidden_dynamics.artifacts.kinds.forest import IDLE, Comparison, Forest, deviating
+from hidden_dynamics.claims.multiplicity import in_a_sentence
 from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNDECIDED, plain
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.publication.command import command_of
-from hidden_dynamics.results.multiplicity import in_a_sentence
 from hidden_dynamics.results.rows import Row
 
 TEMPLATE = Path(__file__).parent / "templates" / "findings.md.j2"
-CONTROLLED = "contrast_figure"  # the kind that sets momentum beside controls: no claim rests on it
+CONTROLLED = "contrast_table"  # the kind that sets momentum beside controls: no claim rests on it
 OF_CONTROLS = (
     "Each filter is set beside a control, with the same scale of its input and no momentum: no claim of the paper."
 )
-OF_CAPTIONS = "What deviates from the paper’s setup stands in the figure’s notes."
 
 
 def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping[str, Artifact]) -> str:
@@ -28,9 +27,8 @@ def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping
         claims: the rows of claims.csv.
         artifacts: by their files in the publication; those that answer a question are chosen here.
     """
-    forests = [one for one in artifacts.values() if isinstance(one, Forest)]
     questions = [
-        _answered(path, one, claims) if isinstance(one, Forest) else _controlled(path, one, forests, claims)
+        _answered(path, one, claims) if isinstance(one, Forest) else _controlled(path, one)
         for path, one in artifacts.items()
         if isinstance(one, Forest) or one.settings.kind == CONTROLLED
     ]
@@ -73,9 +71,6 @@ def _largest(judged: Sequence[Comparison], verdict: str, way: Callable) -> str:
     return f"{one.names} ({one.about}), g = {g} [{low}, {high}]"
 
 
-def _controlled(path: str, figure: Artifact, forests: Sequence[Forest], claims: Sequence[Row]) -> dict[str, Any]:
-    """Here stand the comparisons, too, that a question leaves out since their model is none of its own."""
-    none = [one for forest in forests for one in forest.comparisons(claims, none=True)]
-    about = f"Comparisons that the paper credits to momentum where it is 0: {len(none)} ({_counted(none)})."
-    sentences = [OF_CONTROLS, about if none else "", OF_CAPTIONS]
-    return {"title": figure.settings.title, "sentences": [*filter(None, sentences)], "picture": path}
+def _controlled(path: str, table: Artifact) -> dict[str, Any]:
+    where = f"What was found, and what deviates from the paper’s setup: [{path}]({path})."
+    return {"title": table.settings.title, "sentences": [OF_CONTROLS, where], "picture": None}

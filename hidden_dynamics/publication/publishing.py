@@ -21,27 +21,16 @@ from hidden_dynamics.publication.crate import WORKFLOW, metadata
 from hidden_dynamics.publication.findings import page
 from hidden_dynamics.publication.readme import readme
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
-from hidden_dynamics.results import summary
-from hidden_dynamics.results.checksums import RECORD
 from hidden_dynamics.results.records import archives, packed, record_of, write
 from hidden_dynamics.results.rows import Row, read_rows
+from hidden_dynamics.results.run_files import COLUMNS, RECORD
 from hidden_dynamics.system.files import ROOT, naming_the_disk
 
 LIMITS = {f"{RECORDS}/": 8_000_000, "": 12_000_000}  # bytes of the files whose paths begin so
 WIDTH, COLOURS = 1200, 128  # of a figure, at most: a quarter of its bytes, and sharp on a page of text
 MEASUREMENTS = ("costs", "features", "maps")  # of the inputs of artifacts
-LEFT_OUT = (
-    "artifact",
-    "scale",
-    "sized_model",
-    "extra",
-    "directory",
-    "hyperparameters",
-    "training",
-    "split",
-    "fingerprint",
-)
-RUN_COLUMNS = ("run", *(column for column in summary.COLUMNS if column not in LEFT_OUT), "evaluation_seconds")
+LEFT_OUT = ("scale", "directory", "hyperparameters", "training", "split")
+RUN_COLUMNS = ("run", *(column for column in COLUMNS if column not in LEFT_OUT), "evaluation_seconds")
 
 
 def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
@@ -60,7 +49,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     runs = run_rows(rows, records)
     made = load_artifacts(configuration).values()
     papers = [one.paper for one in made]
-    artifacts = {_place(one): one for one in sorted(made, key=lambda one: (papers.index(one.paper), one.position))}
+    artifacts = {place_of(one): one for one in sorted(made, key=lambda one: (papers.index(one.paper), one.position))}
     drawn = dict.fromkeys(name for path in artifacts for name in (path, f"{Path(path).with_suffix('.md')}"))
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
     claims = read_rows(root / paths.all_verdicts)
@@ -95,7 +84,7 @@ def run_rows(rows: Sequence[Row], records: Mapping[str, Mapping[str, bytes]]) ->
 
 
 def run_id(row: Row) -> str:
-    return f"{row['task']}/{row['sized_model']}/seed{row['seed']}"
+    return "/".join(Path(row["directory"]).parts[-3:])
 
 
 def _configuration(configuration: Configuration) -> dict[str, bytes]:
@@ -105,7 +94,7 @@ def _configuration(configuration: Configuration) -> dict[str, bytes]:
     return {"config.yaml": yaml.safe_dump(settings, sort_keys=False, allow_unicode=True).encode(), **parts}
 
 
-def _place(artifact: Artifact) -> str:
+def place_of(artifact: Artifact) -> str:
     """Its file in the publication."""
     return f"tables/{artifact.name}.md" if artifact.form == "table" else f"figures/{artifact.name}.png"
 

@@ -9,8 +9,8 @@ import jinja2
 
 from hidden_dynamics.artifacts import Artifact, left_out_note
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.papers.deviations import changed_words
 from hidden_dynamics.publication.command import command_of
-from hidden_dynamics.results.deviations import changed_words
 from hidden_dynamics.results.rows import Row
 
 TEMPLATE = Path(__file__).parent / "templates" / "readme.md.j2"

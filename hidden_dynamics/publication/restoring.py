@@ -13,9 +13,8 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import Configuration, load
 from hidden_dynamics.configuration.runs import find
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.checksums import RECORD, altered
 from hidden_dynamics.results.records import KEPT, unpacked, write
-from hidden_dynamics.results.run_files import disagreement
+from hidden_dynamics.results.run_files import RECORD, altered, disagreement
 
 METADATA = "ro-crate-metadata.json"
 RECORDS = "records"

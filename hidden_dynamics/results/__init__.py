@@ -1,1 +1,1 @@
-"""Every file of a run, written and read in one place; summaries and curves over runs."""
+"""Every file of a run, written and read in one place; numbers and curves over seeds."""

@@ -3,30 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run, resampled
-from hidden_dynamics.results.naive import BY_CHANCE, in_two_clusters, margin
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.statistics import FEWEST, mean_band, thin, triangular_moving_average
+from hidden_dynamics.results.seeds import BY_CHANCE, FEWEST, in_two_clusters, margin, mean_band
 
 DECIDING = "test_loss"  # by which a run has learned something
 MOST_POINTS = 500
 FEWEST_WINDOWS = 10  # that a curve is long: of fewer points, the window is smaller
-
-
-class Panel(Protocol):
-    """The curves of one panel: `split` names the loss, `window` the points of its triangular moving average."""
-
-    task: str
-    size: int | str | None
-    split: str
-    against: str
-    window: int
 
 
 @dataclass(frozen=True)
@@ -58,10 +47,11 @@ class Curve:
     window: int
 
 
-def curves_of(configuration: Configuration, panel: Panel, runs: Sequence[Run], root: Path) -> list[Curve]:
+def curves_of(configuration: Configuration, panel: Any, runs: Sequence[Run], root: Path) -> list[Curve]:
     """The curves of a panel, model after model; none of a model that never got a value.
 
     Args:
+        panel: its task, size, split, x axis (`against`) and window (hidden_dynamics.artifacts.kinds.curves).
         runs: the figure's.
         root: what their directories are relative to.
 
@@ -76,7 +66,7 @@ def curves_of(configuration: Configuration, panel: Panel, runs: Sequence[Run], r
     return [curve for curve in curves if curve.x.size]
 
 
-def averaged(model: str, panel: Panel, seeds: Sequence[RunFiles], share: float) -> Curve:
+def averaged(model: str, panel: Any, seeds: Sequence[RunFiles], share: float) -> Curve:
     """One model's curve: smoothed seed by seed, averaged over the seeds that have a value, thinned.
 
     Args:
@@ -135,3 +125,49 @@ def align(curves: Sequence[tuple[NDArray, NDArray]]) -> tuple[NDArray, NDArray]:
         if x.size:
             row[:] = np.interp(grid, x, y, right=np.nan)
     return grid, values
+
+
+def triangular_moving_average(values: ArrayLike, window: int) -> NDArray:
+    """Smooth a curve with a triangular kernel of `window` points, renormalised where it hangs over an end.
+
+    The smoothing of MomentumRNN's released plotting notebook (30 points for train losses, 10 epochs for test losses).
+
+    Args:
+        values: (points,), finite.
+        window: number of points under the triangle, 1 or more; 1 changes nothing. An even window has no middle point:
+            it looks half a point further back than ahead.
+
+    Returns:
+        (points,) float64.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    if values.size == 0 or window == 1:
+        return values.copy()
+    position = np.arange(window)
+    kernel = np.minimum(position + 1, window - position).astype(np.float64)
+    inside = slice((window - 1) // 2, (window - 1) // 2 + values.size)
+    weight = np.convolve(np.ones_like(values), kernel)[inside]
+    return np.convolve(values, kernel)[inside] / weight
+
+
+def thin(x: ArrayLike, count: int) -> NDArray:
+    """Indices of at most `count` points that draw a long curve well on a linear and on a logarithmic axis.
+
+    Half of them are evenly spaced in x, half in its logarithm, so that the start keeps its detail; first and last
+    are kept.
+
+    Args:
+        x: (points,), ascending.
+        count: the most points to keep, 2 or more.
+
+    Returns:
+        ascending indices into x, at most `count`; all of them where x has no more points than that.
+    """
+    x = np.asarray(x, dtype=np.float64)
+    if x.size <= count:
+        return np.arange(x.size)
+    span = x[-1] - x[0]
+    even = np.linspace(0.0, span, count // 2 + 1)
+    geometric = np.geomspace(1.0, span + 1.0, count - even.size) - 1.0
+    wanted = x[0] + np.minimum(np.concatenate([even, geometric]), span)
+    return np.unique(np.minimum(np.searchsorted(x, wanted), x.size - 1))

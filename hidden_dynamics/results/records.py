@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hidden_dynamics.configuration.runs import WEIGHTS
-from hidden_dynamics.results.checksums import RECORD, verified
+from hidden_dynamics.results.run_files import RECORD, verified
 from hidden_dynamics.system.files import atomic
 
 KEPT = "record"

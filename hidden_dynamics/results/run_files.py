@@ -1,8 +1,13 @@
-"""The files of a finished run, read and verified; nothing else opens them (`results.writing` writes them)."""
+"""The files of a finished run, read where their SHA-256 is that of the run's record (run.json), and its row of text.
+
+Nothing else opens them (`results.writing` writes them). Tables, figures, page and claims are made of the rows. What a
+row says of a run is what its run.json says, whatever is configured now. An empty cell means "none".
+"""
 
 import csv
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,9 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, Run, outputs_of
+from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, WEIGHTS, Run, outputs_of
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.checksums import RECORD, verified
+
+RECORD = "run.json"
+COLUMNS = (
+    *("scale", "task", "task_title", "model", "label", "size", "paper_size", "seed"),
+    *("dataset", "dataset_title", "stand_in_for", "data", "data_digest"),
+    *("parameters", "status", "diverged_at", "failure"),
+    *("metric", "rule", "reported", "reported_iteration", "reported_epoch", "measured", "iterations"),
+    *("naive", "test_set", "split", "limits"),
+    *("variants", "hyperparameters", "training", "device", "precision", "threads", "training_seconds", "versions"),
+    *("directory", "code", "commit"),
+)
 
 
 class Progress(NamedTuple):
@@ -30,7 +45,7 @@ class RunFiles:
     """A run's directory.
 
     Every method raises `UserError`, which names the file and what to do, where its file is missing or was altered since
-    the run wrote it: run.json has the digests of all of them.
+    the run wrote it.
     """
 
     directory: Path
@@ -114,11 +129,144 @@ def is_finished(configuration: Configuration, run: Run) -> bool:
 
 def disagreement(run: Run, record: Mapping[str, Any]) -> str:
     """What of a record is not the run's as it is configured and coded now: "specification", "code", or nothing."""
-    if record["spec"] != json.loads(json.dumps(run.spec)):
+    if _differing(run, record):
         return "specification"
     return "" if record["fingerprint"] == run.fingerprint(record["dataset"]["digest"]) else "code"
+
+
+def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
+    """Refuse a record (of `path`) of another run, or of this one specified otherwise than it is configured.
+
+    Raises:
+        UserError: it is; the message says what differs.
+    """
+    if record["run"] != run.id:
+        raise UserError(f"{path} describes {record['run']}, not {run.id}: {_remedy(path)}", file=path)
+    if differing := _differing(run, record):
+        text = f"{path}: its run's {', '.join(differing)} differ from what is configured: {_remedy(path)}"
+        raise UserError(text, file=path, key=", ".join(f"spec.{key}" for key in differing))
+
+
+def _differing(run: Run, record: Mapping[str, Any]) -> list[str]:
+    """The parts of the specification in which a record is not as the run is configured."""
+    own, configured = record["spec"], json.loads(json.dumps(run.spec))
+    return sorted(key for key in {*configured, *own} if configured.get(key) != own.get(key))
+
+
+# Checksums
+
+
+def with_checksums(record: Mapping[str, Any], directory: Path, names: Iterable[str]) -> dict[str, Any]:
+    """`record` with the SHA-256 of the files `names` in `directory`, and with its own (`checksum`)."""
+    record = {**record, "files": {name: _sha256(directory / name) for name in names}}
+    return {**record, "checksum": _checksum_of(record)}
+
+
+def verified(path: Path) -> dict[str, Any]:
+    """The record of a run, `path` or the one beside it, where both are what the run left behind.
+
+    Raises:
+        UserError: one is missing or was altered.
+    """
+    record_path = path.with_name(RECORD)
+    try:
+        record = json.loads(record_path.read_bytes())
+        if _checksum_of({name: value for name, value in record.items() if name != "checksum"}) != record["checksum"]:
+            raise _altered(record_path, "its checksum")
+        if path != record_path and _sha256(path) != record["files"].get(path.name):
+            raise _altered(path, f"its digest in {RECORD}")
+        return record
+    except FileNotFoundError as error:
+        text = f"{error.filename} is missing: its run has not finished, or it was removed; run snakemake again."
+        raise UserError(text, file=error.filename) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{record_path} is not readable ({error!r}): {_remedy(record_path)}", record_path) from None
+
+
+def altered(files: Mapping[str, bytes]) -> list[str]:
+    """The names of a run's files, run.json among them, that are not what this one vouches for."""
+    record = json.loads(files[RECORD])
+    found = [] if record.pop("checksum") == _checksum_of(record) else [RECORD]
+    others = {name: content for name, content in files.items() if name != RECORD}
+    return found + [name for name in others if hashlib.sha256(others[name]).hexdigest() != record["files"].get(name)]
+
+
+def _remedy(path: Path) -> str:
+    """The remedy for a damaged file of a run, in words; nothing is trained again while the checkpoint is whole."""
+    gone = path.with_name(RECORD) if path.name == WEIGHTS else path  # Snakemake does not know of the weights
+    return f"remove {gone} and run snakemake again (or: snakemake {gone}), which restores it from the run's checkpoint."
+
+
+def _altered(path: Path, what: str) -> UserError:
+    return UserError(f"{path} was altered since its run wrote it ({what} differs): {_remedy(path)}", file=path)
+
+
+def _checksum_of(record: Mapping[str, Any]) -> str:
+    as_read = json.loads(json.dumps(record))
+    return hashlib.sha256(json.dumps(as_read, sort_keys=True).encode()).hexdigest()
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def _numbers(path: Path) -> list[dict[str, float]]:
     with path.open(encoding="utf-8", newline="") as handle:
         return [{name: float(cell) for name, cell in row.items() if cell != ""} for row in csv.DictReader(handle)]
+
+
+# Rows
+
+
+def rows_of(configuration: Configuration, runs: Iterable[Run], root: Path) -> list[dict[str, str]]:
+    """A row for each run, by column.
+
+    Args:
+        root: what the runs' directories are relative to.
+
+    Raises:
+        UserError: a run has not finished, its record is damaged, or is of another specification than configured.
+    """
+    return [row_of(configuration, run, RunFiles(root / run.directory).record(), root) for run in runs]
+
+
+def row_of(configuration: Configuration, run: Run, record: Mapping[str, Any], root: Path) -> dict[str, str]:
+    """The row of a run's record; mappings are JSON.
+
+    Raises:
+        UserError: it is of another run or specification.
+    """
+    check_is_of(run, record, root / run.directory / RECORD)
+    spec, dataset, reported = record["spec"], record["dataset"], record["reported"] or {}
+    same = ("scale", "label", "parameters", "status", "diverged_at", "failure", "iterations", "naive", "test_set")
+    same += ("device", "threads", "versions", "code", "commit")
+    row = {
+        **{name: record[name] for name in same},
+        **{name: spec[name] for name in ("data", "variants", "hyperparameters", "training", "precision")},
+        **{name: record.get(name) for name in ("split", "limits")},
+        **{"task": run.task, "task_title": configuration.tasks[run.task].title, "model": run.model, "seed": run.seed},
+        "size": spec["hyperparameters"].get("hidden_size", run.sized_model[len(run.model) + 1 :] or None),
+        "paper_size": run.paper_size,
+        "dataset": dataset["name"],
+        "dataset_title": dataset["title"],
+        "stand_in_for": dataset["stand_in_for"],
+        "data_digest": dataset["digest"],
+        **{name: reported.get(name) for name in ("metric", "rule")},
+        "reported": reported.get("value"),
+        "reported_iteration": reported.get("iteration"),
+        "reported_epoch": reported.get("epoch"),
+        "measured": json.dumps(reported["metrics"]) if reported else None,  # in the order of its metrics
+        "training_seconds": record["seconds"]["training"],
+        "directory": run.directory,
+    }
+    return {name: _text(row[name]) for name in COLUMNS}
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else json.dumps(value, sort_keys=True) if isinstance(value, dict) else str(value)
+
+
+def measured_of(row: Mapping[str, str]) -> dict[str, float]:
+    """All that a row's run measured at its reported evaluation, by metric; nothing where none was finite."""
+    return json.loads(row["measured"] or "{}")

@@ -11,8 +11,8 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import WEIGHTS, Run
 from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.checksums import RECORD, verified
 from hidden_dynamics.results.records import KEPT
+from hidden_dynamics.results.run_files import RECORD, verified
 
 
 def load_data(configuration: Configuration, run: Run, record: Mapping[str, Any]) -> prepared.Prepared:

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
-from hidden_dynamics.results.checksums import with_checksums
+from hidden_dynamics.results.run_files import with_checksums
 from hidden_dynamics.system.files import atomic
 from hidden_dynamics.training.loop import History
 from hidden_dynamics.training.reported import chosen, of_history

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.artifacts.figure_notes import about, chosen_note, figure_notes, subtitle_of
+from hidden_dynamics.artifacts.notes import about, chosen_note, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import luminance, page, plain_numbers, style
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import number
@@ -22,9 +22,9 @@ from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import GridRow, published_task
-from hidden_dynamics.results.naive import best, mean_scores
 from hidden_dynamics.results.rows import Row
-from hidden_dynamics.results.summary import measured_of
+from hidden_dynamics.results.run_files import measured_of
+from hidden_dynamics.results.seeds import best, mean_scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,6 +104,29 @@ class Ablation(Artifact):
             configured = self.cells_of(panel)
             yield panel.task, panel.metric, {cell: value for cell, value in values.items() if cell in configured}
 
+    def draw(self, sources: Sources) -> "Figure":
+        """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below.
+
+        Raises:
+            UserError: nothing is published for a panel, it has no runs, or a finished run did not measure its metric.
+        """
+        configuration = self.configuration
+        panels = [panel_of(self, sources, settings) for settings in self.panels]
+        runs = [run for panel in panels for run in panel.runs]
+        with style():
+            figure, body = page(
+                self.settings,
+                subtitle_of(configuration, runs),
+                width=max(6.8, PANEL_WIDTH * len(panels)),
+                height=6.6,
+                notes=figure_notes(configuration, runs, *drawn_notes(self, panels)),
+            )
+            for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
+                draw_grid(above, panel.ours, panel, gid="ours")
+                draw_grid(below, panel.theirs, panel, gid="published")
+                describe(above, below, configuration, panel)
+        return figure
+
 
 KIND = Ablation
 
@@ -146,35 +169,11 @@ class Panel:
     published: GridRow
 
 
-def draw(artifact: Ablation, sources: Sources) -> "Figure":
-    """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below.
-
-    Raises:
-        UserError: nothing is published for a panel, it has no runs, or a finished run did not measure its metric.
-    """
-    configuration = artifact.configuration
-    panels = [panel_of(artifact, sources, settings) for settings in artifact.panels]
-    runs = [run for panel in panels for run in panel.runs]
-    with style():
-        figure, body = page(
-            artifact.settings,
-            subtitle_of(configuration, runs),
-            width=max(6.8, PANEL_WIDTH * len(panels)),
-            height=6.6,
-            notes=figure_notes(configuration, runs, *drawn_notes(artifact, panels)),
-        )
-        for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
-            draw_grid(above, panel.ours, panel, gid="ours")
-            draw_grid(below, panel.theirs, panel, gid="published")
-            describe(above, below, configuration, panel)
-    return figure
-
-
 def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> Panel:
     """Both grids of a panel: the measured one and the published one."""
     runs = [run for run in sources.summary if (run["task"], run["model"]) == (settings.task, settings.model)]
     if not runs:
-        raise sources.wrong("summary", f"it has no run of {settings.model} on {settings.task}")
+        raise sources.wrong("runs", f"there is no run of {settings.model} on {settings.task}")
     metric, published = artifact.configuration.metrics[settings.metric], artifact.published_grid(settings)
     naive = best({settings.metric: mean_scores(runs, settings.metric, metric.factor)}, settings.metric, metric.sign)
     places: dict[tuple[float, float], list[Row]] = {}
@@ -197,7 +196,7 @@ def measured(sources: Sources, run: Row, metric: str) -> float:
     """The value that a run reports; nan where no evaluation gave a finite number."""
     found = measured_of(run)
     if metric not in found and run["metric"]:
-        raise sources.wrong("summary", f"{run['directory']} has no {metric}", "measured")
+        raise sources.wrong("runs", f"{run['directory']} has no {metric}", "measured")
     return found.get(metric, math.nan)
 
 

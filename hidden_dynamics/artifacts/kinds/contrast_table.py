@@ -1,24 +1,45 @@
-"""A table of what momentum adds to the scale of the input: a plain core, its control with mu = 0, and the filter."""
+"""A table of what momentum adds to the scale of the input: a plain core, its control with mu = 0, and the filter.
 
+What s does is the control less the plain core, what momentum adds the filter less its control.
+"""
+
+import json
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from pydantic import Field
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.artifacts.comparison import Record, ours_text, size_text
-from hidden_dynamics.artifacts.figure_notes import figure_notes, subtitle_of
+from hidden_dynamics.artifacts.comparison import Record, failed_of, ours_of, ours_text, size_text
+from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
 from hidden_dynamics.artifacts.tables import ABSENT, Table, signed
 from hidden_dynamics.configuration import Entry
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
 from hidden_dynamics.configuration.schema import Size
 
 if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
+    from hidden_dynamics.claims.samples import Runs
 
-ALPHA = 0.05
+DIFFERENCES = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # each of the second side from the first
 HEADINGS = {"s": "What s does: control less plain core", "momentum": "What μ adds: filter less control"}
+SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
+NONE = {**dict.fromkeys(("difference", "low", "high", "p"), math.nan), "learned": True}
+NOTES = (
+    "Mean ± sample standard deviation (n − 1) over n seeds of what a run reports; “k of n learned”: only k beat the "
+    "best naive baseline, and the median is theirs. Differences are oriented: above 0 the first is better.",
+    "What s does: the control, whose input is scaled by the filter's s and which has no momentum, less the plain core; "
+    "none where s = 1, because then the plain core is the control. What μ adds: the filter less its control, which "
+    "differ in momentum alone (μ = 0; F = 1 is a restart at every step), unless the configuration was changed. A μ "
+    "also multiplies what stays constant by 1 / (1 − μ): that gain is part of what it adds. A filter with β has a "
+    "control that also divides by the root of the mean square: what s does is there what both do.",
+    "Intervals (95 %) and tests are of Welch's t; of the differences seed by seed where a seed has data of its own. In "
+    "square brackets: p by Holm's method over the different tests of this table. Fewer than three seeds are not "
+    "tested. Nothing learned: the side that is ahead does not beat the best naive baseline (one-sided t test "
+    "of its seeds, 5 %; of two seeds, each has to), and the difference is not tested.",
+)
 
 
 class Contrasts(Entry):
@@ -63,69 +84,141 @@ class ContrastTable(Artifact):
     def chosen_metrics(self) -> list[str]:
         return [row.metric for row in self.settings.rows]
 
+    def draw(self, sources: "Sources") -> Table:
+        """A row for each filter."""
+        configuration, records = self.configuration, _records(self, sources)
+        return Table.of(
+            f"{self.settings.heading}; {subtitle_of(configuration, sources.summary)}",
+            figure_notes(configuration, sources.summary, *NOTES),
+            [_row(self, record) for record in records],
+            records,
+        )
+
 
 KIND = ContrastTable
 
 
-def draw(artifact: ContrastTable, sources: "Sources") -> Table:
-    """A row for each filter.
+# As data
 
-    Raises:
-        UserError: as `contrasts.records_of`.
+
+def _records(artifact: ContrastTable, sources: "Sources") -> list[Record]:
+    """A record for each filter: each side over seeds, and both differences, oriented so that above 0 is better.
+
+    Each difference has its interval and p, and p by Holm's method over all different ones (`p_adjusted`). `pooled_std`
+    is the root of the mean variance of the sides.
     """
-    from hidden_dynamics.artifacts import contrasts  # SciPy
+    from hidden_dynamics.claims.statistics import holm  # SciPy
 
-    configuration, summary, records = artifact.configuration, sources.summary, contrasts.records_of(artifact, sources)
-    about = (
-        "Mean ± sample standard deviation (n − 1) over n seeds of what a run reports; “k of n learned”: only k beat "
-        "the best naive baseline, and the median is theirs. Differences are oriented: above 0 the first is "
-        "better. A seed's runs share their initial weights and the order of the data: where the p of the other test, "
-        "seed by seed or not, is on the other side of 0.05, it stands beside. In square brackets: p by Holm's method "
-        f"over the {records[0]['tests']} different tests of this table."
-    )
-    return Table.of(
-        f"{artifact.settings.heading}; {subtitle_of(configuration, summary)}",
-        figure_notes(configuration, summary, about, *contrasts.notes(records)),
-        [_row(artifact, record) for record in records],
-        records,
-    )
+    evidence, records, tested = sources.evidence, [], {}
+    for metric, cells in artifact.contrasts():
+        sides = {side: evidence.number_of(cell, metric) for side, cell in cells.items()}
+        record = _sides(artifact, metric, cells, sides)
+        blocks = seeds_are_blocks(artifact.configuration, record["task"], record["filter"])
+        for name, (one, other) in DIFFERENCES.items():
+            found = NONE if cells[one] == cells[other] else _difference(sides[one], sides[other], blocks)
+            record |= {f"{name}_{key}": number for key, number in found.items()}
+            if not math.isnan(found["p"]):
+                tested[cells[one], cells[other]] = found["p"]
+        records.append((record, cells))
+    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
+    for record, cells in records:
+        for name, (one, other) in DIFFERENCES.items():
+            record[f"{name}_p_adjusted"] = adjusted.get((cells[one], cells[other]), math.nan)
+    return [record for record, _ in records]
+
+
+def _sides(artifact: ContrastTable, metric: str, cells: Mapping[str, Cell], sides: Mapping[str, "Runs"]) -> Record:
+    """What ran, and each side's numbers over seeds."""
+    configuration, filtered = artifact.configuration, cells["filter"]
+    different = {cells[side]: runs.values for side, runs in sides.items()}
+    variances = [np.var(values, ddof=1) for values in different.values() if len(values) > 1]
+    rows = sides["filter"].rows
+    record = {
+        "artifact": artifact.name,
+        "scale": configuration.scale_name,
+        "task": filtered.task,
+        "task_title": configuration.tasks[filtered.task].title,
+        "metric": metric,
+        "size": rows[0]["size"] if rows else None,
+        "paper_size": filtered.size,
+        "pooled_std": float(np.sqrt(np.mean(variances))) if variances else math.nan,
+    }
+    for side, runs in sides.items():
+        settings = json.loads(runs.rows[0]["hyperparameters"]) if runs.rows else {}
+        own = {"label": _named(configuration.models[cells[side].model].label, settings), "runs": len(runs.rows)}
+        own |= ours_of(runs.rows, metric, configuration.metrics[metric])
+        record |= {side: cells[side].model, **{f"{side}_{name}": number for name, number in own.items()}}
+    return record
+
+
+def _named(label: str, settings: Mapping[str, Any]) -> str:
+    """A model with the settings of its filter: "MomentumLSTM (μ = 0.6, s = 0.6)"; the label alone without a filter."""
+    texts = [f"{symbol} = {settings[key]:g}" for key, symbol in SYMBOLS.items() if settings.get(key) is not None]
+    return f"{label} ({', '.join(texts)})" if texts else label
+
+
+def _difference(one: "Runs", other: "Runs", blocks: bool) -> dict[str, Any]:
+    """The lead of `one` over `other`, tested where both have three seeds, and the side ahead has learned and no failed
+    runs; NaN where there is none.
+
+    Args:
+        blocks: whether the runs of a seed are compared with each other alone.
+    """
+    from hidden_dynamics.claims.kinds import LEARNING, estimates  # SciPy
+    from hidden_dynamics.claims.samples import of_shared_seeds
+    from hidden_dynamics.claims.statistics import FEWEST
+
+    sides = of_shared_seeds([one, other]) if blocks else [one, other]
+    if not all(runs.values for runs in sides):
+        return NONE
+    lead = one.sign * float(np.mean(sides[0].values) - np.mean(sides[1].values))
+    ahead = one if lead > 0 else other
+    gains = [ahead.sign * (ahead.scores[seed] - ahead.naive[seed]) for seed in ahead.scores if seed in ahead.naive]
+    few = len(ahead.values) < FEWEST
+    learned = all(gain > 0 for gain in gains) if few else ahead.learned(LEARNING) is not False
+    found = NONE | {"difference": lead, "learned": learned}
+    if not learned or ahead.failed or any(len(runs.values) < FEWEST for runs in sides):
+        return found
+    (own, *_), _ = estimates([one, other], blocks, (one.sign, -one.sign))
+    if own is None:
+        return found
+    low, high = own.interval(0.95)
+    return found | {"low": low, "high": high, "p": own.p()}
+
+
+# As text
 
 
 def _row(artifact: ContrastTable, record: Record) -> dict[str, str]:
-    metric = artifact.configuration.metrics[record["metric"]]
-    decimals = _decimals(record["pooled_std"], metric.decimals)
-    sides = {name.capitalize(): _side_text(record, name, decimals) for name in ("control", "filter")}
+    metric, pooled_std = artifact.configuration.metrics[record["metric"]], record["pooled_std"]
+    # As many decimals as show two digits of a deviation between runs.
+    more = min(1 - math.floor(math.log10(pooled_std)), 6) if pooled_std > 0 else 0
+    decimals = max(metric.decimals, more)
+    plain, control, filtered = (_side_text(record, side, decimals) for side in ("plain", "control", "filter"))
     return {
         "Task": record["task_title"],
         "Filter": record["filter_label"],
         "N": size_text(record["size"], record["paper_size"]),
         "Metric": f"{metric.title} (%)" if metric.unit == "percent" else metric.title,
-        "Plain core": f"{record['plain_label']}: {_side_text(record, 'plain', decimals)}",
-        "Control": ABSENT if record["control"] == record["plain"] else f"{record['control_label']}: {sides['Control']}",
-        "With the filter": sides["Filter"],
+        "Plain core": f"{record['plain_label']}: {plain}",
+        "Control": ABSENT if record["control"] == record["plain"] else f"{record['control_label']}: {control}",
+        "With the filter": filtered,
         **{heading: _difference_text(record, name, decimals) for name, heading in HEADINGS.items()},
     }
 
 
-def _decimals(pooled_std: float, fewest: int) -> int:
-    """As many as show two digits of a deviation between runs."""
-    return max(fewest, min(1 - math.floor(math.log10(pooled_std)), 6)) if pooled_std > 0 else fewest
-
-
 def _side_text(record: Record, side: str, decimals: int) -> str:
-    own = {name: record[f"{side}_{name}"] for name in ("runs", "n", "mean", "std", "learned", "median")}
-    remarks = ["none learned"] if own["n"] and not own["learned"] else []
-    return ours_text(own, {"without a number": own["runs"] - own["n"]}, decimals, *remarks)
+    own = {name.removeprefix(f"{side}_"): value for name, value in record.items() if name.startswith(f"{side}_")}
+    return ours_text(own, failed_of(own), decimals, *(["none learned"] if own["learned"] == 0 and own["n"] else []))
 
 
 def _difference_text(record: Record, name: str, decimals: int) -> str:
-    """ "+1.20 (+0.40 to +2.00), p = 0.011 [0.14]", with the other test's p where that is beyond 0.05 and this not."""
+    """ "+1.20 (+0.40 to +2.00), p = 0.011 [0.14]"."""
     estimate, low, high = (signed(record[f"{name}_{end}"], decimals) for end in ("difference", "low", "high"))
-    p, other, adjusted = (record[f"{name}_{key}"] for key in ("p", "other_p", "p_adjusted"))
+    p, adjusted = record[f"{name}_p"], record[f"{name}_p_adjusted"]
     if math.isnan(p):
         return estimate if record[f"{name}_learned"] else f"{estimate}, nothing learned"
-    differs = f"; by the other test {_p(other)}" if (p < ALPHA) != (other < ALPHA) else ""
-    return f"{estimate} ({low} to {high}), {_p(p)} [{_p(adjusted).removeprefix('p ').removeprefix('= ')}]{differs}"
+    return f"{estimate} ({low} to {high}), {_p(p)} [{_p(adjusted).removeprefix('p ').removeprefix('= ')}]"
 
 
 def _p(p: float) -> str:

@@ -6,24 +6,22 @@ both were measured on the paper's data and at the paper's size.
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
-from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.notes import scale_notes, variants_note
-from hidden_dynamics.artifacts.row_verdicts import with_verdicts
+from hidden_dynamics.artifacts.comparison import Record, Rows
+from hidden_dynamics.artifacts.notes import variants_note
 from hidden_dynamics.artifacts.tables import ABSENT, Table, number
 from hidden_dynamics.configuration.runs import Cell, Run
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
-from hidden_dynamics.results.deviations import data_text, listed, original_of
+from hidden_dynamics.papers.deviations import data_text, listed, original_of
 
 if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
 
-Rows = Sequence[Mapping[str, str]]
 QUANTITIES = {"time": TIMES, "memory": MEMORIES}
 NOTES = {
     "time": "Training: forward, loss, backward, clipping and optimiser step. Evaluation: forward and loss. Ours: of "
@@ -45,7 +43,7 @@ class MeasuredCosts(SideBySide):
 
     form = "table"
     measured = "costs"
-    measured_by = ("task", "size", "models")
+    alike = ("cost_table", "time_to_accuracy_table"), ("task", "size", "models")
 
     def measured_runs(self) -> list[Run]:
         """The runs that are measured, as the first seed trains them."""
@@ -69,59 +67,48 @@ class CostTable(MeasuredCosts):
     def runs(self) -> list[Run]:
         return []  # they are measured, not trained
 
+    def draw(self, sources: "Sources") -> Table:
+        """One row per model, the paper's first, then the user's own."""
+        costs, quantities = measured_costs(sources), QUANTITIES[self.settings.quantity]
+        records = [_record(self, costs, cell, quantity) for cell in self.cells() for quantity in quantities]
+        records = comparison.with_verdicts(self, records, sources.verdicts)
+        rows = [_row(self, [record for record in records if record["model"] == cell.model]) for cell in self.cells()]
+        lines = [
+            *machine_notes(self, costs),
+            variants_note(json.loads(row["variants"]) for row in costs),
+            NOTES[self.settings.quantity].format(rounds=records[0]["rounds"]),
+            f"Number of processes: {records[0]['processes']}, one after another. Ours is their median, in brackets "
+            "their range; of one process it says nothing of another one. Compared with the paper’s are the ratios to "
+            f"{comparison.baseline_label(self)} alone: time and memory are those of this machine and of this program.",
+        ]
+        return comparison.table(self, records, rows, lines)
+
 
 KIND = CostTable
 
 
-def draw(artifact: CostTable, sources: "Sources") -> Table:
-    """One row per model, the paper's first, then the user's own."""
-    costs, quantities = measured_costs(sources), QUANTITIES[artifact.settings.quantity]
-    records = [_record(artifact, costs, cell, quantity) for cell in artifact.cells() for quantity in quantities]
-    records = with_verdicts(artifact, records, sources.verdicts)
-    rows = [
-        _row(artifact, [record for record in records if record["model"] == cell.model]) for cell in artifact.cells()
-    ]
-    lines = [
-        *scale_notes(artifact.configuration),
-        *machine_notes(artifact, costs),
-        variants_note(json.loads(row["variants"]) for row in costs),
-        NOTES[artifact.settings.quantity].format(rounds=records[0]["rounds"]),
-        f"Number of processes: {records[0]['processes']}, one after another. Ours is their median, in brackets their "
-        "range; of one process it says nothing of another one. Compared with the paper’s are the ratios to "
-        f"{comparison.baseline_label(artifact)} alone: time and memory are those of this machine and of this program.",
-        *comparison.notes(artifact, records),
-        *artifact.published.notes,
-    ]
-    return Table.of(comparison.title(artifact, records), lines, rows, records, ("published ÷", "verdict"))
-
-
 def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Record:
     """Our number and the published one, with their ratios to the baseline's; none of what deviates from the paper."""
-    baseline = artifact.published.baseline
-    value, ratio = published_ratio(artifact, cell, quantity)
-    deviates = comparison.deviations_of(
-        artifact, [row for row in costs if row["model"] in (cell.model, baseline)], trained=False
-    )
-    return {
-        "artifact": artifact.name,
-        **cost_of(costs, cell.model, quantity),
-        "extra": cell.model not in artifact.settings.models,
-        "published": value,
-        "published_unit": artifact.published.content["quantities"][quantity]["unit"],
-        "published_ratio": math.nan if deviates else ratio,
-        "deviations": deviates,
-    }
+    both = [row for row in costs if row["model"] in (cell.model, artifact.published.baseline)]
+    own = cost_of(costs, cell.model, quantity)
+    record = own | comparison.begun(artifact, cell, quantity, [own], compared=both)
+    return record | published_costs(artifact, record) | {"published_unit": _printed(artifact, quantity)["unit"]}
+
+
+def _printed(artifact: CostTable, quantity: str) -> dict[str, str]:
+    """The paper's title and unit of a quantity."""
+    return artifact.published.content["quantities"][quantity]
 
 
 def _row(artifact: CostTable, records: Sequence[Record]) -> dict[str | tuple[str, str], str]:
     first, baseline = records[0], comparison.baseline_label(artifact)
     cells = {"Model": first["label"], "N": comparison.size_text(first["size"], first["paper_size"])}
     for record in records:
-        quantity = artifact.published.content["quantities"][record["quantity"]]
-        decimals = artifact.configuration.metrics[record["quantity"]].decimals
-        ratio, low, high = (number(as_number(record[end]), 2) for end in ("ratio", "ratio_low", "ratio_high"))
+        quantity = _printed(artifact, record["metric"])
+        decimals = artifact.configuration.metrics[record["metric"]].decimals
+        ratio, low, high = (number(record[end], 2) for end in ("ratio", "ratio_low", "ratio_high"))
         texts = {
-            f"ours, {record['unit']}": significant(as_number(record["value"])),
+            f"ours, {record['unit']}": significant(record["value"]),
             f"ours ÷ {baseline}’s": ratio if low == ABSENT else f"{ratio} ({low} – {high})",
             f"published, printed as {quantity['unit']}": number(record["published"], decimals),
             f"published ÷ {baseline}’s": number(record["published_ratio"], 2),
@@ -134,8 +121,8 @@ def _row(artifact: CostTable, records: Sequence[Record]) -> dict[str | tuple[str
 # Shared with the table of times to an accuracy
 
 
-def measured_costs(sources: "Sources") -> list[dict[str, str]]:
-    """The costs of an artifact's models, a row for each model and quantity: `summarised` over the processes.
+def measured_costs(sources: "Sources") -> list[dict[str, Any]]:
+    """The costs of an artifact's models, a row for each model and quantity: `over_processes`.
 
     Raises:
         UserError: a process has not one row for each model and quantity, as those of a publication with fewer models.
@@ -147,50 +134,41 @@ def measured_costs(sources: "Sources") -> list[dict[str, str]]:
         for model, quantity in needed:
             if found.count((process, model, quantity)) != 1:
                 raise sources.wrong("costs", f"process {process} has not one row for {quantity} of {model}")
-    return [summarised([row for row in costs if (row["model"], row["quantity"]) == pair]) for pair in needed]
+    return [over_processes([row for row in costs if (row["model"], row["quantity"]) == pair]) for pair in needed]
 
 
-def summarised(rows: Rows) -> dict[str, str]:
+def over_processes(rows: Rows) -> dict[str, Any]:
     """A model's rows of one quantity, a process each, in one: the medians of `value` and `ratio`, and their range.
 
-    `ratio_low` and `ratio_high` are empty where all ratios are one; `processes` says how many there were.
+    `ratio_low` and `ratio_high` are NaN where all ratios are one; `processes` says how many there were.
     """
     values, ratios = ([float(row[column]) for row in rows if row[column]] for column in ("value", "ratio"))
-    low, high = (str(end(ratios)) if len(set(ratios)) > 1 else "" for end in (min, max))
-    ratio = str(median(ratios)) if ratios else ""
-    numbers = {"value": str(median(values)), "ratio": ratio, "ratio_low": low, "ratio_high": high}
-    return {
-        **{name: text for name, text in rows[0].items() if name != "process"},
-        **numbers,
-        "processes": str(len(rows)),
-    }
+    low, high = (min(ratios), max(ratios)) if len(set(ratios)) > 1 else (math.nan, math.nan)
+    numbers = {"value": median(values), "ratio": median(ratios) if ratios else math.nan}
+    about = {name: text for name, text in rows[0].items() if name != "process"}
+    return about | numbers | {"ratio_low": low, "ratio_high": high, "processes": len(rows)}
 
 
-def cost_of(costs: Rows, model: str, quantity: str) -> dict[str, str]:
+def cost_of(costs: Rows, model: str, quantity: str) -> dict[str, Any]:
     """The row of a model and a quantity."""
     return next(dict(row) for row in costs if (row["model"], row["quantity"]) == (model, quantity))
 
 
-def as_number(text: str) -> float:
-    """NaN where there is none."""
-    return float(text) if text else math.nan
+def published_costs(artifact: MeasuredCosts, record: Record) -> Record:
+    """The printed number beside a record and, where it does not deviate from the paper, its ratio to the baseline's."""
+    value, baseline = (
+        comparison.standing(artifact, record | {"model": model})
+        for model in (record["model"], artifact.published.baseline)
+    )
+    return {"published": value, "published_ratio": math.nan if record["deviations"] else value / baseline}
 
 
-def published_ratio(artifact: MeasuredCosts, cell: Cell, quantity: str) -> tuple[float, float]:
-    """The printed number of a model and its ratio to the baseline's; NaN where the paper has none."""
-    printed = [
-        artifact.number(cell._replace(model=model), quantity) for model in (cell.model, artifact.published.baseline)
-    ]
-    value, baseline = (math.nan if number is None else number.value for number in printed)
-    return value, value / baseline
-
-
-def significant(value: float, digits: int = 3) -> str:
-    """A number of 0 or more with so many significant digits and no exponent, or a dash where there is none."""
+def significant(value: float) -> str:
+    """A number of 0 or more with three significant digits and no exponent, or a dash where there is none."""
     if math.isnan(value):
         return ABSENT
     magnitude = math.floor(math.log10(value)) if value > 0 else 0
-    return f"{value:.{max(digits - 1 - magnitude, 0)}f}"
+    return f"{value:.{max(2 - magnitude, 0)}f}"
 
 
 def machine_notes(artifact: MeasuredCosts, costs: Rows) -> list[str]:

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hidden_dynamics.artifacts.feature_notes import (
-    WITHOUT,
-    clusters_note,
-    features_note,
-    measured_features,
-    missing_notes,
-    weights_note,
-)
-from hidden_dynamics.artifacts.figure_notes import about, scale_note, subtitle_of
-from hidden_dynamics.artifacts.kinds.silhouette_table import Featured
-from hidden_dynamics.artifacts.notes import runs_notes
+from hidden_dynamics.artifacts.kinds.silhouette_table import WITHOUT, Featured, features_notes, measured_features
+from hidden_dynamics.artifacts.notes import about, runs_notes, scale_note, subtitle_of
 from hidden_dynamics.artifacts.sheet import STYLE, legend_entry, page, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -34,43 +25,42 @@ COLUMNS = 3
 class Embedding(Featured):
     """A figure of image features, which asks for nothing more than they do."""
 
+    def draw(self, sources: Sources) -> "Figure":
+        """Panels side by side, one per model: the map of its first seed.
+
+        Raises:
+            UserError: the features are not those of the self, or their maps are missing or damaged.
+        """
+        rows, configuration = measured_features(sources), self.configuration
+        models = dict.fromkeys(row["model"] for row in rows)
+        first = [next(row for row in rows if row["model"] == model) for model in models]
+        labels, maps = read_maps(sources, models)
+        lines = math.ceil(len(first) / COLUMNS)
+        names = configuration.datasets[first[0]["dataset"]].classes or [
+            str(label) for label in range(labels.max(initial=0) + 1)
+        ]
+        dot = {"linestyle": "", "marker": "o", "markersize": 5}
+        with style():
+            figure, body = page(
+                self.settings,
+                subtitle_of(configuration, first),
+                width=9.6,
+                height=3.6 * lines,
+                notes=notes_of(self, first, len(labels)),
+                handles=[legend_entry(names[label], color=f"C{label % 10}", **dot) for label in np.unique(labels)],
+            )
+            title = about(configuration, first, first[0]["task_title"])
+            body.suptitle("\n".join(title), fontsize=STYLE["axes.titlesize"])
+            axes = body.subplots(lines, COLUMNS, squeeze=False).ravel()
+            for ax, row in zip(axes, first, strict=False):
+                draw_map(ax, row, labels, maps.get(row["model"]))
+                describe(ax, configuration, row)
+            for ax in axes[len(first) :]:
+                ax.set_axis_off()
+        return figure
+
 
 KIND = Embedding
-
-
-def draw(artifact: Embedding, sources: Sources) -> "Figure":
-    """Panels side by side, one per model: the map of its first seed.
-
-    Raises:
-        UserError: the features are not those of the artifact, or their maps are missing or damaged.
-    """
-    rows, configuration = measured_features(sources), artifact.configuration
-    models = dict.fromkeys(row["model"] for row in rows)
-    first = [next(row for row in rows if row["model"] == model) for model in models]
-    labels, maps = read_maps(sources, models)
-    lines = math.ceil(len(first) / COLUMNS)
-    names = configuration.datasets[first[0]["dataset"]].classes or [
-        str(label) for label in range(labels.max(initial=0) + 1)
-    ]
-    dot = {"linestyle": "", "marker": "o", "markersize": 5}
-    with style():
-        figure, body = page(
-            artifact.settings,
-            subtitle_of(configuration, first),
-            width=9.6,
-            height=3.6 * lines,
-            notes=notes_of(artifact, first, len(labels)),
-            handles=[legend_entry(names[label], color=f"C{label % 10}", **dot) for label in np.unique(labels)],
-        )
-        title = about(configuration, first, first[0]["task_title"])
-        body.suptitle("\n".join(title), fontsize=STYLE["axes.titlesize"])
-        axes = body.subplots(lines, COLUMNS, squeeze=False).ravel()
-        for ax, row in zip(axes, first, strict=False):
-            draw_map(ax, row, labels, maps.get(row["model"]))
-            describe(ax, configuration, row)
-        for ax in axes[len(first) :]:
-            ax.set_axis_off()
-    return figure
 
 
 def read_maps(sources: Sources, models: Iterable[str]) -> tuple[NDArray, dict[str, NDArray]]:
@@ -79,7 +69,7 @@ def read_maps(sources: Sources, models: Iterable[str]) -> tuple[NDArray, dict[st
     Raises:
         UserError: the file is missing.
     """
-    path = sources.path("maps")
+    path = sources.root / sources.artifact.inputs()["maps"]
     try:
         with np.load(path, allow_pickle=False) as arrays:
             labels = arrays["labels"] if "labels" in arrays else np.empty(0, np.int64)
@@ -113,10 +103,10 @@ def notes_of(artifact: Embedding, rows: Sequence[Row], mapped: int) -> list[str]
     settings = artifact.settings.features
     return [
         scale_note(artifact.configuration, rows),
-        f"{features_note(settings, rows)} Map: t-SNE of the first {mapped:,} of these images, of each model's first "
-        f"seed (perplexity {settings.perplexity:g}, {settings.iterations:,} iterations, started from two principal "
-        f"components, seed {settings.seed}); its coordinates mean nothing. The paper states none of this.",
-        f"{clusters_note(settings)} It is that of the features themselves, not of the map.",
-        *missing_notes(rows),
-        " ".join([*runs_notes(rows), weights_note(rows)]),
+        *features_notes(settings, rows),
+        f"Map: t-SNE of the first {mapped:,} of these images, of each model's first seed (perplexity "
+        f"{settings.perplexity:g}, {settings.iterations:,} iterations, started from two principal components, seed "
+        f"{settings.seed}); its coordinates mean nothing, and the silhouette is not that of the map. The paper states "
+        "none of this.",
+        " ".join(runs_notes(rows)),
     ]

@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
-from hidden_dynamics.artifacts.figure_notes import about, figure_notes, splits_note, subtitle_of, weights_note
 from hidden_dynamics.artifacts.lines import LINES, draw_line, draw_naive, in_sight, model_entries, naive_entries
+from hidden_dynamics.artifacts.notes import about, figure_notes, splits_note, subtitle_of, weights_note
 from hidden_dynamics.artifacts.sheet import Styles, line_styles, page, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import PREDICTIONS, resampled
-from hidden_dynamics.results.naive import mean_scores
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.statistics import FEWEST, mean_band
+from hidden_dynamics.results.seeds import FEWEST, mean_band, mean_scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,6 +52,42 @@ class ErrorOverTime(SideBySide):
     def chosen_metrics(self) -> list[str]:
         return [self.settings.metric]
 
+    def draw(self, sources: Sources) -> "Figure":
+        """
+        Raises:
+            UserError: a file is missing or damaged.
+        """
+        configuration, settings, summary = self.configuration, self.settings, sources.summary
+        metric = configuration.metrics[settings.metric]
+        finished = [run for run in summary if run["status"] == "finished"]
+        read = [(run, RunFiles(sources.root / run["directory"]).predictions()) for run in finished]
+        made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
+        errors = errors_of(made, metric.factor) if made else None
+        naive, styles = mean_scores(summary, settings.metric, metric.factor), line_styles(configuration, summary)
+        title = about(configuration, summary, f"{summary[0]['task_title']}: mean squared error of observed entries")
+        with style():
+            figure, body = page(
+                settings,
+                subtitle_of(configuration, summary),
+                width=8.2,
+                height=6.4 if settings.over_rows else 3.6,
+                notes=notes_of(self, summary, errors),
+                handles=[*model_entries(summary, styles), *naive_entries(naive)],
+            )
+            axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
+            axes[0].set_title("\n".join(title), linespacing=1.3)
+            axes[0].set_xlabel(settings.time)
+            axes[0].set_ylabel("Mean squared error" + (f", {metric.unit}" if metric.factor != 1 else ""))
+            if errors:
+                draw_over_time(axes[0], configuration, errors, styles, naive)
+            if settings.over_rows:
+                draw_over_rows(axes[1], [one for one in made if one[0]["seed"] == summary[0]["seed"]], styles)
+            for ax in axes:
+                if not ax.has_data():
+                    write_instead(ax)
+            body.align_ylabels(axes)
+        return figure
+
 
 KIND = ErrorOverTime
 
@@ -80,43 +115,6 @@ class Errors:
         with np.errstate(invalid="ignore", divide="ignore"):
             means = self.factor * (self.sums[own] / self.counts[own])
         return np.where(np.isfinite(means), means, np.nan)
-
-
-def draw(artifact: ErrorOverTime, sources: Sources) -> "Figure":
-    """
-    Raises:
-        UserError: a file is missing or damaged.
-    """
-    configuration, settings, summary = artifact.configuration, artifact.settings, sources.summary
-    metric = configuration.metrics[settings.metric]
-    finished = [run for run in summary if run["status"] == "finished"]
-    read = [(run, RunFiles(sources.root / run["directory"]).predictions()) for run in finished]
-    made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
-    errors = errors_of(made, metric.factor) if made else None
-    naive, styles = mean_scores(summary, settings.metric, metric.factor), line_styles(configuration, summary)
-    title = about(configuration, summary, f"{summary[0]['task_title']}: mean squared error of observed entries")
-    with style():
-        figure, body = page(
-            settings,
-            subtitle_of(configuration, summary),
-            width=8.2,
-            height=6.4 if settings.over_rows else 3.6,
-            notes=notes_of(artifact, summary, errors),
-            handles=[*model_entries(summary, styles), *naive_entries(naive)],
-        )
-        axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
-        axes[0].set_title("\n".join(title), linespacing=1.3)
-        axes[0].set_xlabel(settings.time)
-        axes[0].set_ylabel("Mean squared error" + (f", {metric.unit}" if metric.factor != 1 else ""))
-        if errors:
-            draw_over_time(axes[0], configuration, errors, styles, naive)
-        if settings.over_rows:
-            draw_over_rows(axes[1], [one for one in made if one[0]["seed"] == summary[0]["seed"]], styles)
-        for ax in axes:
-            if not ax.has_data():
-                write_instead(ax)
-        body.align_ylabels(axes)
-    return figure
 
 
 def errors_of(made: Sequence[tuple[Row, Arrays]], factor: float) -> Errors:

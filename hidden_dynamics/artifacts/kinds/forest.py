@@ -1,5 +1,6 @@
 """A forest plot of one question: the standardised differences of the comparisons that answer it, by verdict."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,8 +11,8 @@ from hidden_dynamics.artifacts.sheet import legend_entry, page, style
 from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNDECIDED
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, find
+from hidden_dynamics.papers.deviations import listed
 from hidden_dynamics.papers.published import within_sentence
-from hidden_dynamics.results.deviations import listed
 from hidden_dynamics.results.rows import Row
 
 if TYPE_CHECKING:
@@ -39,10 +40,10 @@ EXPLANATION = (
     "first is better, with its 95 % interval (linear to ±1, logarithmic beyond); of iterations, by their logarithms. "
     "The verdict is on the paper’s claim: that the first is better or, with *, the second. Its test is adjusted within "
     "a family, so that it can be undecided where the interval is without 0. Hollow: the paper’s own numbers, in its "
-    "own standard deviations. Below the line: undecided, as a model has not beaten the best naive baseline. †: is "
-    "behind, and has learned nothing."
+    "own standard deviations. Nothing learned: undecided, as the model ahead has not beaten the best naive baseline."
 )
-COUNTED = "comparisons that count (mirrored ones and validation metrics do not)"
+COUNTED = "comparisons that count (mirrored ones, validation metrics and models without momentum, μ = 0, do not)"
+NOTHING = "No comparison on this question is judged at this scale, or none has an effect."
 
 
 class Settings(ArtifactSettings):
@@ -68,8 +69,7 @@ class Comparison:
         row: of claims.csv, as text by column.
         place: the task's, in the order of the configuration.
         about: "MNIST: test accuracy".
-        names: "MomentumLSTM vs LSTM, N = 128", with * after the second where the paper has that one ahead, and † after
-            one that is behind and has learned nothing.
+        names: "MomentumLSTM vs LSTM, N = 128", with * after the second where the paper has that one ahead.
         effects: by column of `EFFECTS`, positive where the question's model is better.
     """
 
@@ -99,38 +99,28 @@ class Forest(Artifact):
         for name in self.settings.tables:
             known(name, self.configuration.artifacts, "artifact", f"{where}.tables")
 
-    def comparisons(self, claims: Sequence[Row], none: bool = False) -> list[Comparison]:
-        """Those of the question that count, as mirrored ones and validation metrics do not.
-
-        Args:
-            claims: the rows of claims.csv.
-            none: give those instead whose model is none of the question's for a hyperparameter (`unless`).
-        """
+    def comparisons(self, claims: Sequence[Row]) -> list[Comparison]:
+        """Those of the question that count (rows of claims.csv), as mirrored ones and validation metrics do not."""
         counted = [row for row in claims if row["counted"] == "true" and row["kind"] in WITH_A_WAY]
-        asked = [(row, sides) for row in counted if (sides := self._sides(row))]
-        return [self._compared(row, sides) for row, sides in asked if self._lacks(row, sides[0]) == none]
+        return [self._compared(row, sides) for row in counted if (sides := self._sides(row))]
 
     def drawn(self, claims: Sequence[Row]) -> list[Comparison]:
-        """Those with an effect, at most `MOST`: by task and measure, then by effect; where nothing was learned last.
+        """Those with an effect, at most `MOST`: by task and measure, then by effect.
 
         Of more, those of the question's tables are kept first, then those with the largest effect either way.
         """
         own, first = [one for one in self.comparisons(claims) if one.effects], self.settings.tables
         kept = sorted(own, key=lambda one: (one.row["artifact"] not in first, -abs(one.effects["effect"])))[:MOST]
-        return sorted(kept, key=lambda one: (one.verdict == IDLE, one.place, one.about, -one.effects["effect"]))
+        return sorted(kept, key=lambda one: (one.place, one.about, -one.effects["effect"]))
 
     def _sides(self, row: Row) -> tuple[str, str] | None:
         """The column of the question's model, then that of the other one; None where it is not of the question."""
-        subject, reference = (_model(row[side]) for side in ("subject", "reference"))
-        models, against = self.settings.models, self.settings.against
-        if subject in models and reference in against:
-            return "subject", "reference"
-        return ("reference", "subject") if reference in models and subject in against else None
-
-    def _lacks(self, row: Row, side: str) -> bool:
-        """Whether the model has a hyperparameter with which it is none of the question's."""
-        run = find(self.configuration, row["task"], row[side], self.configuration.seeds[0])
-        return any(run.spec["hyperparameters"].get(name) == value for name, value in self.settings.unless.items())
+        for own, other in (("subject", "reference"), ("reference", "subject")):
+            if _model(row[own]) in self.settings.models and _model(row[other]) in self.settings.against:
+                run = find(self.configuration, row["task"], row[own], self.configuration.seeds[0])
+                had, unless = run.spec["hyperparameters"], self.settings.unless.items()
+                return None if any(had.get(name) == value for name, value in unless) else (own, other)
+        return None
 
     def _compared(self, row: Row, sides: tuple[str, str]) -> Comparison:
         tasks, reverse = self.configuration.tasks, sides[0] == "reference"
@@ -145,62 +135,44 @@ class Forest(Artifact):
     def _names(self, row: Row, sides: tuple[str, str]) -> str:
         sizes, names = [row[side].partition("-n")[2] for side in sides], []
         for side, size in zip(sides, sizes, strict=True):
-            behind = row["nothing_learned"] in (side, "both") and not row["reason"].startswith(IDLE)
-            marks = " (μ = 0)" if self._lacks(row, side) else ""
-            marks += f" (N = {size})" if sizes[0] != sizes[1] else ""
-            names.append(self.configuration.models[_model(row[side])].label + marks + ("†" if behind else ""))
+            at = f" (N = {size})" if sizes[0] != sizes[1] else ""
+            names.append(self.configuration.models[_model(row[side])].label + at)
         names[1] += "*" if sides[1] == "subject" else ""
         return " vs ".join(names) + (f", N = {sizes[0]}" if sizes[0] and sizes[0] == sizes[1] else "")
 
+    def draw(self, sources: "Sources") -> "Figure":
+        """Without any comparison, a page that says so."""
+        claims, rows = sources.claims, self.drawn(sources.claims)
+        marks = [verdict for verdict in STYLES if any(row.verdict == verdict for row in rows)]
+        marks += [PAPERS] if any("published_effect" in row.effects for row in rows) else []
+        lines: list[str | Comparison] = []
+        for about, group in itertools.groupby(rows, key=lambda row: row.about):
+            lines += [about, *group]
+        with style():
+            figure, body = page(
+                self.settings,
+                subtitle=f"scale: {self.configuration.scale_name}",
+                width=WIDTH,
+                height=LINE * len(lines) + 0.85 if rows else 1.0,
+                notes=notes_of(self, claims, rows),
+                handles=[legend_entry(mark, **STYLES[mark], ls="none", ms=6) for mark in marks],
+            )
+            if not rows:
+                body.text(0.5, 0.5, NOTHING, ha="center", va="center", color="0.4", gid="nothing")
+                return figure
+            labels, ax = body.subplots(1, 2, sharey=True, width_ratios=[1, 1.3])
+            labels.axis("off")
+            labels.set_xlim(0, 1)
+            for y, line in enumerate(lines):
+                if isinstance(line, Comparison):
+                    draw_row(labels, ax, y, line)
+                else:
+                    labels.text(0, y, line, va="center", weight="bold", fontsize=SIZE, gid="heading")
+            describe(ax, [number for row in rows for number in row.effects.values()], len(lines))
+        return figure
+
 
 KIND = Forest
-
-
-def draw(artifact: Forest, sources: "Sources") -> "Figure":
-    """Without any comparison, a page that says so."""
-    claims, rows = sources.claims, artifact.drawn(sources.claims)
-    marks = [verdict for verdict in STYLES if any(row.verdict == verdict for row in rows)]
-    marks += [PAPERS] if any("published_effect" in row.effects for row in rows) else []
-    lines = lines_of(rows)
-    with style():
-        figure, body = page(
-            artifact.settings,
-            subtitle=f"scale: {artifact.configuration.scale_name}",
-            width=WIDTH,
-            height=LINE * len(lines) + 0.85 if rows else 1.0,
-            notes=notes_of(artifact, claims, rows),
-            handles=[legend_entry(mark, **STYLES[mark], ls="none", ms=6) for mark in marks],
-        )
-        if not rows:
-            body.text(0.5, 0.5, nothing(artifact, claims), ha="center", va="center", color="0.4", gid="nothing")
-            return figure
-        labels, ax = body.subplots(1, 2, sharey=True, width_ratios=[1, 1.3])
-        labels.axis("off")
-        labels.set_xlim(0, 1)
-        for y, line in enumerate(lines):
-            if isinstance(line, Comparison):
-                draw_row(labels, ax, y, line)
-            elif line:
-                colour = "0.55" if "" in lines[:y] else "black"
-                labels.text(0, y, line, va="center", weight="bold", fontsize=SIZE, color=colour, gid="heading")
-            else:
-                for each in (labels, ax):
-                    each.axhline(y, color="0.5", lw=0.8, gid="rule")
-        describe(ax, [number for row in rows for number in row.effects.values()], len(lines))
-    return figure
-
-
-def lines_of(rows: Sequence[Comparison]) -> list[str | Comparison]:
-    """From top to bottom: rows, a heading above those of one task and measure, "" above those of which none learned."""
-    found: list[str | Comparison] = []
-    before: tuple[bool, str] = (False, "")
-    for row in rows:
-        here = row.verdict == IDLE, row.about
-        found += [""] if here[0] and not before[0] else []
-        found += [row.about] if here != before else []
-        found.append(row)
-        before = here
-    return found
 
 
 def draw_row(labels: "Axes", ax: "Axes", y: int, row: Comparison) -> None:
@@ -233,28 +205,15 @@ def describe(ax: "Axes", effects: Sequence[float], lines: int) -> None:
     ax.set_xlabel("standardised difference g", fontsize=SIZE)
 
 
-def nothing(artifact: Forest, claims: Sequence[Row]) -> str:
-    """Why nothing is drawn."""
-    judged = artifact.comparisons(claims)
-    if judged:
-        return f"No difference can be drawn of the {len(judged)} comparisons judged: {judged[0].row['reason']}."
-    return f"No comparison on this question is judged at the {artifact.configuration.scale_name} scale."
-
-
 def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison]) -> list[str]:
     """The caption, by paragraph."""
     scale, judged = scale_notes(artifact.configuration), artifact.comparisons(claims)
     if not rows:
         return scale
-    left, without = len(judged) - len(rows), ""
-    shown = f"All {len(judged)} {COUNTED}."
-    if left:
-        shown = f"{len(rows)} of {len(judged)} {COUNTED}: those with an effect, of the main tables first, then the "
-        shown += f"largest. Not drawn, but among all claims: {left}."
-    if none := dict.fromkeys(f"{one.names} ({one.about})" for one in artifact.comparisons(claims, none=True)):
-        values = " or ".join(f"{name} = {value:g}" for name, value in artifact.settings.unless.items())
-        without = f" Left out, with {values}: {'; '.join(none)}."
-    return [" ".join([*scale, deviating(judged)]), EXPLANATION, shown + without]
+    left = len(judged) - len(rows)
+    shown = f"{len(rows)} of {len(judged)} {COUNTED}: those with an effect, of the main tables first, then the largest."
+    which = f"{shown} Not drawn, but among all claims: {left}." if left else f"All {len(judged)} {COUNTED}."
+    return [" ".join([*scale, deviating(judged)]), EXPLANATION, which]
 
 
 def _model(sized_model: str) -> str:

@@ -1,24 +1,21 @@
 """A table of results: our numbers over seeds beside the published ones, and below them what no model scores: naive
-baselines and, where it is known, the best possible predictor. These are not ranked, held to anything or judged."""
+baselines and, where it is known, the best possible predictor. These are not held to anything or judged."""
 
 import json
-import math
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import Rows, RowsSettings
 from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.figure_notes import chosen_note, splits_note
-from hidden_dynamics.artifacts.notes import divergence_notes, runs_notes, scale_notes
+from hidden_dynamics.artifacts.notes import chosen_note, divergence_notes, runs_notes, splits_note
 from hidden_dynamics.artifacts.tables import ABSENT, Table, number
 from hidden_dynamics.configuration.runs import Cell
-from hidden_dynamics.configuration.schema import Metric, Names
+from hidden_dynamics.configuration.schema import Names
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.published import load_tasks, published_task, with_originals
-from hidden_dynamics.results.deviations import original_of
-from hidden_dynamics.results.naive import BY_CHANCE, by_seed, in_two_clusters, margin_of
+from hidden_dynamics.papers.deviations import original_of, with_originals
+from hidden_dynamics.papers.published import load_tasks, published_task
+from hidden_dynamics.results.seeds import BY_CHANCE, by_seed
 
 if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
 Runs = Sequence[Mapping[str, str]]
 LIMIT = "Limit (optimal predictor)"
 BEST_OF_ALL = "best of all epochs"
-OPTIONAL = ("published parameters", "difference", "verdict", "rank")
 NOTES = (  # of every table
     "Runs that diverged, and those whose number is not finite, are counted, and are not in the mean. “k of n "
     f"learned”: k of the runs beat the best naive baseline by more than {100 * BY_CHANCE:g} %, whose median it is, "
@@ -37,9 +33,6 @@ NOTES = (  # of every table
     "Those marked “quoted” are, surely or very probably, another paper's, although it does not say so; no verdict "
     "is given on their values. Compared is the paper's own number, or else the best that it quotes. A section marks"
     " a number that the paper’s table does not have. Published parameters are those at the paper’s N.",
-    "Rank: among this table’s rows that ran and have a published number, where none of them deviates from the paper;"
-    " in brackets the published rank. A row of which runs failed, or beat no naive baseline, is behind those of "
-    "which fewer did.",
     "Naive: predictions that need no network, on the data of the same seeds; a constant is the best one of the "
     f"evaluated set, so that no constant scores better. {LIMIT}: what one who knows the process that generated the "
     "data scores; on one test set a model may score better, by chance.",
@@ -92,21 +85,22 @@ class ResultsTable(Rows):
                 numbers = {cell: self.number(cell, metric) for cell in cells}
                 yield task, metric, {cell: number.value for cell, number in numbers.items() if number}
 
+    def draw(self, sources: "Sources") -> Table:
+        """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit.
+
+        Raises:
+            UserError: tasks have the same title.
+        """
+        summary = with_originals(self.configuration, self.paper, sources.summary)
+        records = comparison.compared(self, _records(self, summary), sources.verdicts)
+        others, tasks = _others(self, summary), load_tasks(self.paper)
+        theirs = dict.fromkeys(record["published_task"] for record in records)
+        below = [note for task in theirs for note in tasks.get(task, {}).get("notes", ())]
+        rows, notes = _rows(self, records, others), _notes(self, summary, records)
+        return comparison.table(self, records, rows, notes, others=others, below=below)
+
 
 KIND = ResultsTable
-
-
-def draw(artifact: ResultsTable, sources: "Sources") -> Table:
-    """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit.
-
-    Raises:
-        UserError: tasks have the same title.
-    """
-    summary = sources.summary
-    records = _ranked(artifact, comparison.compared(artifact, _records(artifact, summary), sources.verdicts))
-    others = _others(artifact, summary)
-    rows, notes = _rows(artifact, records, others), _notes(artifact, summary, records)
-    return Table.of(comparison.title(artifact, records), notes, rows, records + others, OPTIONAL)
 
 
 # As data
@@ -114,49 +108,28 @@ def draw(artifact: ResultsTable, sources: "Sources") -> Table:
 
 def _records(artifact: ResultsTable, summary: Runs) -> list[Record]:
     """A record for each shown cell and metric: our numbers over seeds, and the published ones."""
-    found: dict[Cell, list[Mapping[str, str]]] = {}
+    found: dict[Cell, list[Mapping[str, str]]] = {cell: [] for cell in artifact.shown()}
     for row in summary:
         found.setdefault(Cell(row["task"], row["model"], comparison.size_of(row["paper_size"])), []).append(row)
-    shown = dict.fromkeys(artifact.shown())
     return [
         {
-            "artifact": artifact.name,
-            "scale": artifact.configuration.scale_name,
-            **cell._asdict(),
-            "label": runs[0]["label"] if runs else artifact.configuration.models[cell.model].label,
-            "extra": cell not in shown,
-            "paper_size": cell.size,
-            "metric": metric,
-            **_ours(runs, metric, artifact.configuration.metrics[metric]),
+            **comparison.begun(artifact, cell, metric, runs),
+            **_ours(runs),
+            **comparison.ours_of(runs, metric, artifact.configuration.metrics[metric]),
             **_theirs(artifact, cell, metric),
-            **_data(artifact, runs),
         }
-        for cell in dict.fromkeys([*shown, *found])
-        for runs in [found.get(cell, [])]
+        for cell, runs in found.items()
         for metric in artifact.metrics_on(cell.task)
     ]
 
 
-def _ours(runs: Runs, metric: str, about: Metric) -> Record:
-    """Over seeds the mean and deviation, or the median of those that have learned something, where the others are a
-    cluster apart."""
-    finished = [row for row in runs if row["status"] == "finished"]
-    measured = [json.loads(row["measured"])[metric] * about.factor if row["metric"] else math.inf for row in finished]
-    values = [value for value in measured if math.isfinite(value)]
-    margins = [margin_of(row, metric, about.sign) for row in finished]
-    learned = [value for value, ahead in zip(measured, margins, strict=True) if ahead is not None and ahead > BY_CHANCE]
-    mixed = in_two_clusters(margins)
+def _ours(runs: Runs) -> Record:
+    """Of the runs, whatever the metric."""
+    first = runs[0] if runs else dict.fromkeys(("parameters", "dataset", "dataset_title", "stand_in_for"))
     return {
-        "size": comparison.size_of(runs[0]["size"]) if runs else None,
-        "parameters": runs[0]["parameters"] if runs else None,
         "runs": len(runs),
-        "diverged": len(runs) - len(finished),
-        "not_finite": len(measured) - len(values),
-        "learned": None if None in margins else len(learned),
-        **comparison.over_seeds(values),
-        **({"mean": math.nan, "std": math.nan} if mixed else {}),
-        "median": statistics.median(learned) if mixed else None,
-        "chosen_by": " ".join(sorted({row["metric"] for row in finished} - {""})),
+        **{name: first[name] or None for name in ("parameters", "dataset", "dataset_title", "stand_in_for")},
+        "chosen_by": " ".join(sorted({row["metric"] for row in runs if row["status"] == "finished"} - {""})),
         "seeds": " ".join(sorted({row["seed"] for row in runs}, key=int)),
         **{name: " | ".join(sorted({row[name] for row in runs})) for name in ("variants", "device", "precision")},
     }
@@ -178,53 +151,6 @@ def _theirs(artifact: ResultsTable, cell: Cell, metric: str) -> Record:
         "published_literature": "; ".join(quoted),
         "published_only_in": row.get("only_in", ""),
     }
-
-
-def _data(artifact: ResultsTable, runs: Runs) -> Record:
-    """The runs' data, what they stand in for, and all in which the runs deviate from the paper."""
-    first = next(iter(with_originals(artifact.configuration, artifact.paper, runs[:1])), {})
-    return {
-        "dataset": first.get("dataset"),
-        "dataset_title": first.get("dataset_title"),
-        "stand_in_for": first.get("stand_in_for") or None,
-        "deviations": comparison.deviations_of(artifact, runs),
-    }
-
-
-def _ranked(artifact: ResultsTable, records: Sequence[Record]) -> list[Record]:
-    """Records with their rank and the published one among the paper's rows that ran and have a published number.
-
-    Ours are ranked by their means, behind those of which fewer runs failed or beat no naive baseline (worst-rank
-    scores: Lachin, Controlled Clinical Trials 20, 1999); a model of which no run has a number is last. There is none
-    where one deviates from the paper.
-    """
-
-    def is_ranked(record: Record) -> bool:
-        return bool(record["runs"]) and not record["extra"] and not math.isnan(comparison.standing(artifact, record))
-
-    found = []
-    for record in records:
-        peers = [peer for peer in comparison.peers_of(artifact, records, record) if is_ranked(peer)]
-        about = {"rank": None, "published_rank": None, "ranked": None}
-        if is_ranked(record) and not any(peer["deviations"] for peer in peers):
-            sign = artifact.configuration.metrics[record["metric"]].sign
-            own, ours = _score(record, sign), [_score(peer, sign) for peer in peers]
-            theirs = [sign * comparison.standing(artifact, peer) for peer in peers]
-            about["rank"] = 1 + sum(score > own for score in ours)
-            about["published_rank"] = 1 + sum(score > sign * comparison.standing(artifact, record) for score in theirs)
-            about["ranked"] = len(peers)
-        found.append(record | about)
-    return found
-
-
-def _score(record: Record, sign: int) -> tuple[float, float]:
-    """The larger, the better: fewer runs without a number first, then the mean; differences that are rounding are
-    none."""
-    if not record["n"]:
-        return -math.inf, 0.0
-    nothing = 0 if record["learned"] is None else record["n"] - record["learned"]
-    middle = record["mean"] if record["median"] is None else record["median"]
-    return -(record["diverged"] + record["not_finite"] + nothing), sign * round(middle, 9)
 
 
 def _others(artifact: ResultsTable, summary: Runs) -> list[Record]:
@@ -306,7 +232,6 @@ def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[s
 def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
     """A row's cells in one group of columns."""
     decimals = _decimals(artifact, record)
-    failed = {"diverged": record["diverged"], "not finite": record["not_finite"]}
     elsewhere = artifact.published.choosing  # the paper's runs chose their evaluation by another number
     marks = [BEST_OF_ALL] if elsewhere and record["metric"] in record["chosen_by"].split() else []
     quoted = "quoted" if record["published_quoted"] else ""
@@ -314,12 +239,10 @@ def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
     published = comparison.value_text(record["published_mean"], record["published_std"], decimals)
     if record["published_mean"] is None:
         published, about = record["published_literature"] or ABSENT, ""
-    rank = f"{record['rank']} ({record['published_rank']}) of {record['ranked']}" if record["rank"] else ABSENT
     return {
-        "ours": comparison.ours_text(record, failed, decimals, *marks),
+        "ours": comparison.ours_text(record, comparison.failed_of(record), decimals, *marks),
         "published": f"{published} ({about})" if about else published,
         **comparison.gap_texts(artifact, record, decimals),
-        "rank (published)": rank,
     }
 
 
@@ -340,25 +263,19 @@ def _decimals(artifact: ResultsTable, record: Record) -> int:
 
 def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record]) -> list[str]:
     configuration, published = artifact.configuration, artifact.published
-    models, tasks = configuration.models, load_tasks(artifact.paper)
+    models = configuration.models
     data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
     shown = dict.fromkeys(record["model"] for record in records if record["model"] in models)
     choices = [f"{models[name].label}: {models[name].note}." for name in shown if models[name].note]
-    theirs = dict.fromkeys(record["published_task"] for record in records)
     references = [f"[{key}] {text}" for key, text in published.content.get("references", {}).items()]
     return [
-        *scale_notes(configuration),
         f"Data: {'; '.join(data)}.",
         *runs_notes(summary),
         *filter(None, [splits_note(configuration, summary)]),
-        "Ours: mean ± sample standard deviation (n − 1) over n seeds of what a run reports "
-        f"({chosen_note(configuration, summary) or 'none reports anything'}).",
+        f"{comparison.OURS} of what a run reports ({chosen_note(configuration, summary) or 'none reports anything'}).",
         *divergence_notes(summary),
         comparison.gap_note(artifact, "" if published.across_sizes else " of the same size"),
         *NOTES,
         *([f"Literature: {'; '.join(references)}."] if references else []),
-        *comparison.notes(artifact, records),
         *([f"Ours, where the paper leaves a model open. {' '.join(choices)}"] if choices else []),
-        *published.notes,
-        *(note for task in theirs for note in tasks.get(task, {}).get("notes", ())),
     ]

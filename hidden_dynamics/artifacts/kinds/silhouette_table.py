@@ -1,19 +1,34 @@
-"""A table of silhouette scores of image features: ours over seeds beside the published ones."""
+"""A table of silhouette scores of image features: ours over seeds beside the published ones. What it says of features
+and their clusters, the figure of the same features says, too."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hidden_dynamics.artifacts import comparison, feature_notes
+from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.notes import runs_notes, scale_notes
+from hidden_dynamics.artifacts.notes import divergence_notes, runs_notes
 from hidden_dynamics.artifacts.tables import Table
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.measurements.features import FeatureSettings
-from hidden_dynamics.results.deviations import data_text
+from hidden_dynamics.papers.deviations import data_text
 
 if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
+
+Rows = Sequence[Mapping[str, str]]
+SAME = ("dataset", "dataset_title", "stand_in_for", "settings", "variants")  # of all runs of a model
+LAYERS = {
+    "pooled": "what the last linear map sees, means over all places",
+    "state": "all entries of the maps before the head, h(1) of a neural ODE",
+}
+WITHOUT = {
+    "diverged": "the training diverged",
+    "solver failed": "the solver failed on these images",
+    "not finite": "features are not finite",
+    "collapsed": "fewer features differ than there are to be clusters",
+}
 
 
 class FeaturedSettings(SideBySideSettings):
@@ -25,7 +40,7 @@ class Featured(SideBySide):
 
     Settings = FeaturedSettings
     measured = "features"
-    measured_by = ("task", "size", "models", "features")
+    alike = ("silhouette_table", "embedding"), ("task", "size", "models", "features")
 
 
 class Settings(FeaturedSettings):
@@ -43,54 +58,30 @@ class SilhouetteTable(Featured):
         for cell in self.shown():
             yield cell, "silhouette"
 
+    def draw(self, sources: "Sources") -> Table:
+        """One row per model, the paper's first, then the user's own."""
+        rows = measured_features(sources)
+        records = [_record(self, cell, [row for row in rows if row["model"] == cell.model]) for cell in self.cells()]
+        records = comparison.compared(self, records, sources.verdicts)
+        lines = [
+            *(f"Data: {data_text(self.configuration, row)}." for row in rows),
+            *runs_notes(rows),
+            *features_notes(self.settings.features, rows),
+            f"{comparison.OURS}.",
+            comparison.gap_note(self),
+        ]
+        return comparison.table(self, records, [_row(self, record) for record in records], lines)
+
 
 KIND = SilhouetteTable
 
 
-def draw(artifact: SilhouetteTable, sources: "Sources") -> Table:
-    """One row per model, the paper's first, then the user's own."""
-    configuration, rows, settings = (
-        artifact.configuration,
-        feature_notes.measured_features(sources),
-        artifact.settings.features,
-    )
-    records = [
-        _record(artifact, cell, [row for row in rows if row["model"] == cell.model]) for cell in artifact.cells()
-    ]
-    records = comparison.compared(artifact, records, sources.verdicts)
-    lines = [
-        *scale_notes(configuration),
-        *(f"Data: {data_text(configuration, row)}." for row in rows),
-        *runs_notes(rows),
-        feature_notes.features_note(settings, rows),
-        feature_notes.clusters_note(settings),
-        feature_notes.weights_note(rows),
-        *feature_notes.missing_notes(rows),
-        "Ours: mean ± sample standard deviation (n − 1) over n seeds.",
-        comparison.gap_note(artifact),
-        *comparison.notes(artifact, records),
-        *artifact.published.notes,
-    ]
-    shown = [_row(artifact, record) for record in records]
-    return Table.of(comparison.title(artifact, records), lines, shown, records, ("difference", "verdict"))
-
-
-def _record(artifact: SilhouetteTable, cell: Cell, rows: Sequence[Mapping[str, str]]) -> Record:
+def _record(artifact: SilhouetteTable, cell: Cell, rows: Rows) -> Record:
     """Our numbers over seeds, and the published ones."""
     printed = artifact.number(cell, "silhouette")
-    same = ("dataset", "dataset_title", "stand_in_for", "settings", "variants")
     return {
-        "artifact": artifact.name,
-        "scale": artifact.configuration.scale_name,
-        "task": cell.task,
-        "model": cell.model,
-        "label": rows[0]["label"],
-        "extra": cell.model not in artifact.settings.models,
-        "metric": "silhouette",
-        "size": comparison.size_of(rows[0]["size"]),
-        "paper_size": cell.size,
-        **{column: " | ".join(dict.fromkeys(row[column] for row in rows)) for column in same},
-        "deviations": comparison.deviations_of(artifact, rows),
+        **comparison.begun(artifact, cell, "silhouette", rows),
+        **{column: " | ".join(dict.fromkeys(row[column] for row in rows)) for column in SAME},
         "seeds": " ".join(row["seed"] for row in rows),
         "runs": len(rows),
         **comparison.over_seeds(float(row["silhouette"]) for row in rows if row["status"] == "measured"),
@@ -102,11 +93,49 @@ def _record(artifact: SilhouetteTable, cell: Cell, rows: Sequence[Mapping[str, s
 
 def _row(artifact: SilhouetteTable, record: Record) -> dict[str, str]:
     decimals = artifact.configuration.metrics["silhouette"].decimals
-    failed = [status for status in record["failed"].split("; ") if status]
+    failed = Counter(filter(None, record["failed"].split("; ")))
     return {
         "Model": record["label"],
         "N": comparison.size_text(record["size"], record["paper_size"]),
-        "ours": comparison.ours_text(record, {status: failed.count(status) for status in failed}, decimals),
+        "ours": comparison.ours_text(record, failed, decimals),
         "published": comparison.value_text(record["published_mean"], record["published_std"], decimals),
         **comparison.gap_texts(artifact, record, decimals),
     }
+
+
+# Shared with the figure of features
+
+
+def measured_features(sources: "Sources") -> list[dict[str, str]]:
+    """The measured features of an artifact, a row for each run.
+
+    Raises:
+        UserError: they have not one row for each run, as those of a publication with fewer seeds.
+    """
+    artifact, rows = sources.artifact, sources.features
+    found = [(row["model"], row["seed"]) for row in rows]
+    for run in artifact.runs:
+        if found.count((run.model, str(run.seed))) != 1:
+            raise sources.wrong("features", f"it has not one row for {run.id}")
+    return rows
+
+
+def features_notes(settings: FeatureSettings, rows: Rows) -> list[str]:
+    """Layer and images of the features, their clusters, the weights and devices, the runs without a silhouette."""
+    scaled = "every number scaled to mean 0 and deviation 1" if settings.standardise else "not scaled"
+    sizes = dict.fromkeys(f"{row['dimensions']} ({row['label']})" for row in rows if row["dimensions"])
+    images = {f"{int(row['images']):,}" for row in rows if row["images"]}
+    kept, devices = (sorted({row[column] for row in rows} - {""}) for column in ("weights", "measured_on"))
+    lost = [row for row in rows if row["status"] not in ("measured", "diverged")]
+    texts = [f"{row['label']} seed {row['seed']} ({row['failure'] or WITHOUT[row['status']]})" for row in lost]
+    return [
+        f"Features: {LAYERS[settings.layer]}; numbers per image: {', '.join(sizes) or 'none'}; {scaled}. Images: "
+        f"{' or '.join(images) or 'none'} of the {settings.split} set, the first ones, at most {settings.images:,}, as "
+        "evaluations see them.",
+        "Silhouette: the mean over these images, with Euclidean distances between features, of the clusters that "
+        f"k-means finds (k = {settings.clusters}, best of {settings.initialisations} k-means++ initialisations, "
+        f"seed {settings.seed}); classes play no part in it.",
+        f"Weights: those of the {' or '.join(kept)} evaluation. Features computed on: {'; '.join(devices)}.",
+        *divergence_notes(rows),
+        *([f"Without a silhouette: {'; '.join(texts)}."] if texts else []),
+    ]

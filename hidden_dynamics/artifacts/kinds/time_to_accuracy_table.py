@@ -5,17 +5,15 @@ side by side, also by the epochs that it took times the time per sample that was
 """
 
 import math
-from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import SideBySideSettings
-from hidden_dynamics.artifacts.comparison import Record
+from hidden_dynamics.artifacts.comparison import Record, Rows
 from hidden_dynamics.artifacts.kinds import cost_table
 from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts, significant
-from hidden_dynamics.artifacts.notes import runs_notes, scale_notes
-from hidden_dynamics.artifacts.row_verdicts import with_verdicts
+from hidden_dynamics.artifacts.notes import runs_notes
 from hidden_dynamics.artifacts.tables import Table, number
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Number
@@ -58,6 +56,24 @@ class TimeToAccuracyTable(MeasuredCosts):
             texts.append(f"a target of {percent(own.target)}, not {percent(theirs['target'])}")
         return texts
 
+    def draw(self, sources: "Sources") -> Table:
+        """One row per model, the paper's first, then the user's own."""
+        costs = cost_table.measured_costs(sources)
+        records = [_record(self, sources, costs, cell) for cell in self.cells()]
+        baseline = next(record for record in records if record["model"] == self.published.baseline)
+        records = [record | {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED} for record in records]
+        records = comparison.with_verdicts(self, records, sources.verdicts)
+        metric, target = _words(self.settings.metric), percent(self.settings.target)
+        machine, *others = cost_table.machine_notes(self, costs)
+        lines = [
+            f"Time per sample: {machine[0].lower()}{machine[1:]}",
+            *others,
+            *runs_notes(sources.summary),
+            NOTE.format(metric=metric, target=target, baseline=baseline["label"]),
+        ]
+        rows = [_row(self, record) for record in records]
+        return comparison.table(self, records, rows, lines, about=f": {target} {metric}")
+
 
 KIND = TimeToAccuracyTable
 
@@ -71,56 +87,21 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def draw(artifact: TimeToAccuracyTable, sources: "Sources") -> Table:
-    """One row per model, the paper's first, then the user's own."""
-    costs, settings, summary = cost_table.measured_costs(sources), artifact.settings, sources.summary
-    records = [_record(artifact, sources, costs, cell) for cell in artifact.cells()]
-    baseline = next(record for record in records if record["model"] == artifact.published.baseline)
-    records = [record | {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED} for record in records]
-    records = with_verdicts(artifact, records, sources.verdicts)
-    metric, target = _words(settings.metric), percent(settings.target)
-    machine, *others = cost_table.machine_notes(artifact, costs)
-    lines = [
-        *scale_notes(artifact.configuration),
-        f"Time per sample: {machine[0].lower()}{machine[1:]}",
-        *others,
-        *runs_notes(summary),
-        NOTE.format(metric=metric, target=target, baseline=baseline["label"]),
-        *comparison.notes(artifact, records),
-        *artifact.published.notes,
-    ]
-    rows = [_row(artifact, record) for record in records]
-    return Table.of(
-        comparison.title(artifact, records, f": {target} {metric}"), lines, rows, records, ("published ÷", "verdict")
-    )
-
-
-def _record(
-    artifact: TimeToAccuracyTable, sources: "Sources", costs: Sequence[Mapping[str, str]], cell: Cell
-) -> Record:
+def _record(artifact: TimeToAccuracyTable, sources: "Sources", costs: Rows, cell: Cell) -> Record:
     """Our times by both ways of counting, and the published ones."""
     settings, models = artifact.settings, (cell.model, artifact.published.baseline)
     runs = [row for row in sources.summary if row["model"] == cell.model]
     cost = cost_table.cost_of(costs, cell.model, "training_time")
-    minutes, ratio = cost_table.published_ratio(artifact, cell, QUANTITY)
-    of_runs = comparison.deviations_of(artifact, [row for row in (*costs, *sources.summary) if row["model"] in models])
-    deviates = "; ".join(filter(None, (of_runs, *artifact.deviations()))) or None
+    both = [row for row in (*costs, *sources.summary) if row["model"] in models]
     ways = [RunFiles(sources.root / run["directory"]).progress(settings.metric, settings.target) for run in runs]
     reached = [way for way in ways if way.epochs is not None]
     epochs = fmean(way.epochs for way in reached) if reached else math.nan
     same_device = {run["device"] for run in runs} == {cost["device"]}
-    epoch = float(cost["value"]) * float(cost["samples_per_epoch"]) / 1e3 / 60 if same_device else math.nan
+    epoch = cost["value"] * float(cost["samples_per_epoch"]) / 1e3 / 60 if same_device else math.nan
+    record = comparison.begun(artifact, cell, QUANTITY, runs, compared=both)
     return {
-        "artifact": artifact.name,
-        "scale": artifact.configuration.scale_name,
-        "task": settings.task,
-        "model": cell.model,
-        "label": runs[0]["label"],
-        "extra": cell.model not in settings.models,
-        "size": cost["size"],
-        "paper_size": cost["paper_size"],
-        "quantity": QUANTITY,
-        "metric": settings.metric,
+        **record,
+        "reached_metric": settings.metric,
         "target": settings.target,
         "runs": len(ways),
         "reached": len(reached),
@@ -129,9 +110,7 @@ def _record(
         "clock_minutes": fmean(way.minutes for way in reached) if reached else math.nan,
         "computed_minutes": epochs * epoch,
         "diverged": sum(run["status"] == "diverged" for run in runs),
-        "published_minutes": minutes,
-        "published_ratio": math.nan if deviates else ratio,
-        "deviations": deviates,
+        **cost_table.published_costs(artifact, record),
     }
 
 
@@ -150,7 +129,7 @@ def _row(artifact: TimeToAccuracyTable, record: Record) -> dict[str, str]:
         f"÷ {baseline}’s clocks": number(record["clock_minutes_ratio"], 2),
         "Epochs × time per sample, min": significant(record["computed_minutes"]),
         f"÷ {baseline}’s epochs × time": number(record["computed_minutes_ratio"], 2),
-        "Published, min": number(record["published_minutes"], decimals),
+        "Published, min": number(record["published"], decimals),
         f"Published ÷ {baseline}’s": number(record["published_ratio"], 2),
         **{name.capitalize(): text for name, text in comparison.verdict_texts(record).items()},
     }

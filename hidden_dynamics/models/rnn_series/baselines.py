@@ -30,8 +30,8 @@ class RNNBaseline(LatentNetwork):
             (hidden_dynamics.models.rnn_series.decays.gaps); None, none.
         mean: that missing values decay to, "observed" or "union" (`Imputation`); None: they are 0.
         decay: the state decays before a row.
-        delta: "all" or "released", the time by which values and state decay
-            (hidden_dynamics.models.rnn_series.decays.delta).
+        decay_gaps: "all" or "released", the time by which values and state decay
+            (hidden_dynamics.models.rnn_series.decays.decay_gaps).
 
     Raises:
         ValueError: an argument is out of its range.
@@ -45,11 +45,11 @@ class RNNBaseline(LatentNetwork):
         gap: str | None = None,
         mean: str | None = None,
         decay: bool = False,
-        delta: str = "all",
+        decay_gaps: str = "all",
     ):
         super().__init__(task)
-        imputation = None if mean is None else Imputation(task.features, mean, delta)
-        rate = Decay(task.features, delta) if decay else None
+        imputation = None if mean is None else Imputation(task.features, mean, decay_gaps)
+        rate = Decay(task.features, decay_gaps) if decay else None
         self.gap, self.labels = gap if gap is None else one_of("gap", gap, GAPS), task.labels
         self.cell = nn.GRUCell(2 * task.features + (gap is not None), hidden_size)
         self.decoder = tanh_network(hidden_size, task.features, 0, units)

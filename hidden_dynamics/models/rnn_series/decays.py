@@ -8,7 +8,7 @@ from hidden_dynamics.models.latent_family.layers import DEVIATION, initialised
 from hidden_dynamics.models.series_major import Padded
 
 GAPS = ("to_last", "to_next")
-DELTAS = ("all", "released")
+DECAY_GAPS = ("all", "released")
 MEANS = ("observed", "union")
 LARGEST = 1000.0  # exponent of a decay
 
@@ -33,7 +33,7 @@ def until_next(times: Tensor) -> Tensor:
     return times.diff(append=times[-1:])
 
 
-def delta(steps: Padded, times: Tensor, kind: str) -> Tensor:
+def decay_gaps(steps: Padded, times: Tensor, kind: str) -> Tensor:
     """The time since each feature was last observed, or since the first union time, at each step: (N, S, D), in units
     of the largest in the batch.
 
@@ -64,17 +64,17 @@ class Decay(nn.Module):
 
     Args:
         features: D.
-        kind: "all" or "released" (`delta`).
+        kind: "all" or "released" (`decay_gaps`).
     """
 
     def __init__(self, features: int, kind: str):
         super().__init__()
-        self.kind = one_of("delta", kind, DELTAS)
+        self.kind = one_of("decay_gaps", kind, DECAY_GAPS)
         self.rate = initialised(nn.Linear(features, 1))
 
     def forward(self, steps: Padded, times: Tensor) -> Tensor:
         """(N, S, 1)."""
-        return decayed(self.rate(delta(steps, times, self.kind)))
+        return decayed(self.rate(decay_gaps(steps, times, self.kind)))
 
 
 class Imputation(nn.Module):
@@ -87,18 +87,18 @@ class Imputation(nn.Module):
         features: D.
         mean: of what a series observed of a feature, 0 where nothing; "union", as released: what was observed is summed
             and divided by the number of the batch's union times, so it is next to 0 and depends on the other series.
-        kind: "all" or "released" (`delta`).
+        kind: "all" or "released" (`decay_gaps`).
     """
 
     def __init__(self, features: int, mean: str, kind: str):
         super().__init__()
-        self.mean, self.kind = one_of("mean", mean, MEANS), one_of("delta", kind, DELTAS)
+        self.mean, self.kind = one_of("mean", mean, MEANS), one_of("decay_gaps", kind, DECAY_GAPS)
         self.weight = nn.Parameter(torch.empty(features).normal_(0, DEVIATION))
         self.bias = nn.Parameter(torch.zeros(features))
 
     def forward(self, steps: Padded, times: Tensor) -> Tensor:
         """(N, S, D)."""
-        gamma = decayed(self.weight * delta(steps, times, self.kind) + self.bias)
+        gamma = decayed(self.weight * decay_gaps(steps, times, self.kind) + self.bias)
         counts = len(times) if self.mean == "union" else steps.mask.sum(1, keepdim=True).clamp(min=1)
         mean = steps.values.sum(1, keepdim=True) / counts
         return torch.where(steps.mask > 0, steps.values, gamma * steps.last_values() + (1 - gamma) * mean)

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hidden_dynamics.claims.verdict import FAILS, HOLDS
+from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import Row
-
-DECIDED = ("holds", "fails")
 
 
 class Discoveries(NamedTuple):
@@ -26,11 +26,11 @@ class Discoveries(NamedTuple):
     rate: float
 
 
-def discoveries(claims: Sequence[Row], alpha: float = 0.05) -> Discoveries:
+def discoveries(claims: Sequence[Row], alpha: float) -> Discoveries:
     """Of the claims that count and have a p (rows of claims.csv)."""
     tested = sorted((row for row in claims if row["counted"] == "true" and row["p"]), key=lambda row: float(row["p"]))
     p, n = np.array([float(row["p"]) for row in tested]), len(tested)
-    decided = np.array([row["verdict"] in DECIDED for row in tested], dtype=bool)
+    decided = np.array([row["verdict"] in (HOLDS, FAILS) for row in tested], dtype=bool)
     holm = np.maximum.accumulate(p * np.arange(n, 0, -1))
     rates = np.minimum.accumulate((p * n / np.arange(1, n + 1))[::-1])[::-1]
     return Discoveries(n, int(decided.sum()), int((holm[decided] < alpha).sum()), float(rates[decided].max(initial=0)))
@@ -38,7 +38,7 @@ def discoveries(claims: Sequence[Row], alpha: float = 0.05) -> Discoveries:
 
 def in_a_sentence(claims: Sequence[Row]) -> str:
     """How many tests are decided, how many of them survive one adjustment over all, and the rate of false ones."""
-    found = discoveries(claims)
+    found = discoveries(claims, load_claims().definitions.alpha)
     if not found.tests:
         return "No claim is tested at this scale."
     if not found.decided:
