@@ -1,14 +1,23 @@
-"""The ODE-RNN (Rubanova et al. 2019): a state that flows by an ODE between union times and meets a GRU unit at rows."""
+"""ODE-RNN (Rubanova et al. 2019): a state that flows by an ODE between union times and meets a GRU unit at rows.
+
+It is a network of its own (ACE-NODE, Tables 7 and 9), and encodes for Latent-ODE.
+"""
 
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.models.choices import one_of
+from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
+from hidden_dynamics.models.latent_family.layers import classifier as labeller
 from hidden_dynamics.models.latent_family.layers import tanh_network
+from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.ode_rnn.union_passage import passage
-from hidden_dynamics.models.ode_rnn.union_times import gaps
+from hidden_dynamics.models.ode_rnn.passage import passage
+from hidden_dynamics.models.ode_rnn.schedule import gaps
+
+STEPS = {"forwards": "forwards", "backwards": "released"}
 
 
 class GRUUnit(nn.Module):
@@ -27,7 +36,7 @@ class GRUUnit(nn.Module):
 
     def __init__(self, size: int, inputs: int, units: int):
         super().__init__()
-        self.size, self.inputs = size, inputs
+        self.size = size
         self.update = tanh_network(2 * size + inputs, size, 0, units)
         self.reset = tanh_network(2 * size + inputs, size, 0, units)
         self.candidate = tanh_network(2 * size + inputs, 2 * size, 0, units)
@@ -79,12 +88,11 @@ class ODERNNCore(nn.Module):
 
         Args:
             observations: times in units of the batch's last time.
-            way: over the union times (hidden_dynamics.models.ode_rnn.union_times.gaps).
+            way: over the union times (hidden_dynamics.models.ode_rnn.schedule.gaps).
             rows: the states at the rows are wanted, too.
         """
-        way_over = gaps(observations.times, way)
-        unit = [*self.unit.update.parameters(), *self.unit.reset.parameters(), *self.unit.candidate.parameters()]
-        state, before, after = passage(observations, way_over, list(self.flow.parameters()), unit, rows)
+        unit = self.unit.update, self.unit.reset, self.unit.candidate
+        state, before, after = passage(observations, gaps(observations.times, way), self.flow, unit, rows)
         return Passed(*state.split(observations.size), before, after)
 
 
@@ -119,3 +127,60 @@ class ODERNNEncoder(nn.Module):
         passed = self.core(observations, "backwards", rows=False)
         mean, deviation = self.z0(torch.cat([passed.mean, passed.deviation], 1)).chunk(2, 1)
         return mean, deviation.abs()
+
+
+class ODERNN(LatentNetwork):
+    """Each row is predicted from the state in which the union time before left its series.
+
+    A series is classified by its last state, a row by the state after it was seen.
+
+    Args:
+        task: its rows, and what of it is classified.
+        hidden_size: S, of the state's mean, and of its standard deviation.
+        layers, units: of the dynamics, which have `layers` + 2 linear maps.
+        gru_units: hidden units of the GRU unit's networks.
+        decoder_units: hidden units between the state and what is predicted.
+        steps: "forwards", by the true gaps; "backwards", as released: those of a passage backwards, one visit late
+            (hidden_dynamics.models.ode_rnn.schedule.gaps).
+        classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.latent_family.layers.classifier); of series,
+            always the latter.
+
+    Raises:
+        ValueError: an argument is out of its range.
+    """
+
+    def __init__(
+        self,
+        task: LatentTask,
+        hidden_size: int,
+        layers: int = 3,
+        units: int = 50,
+        gru_units: int = 50,
+        decoder_units: int = 100,
+        steps: str = "forwards",
+        classifier: str = "linear",
+    ):
+        super().__init__(task)
+        self.way, self.labels = STEPS[one_of("steps", steps, STEPS)], task.labels
+        self.core = ODERNNCore(task.features, hidden_size, layers, units, gru_units)
+        self.decoder = tanh_network(hidden_size, task.features, 0, decoder_units)
+        kind = "mlp" if task.labels == "series" else classifier
+        self.classifier = None if task.labels is None else labeller(hidden_size, task.classes, kind)
+
+    def forward(self, batch: SeriesBatch) -> Answer:
+        """What is predicted of the rows given: at the first union time, what is observed itself, as released.
+
+        Raises:
+            ValueError: something else is asked than what is given.
+        """
+        given = self.accepted(batch.reconstructed())
+        passed = self.core(given, self.way)
+        values = self.decoder(passed.before)
+        first = given.rows_at_first()
+        values[:first] = given.values[:first]
+        labels = None
+        if self.labels == "series":
+            labels = self.classifier(passed.mean).squeeze(1)[None]
+        elif self.labels == "rows":
+            labels = self.classifier(passed.after)[None]
+        return Answer.certain(values, labels)
