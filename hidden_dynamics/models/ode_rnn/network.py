@@ -14,8 +14,8 @@ from hidden_dynamics.models.latent_family.layers import classifier as labeller
 from hidden_dynamics.models.latent_family.layers import tanh_network
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.models.ode_rnn.lockstep import gaps
 from hidden_dynamics.models.ode_rnn.passage import passage
-from hidden_dynamics.models.ode_rnn.schedule import gaps
 
 STEPS = {"forwards": "forwards", "backwards": "released"}
 
@@ -88,7 +88,7 @@ class ODERNNCore(nn.Module):
 
         Args:
             observations: times in units of the batch's last time.
-            way: over the union times (hidden_dynamics.models.ode_rnn.schedule.gaps).
+            way: over the union times (hidden_dynamics.models.ode_rnn.lockstep.gaps).
             rows: the states at the rows are wanted, too.
         """
         unit = self.unit.update, self.unit.reset, self.unit.candidate
@@ -141,7 +141,7 @@ class ODERNN(LatentNetwork):
         gru_units: hidden units of the GRU unit's networks.
         decoder_units: hidden units between the state and what is predicted.
         steps: "forwards", by the true gaps; "backwards", as released: those of a passage backwards, one visit late
-            (hidden_dynamics.models.ode_rnn.schedule.gaps).
+            (hidden_dynamics.models.ode_rnn.lockstep.gaps).
         classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.latent_family.layers.classifier); of series,
             always the latter.
 
