@@ -49,7 +49,7 @@ from hidden_dynamics.models.latent_family.series_batch import SeriesBatch  # noq
 from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE  # noqa: E402
 from hidden_dynamics.models.latent_ode.latent_ode import SOLVER, LatentODE  # noqa: E402
 from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson  # noqa: E402
-from hidden_dynamics.models.ode_rnn.network import ODERNN  # noqa: E402
+from hidden_dynamics.models.ode_rnn.ode_rnn_network import ODERNN  # noqa: E402
 from hidden_dynamics.models.rnn_series.baselines import RNNBaseline  # noqa: E402
 from hidden_dynamics.models.rnn_series.rnn_vae import RNNVAE  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402

@@ -14,7 +14,7 @@ from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
 from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson
 from hidden_dynamics.models.mtan import MTAN
 from hidden_dynamics.models.observations import Rows, batch_of
-from hidden_dynamics.models.ode_rnn.network import ODERNN
+from hidden_dynamics.models.ode_rnn.ode_rnn_network import ODERNN
 from hidden_dynamics.models.rnn_series.baselines import RNNBaseline
 from hidden_dynamics.models.rnn_series.rnn_vae import RNNVAE
 from hidden_dynamics.models.series.neural_ode_vae import NeuralODEVAE

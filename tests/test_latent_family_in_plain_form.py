@@ -42,7 +42,7 @@ from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE
 from hidden_dynamics.models.latent_ode.latent_ode import SOLVER, LatentODE
 from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson
 from hidden_dynamics.models.observations import Rows, batch_of
-from hidden_dynamics.models.ode_rnn.network import ODERNN
+from hidden_dynamics.models.ode_rnn.ode_rnn_network import ODERNN
 from hidden_dynamics.models.rnn_series.rnn_vae import RNNVAE
 from hidden_dynamics.tasks.partly_observed import divergence_weight
 from hidden_dynamics.tasks.scoring import area_under_roc

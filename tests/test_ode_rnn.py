@@ -15,7 +15,7 @@ from series_cases import drawn_rows, gradients_of, whole
 
 from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
 from hidden_dynamics.models.ode_rnn.lockstep import WAYS, gaps, lockstep
-from hidden_dynamics.models.ode_rnn.network import ODERNN, ODERNNCore, ODERNNEncoder
+from hidden_dynamics.models.ode_rnn.ode_rnn_network import ODERNN, ODERNNCore, ODERNNEncoder
 from hidden_dynamics.models.ode_rnn.passage import CHUNK, Run
 
 ATTRIBUTES, SENSORS = 41, 12

@@ -15,7 +15,7 @@ from hidden_dynamics.models.latent_family.layers import Autonomous, classifier, 
 from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
 from hidden_dynamics.models.latent_ode.rnn_encoder import RNNEncoder
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.ode_rnn.network import ODERNNEncoder
+from hidden_dynamics.models.ode_rnn.ode_rnn_network import ODERNNEncoder
 from hidden_dynamics.models.solver import Solver
 
 SOLVER = {"method": "dopri5", "rtol": 1e-4, "atol": 1e-5, "adjoint": False}
