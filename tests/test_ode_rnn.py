@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from plain_latent_ode import dense_of, plain_passage
 from series_cases import drawn_rows, gradients_of, whole
 
-from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
-from hidden_dynamics.models.ode_rnn.lockstep import WAYS, gaps, lockstep
-from hidden_dynamics.models.ode_rnn.ode_rnn_network import ODERNN, ODERNNCore, ODERNNEncoder
-from hidden_dynamics.models.ode_rnn.passage import CHUNK, Run
+from hidden_dynamics.models.latent_family.family import SeriesBatch
+from hidden_dynamics.models.latent_family.lockstep import WAYS, gaps, lockstep
+from hidden_dynamics.models.latent_family.ode_rnn import ODERNN, ODERNNCore, ODERNNEncoder
+from hidden_dynamics.models.latent_family.ode_rnn_passage import CHUNK, Run
 
 ATTRIBUTES, SENSORS = 41, 12
 Z0_LAYERS = {"physionet": 8_140, "activity": 6_130}  # the released ODE-RNN makes them and never uses them

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidden_dynamics.models.gru_ode_bayes.path import euler_path, still_path
+from hidden_dynamics.models.sporadic.path import euler_path, still_path
 
 
 def walked(observed, delta, end, way):

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from hidden_dynamics.configuration.reading import Entry
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
+from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
 from hidden_dynamics.tasks import naive_scores
 

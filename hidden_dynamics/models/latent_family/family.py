@@ -1,12 +1,98 @@
-"""What the networks of the Latent-ODE family have in common."""
+"""What a network of the Latent-ODE family is given and asked about a batch of irregular series, what it answers, and
+what it is trained by (Rubanova et al. 2019, Equation 5 and their released code).
 
-from typing import Protocol
+Predictions are (K, R, D): K samples, R rows asked, D features. The loss is an expression over the rows asked, with one
+weight for each observed entry; nothing is padded.
+"""
 
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import torch
 from torch import Tensor
+from torch.nn import functional
 
+from hidden_dynamics.errors import ObservationError
 from hidden_dynamics.models.forecaster import Forecaster
-from hidden_dynamics.models.latent_family.objective import LABEL_WEIGHT, label_loss, negative_bound
-from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.observations import Observations
+
+NOISE = 0.01  # standard deviation of an observation, in units of the normalised data
+LABEL_WEIGHT = 100.0  # of the cross-entropy of series beside the likelihood
+
+
+@dataclass(frozen=True)
+class SeriesBatch:
+    """A batch of N series with D features.
+
+    Attributes:
+        given: what the network sees. Its times are in units of the batch's last time, given or asked: they lie in
+            [0, 1].
+        asked: the rows to be predicted, in the same units; `given` itself where what is seen is to be reconstructed.
+            Where a row's mask is 0, nothing is known of the answer.
+        labels: of each series, (N,), 0 or 1 of the values' type; or of each row of `asked`, (R,) int64, a class, or -1
+            where it has none; None where nothing is classified.
+        divergence_weight: of the Kullback-Leibler divergence in the loss, from 0 to 1: its schedule depends on the
+            epoch.
+
+    Either may have no rows: the encoder's initial state says what is latent, and the likelihood of nothing is 1.
+
+    Raises:
+        ObservationError: the two differ in their series or features.
+    """
+
+    given: Observations
+    asked: Observations
+    labels: Tensor | None = None
+    divergence_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        given, asked = ((each.size, each.values.shape[1]) for each in (self.given, self.asked))
+        if given != asked:
+            raise ObservationError(f"(series, features) are {given} of what is given and {asked} of what is asked")
+
+    def to(self, *target: object) -> "SeriesBatch":
+        """On another device, or with values of another type."""
+        given = self.given.to(*target)
+        asked = given if self.asked is self.given else self.asked.to(*target)
+        labels = self.labels
+        if labels is not None:
+            labels = labels.to(given.values.device)
+            labels = labels.to(given.values.dtype) if labels.is_floating_point() else labels
+        return SeriesBatch(given, asked, labels, self.divergence_weight)
+
+    def reconstructed(self) -> Observations:
+        """The rows given, for a network that predicts no others.
+
+        Raises:
+            ValueError: others are asked.
+        """
+        if self.asked is not self.given:
+            raise ValueError("this network is only asked for what it is given")
+        return self.given
+
+
+class Answer(NamedTuple):
+    """
+    Attributes:
+        values: predicted means of the rows asked, (K, R, D), for each of K samples of what is latent (1 where nothing
+            is).
+        labels: logits: of each series, (K, N); of each row asked, (K, R, classes); None where nothing is classified.
+        divergence: of the posterior from the prior, averaged over latent dimensions and series, in nats, (); 0 where
+            nothing is latent.
+        extra: what the network adds to the loss of its answers, ().
+    """
+
+    values: Tensor
+    labels: Tensor | None
+    divergence: Tensor
+    extra: Tensor
+
+    @classmethod
+    def certain(cls, values: Tensor, labels: Tensor | None) -> "Answer":
+        """Of a network in which nothing is latent: values (R, D), labels with the axis of the one sample."""
+        nothing = values.new_zeros(())
+        return cls(values[None], labels, nothing, nothing)
 
 
 class LatentTask(Protocol):
@@ -38,3 +124,56 @@ class LatentNetwork(Forecaster):
         if not batch.labels.is_floating_point():
             return labelled + answer.extra
         return negative_bound(answer, batch) + LABEL_WEIGHT * labelled + answer.extra
+
+
+def negative_bound(answer: Answer, batch: SeriesBatch) -> Tensor:
+    """-log sum_k exp(LL_k - weight * KL), in nats: the importance-weighted bound of the batch's mean, but for log K."""
+    likelihoods = log_likelihood(answer.values, batch.asked)
+    return -torch.logsumexp(likelihoods - batch.divergence_weight * answer.divergence, 0)
+
+
+def log_likelihood(values: Tensor, asked: Observations) -> Tensor:
+    """log N(x; mean, 0.01^2) of each sample, averaged with `entry_weights`, in nats: (K,).
+
+    Where a series has no entry of a feature, 0 is averaged.
+    """
+    weights = entry_weights(asked)
+    constant = (math.log(NOISE) + math.log(2 * math.pi) / 2) * weights.sum()
+    return -squared_errors(values, asked, weights) / (2 * NOISE**2) - constant
+
+
+def mean_squared_error(values: Tensor, asked: Observations) -> Tensor:
+    """The released MSE, (): the mean over samples, series and features of the mean over a series' observed entries.
+
+    Where a series has no entry of a feature, 0 is averaged: on PhysioNet a quarter of all pairs.
+    """
+    return squared_errors(values, asked, entry_weights(asked)).mean()
+
+
+def squared_errors(values: Tensor, asked: Observations, weights: Tensor) -> Tensor:
+    """The weighted sum of each sample's squared errors, (K,); weights (R, D)."""
+    return ((values - asked.values).square() * weights).sum((1, 2))
+
+
+def entry_weights(asked: Observations) -> Tensor:
+    """The weight of each entry, (R, D): 1 / (n N D) of one of n observed entries of a feature in one of N series; 0 of
+    what was not observed."""
+    features = asked.mask.shape[1]
+    counts = asked.mask.new_zeros(asked.size, features).index_add_(0, asked.series, asked.mask)
+    return asked.mask / (counts.clamp(min=1)[asked.series] * (asked.size * features))
+
+
+def label_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """The cross-entropy of labels, in nats.
+
+    Args:
+        logits: (K, N) of series or (K, R, classes) of rows.
+        labels: (N,), 0 or 1: the mean over samples and series, divided by K once more as in the released code (the
+            paper gives no formula). (R,) int64: the mean over samples and the rows whose label is not -1; 0 where there
+            is none.
+    """
+    if labels.is_floating_point():
+        return functional.binary_cross_entropy_with_logits(logits, labels.expand_as(logits)) / len(logits)
+    rows = labels.repeat(len(logits))
+    summed = functional.cross_entropy(logits.flatten(0, 1), rows, ignore_index=-1, reduction="sum")
+    return summed / (rows >= 0).sum().clamp(min=1)

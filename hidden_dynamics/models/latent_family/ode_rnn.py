@@ -9,13 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.choices import one_of
-from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
-from hidden_dynamics.models.latent_family.layers import classifier as labeller
-from hidden_dynamics.models.latent_family.layers import tanh_network
-from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.latent_family.family import Answer, LatentNetwork, LatentTask, SeriesBatch
+from hidden_dynamics.models.latent_family.lockstep import gaps
+from hidden_dynamics.models.latent_family.ode_rnn_passage import passage
+from hidden_dynamics.models.layers import classifier as labeller
+from hidden_dynamics.models.layers import tanh_network
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.ode_rnn.lockstep import gaps
-from hidden_dynamics.models.ode_rnn.passage import passage
 
 STEPS = {"forwards": "forwards", "backwards": "released"}
 
@@ -88,7 +87,7 @@ class ODERNNCore(nn.Module):
 
         Args:
             observations: times in units of the batch's last time.
-            way: over the union times (hidden_dynamics.models.ode_rnn.lockstep.gaps).
+            way: over the union times (hidden_dynamics.models.latent_family.lockstep.gaps).
             rows: the states at the rows are wanted, too.
         """
         unit = self.unit.update, self.unit.reset, self.unit.candidate
@@ -141,8 +140,8 @@ class ODERNN(LatentNetwork):
         gru_units: hidden units of the GRU unit's networks.
         decoder_units: hidden units between the state and what is predicted.
         steps: "forwards", by the true gaps; "backwards", as released: those of a passage backwards, one visit late
-            (hidden_dynamics.models.ode_rnn.lockstep.gaps).
-        classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.latent_family.layers.classifier); of series,
+            (hidden_dynamics.models.latent_family.lockstep.gaps).
+        classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.layers.classifier); of series,
             always the latter.
 
     Raises:

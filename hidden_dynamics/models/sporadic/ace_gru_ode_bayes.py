@@ -9,10 +9,10 @@ from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.continuous.attention import FullyConnectedAttention, correlation, pairwise
 from hidden_dynamics.models.continuous.co_evolving import TrainedInTurn, penalty_of
 from hidden_dynamics.models.forecaster import SeriesTask
-from hidden_dynamics.models.gru_ode_bayes.network import Filtered, GRUODEBayes
-from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE
-from hidden_dynamics.models.gru_ode_bayes.path import Path, euler_path
 from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.models.sporadic.gru_ode_bayes import Filtered, GRUODEBayes
+from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import GRUODE
+from hidden_dynamics.models.sporadic.path import Path, euler_path
 
 ATTENTIONS = ("evolving", "fc", "fixed", "released")
 

@@ -7,12 +7,10 @@ from torch.nn import functional
 from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.encode import gru_step
-from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
-from hidden_dynamics.models.latent_family.layers import classifier, tanh_network
-from hidden_dynamics.models.latent_family.series_batch import Answer, SeriesBatch
+from hidden_dynamics.models.latent_family.family import Answer, LatentNetwork, LatentTask, SeriesBatch
+from hidden_dynamics.models.latent_family.rnn_baselines import GAPS, states_of, until_next
+from hidden_dynamics.models.layers import classifier, tanh_network
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.rnn_series.baselines import states_of
-from hidden_dynamics.models.rnn_series.decays import GAPS, until_next
 from hidden_dynamics.models.series_major import padded
 
 ORDERS = ("time", "patients")

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.encode import encode
+from hidden_dynamics.models.latent_family.lockstep import Gaps, Lockstep, lockstep
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.ode_rnn.lockstep import Gaps, Lockstep, lockstep
 
 sigmoid_backward, tanh_backward = torch.ops.aten.sigmoid_backward.default, torch.ops.aten.tanh_backward.default
 

@@ -1,0 +1,207 @@
+"""The recurrent networks beside Latent-ODE: with time gaps, imputed values, a decaying state (Rubanova et al. 2019)."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from hidden_dynamics.models.choices import one_of
+from hidden_dynamics.models.encode import gru_step
+from hidden_dynamics.models.latent_family.family import Answer, LatentNetwork, LatentTask, SeriesBatch
+from hidden_dynamics.models.layers import DEVIATION, classifier, initialised, tanh_network
+from hidden_dynamics.models.series_major import Padded, padded
+
+GAPS = ("to_last", "to_next")
+CARRIED = ("all", "released")
+MEANS = ("observed", "union")
+LARGEST = 1000.0  # exponent of a decay
+
+
+class RNNBaseline(LatentNetwork):
+    """A GRU whose state changes at a series' rows, and predicts each row from what the rows before left.
+
+    With a gap it is RNN Delta; with a gap and a mean RNN-Impute; with a decay RNN-Decay; with a decay and a mean GRU-D
+    as the Latent-ODE paper has it. A row at the batch's first union time is predicted to be what it is: the released
+    code shifts predictions by one union time and has none there. A series is classified by its last state, a row by the
+    state after it. Where nothing is classified, which no table has, the released code puts the network's own prediction
+    in the place of half of the input; here, it is given what was observed.
+
+    Args:
+        task: gives the features D of a row, and what of it is classified.
+        hidden_size: of the state.
+        units: of the layer between the state and a prediction.
+        gap: the time that the GRU is told beside values and mask, "to_last" or "to_next"
+            (hidden_dynamics.models.latent_family.rnn_baselines.gaps); None, none.
+        mean: that missing values decay to, "observed" or "union" (`Imputation`); None: they are 0.
+        decay: the state decays before a row.
+        carried: "all" or "released", the time by which values and state decay
+            (hidden_dynamics.models.latent_family.rnn_baselines.carried).
+
+    Raises:
+        ValueError: an argument is out of its range.
+    """
+
+    def __init__(
+        self,
+        task: LatentTask,
+        hidden_size: int,
+        units: int = 50,
+        gap: str | None = None,
+        mean: str | None = None,
+        decay: bool = False,
+        carried: str = "all",
+    ):
+        super().__init__(task)
+        imputation = None if mean is None else Imputation(task.features, mean, carried)
+        rate = Decay(task.features, carried) if decay else None
+        self.gap, self.labels = gap if gap is None else one_of("gap", gap, GAPS), task.labels
+        self.cell = nn.GRUCell(2 * task.features + (gap is not None), hidden_size)
+        self.decoder = tanh_network(hidden_size, task.features, 0, units)
+        self.imputation, self.decay = imputation, rate
+        self.classifier = None
+        if task.labels is not None:
+            self.classifier = classifier(hidden_size, task.classes, "linear" if task.labels == "rows" else "mlp")
+
+    def forward(self, batch: SeriesBatch) -> Answer:
+        """What is predicted of the rows given.
+
+        Raises:
+            ValueError: something else is asked than what is given.
+        """
+        given = self.accepted(batch.reconstructed())
+        steps = padded(given, first_of_all=True)
+        states = self.states(steps, given.times)
+        first = given.rows_at_first()
+        read = self.decoder(states[given.series[first:], steps.before[first:]])
+        labels = None
+        if self.labels == "series":
+            labels = self.classifier(states[torch.arange(given.size, device=states.device), steps.lengths]).t()
+        elif self.labels == "rows":
+            labels = self.classifier(states[given.series, steps.after])[None]
+        return Answer.certain(torch.cat([given.values[:first], read]), labels)
+
+    def states(self, steps: Padded, times: Tensor) -> Tensor:
+        """The state after the first 0 to S steps: (N, S + 1, H)."""
+        if not len(times):
+            return steps.values.new_zeros(len(steps.lengths), 1, self.cell.hidden_size)
+        values = steps.values if self.imputation is None else self.imputation(steps, times)
+        beside = [steps.mask]
+        if self.gap is not None:
+            beside.append(gaps(steps, times, self.gap).unsqueeze(2))
+        return states_of(
+            self.cell, values, torch.cat(beside, 2), None if self.decay is None else self.decay(steps, times)
+        )
+
+
+def states_of(cell: nn.GRUCell, values: Tensor, beside: Tensor, decay: Tensor | None = None) -> Tensor:
+    """The states after the first 0 to S steps, from 0: (N, S + 1, H).
+
+    Args:
+        cell: its input is a step's values and what is seen beside them.
+        values: (N, S, D).
+        beside: (N, S, I - D).
+        decay: (N, S, 1), what multiplies the state before each step.
+    """
+    of_values, of_rest = cell.weight_ih.split([values.shape[2], beside.shape[2]], 1)
+    given = functional.linear(beside, of_rest, cell.bias_ih) + functional.linear(values, of_values)
+    states = [values.new_zeros(len(values), cell.hidden_size)]
+    factors = [1.0] * values.shape[1] if decay is None else decay.unbind(1)
+    for gates, factor in zip(given.unbind(1), factors, strict=True):
+        states.append(gru_step(cell, gates, states[-1] if decay is None else states[-1] * factor))
+    return torch.stack(states, 1)
+
+
+def gaps(steps: Padded, times: Tensor, kind: str) -> Tensor:
+    """The time that a step is told: (N, S).
+
+    Args:
+        steps: of visits in the order of time.
+        times: (U,) float64 on the CPU, of the visits.
+        kind: "to_last", the time since the step before, 0 at the first (Rubanova et al. 2019, Section 2); "to_next",
+            the time from its union time to the next one, whether the series has a row there or not, 0 at the last (the
+            released code).
+    """
+    if kind == "to_next":
+        return until_next(times).to(steps.times)[steps.visits].to(steps.values)
+    return steps.times.diff(dim=1, prepend=steps.times[:, :1]).to(steps.values)
+
+
+def until_next(times: Tensor) -> Tensor:
+    """From each union time to the next, 0 at the last: (U,)."""
+    return times.diff(append=times[-1:])
+
+
+def carried(steps: Padded, times: Tensor, kind: str) -> Tensor:
+    """The time since each feature was last observed, or since the first union time, at each step: (N, S, D), in units
+    of the largest in the batch.
+
+    Args:
+        steps: of visits in the order of time.
+        times: (U,) float64 on the CPU, of the visits.
+        kind: "all" (Che et al. 2018, Equation 4, on the union times); "released": the intervals added up are those that
+            follow a time, not those before it, and what is missing at the first union time is not carried on.
+
+    Let n(u) be the time that follows union time u, or the last itself. Released is c_0 = n(0) - t_0 and
+    c_u = n(u) - n(u - 1) + [missing at u - 1 > 0] c_{u-1}, so c_u = n(u) - n(p) with p the latest union time before u
+    where the feature was observed, or 0. The largest may lie where a series has no row, but then at the last time.
+    Where no time passed, all are 0; the released code divides by 0.
+    """
+    t = times.to(steps.lengths.device)
+    clock = torch.cat([t[1:], t[-1:]]) if kind == "released" else t
+    last = clock[steps.last_visits()]
+    since = clock[steps.visits].unsqueeze(2) - last[:, :-1]
+    since[:, 0] = clock[0] - t[0]
+    since = torch.where(steps.valid().unsqueeze(2), since, 0)
+    largest = torch.maximum(since.max(), (t[-1] - last[:, -1]).max())
+    return (since / torch.where(largest > 0, largest, 1)).to(steps.values)
+
+
+class Decay(nn.Module):
+    """exp(-min(max(0, W c + b), 1000)), one factor for the whole state, with c the time since each feature was last
+    observed (Rubanova et al. 2019, "RNN-Decay"; a factor for each entry in Che et al. 2018, Equation 5).
+
+    Args:
+        features: D.
+        kind: "all" or "released" (`carried`).
+    """
+
+    def __init__(self, features: int, kind: str):
+        super().__init__()
+        self.kind = one_of("carried", kind, CARRIED)
+        self.rate = initialised(nn.Linear(features, 1))
+
+    def forward(self, steps: Padded, times: Tensor) -> Tensor:
+        """(N, S, 1)."""
+        return decayed(self.rate(carried(steps, times, self.kind)))
+
+
+class Imputation(nn.Module):
+    """m x + (1 - m) (gamma x' + (1 - gamma) mean), gamma = exp(-min(max(0, w c + b), 1000)), with x' the last value
+    before a step, c as in `Decay` (Che et al. 2018, Equations 5 and 6).
+
+    Ours: w is drawn like all weights of the family, b is 0; the released code leaves both uninitialised.
+
+    Args:
+        features: D.
+        mean: of what a series observed of a feature, 0 where nothing; "union", as released: what was observed is summed
+            and divided by the number of the batch's union times, so it is next to 0 and depends on the other series.
+        kind: "all" or "released" (`carried`).
+    """
+
+    def __init__(self, features: int, mean: str, kind: str):
+        super().__init__()
+        self.mean, self.kind = one_of("mean", mean, MEANS), one_of("carried", kind, CARRIED)
+        self.weight = nn.Parameter(torch.empty(features).normal_(0, DEVIATION))
+        self.bias = nn.Parameter(torch.zeros(features))
+
+    def forward(self, steps: Padded, times: Tensor) -> Tensor:
+        """(N, S, D)."""
+        gamma = decayed(self.weight * carried(steps, times, self.kind) + self.bias)
+        counts = len(times) if self.mean == "union" else steps.mask.sum(1, keepdim=True).clamp(min=1)
+        mean = steps.values.sum(1, keepdim=True) / counts
+        return torch.where(steps.mask > 0, steps.values, gamma * steps.last_values() + (1 - gamma) * mean)
+
+
+def decayed(exponent: Tensor) -> Tensor:
+    """exp(-min(max(0, y), 1000)); at a tie, the gradient is that of the released code, one half."""
+    lowest, highest = exponent.new_zeros(()), exponent.new_full((), LARGEST)
+    return torch.exp(-torch.minimum(torch.maximum(lowest, exponent), highest))
