@@ -8,7 +8,7 @@ import torch
 from cases import assert_all_close, assert_close, noise, randomised
 from series_cases import drawn_rows, gradients_of, whole
 
-from hidden_dynamics.models import mtan
+from hidden_dynamics.models.latent_family import mtan
 from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.latent_family.mtan import MTAN, interpolated
 
