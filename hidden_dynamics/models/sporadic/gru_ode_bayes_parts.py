@@ -34,17 +34,16 @@ class GRUODE(nn.Module):
 
     def forward(self, t: Tensor | None, h: Tensor) -> Tensor:
         """dh/dt of h, (..., size), at any time."""
-        return self.rate(h, *self.maps())
+        return self.rate(h, self.gates())
 
-    def maps(self) -> tuple[Tensor, Tensor]:
-        """[W_r; W_z]^T and 2 W_h^T, made once for many evaluations."""
-        return torch.cat([self.reset, self.update]).t(), 2 * self.candidate.t()
+    def gates(self) -> Tensor:
+        """[W_r; W_z]^T, made once for many evaluations."""
+        return torch.cat([self.reset, self.update]).t()
 
-    def rate(self, h: Tensor, gates: Tensor, twice_candidate: Tensor) -> Tensor:
-        """The same, given the maps."""
+    def rate(self, h: Tensor, gates: Tensor) -> Tensor:
+        """The same, given `gates()`."""
         r, z = torch.sigmoid(h @ gates).chunk(2, -1)
-        # tanh(y) = 2 sigmoid(2 y) - 1: on a CPU, torch's tanh takes five times as long as its sigmoid.
-        difference = 2 * torch.sigmoid((r * h) @ twice_candidate) - 1 - h
+        difference = torch.tanh((r * h) @ self.candidate.t()) - h
         return torch.addcmul(difference, z, difference, value=-1)
 
     def extra_repr(self) -> str:
