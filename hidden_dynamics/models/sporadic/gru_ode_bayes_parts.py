@@ -78,14 +78,13 @@ class BayesJump(nn.Module):
         Args:
             h: (rows, size), before the observation.
             p: (rows, 2 D).
-            values, mask: (rows, D).
+            values, mask: (rows, D); values are 0 where the mask is.
             preparing: `preparing_matrix()`, made once for many jumps.
         """
-        preparing, known = self.preparing_matrix() if preparing is None else preparing, mask * values
-        predicted = p * mask.repeat(1, 2)
-        mean, logvar = predicted.chunk(2, 1)
-        error = (known - mean) * torch.exp(-0.5 * logvar)
-        e = torch.relu(torch.cat([mask, known, predicted, error], 1) @ preparing)
+        preparing = self.preparing_matrix() if preparing is None else preparing
+        mean, logvar = (p.unflatten(1, (2, -1)) * mask.unsqueeze(1)).unbind(1)
+        error = (values - mean) * torch.exp(-0.5 * logvar)
+        e = torch.relu(torch.cat([mask, values, mean, logvar, error], 1) @ preparing)
         return gru_step(self.gru, torch.addmm(self.gru.bias_ih, e, self.gru.weight_ih.t()), h)
 
     def preparing_matrix(self) -> Tensor:
