@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from hidden_dynamics.errors import ObservationError
 from hidden_dynamics.models.forecaster import Forecaster
+from hidden_dynamics.models.layers import classifier
 from hidden_dynamics.models.observations import Observations
 
 NOISE = 0.01  # standard deviation of an observation, in units of the normalised data
@@ -111,6 +112,24 @@ class LatentTask(Protocol):
 
 class LatentNetwork(Forecaster):
     """A network of the family; derived classes add `forward`, from a batch to its `Answer`."""
+
+    def classifies(self, task: LatentTask, of_series: int, of_rows: int, rows: str = "linear") -> None:
+        """A classifier for what the task classifies: of series, two hidden layers of 300 ReLU units.
+
+        Args:
+            of_series, of_rows: entries of what either is read from.
+            rows: which one rows have (hidden_dynamics.models.layers.classifier).
+        """
+        self.labels, self.classifier = task.labels, None
+        if task.labels is not None:
+            size, kind = (of_series, "mlp") if task.labels == "series" else (of_rows, rows)
+            self.classifier = classifier(size, task.classes, kind)
+
+    def logits(self, of_series: Tensor, of_rows: Tensor) -> Tensor | None:
+        """Of each series, (K, N), or each row asked, (K, R, classes), of what they are read from, (K, ..., size)."""
+        if self.labels is None:
+            return None
+        return self.classifier(of_series).squeeze(-1) if self.labels == "series" else self.classifier(of_rows)
 
     def loss(self, answer: Answer, batch: SeriesBatch) -> Tensor:
         """What is minimised, ().

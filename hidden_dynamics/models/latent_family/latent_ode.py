@@ -12,7 +12,7 @@ from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Inte
 from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.latent_family.family import Answer, LatentNetwork, LatentTask, SeriesBatch
 from hidden_dynamics.models.latent_family.ode_rnn import ODERNNEncoder
-from hidden_dynamics.models.layers import Autonomous, classifier, initialised, tanh_network
+from hidden_dynamics.models.layers import Autonomous, initialised, tanh_network
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.solver import Solver
 
@@ -114,7 +114,7 @@ class LatentODE(LatentNetwork):
             one_of(name, value, CHOICES[name])
         if samples < 1 or augmented < 0:
             raise ValueError(f"samples must be 1 or more and augmented 0 or more, not {samples} and {augmented}")
-        self.labels, self.label_from, self.start = task.labels, label_from, start
+        self.label_from, self.start = label_from, start
         self.samples, self.augmented, self.latent = samples, augmented, self.halves * hidden_size
         self.size = size = self.latent + augmented  # of the state that flows
         if encoder == "ode":
@@ -126,7 +126,7 @@ class LatentODE(LatentNetwork):
         self.solver, self.function_evaluations = Solver(**solver), FunctionEvaluations()
         self._solve(self._flow())
         self.decoder = initialised(nn.Linear(hidden_size + augmented, task.features))
-        self.classifier = self._classifier(task)
+        self.classifies(task, self.latent if label_from == "start" else size, size)
 
     def forward(self, batch: SeriesBatch, noise: Tensor | None = None) -> Answer:
         """What is predicted of the rows asked, from samples of z(0).
@@ -144,8 +144,8 @@ class LatentODE(LatentNetwork):
         z = mean + deviation * noise
         rows, end = self._solution(self._state(functional.pad(z, (0, self.augmented))), batch.asked)
         values = self.decoder(rows[..., : self.decoder.in_features])
-        labels, extra = self._labels(z, rows, end), self._extra(rows, end, batch.asked)
-        return Answer(values, labels, divergence(mean, deviation).mean(), extra)
+        labels = self.logits(z if self.label_from == "start" else end[..., : self.size], rows[..., : self.size])
+        return Answer(values, labels, divergence(mean, deviation).mean(), self._extra(rows, end, batch.asked))
 
     def _flow(self) -> nn.Module:
         """Dynamics of the shape of f."""
@@ -166,20 +166,6 @@ class LatentODE(LatentNetwork):
     def _extra(self, rows: Tensor, end: Tensor, asked: Observations) -> Tensor:
         """What is added to the loss, (), given the solution."""
         return rows.new_zeros(())
-
-    def _classifier(self, task: LatentTask) -> nn.Module | None:
-        if task.labels is None:
-            return None
-        if task.labels == "rows":
-            return classifier(self.size, task.classes, "linear")
-        return classifier(self.latent if self.label_from == "start" else self.size, task.classes, "mlp")
-
-    def _labels(self, z: Tensor, rows: Tensor, end: Tensor) -> Tensor | None:
-        if self.labels is None:
-            return None
-        if self.labels == "rows":
-            return self.classifier(rows[..., : self.size])
-        return self.classifier(z if self.label_from == "start" else end[..., : self.size]).squeeze(-1)
 
     def _times(self, times: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
         """The start, these union times and the end of the batch's time, 1; and the offsets of their rows."""

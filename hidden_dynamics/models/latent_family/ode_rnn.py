@@ -12,7 +12,6 @@ from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.latent_family.family import Answer, LatentNetwork, LatentTask, SeriesBatch
 from hidden_dynamics.models.latent_family.lockstep import gaps
 from hidden_dynamics.models.latent_family.ode_rnn_passage import passage
-from hidden_dynamics.models.layers import classifier as labeller
 from hidden_dynamics.models.layers import tanh_network
 from hidden_dynamics.models.observations import Observations
 
@@ -25,7 +24,8 @@ class GRUUnit(nn.Module):
     u = sigmoid(U [y, s, x]), r = sigmoid(R [y, s, x]), [n, e] = N [r y, r s, x];
     y <- (1 - u) n + u y, s <- (1 - u) |e| + u s.
 
-    U, R and N are networks of one hidden layer with tanh.
+    U, R and N are networks of one hidden layer with tanh, applied in the passage
+    (hidden_dynamics.models.latent_family.ode_rnn_passage).
 
     Args:
         size: S, of y and of s.
@@ -35,17 +35,9 @@ class GRUUnit(nn.Module):
 
     def __init__(self, size: int, inputs: int, units: int):
         super().__init__()
-        self.size = size
         self.update = tanh_network(2 * size + inputs, size, 0, units)
         self.reset = tanh_network(2 * size + inputs, size, 0, units)
         self.candidate = tanh_network(2 * size + inputs, 2 * size, 0, units)
-
-    def forward(self, y: Tensor, s: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Of y and s, (rows, S), and x, (rows, X)."""
-        seen = torch.cat([y, s, x], 1)
-        u, r = torch.sigmoid(self.update(seen)), torch.sigmoid(self.reset(seen))
-        n, e = self.candidate(torch.cat([r * y, r * s, x], 1)).chunk(2, 1)
-        return (1 - u) * n + u * y, (1 - u) * e.abs() + u * s
 
 
 class Passed(NamedTuple):
@@ -160,11 +152,10 @@ class ODERNN(LatentNetwork):
         classifier: str = "linear",
     ):
         super().__init__(task)
-        self.way, self.labels = STEPS[one_of("steps", steps, STEPS)], task.labels
+        self.way = STEPS[one_of("steps", steps, STEPS)]
         self.core = ODERNNCore(task.features, hidden_size, layers, units, gru_units)
         self.decoder = tanh_network(hidden_size, task.features, 0, decoder_units)
-        kind = "mlp" if task.labels == "series" else classifier
-        self.classifier = None if task.labels is None else labeller(hidden_size, task.classes, kind)
+        self.classifies(task, hidden_size, hidden_size, classifier)
 
     def forward(self, batch: SeriesBatch) -> Answer:
         """What is predicted of the rows given: at the first union time, what is observed itself, as released.
@@ -177,9 +168,4 @@ class ODERNN(LatentNetwork):
         values = self.decoder(passed.before)
         first = given.rows_at_first()
         values[:first] = given.values[:first]
-        labels = None
-        if self.labels == "series":
-            labels = self.classifier(passed.mean).squeeze(1)[None]
-        elif self.labels == "rows":
-            labels = self.classifier(passed.after)[None]
-        return Answer.certain(values, labels)
+        return Answer.certain(values, self.logits(passed.mean[None], passed.after[None]))

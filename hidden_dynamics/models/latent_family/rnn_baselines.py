@@ -7,7 +7,7 @@ from torch.nn import functional
 from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.encode import gru_step
 from hidden_dynamics.models.latent_family.family import Answer, LatentNetwork, LatentTask, SeriesBatch
-from hidden_dynamics.models.layers import DEVIATION, classifier, initialised, tanh_network
+from hidden_dynamics.models.layers import DEVIATION, initialised, tanh_network
 from hidden_dynamics.models.series_major import Padded, padded
 
 GAPS = ("to_last", "to_next")
@@ -53,13 +53,11 @@ class RNNBaseline(LatentNetwork):
         super().__init__(task)
         imputation = None if mean is None else Imputation(task.features, mean, carried)
         rate = Decay(task.features, carried) if decay else None
-        self.gap, self.labels = gap if gap is None else one_of("gap", gap, GAPS), task.labels
+        self.gap = gap if gap is None else one_of("gap", gap, GAPS)
         self.cell = nn.GRUCell(2 * task.features + (gap is not None), hidden_size)
         self.decoder = tanh_network(hidden_size, task.features, 0, units)
         self.imputation, self.decay = imputation, rate
-        self.classifier = None
-        if task.labels is not None:
-            self.classifier = classifier(hidden_size, task.classes, "linear" if task.labels == "rows" else "mlp")
+        self.classifies(task, hidden_size, hidden_size)
 
     def forward(self, batch: SeriesBatch) -> Answer:
         """What is predicted of the rows given.
@@ -72,11 +70,8 @@ class RNNBaseline(LatentNetwork):
         states = self.states(steps, given.times)
         first = given.rows_at_first()
         read = self.decoder(states[given.series[first:], steps.before[first:]])
-        labels = None
-        if self.labels == "series":
-            labels = self.classifier(states[torch.arange(given.size, device=states.device), steps.lengths]).t()
-        elif self.labels == "rows":
-            labels = self.classifier(states[given.series, steps.after])[None]
+        last = states[torch.arange(given.size, device=states.device), steps.lengths]
+        labels = self.logits(last[None], states[given.series, steps.after][None])
         return Answer.certain(torch.cat([given.values[:first], read]), labels)
 
     def states(self, steps: Padded, times: Tensor) -> Tensor:

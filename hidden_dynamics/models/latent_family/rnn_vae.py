@@ -9,7 +9,7 @@ from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.encode import gru_step
 from hidden_dynamics.models.latent_family.family import Answer, LatentNetwork, LatentTask, SeriesBatch
 from hidden_dynamics.models.latent_family.rnn_baselines import GAPS, states_of, until_next
-from hidden_dynamics.models.layers import classifier, tanh_network
+from hidden_dynamics.models.layers import tanh_network
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.series_major import padded
 
@@ -52,14 +52,12 @@ class RNNVAE(LatentNetwork):
         gap: str = "to_last",
     ):
         super().__init__(task)
-        self.order, self.gap, self.labels = one_of("order", order, ORDERS), one_of("gap", gap, GAPS), task.labels
+        self.order, self.gap = one_of("order", order, ORDERS), one_of("gap", gap, GAPS)
         inputs = 2 * task.features + 1
         self.encoder, self.generator = nn.GRUCell(inputs, recognition_size), nn.GRUCell(inputs, hidden_size)
         self.posterior = tanh_network(recognition_size, 2 * hidden_size, 0, units)
         self.decoder = tanh_network(hidden_size, task.features, 0, units)
-        self.classifier = None
-        if task.labels is not None:
-            self.classifier = classifier(hidden_size, task.classes, "linear" if task.labels == "rows" else "mlp")
+        self.classifies(task, hidden_size, hidden_size)
 
     def forward(self, batch: SeriesBatch) -> Answer:
         """What is predicted of the rows asked, from one sample of z."""
@@ -75,11 +73,7 @@ class RNNVAE(LatentNetwork):
         first = asked.rows_at_first()
         visits = asked.rows_of_times().to(z.device)
         read = self.decoder(states[visits[first:] - 1, asked.series[first:]])
-        labels = None
-        if self.labels == "series":
-            labels = self.classifier(mean).t()
-        elif self.labels == "rows":
-            labels = self.classifier(states[visits, asked.series])[None]
+        labels = self.logits(mean[None], states[visits, asked.series][None])
         values = torch.cat([start[asked.series[:first]], read])
         return Answer(values[None], labels, divergence(mean, deviation).mean(), values.new_zeros(()))
 
