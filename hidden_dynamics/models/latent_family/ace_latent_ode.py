@@ -59,9 +59,6 @@ class ACELatentODE(TrainedInTurn, LatentODE):
         tied: f and g are one network, as released.
         penalty: `weight`, lambda, and `norm`, 1 or 2, of theta_g as one vector (Equation 6); none where there is no g.
         options: of `LatentODE`.
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
 
     def __init__(

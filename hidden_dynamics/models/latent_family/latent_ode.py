@@ -86,9 +86,6 @@ class LatentODE(LatentNetwork):
     Attributes:
         samples: may be changed at any time.
         function_evaluations: of f.
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
 
     halves = 1  # of the latent state, of the size L each

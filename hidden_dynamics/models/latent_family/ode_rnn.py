@@ -135,9 +135,6 @@ class ODERNN(LatentNetwork):
             (hidden_dynamics.models.latent_family.lockstep.gaps).
         classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.layers.classifier); of series,
             always the latter.
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
 
     def __init__(

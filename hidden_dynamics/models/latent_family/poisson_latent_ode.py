@@ -51,9 +51,6 @@ class LatentODEPoisson(LatentODE):
         task, hidden_size, options: of `LatentODE`; it is not augmented.
         unobserved: the likelihood of a feature that a series has no entry of: "integral", less the integral, as of any;
             "zero", 0, as released.
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
 
     halves = 2

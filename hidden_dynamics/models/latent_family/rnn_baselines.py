@@ -35,9 +35,6 @@ class RNNBaseline(LatentNetwork):
         decay: the state decays before a row.
         carried: "all" or "released", the time by which values and state decay
             (hidden_dynamics.models.latent_family.rnn_baselines.carried).
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
 
     def __init__(

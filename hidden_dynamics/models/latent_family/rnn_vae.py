@@ -37,9 +37,6 @@ class RNNVAE(LatentNetwork):
             decoder starts from theirs, too.
         gap: that the decoder is told as it leaves a union time: "to_last", that to the one before, 0 at the first, as
             released; "to_next", that to the one which it goes to.
-
-    Raises:
-        ValueError: the order or the gap is unknown.
     """
 
     def __init__(

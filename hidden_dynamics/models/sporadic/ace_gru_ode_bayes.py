@@ -34,9 +34,6 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
             "correlation", as released: for every union time, weight * mixing times the 2-norm of all entries of corr(h)
             after it, detached, is in the loss (and per series as the rest): no gradient comes from it.
         options: of `GRUODEBayes`; the solver is "euler".
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
 
     def __init__(

@@ -80,9 +80,6 @@ class GRUODEBayes(Forecaster):
         solver: "euler", by steps of delta as the original; "still", where nothing happens between observations: the
             released ACE-NODE baseline takes y(t_0) from a solution of dopri5 for its end.
         augmented: zeros added to h(0) (Dupont et al. 2019; ACE-NODE, Section 4.2). All that h enters sees them.
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
 
     def __init__(

@@ -22,9 +22,6 @@ class Readout(nn.Module):
         hidden_size: hidden units.
         features: D.
         dropout: share of the hidden units that are dropped.
-
-    Raises:
-        ValueError: the dropout is out of its range.
     """
 
     def __init__(self, inputs: int, hidden_size: int, features: int, dropout: float):
