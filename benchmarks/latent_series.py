@@ -44,14 +44,13 @@ from torch.nn import functional  # noqa: E402
 
 from hidden_dynamics.data import physionet2012  # noqa: E402
 from hidden_dynamics.models.continuous.attention import RandomRate  # noqa: E402
-from hidden_dynamics.models.latent_family.family import LatentNetwork  # noqa: E402
-from hidden_dynamics.models.latent_family.series_batch import SeriesBatch  # noqa: E402
-from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE  # noqa: E402
-from hidden_dynamics.models.latent_ode.latent_ode import SOLVER, LatentODE  # noqa: E402
-from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson  # noqa: E402
-from hidden_dynamics.models.ode_rnn.ode_rnn_network import ODERNN  # noqa: E402
-from hidden_dynamics.models.rnn_series.baselines import RNNBaseline  # noqa: E402
-from hidden_dynamics.models.rnn_series.rnn_vae import RNNVAE  # noqa: E402
+from hidden_dynamics.models.latent_family.ace_latent_ode import ACELatentODE  # noqa: E402
+from hidden_dynamics.models.latent_family.family import LatentNetwork, SeriesBatch  # noqa: E402
+from hidden_dynamics.models.latent_family.latent_ode import SOLVER, LatentODE  # noqa: E402
+from hidden_dynamics.models.latent_family.ode_rnn import ODERNN  # noqa: E402
+from hidden_dynamics.models.latent_family.poisson_latent_ode import LatentODEPoisson  # noqa: E402
+from hidden_dynamics.models.latent_family.rnn_baselines import RNNBaseline  # noqa: E402
+from hidden_dynamics.models.latent_family.rnn_vae import RNNVAE  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 from hidden_dynamics.tasks.mortality import Mortality  # noqa: E402
 

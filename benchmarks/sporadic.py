@@ -35,10 +35,10 @@ from torch import Tensor  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 from hidden_dynamics.models.continuous.attention import correlation, pairwise  # noqa: E402
-from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes  # noqa: E402
-from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes  # noqa: E402
-from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE, BayesJump  # noqa: E402
 from hidden_dynamics.models.observations import Observations, Rows, batch_of  # noqa: E402
+from hidden_dynamics.models.sporadic.ace_gru_ode_bayes import ACEGRUODEBayes  # noqa: E402
+from hidden_dynamics.models.sporadic.gru_ode_bayes import GRUODEBayes  # noqa: E402
+from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import GRUODE, BayesJump  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 
 PLAIN, TIMES, SIZES = ", plain", 1491, ("series", "rows", "span")

@@ -17,14 +17,10 @@ from hidden_dynamics.models.continuous.convolution import ConvolutionalDynamics 
 from hidden_dynamics.models.continuous.convolution import TimeConv2d as TimeConv2d
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations as FunctionEvaluations
 from hidden_dynamics.models.continuous.integral import Integral as Integral
-from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes as ACEGRUODEBayes
-from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes as GRUODEBayes
-from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE as GRUODE
-from hidden_dynamics.models.gru_ode_bayes.parts import BayesJump as BayesJump
-from hidden_dynamics.models.latent_family.series_batch import SeriesBatch as SeriesBatch
-from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE as ACELatentODE
-from hidden_dynamics.models.latent_ode.latent_ode import LatentODE as LatentODE
-from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson as LatentODEPoisson
+from hidden_dynamics.models.latent_family.ace_latent_ode import ACELatentODE as ACELatentODE
+from hidden_dynamics.models.latent_family.family import SeriesBatch as SeriesBatch
+from hidden_dynamics.models.latent_family.latent_ode import LatentODE as LatentODE
+from hidden_dynamics.models.latent_family.poisson_latent_ode import LatentODEPoisson as LatentODEPoisson
 from hidden_dynamics.models.momentum.filters import Adam as Adam
 from hidden_dynamics.models.momentum.filters import Identity as Identity
 from hidden_dynamics.models.momentum.filters import Momentum as Momentum
@@ -51,6 +47,10 @@ from hidden_dynamics.models.recurrent.orthogonal import OrthogonalState as Ortho
 from hidden_dynamics.models.recurrent.orthogonal import RMSPropDTRIV as RMSPropDTRIV
 from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation as DynamicTrivialisation
 from hidden_dynamics.models.solver import Solver as Solver
+from hidden_dynamics.models.sporadic.ace_gru_ode_bayes import ACEGRUODEBayes as ACEGRUODEBayes
+from hidden_dynamics.models.sporadic.gru_ode_bayes import GRUODEBayes as GRUODEBayes
+from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import GRUODE as GRUODE
+from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import BayesJump as BayesJump
 from hidden_dynamics.system.memory import keep_memory as keep_memory
 
 __all__ = [name for name, value in dict(globals()).items() if callable(value)]

@@ -6,20 +6,20 @@ import numpy as np
 import torch
 from cases import noise
 
-from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes
-from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes
-from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
-from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE
-from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
-from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson
-from hidden_dynamics.models.mtan import MTAN
+from hidden_dynamics.models.latent_family.ace_latent_ode import ACELatentODE
+from hidden_dynamics.models.latent_family.family import SeriesBatch
+from hidden_dynamics.models.latent_family.latent_ode import LatentODE
+from hidden_dynamics.models.latent_family.mtan import MTAN
+from hidden_dynamics.models.latent_family.ode_rnn import ODERNN
+from hidden_dynamics.models.latent_family.poisson_latent_ode import LatentODEPoisson
+from hidden_dynamics.models.latent_family.rnn_baselines import RNNBaseline
+from hidden_dynamics.models.latent_family.rnn_vae import RNNVAE
 from hidden_dynamics.models.observations import Rows, batch_of
-from hidden_dynamics.models.ode_rnn.ode_rnn_network import ODERNN
-from hidden_dynamics.models.rnn_series.baselines import RNNBaseline
-from hidden_dynamics.models.rnn_series.rnn_vae import RNNVAE
-from hidden_dynamics.models.series.neural_ode_vae import NeuralODEVAE
-from hidden_dynamics.models.series.row_by_row import GRUD, TLSTM, GRUSimple
-from hidden_dynamics.models.series.sequential_vae import SequentialVAE
+from hidden_dynamics.models.sporadic.ace_gru_ode_bayes import ACEGRUODEBayes
+from hidden_dynamics.models.sporadic.gru_ode_bayes import GRUODEBayes
+from hidden_dynamics.models.sporadic.neural_ode_vae import NeuralODEVAE
+from hidden_dynamics.models.sporadic.row_by_row import GRUD, TLSTM, GRUSimple
+from hidden_dynamics.models.sporadic.sequential_vae import SequentialVAE
 
 SOLVER = {"solver": {"rtol": 1e-6, "atol": 1e-6, "adjoint": False}}
 PENALTY = {"penalty": {"weight": 0.1}}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hidden_dynamics.models.continuous.attention import FullyConnectedAttention, PairwiseRate, correlation, pairwise
 from hidden_dynamics.models.continuous.co_evolving import CoEvolving
 from hidden_dynamics.models.continuous.integral import Integral
-from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE
 from hidden_dynamics.models.solver import Solver
+from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import GRUODE
 
 
 @given(seed=st.integers(0, 10**6), scale=st.floats(0.01, 30))

@@ -7,9 +7,9 @@ from cases import assert_all_close, noise
 from plain_gru_ode_bayes import plain_prediction, plain_walk
 from series_cases import drawn_rows, gradients_of, whole
 
-from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes
-from hidden_dynamics.models.gru_ode_bayes.network import GRUODEBayes, Masks
 from hidden_dynamics.models.observations import Rows, batch_of
+from hidden_dynamics.models.sporadic.ace_gru_ode_bayes import ACEGRUODEBayes
+from hidden_dynamics.models.sporadic.gru_ode_bayes import GRUODEBayes, Masks
 
 
 class Task:

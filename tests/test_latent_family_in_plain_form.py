@@ -36,14 +36,13 @@ from plain_latent_ode import (
 from plain_rnn_series import plain_classic, plain_rnn_vae
 from series_cases import RECONSTRUCTING, gradients_of, shaken
 
-from hidden_dynamics.models.latent_family.objective import log_likelihood, mean_squared_error
-from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
-from hidden_dynamics.models.latent_ode.ace_latent_ode import ACELatentODE
-from hidden_dynamics.models.latent_ode.latent_ode import SOLVER, LatentODE
-from hidden_dynamics.models.latent_ode.poisson_latent_ode import LatentODEPoisson
+from hidden_dynamics.models.latent_family.ace_latent_ode import ACELatentODE
+from hidden_dynamics.models.latent_family.family import SeriesBatch, log_likelihood, mean_squared_error
+from hidden_dynamics.models.latent_family.latent_ode import SOLVER, LatentODE
+from hidden_dynamics.models.latent_family.ode_rnn import ODERNN
+from hidden_dynamics.models.latent_family.poisson_latent_ode import LatentODEPoisson
+from hidden_dynamics.models.latent_family.rnn_vae import RNNVAE
 from hidden_dynamics.models.observations import Rows, batch_of
-from hidden_dynamics.models.ode_rnn.ode_rnn_network import ODERNN
-from hidden_dynamics.models.rnn_series.rnn_vae import RNNVAE
 from hidden_dynamics.tasks.partly_observed import divergence_weight
 from hidden_dynamics.tasks.scoring import area_under_roc
 from hidden_dynamics.tasks.series_regression import SeriesRegression

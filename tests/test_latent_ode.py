@@ -14,13 +14,14 @@ from plain_latent_ode import dense_of
 from series_cases import LATENT, batch_for, drawn_rows, gradients_of, shaken, task_of, whole
 from torch import nn
 
-from hidden_dynamics.models.latent_family.objective import (
+from hidden_dynamics.models.latent_family.family import (
+    Prediction,
+    SeriesBatch,
     label_loss,
     log_likelihood,
     mean_squared_error,
     negative_bound,
 )
-from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
 from hidden_dynamics.models.observations import Rows, batch_of
 
 D, L, N, K = 3, 4, 5, 2

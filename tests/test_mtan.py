@@ -8,9 +8,9 @@ import torch
 from cases import assert_all_close, assert_close, noise, randomised
 from series_cases import drawn_rows, gradients_of, whole
 
-from hidden_dynamics.models import mtan
-from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
-from hidden_dynamics.models.mtan import MTAN, interpolated
+from hidden_dynamics.models.latent_family import mtan
+from hidden_dynamics.models.latent_family.family import SeriesBatch
+from hidden_dynamics.models.latent_family.mtan import MTAN, interpolated
 
 D, L, SERIES = 3, 2, 4
 SIZES = {"recognition_size": 5, "generation_size": 3, "reference_points": 4, "embedding": 6}

@@ -10,7 +10,7 @@ from torch import nn
 
 from hidden_dynamics.data import adding, copying, intensive_care_stays, ornstein_uhlenbeck, tagged_movements
 from hidden_dynamics.data.speech import BINS
-from hidden_dynamics.models.latent_family.series_batch import Prediction
+from hidden_dynamics.models.latent_family.family import Prediction
 from hidden_dynamics.models.ragged import valid_steps
 from hidden_dynamics.results.seeds import BY_CHANCE, best, in_two_clusters, margin_of
 from hidden_dynamics.tasks.activity import ActivityRecognition

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hidden_dynamics.models.gru_ode_bayes.path import euler_path, still_path
+from hidden_dynamics.models.sporadic.path import KINDS, path
 
 
 def walked(observed, delta, end, way):
@@ -17,7 +17,7 @@ def walked(observed, delta, end, way):
     for time in observed:
         start = made
         while now < time - 0.001 * delta:
-            made = start + 1 if way == "once" else made + 1 if way == "each" else made
+            made = start + 1 if way == "once" else made + 1 if way == "euler" else made
             now += time - now if way == "still" else delta
             count += 1
             state = (made, jumps)
@@ -43,22 +43,15 @@ def read(events, decimals, time):
     return states[times[np.abs(times - np.float32(time)).argmin()]]
 
 
-PATHS = {
-    "each": euler_path,
-    "once": lambda *given: euler_path(*given, once=True),
-    "still": still_path,
-}
-
-
 @given(seed=st.integers(0, 10**6), count=st.integers(0, 12), delta=st.sampled_from([0.25, 0.1, 0.5, 1.0]))
-@pytest.mark.parametrize("way", PATHS)
+@pytest.mark.parametrize("way", KINDS)
 def test_a_path_is_that_of_the_released_loop(way, seed, count, delta):
     rng = np.random.default_rng(seed)
     observed = np.sort(rng.choice(60, count, replace=False)).astype(np.float32) / np.float32(10)
     observed, end = observed.astype(np.float64), rng.choice([4.0, 5.9, 8.0])
-    path = PATHS[way](observed, delta, end)
+    found = path(observed, delta, end, way)
     events, steps, passed, made = walked(observed, delta, end, way)
-    assert path.steps.tolist() == steps and path.passed.tolist() == passed and path.last == made
+    assert found.steps == steps and found.passed.tolist() == passed and found.last == made
     targets = rng.integers(0, 100, 20) / 10
     expected = [read(events, 2 if delta == 0.25 else 1, time) for time in targets]
-    assert path.states_at(targets).tolist() == [steps + jumps for steps, jumps in expected]
+    assert found.states_at(targets).tolist() == [steps + jumps for steps, jumps in expected]

@@ -432,7 +432,7 @@ def test_a_table_of_scores_by_task_is_as_approved(number):
 
 def test_a_table_may_leave_out_models_of_the_users_own(project):
     for size, task in ((20, "physionet"), (15, "human_activity")):
-        add_model(project, task, size, network="hidden_dynamics.models.rnn_series.baselines.RNNBaseline")
+        add_model(project, task, size, network="hidden_dynamics.models.latent_family.rnn_baselines.RNNBaseline")
         configuration = project.load()
         shown = {
             name: {cell.model for cell in artifact_named(configuration, name).cells()}

@@ -9,7 +9,7 @@ import torch
 from cases import assert_all_close, randomised
 from series_cases import LATENT, RECONSTRUCTING, batch_for, drawn_rows, gradients_of, task_of, whole
 
-from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
+from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.observations import Rows
 
 D, SERIES = 3, 5

@@ -14,8 +14,8 @@ from torch import nn
 
 from hidden_dynamics.configuration import read_yaml
 from hidden_dynamics.models.observations import Rows, batch_of
-from hidden_dynamics.models.series.sequential_vae import SequentialVAE
 from hidden_dynamics.models.series_major import padded
+from hidden_dynamics.models.sporadic.sequential_vae import SequentialVAE
 from hidden_dynamics.system.files import ROOT
 
 D, N, SERIES = 3, 4, 5

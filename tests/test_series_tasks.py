@@ -13,8 +13,7 @@ from sklearn.model_selection import train_test_split
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import runs_on
 from hidden_dynamics.data import intensive_care_stays, tagged_movements
-from hidden_dynamics.models.latent_family.family import LatentNetwork
-from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
+from hidden_dynamics.models.latent_family.family import LatentNetwork, Prediction, SeriesBatch
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.tasks.activity import WINDOW, ActivityRecognition, windows
 from hidden_dynamics.tasks.mortality import Mortality

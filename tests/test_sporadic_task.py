@@ -11,8 +11,8 @@ from torch import nn
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.data import folds, ornstein_uhlenbeck
-from hidden_dynamics.models.gru_ode_bayes.ace_network import ACEGRUODEBayes
 from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.models.sporadic.ace_gru_ode_bayes import ACEGRUODEBayes
 from hidden_dynamics.tasks.sporadic import SHOWN, SporadicForecasting
 from hidden_dynamics.training import optimisers
 from hidden_dynamics.training.building import imported

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from hidden_dynamics.configuration.entries import typed
 from hidden_dynamics.data.tag_reports import TICKS
-from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
+from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows
 from hidden_dynamics.tasks import naive_scores, partly_observed
 from hidden_dynamics.tasks.partly_observed import PartlyObserved, split

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.configuration.entries import typed
-from hidden_dynamics.models.latent_family.objective import entry_weights, mean_squared_error
+from hidden_dynamics.models.latent_family.family import entry_weights, mean_squared_error
 from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.partly_observed import IntensiveCare, Scores, StaySettings
 from hidden_dynamics.tasks.scoring import area_under_roc, average_precision, calibration_error

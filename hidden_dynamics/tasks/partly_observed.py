@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from hidden_dynamics.configuration.entries import Entry
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.latent_family.series_batch import SeriesBatch
+from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows, at_times, batch_of
 from hidden_dynamics.tasks import naive_scores
 
@@ -42,17 +42,13 @@ class StaySettings(Settings):
 Scores = Literal["averaged", "pooled"]
 
 
-class PartlyObserved:
-    """A task on series that are split once; derived classes have targets, labels and measures.
-
-    Validation and test part are one batch each: what a network answers about a series depends on the others in its
-    batch, through the union of their times.
+class SplitSeries:
+    """A task on series that are split once; derived classes make its batches, and say what is measured.
 
     Args:
         rows: of all series, as networks see them.
         parts: the places of the series of each part, (n,) int64, in the order in which fixed batches take them: train,
             test, and validation where series are held out.
-        zero_times: "kept", or "dropped", where union times whose values add up to 0 are left out, as released.
         device: where batches are made.
 
     Attributes:
@@ -60,17 +56,13 @@ class PartlyObserved:
         split: the number of series in all and in each part.
     """
 
-    def __init__(self, rows: Rows, parts: Mapping[str, np.ndarray], zero_times: str, device: torch.device):
-        self.rows, self.parts, self.zero_times, self.device = rows, dict(parts), zero_times, device
+    def __init__(self, rows: Rows, parts: Mapping[str, np.ndarray], device: torch.device):
+        self.rows, self.parts, self.device = rows, dict(parts), device
         self.features = rows.values.shape[1]
         self.train_size = len(parts["train"])
         self.split = {"series": len(rows.lengths)} | {name: len(part) for name, part in parts.items()}
         if "validation" in parts:
             self.evaluate_test = functools.partial(self._measured, "test")
-
-    def batch(self, epoch: int, indices: np.ndarray) -> SeriesBatch:
-        """These series of the training part."""
-        return self._batch(self.parts["train"][indices], divergence_weight(epoch)).to(self.device)
 
     def loss(self, network: nn.Module, batch: SeriesBatch, part: str | None = None) -> Tensor:
         """The network's own loss and its penalty; `part` is what alternating training trains."""
@@ -89,6 +81,31 @@ class PartlyObserved:
     @property
     def test_set(self) -> dict[str, int | None]:
         return naive_scores.test_set(len(self.parts["test"]))
+
+    def _naive(self, part: str) -> naive_scores.Scores:
+        raise NotImplementedError
+
+    def _measured(self, part: str, network: nn.Module) -> dict[str, float]:
+        raise NotImplementedError
+
+
+class PartlyObserved(SplitSeries):
+    """Derived classes say what the targets are, what has labels and what is measured.
+
+    Validation and test part are one batch each: what a network answers about a series depends on the others in its
+    batch, through the union of their times.
+
+    Args:
+        zero_times: "kept", or "dropped", where union times whose values add up to 0 are left out, as released.
+    """
+
+    def __init__(self, rows: Rows, parts: Mapping[str, np.ndarray], zero_times: str, device: torch.device):
+        super().__init__(rows, parts, device)
+        self.zero_times = zero_times
+
+    def batch(self, epoch: int, indices: np.ndarray) -> SeriesBatch:
+        """These series of the training part."""
+        return self._batch(self.parts["train"][indices], divergence_weight(epoch)).to(self.device)
 
     def part(self, name: str) -> SeriesBatch:
         """The series of a part, as one batch."""
@@ -111,9 +128,6 @@ class PartlyObserved:
 
     def _labels(self, chosen: np.ndarray, targets: Observations) -> Tensor | None:
         return None
-
-    def _naive(self, part: str) -> naive_scores.Scores:
-        raise NotImplementedError
 
     def _naive_errors(self, part: str, weights: Callable[[Observations], Tensor]) -> dict[str, float]:
         """The squared errors of a part's targets, weighted so; no last value where all is context."""

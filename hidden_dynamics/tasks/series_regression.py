@@ -10,7 +10,7 @@ from torch import nn
 
 from hidden_dynamics.configuration.entries import typed
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.latent_family.objective import entry_weights, mean_squared_error, squared_errors
+from hidden_dynamics.models.latent_family.family import entry_weights, mean_squared_error, squared_errors
 from hidden_dynamics.models.observations import Observations, at_times, batch_of
 from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.partly_observed import IntensiveCare, StaySettings, drawn_anew

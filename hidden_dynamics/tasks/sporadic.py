@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
-from torch import Tensor, nn
+from torch import nn
 
 from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.configuration.schema import Seed
@@ -16,10 +17,11 @@ from hidden_dynamics.data.ragged import after
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
 from hidden_dynamics.tasks import naive_scores
-from hidden_dynamics.tasks.rounding import rounded
+from hidden_dynamics.tasks.partly_observed import SplitSeries
 
 SHOWN = 3  # test series of which the whole course is recorded
 GRID = 400  # steps of the times at which it is predicted
+BITS = 11  # of the mantissa of what is recorded to be drawn alone
 
 
 class Settings(Entry):
@@ -41,7 +43,7 @@ class Targets(NamedTuple):
     rows: np.ndarray
 
 
-class SporadicForecasting:
+class SporadicForecasting(SplitSeries):
     """USHCN and what stands in for it: the next rows of a series after a time, given all of it until then.
 
     Trained on whole series. Evaluated on series of which only rows until then are given, all of a split as one batch.
@@ -57,7 +59,6 @@ class SporadicForecasting:
         device: where batches are made.
 
     Attributes:
-        split: the number of series in all and in each part.
         limits: what the best possible predictor scores on the test set, by metric; or None.
 
     Raises:
@@ -68,54 +69,20 @@ class SporadicForecasting:
     covariates = 1  # of a series, constantly 0 here
 
     def __init__(self, arrays: Mapping[str, np.ndarray], settings: Mapping[str, Any], seed: int, device: torch.device):
-        self.device, chosen = device, typed(Settings, settings, "the task", "settings")
-        self.rows = Rows(*(arrays[name] for name in ("times", "values", "mask", "lengths")))
+        chosen = typed(Settings, settings, "the task", "settings")
         self.ids, self.until = arrays["ids"], chosen.until
-        self.features, self.end = self.rows.values.shape[1], float(self.rows.times.max())
         number = seed if chosen.fold == "by_seed" else chosen.fold
         fold = folds.folds(len(self.ids), number + 1)[number]
         by_id = chosen.series == "by_id"
-        self.parts = (folds.released(fold, self.ids, number) if by_id else folds.published(fold, self.ids))._asdict()
-        self.train_size = len(self.parts["train"])
-        self.split = {"series": len(self.ids)} | {name: len(part) for name, part in self.parts.items()}
+        parts = folds.released(fold, self.ids, number) if by_id else folds.published(fold, self.ids)
+        super().__init__(Rows(*(arrays[name] for name in Rows._fields)), parts._asdict(), device)
+        self.end = float(self.rows.times.max())
         self.after = after(arrays, self.until, chosen.targets)
         self.limits = self._limits(arrays) if "optimal_means" in arrays else None
 
     def batch(self, epoch: int, indices: np.ndarray) -> Observations:
         """These series of the training part, whole."""
         return batch_of(self.rows, self.parts["train"][indices]).to(self.device)
-
-    def loss(self, network: nn.Module, batch: Observations, part: str | None = None) -> Tensor:
-        """The network's own loss, in nats per series, and its penalty; `part` is what alternating training trains."""
-        filtered = network(batch)
-        return network.loss(filtered, batch) + network.penalty(filtered, part)
-
-    def evaluate(self, network: nn.Module) -> dict[str, float]:
-        """Of the validation part: mean squared error and mean negative log likelihood (nats) of observed targets."""
-        return self._measure("validation", network)
-
-    def evaluate_test(self, network: nn.Module) -> dict[str, float]:
-        """The same of the test part."""
-        return self._measure("test", network)
-
-    @property
-    def naive(self) -> naive_scores.Scores:
-        """The likelihood is that of the best constant with the best variance, per feature."""
-        found: naive_scores.Scores = {}
-        for part in ("validation", "test"):
-            targets, given = self._targets(part), batch_of(self.rows, self.parts[part], self.until)
-            values, mask = self.rows.values[targets.rows], self.rows.mask[targets.rows]
-            asked = [torch.from_numpy(each) for each in (targets.series, values, mask / mask.sum())]
-            found[f"{part}_mse"] = naive_scores.series_errors(given, *asked)
-            observed = np.ma.array(values, mask=~mask, dtype=np.float64)
-            moments = [np.broadcast_to(each.filled(1), mask.shape) for each in (observed.mean(0), observed.var(0))]
-            nats = self._scores(part, moments[0], np.log(moments[1]))[f"{part}_negll"]
-            found[f"{part}_negll"] = {naive_scores.BEST_CONSTANT: nats}
-        return found
-
-    @property
-    def test_set(self) -> dict[str, int | None]:
-        return naive_scores.test_set(len(self.parts["test"]))
 
     def predictions(self, network: nn.Module) -> dict[str, np.ndarray]:
         """The network's answers on the test part, as `hidden_dynamics.results.run_files.RunFiles.predictions` has them.
@@ -145,6 +112,19 @@ class SporadicForecasting:
             "until": np.float64(self.until),
         }
 
+    def _naive(self, part: str) -> naive_scores.Scores:
+        """The likelihood is that of the best constant with the best variance, per feature."""
+        targets, given = self._targets(part), batch_of(self.rows, self.parts[part], self.until)
+        values, mask = self.rows.values[targets.rows], self.rows.mask[targets.rows]
+        asked = [torch.from_numpy(each) for each in (targets.series, values, mask / mask.sum())]
+        observed = np.ma.array(values, mask=~mask, dtype=np.float64)
+        moments = [np.broadcast_to(each.filled(1), mask.shape) for each in (observed.mean(0), observed.var(0))]
+        nats = self._scores(part, moments[0], np.log(moments[1]))[f"{part}_negll"]
+        return {
+            f"{part}_mse": naive_scores.series_errors(given, *asked),
+            f"{part}_negll": {naive_scores.BEST_CONSTANT: nats},
+        }
+
     def _targets(self, part: str) -> Targets:
         rows = self.after[self.parts[part]]
         return Targets(np.repeat(np.arange(len(rows)), rows.shape[1]), rows.ravel())
@@ -157,7 +137,8 @@ class SporadicForecasting:
         answers = network.predict(given, torch.from_numpy(series).to(self.device), times).float().cpu().numpy()
         return answers[:, : self.features], answers[:, self.features :]
 
-    def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
+    def _measured(self, part: str, network: nn.Module) -> dict[str, float]:
+        """Mean squared error and mean negative log likelihood (nats) of a part's observed targets."""
         targets = self._targets(part)
         return self._scores(part, *self._predicted(part, network, targets.series, self.rows.times[targets.rows]))
 
@@ -178,3 +159,9 @@ class SporadicForecasting:
         test = self.parts["test"]
         mean, variance = (arrays[f"optimal_{name}"][test].reshape(-1, self.features) for name in ("means", "variances"))
         return self._scores("test", mean, np.log(variance))
+
+
+def rounded(values: ArrayLike) -> NDArray:
+    """The values as float32 with 11 significant bits, three digits: a quarter of the bytes once they are packed."""
+    mantissa, exponent = np.frexp(np.asarray(values, np.float64))
+    return np.ldexp(np.round(mantissa * 2**BITS) / 2**BITS, exponent).astype(np.float32)

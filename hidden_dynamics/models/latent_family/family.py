@@ -1,12 +1,99 @@
-"""What the networks of the Latent-ODE family have in common."""
+"""What a network of the Latent-ODE family sees and predicts of a batch of irregular series, what it answers, and
+what it is trained by (Rubanova et al. 2019, Equation 5 and their released code).
 
-from typing import Protocol
+Predictions are (K, R, D): K samples, R target rows, D features. The loss is an expression over the targets, with one
+weight for each observed entry; nothing is padded.
+"""
 
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import torch
 from torch import Tensor
+from torch.nn import functional
 
+from hidden_dynamics.errors import ObservationError
 from hidden_dynamics.models.forecaster import Forecaster
-from hidden_dynamics.models.latent_family.objective import LABEL_WEIGHT, label_loss, negative_bound
-from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
+from hidden_dynamics.models.layers import classifier
+from hidden_dynamics.models.observations import Observations
+
+NOISE = 0.01  # standard deviation of an observation, in units of the normalised data
+LABEL_WEIGHT = 100.0  # of the cross-entropy of series beside the likelihood
+
+
+@dataclass(frozen=True)
+class SeriesBatch:
+    """A batch of N series with D features.
+
+    Attributes:
+        context: what the network sees. Its times are in units of the batch's last time, the targets' included: they lie
+            in [0, 1].
+        targets: the rows to be predicted, in the same units; `context` itself where it is to be reconstructed.
+            Where a row's mask is 0, nothing is known of the value.
+        labels: of each series, (N,), 0 or 1 of the values' type; or of each target row, (R,) int64, a class, or -1
+            where it has none; None where nothing is classified.
+        divergence_weight: of the Kullback-Leibler divergence in the loss, from 0 to 1: its schedule depends on the
+            epoch.
+
+    Either may have no rows: the encoder's initial state says what is latent, and the likelihood of nothing is 1.
+
+    Raises:
+        ObservationError: the two differ in their series or features.
+    """
+
+    context: Observations
+    targets: Observations
+    labels: Tensor | None = None
+    divergence_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        context, targets = ((each.size, each.values.shape[1]) for each in (self.context, self.targets))
+        if context != targets:
+            raise ObservationError(f"(series, features) are {context} of the context and {targets} of the targets")
+
+    def to(self, *target: object) -> "SeriesBatch":
+        """On another device, or with values of another type."""
+        context = self.context.to(*target)
+        targets = context if self.targets is self.context else self.targets.to(*target)
+        labels = self.labels
+        if labels is not None:
+            labels = labels.to(context.values.device)
+            labels = labels.to(context.values.dtype) if labels.is_floating_point() else labels
+        return SeriesBatch(context, targets, labels, self.divergence_weight)
+
+    def reconstructed(self) -> Observations:
+        """The context, for a network that predicts no others.
+
+        Raises:
+            ValueError: others are targets.
+        """
+        if self.targets is not self.context:
+            raise ValueError("this network predicts its context only")
+        return self.context
+
+
+class Prediction(NamedTuple):
+    """
+    Attributes:
+        values: predicted means of the targets, (K, R, D), for each of K samples of what is latent (1 where nothing
+            is).
+        labels: logits: of each series, (K, N); of each target row, (K, R, classes); None where nothing is classified.
+        divergence: of the posterior from the prior, averaged over latent dimensions and series, in nats, (); 0 where
+            nothing is latent.
+        extra: what the network adds to the loss, ().
+    """
+
+    values: Tensor
+    labels: Tensor | None
+    divergence: Tensor
+    extra: Tensor
+
+    @classmethod
+    def certain(cls, values: Tensor, labels: Tensor | None) -> "Prediction":
+        """Of a network in which nothing is latent: values (R, D), labels with the axis of the one sample."""
+        nothing = values.new_zeros(())
+        return cls(values[None], labels, nothing, nothing)
 
 
 class LatentTask(Protocol):
@@ -26,6 +113,24 @@ class LatentTask(Protocol):
 class LatentNetwork(Forecaster):
     """A network of the family; derived classes add `forward`, from a batch to its `Prediction`."""
 
+    def classifies(self, task: LatentTask, of_series: int, of_rows: int, rows: str = "linear") -> None:
+        """A classifier for what the task classifies: of series, two hidden layers of 300 ReLU units.
+
+        Args:
+            of_series, of_rows: entries of what either is read from.
+            rows: which one rows have (hidden_dynamics.models.layers.classifier).
+        """
+        self.labels, self.classifier = task.labels, None
+        if task.labels is not None:
+            size, kind = (of_series, "mlp") if task.labels == "series" else (of_rows, rows)
+            self.classifier = classifier(size, task.classes, kind)
+
+    def logits(self, of_series: Tensor, of_rows: Tensor) -> Tensor | None:
+        """Of each series, (K, N), or each target row, (K, R, classes), of what they are read from, (K, ..., size)."""
+        if self.labels is None:
+            return None
+        return self.classifier(of_series).squeeze(-1) if self.labels == "series" else self.classifier(of_rows)
+
     def loss(self, prediction: Prediction, batch: SeriesBatch) -> Tensor:
         """What is minimised, ().
 
@@ -38,3 +143,56 @@ class LatentNetwork(Forecaster):
         if not batch.labels.is_floating_point():
             return labelled + prediction.extra
         return negative_bound(prediction, batch) + LABEL_WEIGHT * labelled + prediction.extra
+
+
+def negative_bound(prediction: Prediction, batch: SeriesBatch) -> Tensor:
+    """-log sum_k exp(LL_k - weight * KL), in nats: the importance-weighted bound of the batch's mean, but for log K."""
+    likelihoods = log_likelihood(prediction.values, batch.targets)
+    return -torch.logsumexp(likelihoods - batch.divergence_weight * prediction.divergence, 0)
+
+
+def log_likelihood(values: Tensor, targets: Observations) -> Tensor:
+    """log N(x; mean, 0.01^2) of each sample, averaged with `entry_weights`, in nats: (K,).
+
+    Where a series has no entry of a feature, 0 is averaged.
+    """
+    weights = entry_weights(targets)
+    constant = (math.log(NOISE) + math.log(2 * math.pi) / 2) * weights.sum()
+    return -squared_errors(values, targets, weights) / (2 * NOISE**2) - constant
+
+
+def mean_squared_error(values: Tensor, targets: Observations) -> Tensor:
+    """The released MSE, (): the mean over samples, series and features of the mean over a series' observed entries.
+
+    Where a series has no entry of a feature, 0 is averaged: on PhysioNet a quarter of all pairs.
+    """
+    return squared_errors(values, targets, entry_weights(targets)).mean()
+
+
+def squared_errors(values: Tensor, targets: Observations, weights: Tensor) -> Tensor:
+    """The weighted sum of each sample's squared errors, (K,); weights (R, D)."""
+    return ((values - targets.values).square() * weights).sum((1, 2))
+
+
+def entry_weights(targets: Observations) -> Tensor:
+    """The weight of each entry, (R, D): 1 / (n N D) of one of n observed entries of a feature in one of N series; 0 of
+    what was not observed."""
+    features = targets.mask.shape[1]
+    counts = targets.mask.new_zeros(targets.size, features).index_add_(0, targets.series, targets.mask)
+    return targets.mask / (counts.clamp(min=1)[targets.series] * (targets.size * features))
+
+
+def label_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """The cross-entropy of labels, in nats.
+
+    Args:
+        logits: (K, N) of series or (K, R, classes) of rows.
+        labels: (N,), 0 or 1: the mean over samples and series, divided by K once more as in the released code (the
+            paper gives no formula). (R,) int64: the mean over samples and the rows whose label is not -1; 0 where there
+            is none.
+    """
+    if labels.is_floating_point():
+        return functional.binary_cross_entropy_with_logits(logits, labels.expand_as(logits)) / len(logits)
+    rows = labels.repeat(len(logits))
+    summed = functional.cross_entropy(logits.flatten(0, 1), rows, ignore_index=-1, reduction="sum")
+    return summed / (rows >= 0).sum().clamp(min=1)

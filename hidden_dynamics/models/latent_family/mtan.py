@@ -8,9 +8,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.divergence import divergence
-from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
-from hidden_dynamics.models.latent_family.objective import NOISE, label_loss
-from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
+from hidden_dynamics.models.latent_family.family import (
+    NOISE,
+    LatentNetwork,
+    LatentTask,
+    Prediction,
+    SeriesBatch,
+    label_loss,
+)
 from hidden_dynamics.models.series_major import padded
 
 BETWEEN = 50  # units of the layer between states and z, and between states and a prediction

@@ -11,12 +11,13 @@ from torch.nn import functional
 from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.encode import encode
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
-from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE, BayesJump, divergence, negative_log_likelihood
-from hidden_dynamics.models.gru_ode_bayes.path import Path, euler_path, still_path
 from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import GRUODE, BayesJump, divergence, negative_log_likelihood
+from hidden_dynamics.models.sporadic.path import Path, path
 
 SOLVERS = ("euler", "still")
 BIAS = 0.05  # of every linear map, at first
+State = tuple[Tensor, Tensor | None]  # h, and the attention where there is one
 
 
 class Masks(NamedTuple):
@@ -79,9 +80,6 @@ class GRUODEBayes(Forecaster):
         solver: "euler", by steps of delta as the original; "still", where nothing happens between observations: the
             released ACE-NODE baseline takes y(t_0) from a solution of dopri5 for its end.
         augmented: zeros added to h(0) (Dupont et al. 2019; ACE-NODE, Section 4.2). All that h enters sees them.
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
 
     def __init__(
@@ -104,7 +102,7 @@ class GRUODEBayes(Forecaster):
         if not (delta > 0 and end > 0 and 0 <= dropout < 1):
             raise ValueError(f"delta {delta} and end {end} must be above 0, dropout {dropout} from 0 to below 1")
         self.delta, self.end, self.dropout, self.mixing = delta, end, dropout, mixing
-        self.solver, self.augmented = solver, augmented
+        self.solver, self.kind, self.augmented = solver, solver, augmented
         size = hidden_size + augmented
         self.covariates_in = nn.Linear(task.covariates, covariates_hidden)
         self.covariates_out = nn.Linear(covariates_hidden, hidden_size)
@@ -123,8 +121,8 @@ class GRUODEBayes(Forecaster):
             observations: R rows of D features, none after `end`.
             masks: None draws them when training.
         """
-        path, masks = self.path(self.accepted(observations)), self.masks(observations) if masks is None else masks
-        passed = self._passed(observations, masks, path, steps=int(path.steps[-1]) if len(path.steps) else 0)
+        way, masks = self.path(self.accepted(observations)), self.masks(observations) if masks is None else masks
+        passed = self._passed(observations, masks, way.steps, way.steps[-1] if way.steps else 0)
         return Filtered(passed.before, self.p(passed.after, masks.after), passed.norms, observations.size)
 
     def loss(self, filtered: Filtered, observations: Observations) -> Tensor:
@@ -143,9 +141,9 @@ class GRUODEBayes(Forecaster):
             series: (N,) int64, places in the batch.
             times: (N,) float32.
         """
-        path = self.path(self.accepted(observations, times))
-        wanted, which = np.unique(path.states_at(times), return_inverse=True)
-        passed = self._passed(observations, Masks(), path, path.last, wanted.tolist())
+        way = self.path(self.accepted(observations, times))
+        wanted, which = np.unique(way.states_at(times), return_inverse=True)
+        passed = self._passed(observations, Masks(), way.steps, way.last, wanted.tolist())
         if not len(wanted):
             return self.p(passed.after[:0])
         return self.p(torch.stack(passed.wanted)[torch.from_numpy(which).to(series.device), series])
@@ -159,7 +157,7 @@ class GRUODEBayes(Forecaster):
         times = observations.times.numpy()
         if len(times) and times[-1] > np.float32(self.end):  # times were read in single precision
             raise ValueError(f"an observation at {times[-1]} lies after the end, {self.end}")
-        return (euler_path if self.solver == "euler" else still_path)(times, self.delta, self.end)
+        return path(times, self.delta, self.end, self.kind)
 
     def masks(self, observations: Observations) -> Masks:
         """Drawn from torch's generator; none where nothing is dropped.
@@ -193,48 +191,45 @@ class GRUODEBayes(Forecaster):
         return functional.pad(h, (0, self.augmented))
 
     def _passed(
-        self, observations: Observations, masks: Masks, path: Path, steps: int, wanted: Sequence[int] = ()
+        self, observations: Observations, masks: Masks, jumps: list[int], steps: int, wanted: Sequence[int] = ()
     ) -> Passed:
         """The way of the state through this many steps; state k is that after k events, which are steps and jumps."""
         counts = observations.offsets.diff().tolist()
         rows = [observations.series, observations.values, observations.mask, masks.before]
         each = list(zip(*([None] * len(counts) if part is None else part.split(counts) for part in rows), strict=True))
-        preparing, maps = self.jump.preparing_matrix(), self._maps()
-        before, after, norms, kept = [], [], [], _Kept(wanted)
+        preparing, gates = self.jump.preparing_matrix(), [dynamics.gates() for dynamics in self._dynamics()]
+        before, after, norms, states, chosen = [], [], [], [], set(wanted)
 
-        def flow(state: tuple[Tensor, Tensor | None], first: int, end: int) -> tuple[Tensor, Tensor | None]:
+        def flow(state: State, first: int, end: int) -> State:
             for _ in range(first, end):
-                state = self._stepped(*state, maps)
-                kept.add(state[0])
+                state = self._stepped(*state, gates)
+                states.append(state[0] if len(states) in chosen else None)
             return state
 
-        def jump(state: tuple[Tensor, Tensor | None], number: int) -> tuple[Tensor, Tensor | None]:
+        def jump(state: State, number: int) -> State:
             (h, a), (series, values, mask, drop) = state, each[number]
             found = h.index_select(0, series)
-            p = self.p(found, drop)
-            moved = self.jump(found, p, values, mask, preparing)
-            h = h.index_copy(0, series, moved)
-            before.append(p)
-            after.append(moved)
-            kept.add(h)
+            before.append(self.p(found, drop))
+            after.append(self.jump(found, before[-1], values, mask, preparing))
+            h = h.index_copy(0, series, after[-1])
+            states.append(h if len(states) in chosen else None)
             return h, self._attention_after_jump(h, a, norms)
 
         h = self._start(observations, masks.start)
-        kept.add(h)
-        encode((h, self._initial_attention(h)), path.steps.tolist(), steps, flow, jump)
-        p, moved = (
-            torch.cat(found) if found else h.new_empty(0, columns)
-            for found, columns in ((before, self.p_out.out_features), (after, h.shape[1]))
-        )
-        return Passed(p, moved, kept.states, torch.stack(norms) if norms else h.new_empty(0))
+        states.append(h if 0 in chosen else None)
+        encode((h, self._initial_attention(h)), jumps, steps, flow, jump)
+        before.append(h.new_empty(0, self.p_out.out_features))
+        after.append(h[:0])
+        found = [state for state in states if state is not None]
+        return Passed(torch.cat(before), torch.cat(after), found, torch.stack(norms) if norms else h.new_empty(0))
 
-    def _maps(self) -> list[tuple[Tensor, Tensor]]:
-        """Of all dynamics, for `_stepped`."""
-        return [self.dynamics.maps()]
+    def _dynamics(self) -> list[GRUODE]:
+        """Of h, and of the attention where that evolves."""
+        return [self.dynamics]
 
-    def _stepped(self, h: Tensor, a: Tensor | None, maps: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor | None]:
+    def _stepped(self, h: Tensor, a: Tensor | None, gates: list[Tensor]) -> State:
         """h and a, the attention where there is one, after a step."""
-        return torch.add(h, self.dynamics.rate(h, *maps[0]), alpha=self.delta), None
+        return torch.add(h, self.dynamics.rate(h, gates[0]), alpha=self.delta), None
 
     def _attention_after_jump(self, h: Tensor, a: Tensor | None, norms: list[Tensor]) -> Tensor | None:
         """The attention given h after a jump; a norm that is penalised is added to those of the jumps before."""
@@ -242,15 +237,3 @@ class GRUODEBayes(Forecaster):
 
     def _initial_attention(self, h: Tensor) -> Tensor | None:
         return None
-
-
-class _Kept:
-    """The states of which the numbers are `wanted`, of all that are added in turn."""
-
-    def __init__(self, wanted: Sequence[int]):
-        self.wanted, self.states, self.count = set(wanted), [], 0
-
-    def add(self, h: Tensor) -> None:
-        if self.count in self.wanted:
-            self.states.append(h)
-        self.count += 1

@@ -36,11 +36,7 @@ def tanh_maps(inputs: int, outputs: int, layers: int, units: int) -> nn.Sequenti
 
 
 def classifier(size: int, classes: int, kind: str = "mlp") -> nn.Sequential:
-    """Logits of a state: "mlp", two hidden layers of 300 ReLU units, or "linear".
-
-    Raises:
-        ValueError: the kind is unknown.
-    """
+    """Logits of a state: "mlp", two hidden layers of 300 ReLU units, or "linear"."""
     if one_of("classifier", kind, CLASSIFIERS) == "linear":
         return initialised(nn.Sequential(nn.Linear(size, classes)))
     hidden = [nn.Linear(size, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN), nn.ReLU()]

@@ -7,12 +7,10 @@ from torch.nn import functional
 from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.encode import gru_step
-from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
-from hidden_dynamics.models.latent_family.layers import classifier, tanh_network
-from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
+from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
+from hidden_dynamics.models.latent_family.rnn_baselines import GAPS, states_of, until_next
+from hidden_dynamics.models.layers import tanh_network
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.rnn_series.baselines import states_of
-from hidden_dynamics.models.rnn_series.decays import GAPS, until_next
 from hidden_dynamics.models.series_major import padded
 
 ORDERS = ("time", "patients")
@@ -38,9 +36,6 @@ class RNNVAE(LatentNetwork):
             decoder starts from theirs, too.
         gap: that the decoder is told as it leaves a union time: "to_last", that to the one before, 0 at the first, as
             released; "to_next", that to the one which it goes to.
-
-    Raises:
-        ValueError: the order or the gap is unknown.
     """
 
     def __init__(
@@ -53,14 +48,12 @@ class RNNVAE(LatentNetwork):
         gap: str = "to_last",
     ):
         super().__init__(task)
-        self.order, self.gap, self.labels = one_of("order", order, ORDERS), one_of("gap", gap, GAPS), task.labels
+        self.order, self.gap = one_of("order", order, ORDERS), one_of("gap", gap, GAPS)
         inputs = 2 * task.features + 1
         self.encoder, self.generator = nn.GRUCell(inputs, recognition_size), nn.GRUCell(inputs, hidden_size)
         self.posterior = tanh_network(recognition_size, 2 * hidden_size, 0, units)
         self.decoder = tanh_network(hidden_size, task.features, 0, units)
-        self.classifier = None
-        if task.labels is not None:
-            self.classifier = classifier(hidden_size, task.classes, "linear" if task.labels == "rows" else "mlp")
+        self.classifies(task, hidden_size, hidden_size)
 
     def forward(self, batch: SeriesBatch) -> Prediction:
         """What is predicted of the targets, from one sample of z."""
@@ -76,11 +69,7 @@ class RNNVAE(LatentNetwork):
         first = targets.rows_at_first()
         visits = targets.rows_of_times().to(z.device)
         read = self.decoder(states[visits[first:] - 1, targets.series[first:]])
-        labels = None
-        if self.labels == "series":
-            labels = self.classifier(mean).t()
-        elif self.labels == "rows":
-            labels = self.classifier(states[visits, targets.series])[None]
+        labels = self.logits(mean[None], states[visits, targets.series][None])
         values = torch.cat([start[targets.series[:first]], read])
         return Prediction(values[None], labels, divergence(mean, std).mean(), values.new_zeros(()))
 

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
-from hidden_dynamics.models.gru_ode_bayes.parts import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.series_major import Padded, Places, padded
+from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import negative_log_likelihood
 
 
 class Readout(nn.Module):
@@ -22,9 +22,6 @@ class Readout(nn.Module):
         hidden_size: hidden units.
         features: D.
         dropout: share of the hidden units that are dropped.
-
-    Raises:
-        ValueError: the dropout is out of its range.
     """
 
     def __init__(self, inputs: int, hidden_size: int, features: int, dropout: float):

@@ -9,10 +9,9 @@ from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.continuous.attention import FullyConnectedAttention, correlation, pairwise
 from hidden_dynamics.models.continuous.co_evolving import TrainedInTurn, penalty_of
 from hidden_dynamics.models.forecaster import SeriesTask
-from hidden_dynamics.models.gru_ode_bayes.network import Filtered, GRUODEBayes
-from hidden_dynamics.models.gru_ode_bayes.parts import GRUODE
-from hidden_dynamics.models.gru_ode_bayes.path import Path, euler_path
 from hidden_dynamics.models.observations import Observations
+from hidden_dynamics.models.sporadic.gru_ode_bayes import Filtered, GRUODEBayes, State
+from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import GRUODE
 
 ATTENTIONS = ("evolving", "fc", "fixed", "released")
 
@@ -35,9 +34,6 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
             "correlation", as released: for every union time, weight * mixing times the 2-norm of all entries of corr(h)
             after it, detached, is in the loss (and per series as the rest): no gradient comes from it.
         options: of `GRUODEBayes`; the solver is "euler".
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
 
     def __init__(
@@ -58,6 +54,7 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
         if self.solver != "euler":
             raise ValueError(f"attention needs the solver 'euler', not {self.solver!r}")
         self.attention, self.at_jump = attention, at_jump
+        self.kind = "once" if attention == "released" else "euler"
         self.detached = detached or attention == "released"
         self.weight, self.norm, self.penalised = penalty_of(("parameters", "correlation"), **penalty)
         self.g = None if attention == "fixed" else GRUODE(self.dynamics.size)
@@ -73,24 +70,17 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
     def attention_parameters(self) -> list[nn.Parameter]:
         return [] if self.g is None else list(self.g.parameters())
 
-    def path(self, observations: Observations) -> Path:
-        path = super().path(observations)
-        if self.attention != "released":
-            return path
-        return euler_path(observations.times.numpy(), self.delta, self.end, once=True)
+    def _dynamics(self) -> list[GRUODE]:
+        return [self.dynamics, self.g] if self.attention in ("evolving", "fc") else [self.dynamics]
 
-    def _maps(self) -> list[tuple[Tensor, Tensor]]:
-        evolves = self.attention in ("evolving", "fc")
-        return [dynamics.maps() for dynamics in (self.dynamics, self.g)[: 1 + evolves]]
-
-    def _stepped(self, h: Tensor, a: Tensor | None, maps: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor | None]:
+    def _stepped(self, h: Tensor, a: Tensor | None, gates: list[Tensor]) -> State:
         """An attention of None is the correlation of h."""
         a = self._correlation(h) if a is None else a
         attended = pairwise(h, a)
-        moved = torch.add(h, self.dynamics.rate(attended, *maps[0]), alpha=self.delta)
-        if len(maps) == 1:
+        moved = torch.add(h, self.dynamics.rate(attended, gates[0]), alpha=self.delta)
+        if len(gates) == 1:
             return moved, None
-        rate = self.g.rate(attended, *maps[1])
+        rate = self.g.rate(attended, gates[1])
         return moved, torch.addmm(a, rate.t(), attended, alpha=self.delta / len(h))
 
     def _attention_after_jump(self, h: Tensor, a: Tensor | None, norms: list[Tensor]) -> Tensor | None:

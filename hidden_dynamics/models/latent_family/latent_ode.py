@@ -10,16 +10,54 @@ from torch.nn import functional
 from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral, State
 from hidden_dynamics.models.divergence import divergence
-from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask
-from hidden_dynamics.models.latent_family.layers import Autonomous, classifier, initialised, tanh_network
-from hidden_dynamics.models.latent_family.series_batch import Prediction, SeriesBatch
-from hidden_dynamics.models.latent_ode.rnn_encoder import RNNEncoder
+from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
+from hidden_dynamics.models.latent_family.ode_rnn import ODERNNEncoder
+from hidden_dynamics.models.layers import Autonomous, initialised, tanh_network
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.ode_rnn.core import ODERNNEncoder
 from hidden_dynamics.models.solver import Solver
 
 SOLVER = {"method": "dopri5", "rtol": 1e-4, "atol": 1e-5, "adjoint": False}
 CHOICES = {"encoder": ("ode", "rnn"), "label_from": ("end", "start"), "start": ("zero", "first_target")}
+BLOCK = 256  # union times whose input is laid out at once
+
+
+class RNNEncoder(nn.Module):
+    """Mean and standard deviation of the latent state z(0) of each series.
+
+    At every union time, last to first, the GRU is given the gap to the union time before (0 at the first) and a row's
+    values and mask, 0 where the series has none. Its state moves there too, and so depends on when other series of the
+    batch were seen: this is what the authors' code does, and the papers say no more than that the gap is an input.
+
+    Args:
+        features: D, of a row.
+        size: of the GRU's state.
+        latent: of z.
+        z0_units: hidden units between the GRU's state and that of z(0).
+    """
+
+    def __init__(self, features: int, size: int, latent: int, z0_units: int = 50):
+        super().__init__()
+        self.gru = nn.GRU(1 + 2 * features, size)
+        self.z0 = tanh_network(size, 2 * latent, 0, z0_units)
+
+    def forward(self, observations: Observations) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation, (N, latent) each, of N series; times in units of the batch's last time."""
+        state = observations.values.new_zeros(1, observations.size, self.gru.hidden_size)
+        for end in range(len(observations.times), 0, -BLOCK):
+            _, state = self.gru(self._inputs(observations, max(end - BLOCK, 0), end), state)
+        mean, std = self.z0(state[0]).chunk(2, 1)
+        return mean, std.abs()
+
+    def _inputs(self, observations: Observations, start: int, end: int) -> Tensor:
+        """Of the union times `start` to `end` - 1, backwards: (times, N, 1 + 2 D)."""
+        like, times = observations.values, observations.times
+        gaps = times.diff(prepend=times[:1])[start:end].flip(0).to(like)
+        x = like.new_zeros(end - start, observations.size, self.gru.input_size)
+        x[:, :, 0] = gaps.unsqueeze(1)
+        rows = slice(*observations.offsets[[start, end]].tolist())
+        place = end - 1 - observations.rows_of_times()[rows].to(like.device)
+        x[place, observations.series[rows], 1:] = torch.cat([observations.values[rows], observations.mask[rows]], 1)
+        return x
 
 
 class LatentODE(LatentNetwork):
@@ -48,9 +86,6 @@ class LatentODE(LatentNetwork):
     Attributes:
         samples: may be changed at any time.
         function_evaluations: of f.
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
 
     halves = 1  # of the latent state, of the size L each
@@ -76,7 +111,7 @@ class LatentODE(LatentNetwork):
             one_of(name, value, CHOICES[name])
         if samples < 1 or augmented < 0:
             raise ValueError(f"samples must be 1 or more and augmented 0 or more, not {samples} and {augmented}")
-        self.labels, self.label_from, self.start = task.labels, label_from, start
+        self.label_from, self.start = label_from, start
         self.samples, self.augmented, self.latent = samples, augmented, self.halves * hidden_size
         self.size = size = self.latent + augmented  # of the state that flows
         if encoder == "ode":
@@ -88,7 +123,7 @@ class LatentODE(LatentNetwork):
         self.solver, self.function_evaluations = Solver(**solver), FunctionEvaluations()
         self._solve(self._flow())
         self.decoder = initialised(nn.Linear(hidden_size + augmented, task.features))
-        self.classifier = self._classifier(task)
+        self.classifies(task, self.latent if label_from == "start" else size, size)
 
     def forward(self, batch: SeriesBatch, noise: Tensor | None = None) -> Prediction:
         """What is predicted of the targets, from samples of z(0).
@@ -106,8 +141,8 @@ class LatentODE(LatentNetwork):
         z = mean + std * noise
         rows, end = self._solution(self._state(functional.pad(z, (0, self.augmented))), batch.targets)
         values = self.decoder(rows[..., : self.decoder.in_features])
-        labels, extra = self._labels(z, rows, end), self._extra(rows, end, batch.targets)
-        return Prediction(values, labels, divergence(mean, std).mean(), extra)
+        labels = self.logits(z if self.label_from == "start" else end[..., : self.size], rows[..., : self.size])
+        return Prediction(values, labels, divergence(mean, std).mean(), self._extra(rows, end, batch.targets))
 
     def _flow(self) -> nn.Module:
         """Dynamics of the shape of f."""
@@ -128,20 +163,6 @@ class LatentODE(LatentNetwork):
     def _extra(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
         """What is added to the loss, (), given the solution."""
         return rows.new_zeros(())
-
-    def _classifier(self, task: LatentTask) -> nn.Module | None:
-        if task.labels is None:
-            return None
-        if task.labels == "rows":
-            return classifier(self.size, task.classes, "linear")
-        return classifier(self.latent if self.label_from == "start" else self.size, task.classes, "mlp")
-
-    def _labels(self, z: Tensor, rows: Tensor, end: Tensor) -> Tensor | None:
-        if self.labels is None:
-            return None
-        if self.labels == "rows":
-            return self.classifier(rows[..., : self.size])
-        return self.classifier(z if self.label_from == "start" else end[..., : self.size]).squeeze(-1)
 
     def _times(self, times: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
         """The start, these union times and the end of the batch's time, 1; and the offsets of their rows."""

@@ -9,8 +9,8 @@ from torch.nn import functional
 from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.continuous.integral import State
 from hidden_dynamics.models.latent_family.family import LatentTask
-from hidden_dynamics.models.latent_family.layers import tanh_maps
-from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
+from hidden_dynamics.models.latent_family.latent_ode import LatentODE
+from hidden_dynamics.models.layers import tanh_maps
 from hidden_dynamics.models.observations import Observations
 
 SCALE = 100.0  # the rate is integrated in this unit, so that its integral is of the size of z
@@ -51,9 +51,6 @@ class LatentODEPoisson(LatentODE):
         task, hidden_size, options: of `LatentODE`; it is not augmented.
         unobserved: the likelihood of a feature that a series has no entry of: "integral", less the integral, as of any;
             "zero", 0, as released.
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
 
     halves = 2

@@ -17,7 +17,7 @@ from hidden_dynamics.models.continuous.attention import (
 from hidden_dynamics.models.continuous.co_evolving import CoEvolving, Rule, TrainedInTurn, penalty_of
 from hidden_dynamics.models.continuous.integral import State
 from hidden_dynamics.models.latent_family.family import LatentTask
-from hidden_dynamics.models.latent_ode.latent_ode import LatentODE
+from hidden_dynamics.models.latent_family.latent_ode import LatentODE
 
 NO_PENALTY = {"weight": 0.0, "norm": 2}
 MIXINGS = {"softmax": pairwise, "raw": unnormalised}
@@ -59,9 +59,6 @@ class ACELatentODE(TrainedInTurn, LatentODE):
         tied: f and g are one network, as released.
         penalty: `weight`, lambda, and `norm`, 1 or 2, of theta_g as one vector (Equation 6); none where there is no g.
         options: of `LatentODE`.
-
-    Raises:
-        ValueError: an argument is out of its range.
     """
 
     def __init__(

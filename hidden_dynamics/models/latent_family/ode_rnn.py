@@ -1,14 +1,21 @@
-"""The ODE-RNN (Rubanova et al. 2019): a state that flows by an ODE between union times and meets a GRU unit at rows."""
+"""ODE-RNN (Rubanova et al. 2019): a state that flows by an ODE between union times and meets a GRU unit at rows.
+
+It is a network of its own (ACE-NODE, Tables 7 and 9), and encodes for Latent-ODE.
+"""
 
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.latent_family.layers import tanh_network
+from hidden_dynamics.models.choices import one_of
+from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
+from hidden_dynamics.models.latent_family.lockstep import gaps
+from hidden_dynamics.models.latent_family.ode_rnn_rollout import rollout
+from hidden_dynamics.models.layers import tanh_network
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.ode_rnn.union_rollout import rollout
-from hidden_dynamics.models.ode_rnn.union_times import gaps
+
+STEPS = {"forwards": "forwards", "backwards": "released"}
 
 
 class GRUUnit(nn.Module):
@@ -17,7 +24,8 @@ class GRUUnit(nn.Module):
     u = sigmoid(U [y, s, x]), r = sigmoid(R [y, s, x]), [n, e] = N [r y, r s, x];
     y <- (1 - u) n + u y, s <- (1 - u) |e| + u s.
 
-    U, R and N are networks of one hidden layer with tanh.
+    U, R and N are networks of one hidden layer with tanh, applied in the rollout
+    (hidden_dynamics.models.latent_family.ode_rnn_rollout).
 
     Args:
         size: S, of y and of s.
@@ -27,17 +35,9 @@ class GRUUnit(nn.Module):
 
     def __init__(self, size: int, inputs: int, units: int):
         super().__init__()
-        self.size, self.inputs = size, inputs
         self.update = tanh_network(2 * size + inputs, size, 0, units)
         self.reset = tanh_network(2 * size + inputs, size, 0, units)
         self.candidate = tanh_network(2 * size + inputs, 2 * size, 0, units)
-
-    def forward(self, y: Tensor, s: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Of y and s, (rows, S), and x, (rows, X)."""
-        seen = torch.cat([y, s, x], 1)
-        u, r = torch.sigmoid(self.update(seen)), torch.sigmoid(self.reset(seen))
-        n, e = self.candidate(torch.cat([r * y, r * s, x], 1)).chunk(2, 1)
-        return (1 - u) * n + u * y, (1 - u) * e.abs() + u * s
 
 
 class Passed(NamedTuple):
@@ -79,12 +79,11 @@ class ODERNNCore(nn.Module):
 
         Args:
             observations: times in units of the batch's last time.
-            way: over the union times (hidden_dynamics.models.ode_rnn.union_times.gaps).
+            way: over the union times (hidden_dynamics.models.latent_family.lockstep.gaps).
             rows: the states at the rows are wanted, too.
         """
-        way_over = gaps(observations.times, way)
-        unit = [*self.unit.update.parameters(), *self.unit.reset.parameters(), *self.unit.candidate.parameters()]
-        state, before, after = rollout(observations, way_over, list(self.flow.parameters()), unit, rows)
+        unit = self.unit.update, self.unit.reset, self.unit.candidate
+        state, before, after = rollout(observations, gaps(observations.times, way), self.flow, unit, rows)
         return Passed(*state.split(observations.size), before, after)
 
 
@@ -119,3 +118,51 @@ class ODERNNEncoder(nn.Module):
         passed = self.core(observations, "backwards", rows=False)
         mean, std = self.z0(torch.cat([passed.mean, passed.std], 1)).chunk(2, 1)
         return mean, std.abs()
+
+
+class ODERNN(LatentNetwork):
+    """Each row is predicted from the state in which the union time before left its series.
+
+    A series is classified by its last state, a row by the state after it was seen.
+
+    Args:
+        task: its rows, and what of it is classified.
+        hidden_size: S, of the state's mean, and of its standard deviation.
+        layers, units: of the dynamics, which have `layers` + 2 linear maps.
+        gru_units: hidden units of the GRU unit's networks.
+        decoder_units: hidden units between the state and what is predicted.
+        steps: "forwards", by the true gaps; "backwards", as released: those of a rollout backwards, one visit late
+            (hidden_dynamics.models.latent_family.lockstep.gaps).
+        classifier: of rows, "linear" or "mlp" (hidden_dynamics.models.layers.classifier); of series,
+            always the latter.
+    """
+
+    def __init__(
+        self,
+        task: LatentTask,
+        hidden_size: int,
+        layers: int = 3,
+        units: int = 50,
+        gru_units: int = 50,
+        decoder_units: int = 100,
+        steps: str = "forwards",
+        classifier: str = "linear",
+    ):
+        super().__init__(task)
+        self.way = STEPS[one_of("steps", steps, STEPS)]
+        self.core = ODERNNCore(task.features, hidden_size, layers, units, gru_units)
+        self.decoder = tanh_network(hidden_size, task.features, 0, decoder_units)
+        self.classifies(task, hidden_size, hidden_size, classifier)
+
+    def forward(self, batch: SeriesBatch) -> Prediction:
+        """What is predicted of the context's rows: at the first union time, what is observed itself, as released.
+
+        Raises:
+            ValueError: the targets are not the context.
+        """
+        context = self.accepted(batch.reconstructed())
+        passed = self.core(context, self.way)
+        values = self.decoder(passed.before)
+        first = context.rows_at_first()
+        values[:first] = context.values[:first]
+        return Prediction.certain(values, self.logits(passed.mean[None], passed.after[None]))

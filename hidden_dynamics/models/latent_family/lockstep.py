@@ -1,7 +1,8 @@
-"""A rollout in lockstep: each series takes the same steps and meets its own rows, but not all at the same iteration.
+"""The schedule of an ODE-RNN: the order of the union times, the Euler steps before each, and which rows jump together.
 
-A jump of two rows costs what one of ten does. So a series that comes to a row waits, by steps of length 0, until the
-next iteration at which jumps are made, and goes on from there.
+A jump of two rows costs what one of ten does. So each series takes the same steps and meets its own rows, but not all
+at the same iteration: a series that comes to a row waits, by steps of length 0, until the next iteration at which jumps
+are made, and goes on from there.
 """
 
 from typing import NamedTuple
@@ -10,12 +11,61 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.ode_rnn.union_times import Gaps
 
+FIRST = 0.01  # the gap before the time visited first, in units of time
+INTERVALS = 50  # a gap of less than the span divided by that is one step
+WAYS = ("forwards", "backwards", "released")
 # How many rows a jump should have, and how many iterations may lie between two. On the CPU, 50 patients with 1.8 rows
 # at each of 2,050 union times: 4 to 6 iterations take two thirds of the time of 1, and 8 more than 6.
 ROWS, LONGEST = 8, 8
+
+
+class Gaps(NamedTuple):
+    """
+    Attributes:
+        order: of the union times, as they are visited.
+        steps: Euler steps before each visit.
+        lengths: of each of these steps, in units of time; negative where time runs backwards.
+    """
+
+    order: list[int]
+    steps: list[int]
+    lengths: list[float]
+
+
+def gaps(times: Tensor, way: str) -> Gaps:
+    """The way over union times.
+
+    A gap shorter than a fiftieth of the span of all times is one Euler step; any other is cut into one step fewer than
+    it has whole fiftieths, but at least one: as many points as fiftieths, both ends included, and at least two. The
+    state starts 0.01 before the time visited first; where there is but one time, at that time.
+
+    Args:
+        times: (U,) float64 on the CPU, ascending.
+        way: "forwards" or "backwards" in time; "released", what the authors' ODE-RNN does when it goes forwards: its
+            steps are still those of the way backwards, one visit late. Before visit i it steps from t_{i-1} back to
+            t_{i-2}, before visit 1 from the first time to the last in one step, and before visit 0 by -0.01.
+
+    Raises:
+        ValueError: there is no such way.
+    """
+    one_of("way", way, WAYS)
+    t, order = times.numpy(), np.arange(len(times))
+    if len(t) < 2:
+        return Gaps(order.tolist(), [0] * len(t), [0.0] * len(t))
+    if way == "forwards":
+        start, end = np.append(t[0] - FIRST, t[:-1]), t
+    elif way == "backwards":
+        order = order[::-1]
+        start, end = np.append(t[-1] + FIRST, t[:0:-1]), t[::-1]
+    else:
+        start, end = np.append(t[-1] + FIRST, t[:-1]), np.concatenate([t[-1:], t[-1:], t[:-2]])
+    moves, smallest = end - start, (t[-1] - t[0]) / INTERVALS
+    passed = moves if way == "forwards" else -moves  # below 0 in the released step to the last time: one step, too
+    steps = np.where(passed < smallest, 1, np.maximum(2, (passed / smallest).astype(np.int64)) - 1)
+    return Gaps(order.tolist(), steps.tolist(), (moves / steps).tolist())
 
 
 class Lockstep(NamedTuple):

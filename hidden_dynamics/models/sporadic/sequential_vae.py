@@ -10,9 +10,9 @@ from torch.nn import functional
 from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.forecaster import SeriesTask
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.series.latent import BackwardGRU, Gaussian, Inferred, Variational
-from hidden_dynamics.models.series.row_by_row import Readout
 from hidden_dynamics.models.series_major import Padded, padded
+from hidden_dynamics.models.sporadic.row_by_row import Readout
+from hidden_dynamics.models.sporadic.variational import BackwardGRU, Gaussian, Inferred, Variational
 
 
 def _std(spread: Tensor) -> Tensor:

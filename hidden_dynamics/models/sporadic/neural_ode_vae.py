@@ -10,12 +10,12 @@ from torch.nn import functional
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
 from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.forecaster import SeriesTask
-from hidden_dynamics.models.latent_family.layers import Autonomous, tanh_maps
+from hidden_dynamics.models.layers import Autonomous, tanh_maps
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.series.latent import BackwardGRU, Gaussian, Inferred, Variational
-from hidden_dynamics.models.series.row_by_row import Readout
 from hidden_dynamics.models.series_major import padded
 from hidden_dynamics.models.solver import Solver
+from hidden_dynamics.models.sporadic.row_by_row import Readout
+from hidden_dynamics.models.sporadic.variational import BackwardGRU, Gaussian, Inferred, Variational
 
 
 class NeuralODEVAE(Variational):

@@ -34,17 +34,16 @@ class GRUODE(nn.Module):
 
     def forward(self, t: Tensor | None, h: Tensor) -> Tensor:
         """dh/dt of h, (..., size), at any time."""
-        return self.rate(h, *self.maps())
+        return self.rate(h, self.gates())
 
-    def maps(self) -> tuple[Tensor, Tensor]:
-        """[W_r; W_z]^T and 2 W_h^T, made once for many evaluations."""
-        return torch.cat([self.reset, self.update]).t(), 2 * self.candidate.t()
+    def gates(self) -> Tensor:
+        """[W_r; W_z]^T, made once for many evaluations."""
+        return torch.cat([self.reset, self.update]).t()
 
-    def rate(self, h: Tensor, gates: Tensor, twice_candidate: Tensor) -> Tensor:
-        """The same, given the maps."""
+    def rate(self, h: Tensor, gates: Tensor) -> Tensor:
+        """The same, given `gates()`."""
         r, z = torch.sigmoid(h @ gates).chunk(2, -1)
-        # tanh(y) = 2 sigmoid(2 y) - 1: on a CPU, torch's tanh takes five times as long as its sigmoid.
-        difference = 2 * torch.sigmoid((r * h) @ twice_candidate) - 1 - h
+        difference = torch.tanh((r * h) @ self.candidate.t()) - h
         return torch.addcmul(difference, z, difference, value=-1)
 
     def extra_repr(self) -> str:
@@ -79,14 +78,13 @@ class BayesJump(nn.Module):
         Args:
             h: (rows, size), before the observation.
             p: (rows, 2 D).
-            values, mask: (rows, D).
+            values, mask: (rows, D); values are 0 where the mask is.
             preparing: `preparing_matrix()`, made once for many jumps.
         """
-        preparing, known = self.preparing_matrix() if preparing is None else preparing, mask * values
-        predicted = p * mask.repeat(1, 2)
-        mean, logvar = predicted.chunk(2, 1)
-        error = (known - mean) * torch.exp(-0.5 * logvar)
-        e = torch.relu(torch.cat([mask, known, predicted, error], 1) @ preparing)
+        preparing = self.preparing_matrix() if preparing is None else preparing
+        mean, logvar = (p.unflatten(1, (2, -1)) * mask.unsqueeze(1)).unbind(1)
+        error = (values - mean) * torch.exp(-0.5 * logvar)
+        e = torch.relu(torch.cat([mask, values, mean, logvar, error], 1) @ preparing)
         return gru_step(self.gru, torch.addmm(self.gru.bias_ih, e, self.gru.weight_ih.t()), h)
 
     def preparing_matrix(self) -> Tensor:
