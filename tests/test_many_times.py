@@ -10,7 +10,7 @@ from torchdiffeq import odeint
 
 from hidden_dynamics.errors import SolverFailure
 from hidden_dynamics.models.continuous.integral import Integral
-from hidden_dynamics.models.solver import Solver
+from hidden_dynamics.models.solver import ADAPTIVE, FIXED, MULTISTEP, Solver
 
 TIMES = [0.0, 0.1, 0.15, 0.4, 0.75, 1.3]
 TIGHT = {"rtol": 1e-9, "atol": 1e-9, "max_steps": 10_000}
@@ -75,12 +75,13 @@ def test_a_linear_problem_is_its_matrix_exponential_at_all_times_and_so_are_its_
     assert_all_close(found, found_of(dynamics.solution(start, times), wanted), TOLERANCES[name])
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", ADAPTIVE + FIXED)
 def test_the_solution_at_many_times_is_torchdiffeqs_own_with_its_gradients(name):
-    """Of a method with fixed steps where the grid is that of the times."""
+    """Of a method with fixed steps where the grid is that of the times; Adams' methods where these are equally far."""
     dynamics = Turning()
-    start, times = start_of(dynamics), torch.tensor(TIMES[1:], dtype=torch.float64)
-    solver = solver_of(name) if name in ("dopri5", "bosh3") else Solver(name, adjoint=False)
+    times = torch.linspace(0.1, 1.3, 13) if name in MULTISTEP else torch.tensor(TIMES[1:])
+    start, times = start_of(dynamics), times.double()
+    solver = Solver(name, adjoint=False, **({"rtol": 1e-6, "atol": 1e-6} if name in ADAPTIVE else {}))
     theirs = odeint(dynamics, start, times, rtol=solver.rtol, atol=solver.atol, method=solver.method)
     calls, wanted = dynamics.calls, [start, dynamics.matrix]
     integral = Integral(dynamics, solver)
@@ -165,10 +166,24 @@ def test_times_of_rows_that_do_not_ascend_are_refused(times):
 
 
 @either_gradient
-def test_times_that_single_precision_does_not_tell_apart_are_two(adjoint):
+@pytest.mark.parametrize("method", ["dopri5", "rk4"])
+def test_times_that_single_precision_does_not_tell_apart_are_two(method, adjoint):
     times = torch.tensor([0.0, 0.5, 0.5 + 1e-9, 1.0], dtype=torch.float64)
-    found = at(Integral(Turning().float(), solver_of("dopri5", adjoint)), noise(4, 3).float(), times)
-    assert_all_close([found[1]], [found[2]], 1e-6)
+    start = noise(4, 3).float().requires_grad_()
+    found = at(Integral(Turning().float(), Solver(method, adjoint=adjoint)), start, times)
+    gradients = [torch.autograd.grad(found[k].sum(), start, retain_graph=True)[0] for k in (1, 2)]
+    assert_all_close([found[1], gradients[0]], [found[2], gradients[1]], 1e-5)
+
+
+@either_gradient
+@pytest.mark.parametrize("method", MULTISTEP)
+def test_steps_of_unequal_lengths_are_refused_of_a_method_that_takes_them_for_equal(method, adjoint):
+    dynamics, times = Turning(), torch.tensor(TIMES, dtype=torch.float64)
+    start = start_of(dynamics)
+    equal = at(Integral(dynamics, Solver(method, step_size=0.05, adjoint=adjoint)), start, times)
+    assert_all_close([equal], [dynamics.solution(start, times)], 1e-2)
+    with pytest.raises(ValueError, match="equal steps"):
+        at(Integral(dynamics, Solver(method, step_size=0.1, adjoint=adjoint)), start, times)
 
 
 # Failures
