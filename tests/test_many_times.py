@@ -5,6 +5,8 @@ import math
 import pytest
 import torch
 from cases import Watching, assert_all_close, noise
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
 from torchdiffeq import odeint
 
@@ -156,6 +158,33 @@ def test_rows_at_the_one_time_are_of_the_start_and_cost_nothing():
     start, series = noise(2, 4, 3, seed=1), torch.tensor([1, 3])
     rows, end = Integral(dynamics, Solver()).of_rows(start, torch.tensor([0.3]), torch.tensor([0, 2]), series)
     assert torch.equal(rows, start[:, [1, 3]]) and torch.equal(end, start) and dynamics.calls == 0
+
+
+class Swinging(nn.Module):
+    """dy/dt = sin(y) + cos(t), which stays in bounds, as its gradients do."""
+
+    def forward(self, t, y):
+        return torch.sin(y) + torch.cos(t)
+
+
+@given(
+    method=st.sampled_from([method for method in ADAPTIVE + FIXED if method not in MULTISTEP]),
+    adjoint=st.booleans(),
+    start=st.floats(-1e9, 1e9),
+    gaps=st.lists(st.floats(1e-15, 10), min_size=1, max_size=4),
+)
+def test_wherever_the_times_lie_there_is_a_solution_with_its_gradients_or_a_solver_failure(
+    method, adjoint, start, gaps
+):
+    """And never an assertion of torchdiffeq's, in single precision either."""
+    times = torch.tensor([start, *gaps], dtype=torch.float64).cumsum(0).unique()
+    y = noise(4, 3).float().requires_grad_()
+    try:
+        solution = at(Integral(Swinging(), Solver(method, max_steps=20, adjoint=adjoint)), y, times)
+        solution.sum().backward()
+    except SolverFailure:
+        return
+    assert solution.isfinite().all() and y.grad.isfinite().all()
 
 
 @pytest.mark.parametrize("times", [[0.0, 0.5, 0.5], [1.0, 0.5], []])
