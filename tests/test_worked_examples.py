@@ -11,8 +11,8 @@ from PIL import Image
 
 
 def numbers(name, *arguments):
-    """What the example prints, by name. One thread: others wait where cores are busy."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    """What the example prints, by name."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, ROOT / "docs" / "examples" / name, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr

@@ -17,12 +17,11 @@ import hidden_dynamics.nn as hd
 SIZE, SEEN, ASKED = 16, 20, 10
 
 
-def series(many: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def series(many: int) -> tuple[Tensor, ...]:
     """Times and values of what is seen, (many, SEEN) each, ascending, and of what is asked, (many, ASKED), after 0."""
     phase, rhythm = 2 * torch.pi * torch.rand(many, 1), 4 + 8 * torch.rand(many, 1)
-    seen, asked = torch.rand(many, SEEN).sort(1).values, 1 - torch.rand(many, ASKED)
-    values = [torch.exp(-t) * torch.cos(rhythm * t + phase) for t in (seen, asked)]
-    return seen, values[0], asked, values[1]
+    times = torch.rand(many, SEEN).sort(1).values, 1 - torch.rand(many, ASKED)
+    return tuple(each for t in times for each in (t, torch.exp(-t) * torch.cos(rhythm * t + phase)))
 
 
 class Dynamics(nn.Sequential):
@@ -51,6 +50,7 @@ class ACENODE(nn.Module):
 
 
 def main() -> None:
+    torch.set_num_threads(1)  # what is this small is slower when shared out
     parser = argparse.ArgumentParser()
     parser.add_argument("--iterations", type=int, default=300)
     torch.manual_seed(0)

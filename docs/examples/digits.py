@@ -53,6 +53,7 @@ def accuracy(network: nn.Module, x: torch.Tensor, labels: torch.Tensor, epochs: 
 
 
 def main() -> None:
+    torch.set_num_threads(1)  # what is this small is slower when shared out
     parser = argparse.ArgumentParser()
     parser.add_argument("--epochs", type=int, default=30)
     epochs = parser.parse_args().epochs

@@ -50,11 +50,11 @@ def losses(filter: nn.Module, iterations: int) -> list[float]:
 
 
 def main() -> None:
+    torch.set_num_threads(1)  # what is this small is slower when shared out
     parser = argparse.ArgumentParser()
     parser.add_argument("--figure", required=True)
     parser.add_argument("--iterations", type=int, default=500)
-    given = parser.parse_args()
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    given, figure = parser.parse_args(), Figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
     for name, filter in FILTERS.items():
         found = torch.tensor(losses(filter, given.iterations))
