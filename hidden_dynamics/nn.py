@@ -30,6 +30,7 @@ from hidden_dynamics.models.observations import Observations as Observations
 from hidden_dynamics.models.observations import Rows as Rows
 from hidden_dynamics.models.observations import batch_of as batch_of
 from hidden_dynamics.models.ragged import run_ragged as run_ragged
+from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN as FilteredRNN
 from hidden_dynamics.models.recurrent.lstm import LSTM as LSTM
 from hidden_dynamics.models.recurrent.lstm import NAGLSTM as NAGLSTM
 from hidden_dynamics.models.recurrent.lstm import SRLSTM as SRLSTM

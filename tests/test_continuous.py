@@ -16,7 +16,7 @@ from hidden_dynamics.models.continuous.attention import elementwise
 from hidden_dynamics.models.continuous.co_evolving import CoEvolving
 from hidden_dynamics.models.continuous.convolution import TimeConv2d, group_norm
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
-from hidden_dynamics.models.solver import Solver
+from hidden_dynamics.models.solver import ADAPTIVE, FIXED, Solver
 
 TIGHT = {"rtol": 1e-8, "atol": 1e-8}
 FINE_STEPS = {"method": "rk4", "step_size": 1 / 40}
@@ -318,14 +318,29 @@ def test_a_value_out_of_its_range_is_refused(values, complaint):
         Solver(**values)
 
 
-@pytest.mark.parametrize("method", ["dopri8", "bosh3", "fehlberg2", "adaptive_heun", "euler", "midpoint", "heun3"])
-def test_the_other_methods_solve_too(method):
-    fixed = method in ("euler", "midpoint", "heun3")
-    solver = Solver(method, rtol=1e-6, atol=1e-6, step_size=1 / 200) if fixed else Solver(method, rtol=1e-6, atol=1e-6)
-    dynamics, start = Linear(2, seed=3), noise(2, 2)
-    with torch.no_grad():
-        end, exact = Integral(dynamics, solver)(start), dynamics.solution(start)
-    assert_all_close([end], [exact], 0.02 if method == "euler" else 2e-4)
+@either_gradient
+@pytest.mark.parametrize("method", ADAPTIVE + FIXED)
+def test_every_method_solves_a_batch_of_one_in_the_precision_that_it_is_moved_to(method, adjoint):
+    """h' = h a, f = alpha, g = 0: h(1) = exp(alpha a) h. Moved by .to, as to another device."""
+    fixed = {} if method in ADAPTIVE else {"step_size": 1 / 100}
+    loose = {"euler": 3e-2, "bosh3": 1e-3, "adaptive_heun": 1e-3, "fehlberg2": 1e-3}.get(method, 2e-4)
+    integral = Integral(CoEvolving(Scale(0.7), Scale(0.0), torch.mul), Solver(method, 1e-6, 1e-6, adjoint, **fixed))
+    wanted = [h, a] = leaves(noise(1, 3, seed=1), noise(1, 3, seed=2))
+    for dtype in (torch.float32, torch.float64):
+        ends = integral.to(dtype)((h.to(dtype), a.to(dtype)))
+        assert {end.dtype for end in ends} == {parameter.dtype for parameter in integral.parameters()} == {dtype}
+        expected = ((0.7 * a).exp() * h, a)
+        assert_alike([end.double() for end in ends], expected, wanted, tolerance=loose)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "rk4", "explicit_adams"])
+def test_a_batch_of_none_stays_as_it_is(method):
+    integral = Integral(CoEvolving(Bent(2, 1), Bent(2, 3)), Solver(method))
+    h, a = integral((noise(0, 2), noise(0, 2)))
+    assert h.shape == a.shape == (0, 2)
+    none, start = torch.zeros(0, dtype=torch.int64), noise(1, 0, 2)
+    rows, end = integral.of_rows((start, start), torch.linspace(0, 1, 3), torch.zeros(4, dtype=torch.int64), none)
+    assert rows.shape == end.shape == start.shape
 
 
 # Failures

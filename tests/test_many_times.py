@@ -5,12 +5,14 @@ import math
 import pytest
 import torch
 from cases import Watching, assert_all_close, noise
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
 from torchdiffeq import odeint
 
 from hidden_dynamics.errors import SolverFailure
 from hidden_dynamics.models.continuous.integral import Integral
-from hidden_dynamics.models.solver import Solver
+from hidden_dynamics.models.solver import ADAPTIVE, FIXED, MULTISTEP, Solver
 
 TIMES = [0.0, 0.1, 0.15, 0.4, 0.75, 1.3]
 TIGHT = {"rtol": 1e-9, "atol": 1e-9, "max_steps": 10_000}
@@ -75,12 +77,13 @@ def test_a_linear_problem_is_its_matrix_exponential_at_all_times_and_so_are_its_
     assert_all_close(found, found_of(dynamics.solution(start, times), wanted), TOLERANCES[name])
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", ADAPTIVE + FIXED)
 def test_the_solution_at_many_times_is_torchdiffeqs_own_with_its_gradients(name):
-    """Of a method with fixed steps where the grid is that of the times."""
+    """Of a method with fixed steps where the grid is that of the times; Adams' methods where these are equally far."""
     dynamics = Turning()
-    start, times = start_of(dynamics), torch.tensor(TIMES[1:], dtype=torch.float64)
-    solver = solver_of(name) if name in ("dopri5", "bosh3") else Solver(name, adjoint=False)
+    times = torch.linspace(0.1, 1.3, 13) if name in MULTISTEP else torch.tensor(TIMES[1:])
+    start, times = start_of(dynamics), times.double()
+    solver = Solver(name, adjoint=False, **({"rtol": 1e-6, "atol": 1e-6} if name in ADAPTIVE else {}))
     theirs = odeint(dynamics, start, times, rtol=solver.rtol, atol=solver.atol, method=solver.method)
     calls, wanted = dynamics.calls, [start, dynamics.matrix]
     integral = Integral(dynamics, solver)
@@ -157,6 +160,33 @@ def test_rows_at_the_one_time_are_of_the_start_and_cost_nothing():
     assert torch.equal(rows, start[:, [1, 3]]) and torch.equal(end, start) and dynamics.calls == 0
 
 
+class Swinging(nn.Module):
+    """dy/dt = sin(y) + cos(t), which stays in bounds, as its gradients do."""
+
+    def forward(self, t, y):
+        return torch.sin(y) + torch.cos(t)
+
+
+@given(
+    method=st.sampled_from([method for method in ADAPTIVE + FIXED if method not in MULTISTEP]),
+    adjoint=st.booleans(),
+    start=st.floats(-1e9, 1e9),
+    gaps=st.lists(st.floats(1e-15, 10), min_size=1, max_size=4),
+)
+def test_wherever_the_times_lie_there_is_a_solution_with_its_gradients_or_a_solver_failure(
+    method, adjoint, start, gaps
+):
+    """And never an assertion of torchdiffeq's, in single precision either."""
+    times = torch.tensor([start, *gaps], dtype=torch.float64).cumsum(0).unique()
+    y = noise(4, 3).float().requires_grad_()
+    try:
+        solution = at(Integral(Swinging(), Solver(method, max_steps=20, adjoint=adjoint)), y, times)
+        solution.sum().backward()
+    except SolverFailure:
+        return
+    assert solution.isfinite().all() and y.grad.isfinite().all()
+
+
 @pytest.mark.parametrize("times", [[0.0, 0.5, 0.5], [1.0, 0.5], []])
 def test_times_of_rows_that_do_not_ascend_are_refused(times):
     with pytest.raises(ValueError, match="times"):
@@ -165,10 +195,24 @@ def test_times_of_rows_that_do_not_ascend_are_refused(times):
 
 
 @either_gradient
-def test_times_that_single_precision_does_not_tell_apart_are_two(adjoint):
+@pytest.mark.parametrize("method", ["dopri5", "rk4"])
+def test_times_that_single_precision_does_not_tell_apart_are_two(method, adjoint):
     times = torch.tensor([0.0, 0.5, 0.5 + 1e-9, 1.0], dtype=torch.float64)
-    found = at(Integral(Turning().float(), solver_of("dopri5", adjoint)), noise(4, 3).float(), times)
-    assert_all_close([found[1]], [found[2]], 1e-6)
+    start = noise(4, 3).float().requires_grad_()
+    found = at(Integral(Turning().float(), Solver(method, adjoint=adjoint)), start, times)
+    gradients = [torch.autograd.grad(found[k].sum(), start, retain_graph=True)[0] for k in (1, 2)]
+    assert_all_close([found[1], gradients[0]], [found[2], gradients[1]], 1e-5)
+
+
+@either_gradient
+@pytest.mark.parametrize("method", MULTISTEP)
+def test_steps_of_unequal_lengths_are_refused_of_a_method_that_takes_them_for_equal(method, adjoint):
+    dynamics, times = Turning(), torch.tensor(TIMES, dtype=torch.float64)
+    start = start_of(dynamics)
+    equal = at(Integral(dynamics, Solver(method, step_size=0.05, adjoint=adjoint)), start, times)
+    assert_all_close([equal], [dynamics.solution(start, times)], 1e-2)
+    with pytest.raises(ValueError, match="equal steps"):
+        at(Integral(dynamics, Solver(method, step_size=0.1, adjoint=adjoint)), start, times)
 
 
 # Failures

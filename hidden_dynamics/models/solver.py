@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 ADAPTIVE = ("dopri8", "dopri5", "bosh3", "fehlberg2", "adaptive_heun")
-FIXED = ("euler", "midpoint", "heun2", "heun3", "rk4", "explicit_adams", "implicit_adams")
+MULTISTEP = ("explicit_adams", "implicit_adams")
+FIXED = ("euler", "midpoint", "heun2", "heun3", "rk4", *MULTISTEP)
 
 
 @dataclass(frozen=True)
@@ -11,12 +12,13 @@ class Solver:
     """The settings with which an initial value problem is solved.
 
     Attributes:
-        method: of torchdiffeq: adaptive ("dopri5", ...) or with fixed steps ("rk4", ...).
+        method: of torchdiffeq: adaptive ("dopri5", ...) or with fixed steps ("rk4", ...). Not "scipy_solver", which
+            tells nobody of its steps: no budget would stop it, and no failure have a place.
         rtol, atol: relative and absolute tolerance of a step's error, forwards and backwards.
         adjoint: gradients from the adjoint problem, solved backwards in memory that does not depend on the number of
             steps (Chen et al. 2018); otherwise by backpropagation through the solver.
         max_steps: the step budget of one solution, forwards and again backwards; rejected steps count.
-        step_size: of a method with fixed steps; None is one step.
+        step_size: of a method with fixed steps: the fewest equal steps of at most this length; None is one step.
 
     Raises:
         ValueError: a value is unknown or out of its range.

@@ -9,12 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torchdiffeq import odeint, odeint_adjoint
-from torchdiffeq._impl.misc import _check_inputs
-from torchdiffeq._impl.odeint import SOLVERS
 
 from hidden_dynamics.errors import SolverFailure
-from hidden_dynamics.models.continuous.many_times import RowsOfSeries, adaptive_at, fixed_at, refined
-from hidden_dynamics.models.solver import ADAPTIVE, Solver
+from hidden_dynamics.models.continuous.many_times import RowsOfSeries, refined, stepped
+from hidden_dynamics.models.solver import MULTISTEP, Solver
 
 State = Tensor | tuple[Tensor, ...]
 
@@ -73,7 +71,7 @@ class Integral(nn.Module):
             y: (K, N, d) of N series; or a tuple of tensors, of which the first is meant and all are solved together.
             times: (U,) float64 on the CPU, ascending, no two alike, U at least 1.
             offsets: (U + 1,) int64 on the CPU: the rows of time u are offsets[u] to offsets[u + 1] - 1.
-            series: (R,) int64, the place of each row's series.
+            series: (R,) int64 on the device of y, the place of each row's series.
 
         Returns:
             (K, R, d) and (K, N, d).
@@ -81,51 +79,44 @@ class Integral(nn.Module):
         Raises:
             SolverFailure: a time could not be reached; where the adjoint problem could not be solved, backward() raises
                 it.
-            ValueError: the times do not ascend.
+            ValueError: the times do not ascend, or a multistep method would take steps of unequal lengths.
         """
         if not len(times) or not bool((times.diff() > 0).all()):
             raise ValueError("the times must be (U,), and all ascend")
+        if self.solver.method in MULTISTEP:
+            steps = refined(times, self.solver.step_size).diff()
+            if not torch.allclose(steps, steps[:1], atol=0):
+                raise ValueError(f"{self.solver.method} takes equal steps alone: these times need a one-step method")
         parts = (y,) if isinstance(y, Tensor) else y
         shapes = None if isinstance(y, Tensor) else [part.shape for part in y]
         rows = RowsOfSeries(parts[0].shape, offsets.tolist(), series)
         whole = y if isinstance(y, Tensor) else torch.cat([part.flatten() for part in y])
         times = times.to(whole.device)
-        if len(times) == 1 or (self.solver.adjoint and torch.is_grad_enabled()):
-            whole = whole[None] if len(times) == 1 else self._with_adjoint(whole, times, self._grid(), shapes)
+        unmoved = len(times) == 1 or not whole.numel()
+        if unmoved or (self.solver.adjoint and torch.is_grad_enabled()):
+            whole = whole.expand(len(times), *whole.shape) if unmoved else self._with_adjoint(whole, times, shapes)
             solution = rows.of(whole)
             which = torch.repeat_interleave(torch.arange(len(times)), offsets.diff()).to(series.device)
             return solution[which, :, series].transpose(0, 1), solution[-1]
-        pieces = self._stepped(whole, times, shapes, rows)
+        with self.watched.forwards(shapes):
+            pieces = stepped(self.watched, whole, times, rows, self._tolerances(), self._grid())
+            self.watched.check_end(rows.tensors(pieces), times[-1].item(), "forward")
         return torch.cat([rows for rows, _ in pieces], 1), pieces[-1][1]
 
     def _solve(self, y: Tensor, shapes: Sequence[torch.Size] | None) -> Tensor:
+        if not y.numel():  # a batch of none
+            return y
         times = torch.tensor([0.0, 1.0], dtype=y.dtype, device=y.device)
-        options = {} if self.solver.step_size is None else {"step_size": self.solver.step_size}
         if self.solver.adjoint and torch.is_grad_enabled():
-            return self._with_adjoint(y, times, options, shapes)[1]
+            return self._with_adjoint(y, times, shapes)[1]
         with self.watched.forwards(shapes):
-            solution = odeint(self.watched, y, times, **self._tolerances(), options=options)
+            solution = odeint(self.watched, y, times, **self._tolerances(), options=self._grid())
             self.watched.check_end([solution], 1.0, "forward")
         return solution[1]
 
-    def _stepped(self, y: Tensor, times: Tensor, shapes: Sequence[torch.Size] | None, rows: RowsOfSeries) -> list[Any]:
-        """What is read of the solution at two times or more, in pieces, by backpropagation through the solver."""
+    def _with_adjoint(self, y: Tensor, times: Tensor, shapes: Sequence[torch.Size] | None) -> Tensor:
         with self.watched.forwards(shapes):
-            # odeint would write every time into one tensor, in place: backpropagation through that copies the whole
-            # tensor once for each time. Its solvers are run here instead, and what they give is put together once.
-            *_, watched, y, ascending, rtol, atol, _, given, _, _ = _check_inputs(
-                self.watched, y, times, *self._tolerances().values(), self._grid(), None, SOLVERS
-            )
-            solver = SOLVERS[self.solver.method](func=watched, y0=y, rtol=rtol, atol=atol, **given)
-            pieces = (adaptive_at if self.solver.method in ADAPTIVE else fixed_at)(solver, ascending, rows)
-            self.watched.check_end(rows.tensors(pieces), times[-1].item(), "forward")
-        return pieces
-
-    def _with_adjoint(
-        self, y: Tensor, times: Tensor, options: dict[str, Any], shapes: Sequence[torch.Size] | None
-    ) -> Tensor:
-        with self.watched.forwards(shapes):
-            solution = odeint_adjoint(self.watched, y, times, **self._tolerances(), options=options)
+            solution = odeint_adjoint(self.watched, y, times, **self._tolerances(), options=self._grid())
             self.watched.check_end([solution], times[-1].item(), "forward")
         if solution.grad_fn is not None:
             start = times[0].item()
@@ -134,7 +125,7 @@ class Integral(nn.Module):
         return solution
 
     def _grid(self) -> dict[str, Any]:
-        """torchdiffeq's option for the steps between many times."""
+        """torchdiffeq's option for the steps between the times; an adaptive method has none."""
         if self.solver.step_size is None:
             return {}
         return {"grid_constructor": lambda _, __, times: refined(times, self.solver.step_size)}

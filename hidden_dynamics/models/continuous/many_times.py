@@ -1,11 +1,17 @@
-"""The solution of an initial value problem at many times: the solver's few steps, and what is read of each."""
+"""The solution of an initial value problem at many times: the solver's few steps, and what is read of each.
+
+Of torchdiffeq this uses what is private to it, its solvers' classes and single steps, and no other file does. Hence
+pyproject.toml pins its version, by which the tests hold this to `odeint`.
+"""
 
 import bisect
 from itertools import pairwise
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torchdiffeq._impl.misc import _check_inputs
+from torchdiffeq._impl.odeint import SOLVERS
 from torchdiffeq._impl.rk_common import RKAdaptiveStepsizeODESolver
 from torchdiffeq._impl.rk_common import _RungeKuttaState as Step
 from torchdiffeq._impl.solvers import FixedGridODESolver
@@ -51,8 +57,31 @@ class RowsOfSeries:
         return [tensor for piece in pieces for tensor in piece]
 
 
-def fixed_at(solver: FixedGridODESolver, times: Tensor, rows: RowsOfSeries) -> list[Any]:
-    """What is read at ascending times, all of which are in the solver's grid, in pieces."""
+def stepped(
+    dynamics: nn.Module,
+    y: Tensor,
+    times: Tensor,
+    rows: RowsOfSeries,
+    tolerances: dict[str, Any],
+    options: dict[str, Any],
+) -> list[Any]:
+    """What is read of the solution at two ascending times or more, in pieces, by backpropagation through the solver.
+
+    odeint would write every time into one tensor, in place: backpropagation through that copies the whole tensor once
+    for each time. Its solvers are run here instead, and what they give is put together once.
+
+    Args:
+        tolerances: rtol, atol and method, as of `odeint`; and so the options.
+    """
+    _, func, y, times, rtol, atol, method, options, _, _ = _check_inputs(
+        dynamics, y, times, **tolerances, options=options, event_fn=None, SOLVERS=SOLVERS
+    )
+    solver = SOLVERS[method](func=func, y0=y, rtol=rtol, atol=atol, **options)
+    return (_adaptive_at if isinstance(solver, RKAdaptiveStepsizeODESolver) else _fixed_at)(solver, times, rows)
+
+
+def _fixed_at(solver: FixedGridODESolver, times: Tensor, rows: RowsOfSeries) -> list[Any]:
+    """At times that are all in the solver's grid."""
     grid, y = solver.grid_constructor(solver.func, solver.y0, times), solver.y0
     pieces = [rows.at(y, 0)]
     for start, end in pairwise(grid):
@@ -63,8 +92,8 @@ def fixed_at(solver: FixedGridODESolver, times: Tensor, rows: RowsOfSeries) -> l
     return pieces
 
 
-def adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor, rows: RowsOfSeries) -> list[Any]:
-    """What is read at ascending times, in pieces: an accepted step's interpolant at all times in it at once."""
+def _adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor, rows: RowsOfSeries) -> list[Any]:
+    """An accepted step's interpolant is read at all times in it at once."""
     times = times.to(solver.dtype)
     solver._before_integrate(times)
     state, pieces, done = solver.rk_state, [rows.at(solver.y0, 0)], 1
@@ -78,8 +107,10 @@ def adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor, rows: RowsOf
     return pieces
 
 
-def refined(times: Tensor, step_size: float) -> Tensor:
+def refined(times: Tensor, step_size: float | None) -> Tensor:
     """The times, and between two neighbours the ends of the fewest equal steps of at most step_size; either way."""
+    if step_size is None:
+        return times
     gaps = times.diff()
     # A step longer by less than rounding is the step that was asked for.
     counts = (gaps.abs() / step_size - 1e-6 * (gaps.abs() / step_size).clamp(min=1)).ceil().long().clamp(min=1)

@@ -41,7 +41,8 @@ class LSTM(FilteredRNN):
     The fused backend is torch's own LSTM (cuDNN, oneDNN) or, for a filter that does not commute with the linear map on
     the CPU, a hand-derived one.
 
-    Args: those of `FilteredRNN`, and
+    Args:
+        input_size, hidden_size, filter, batch_first, backend, of_filter: as of `FilteredRNN`.
         forget_bias: initial fill of the forget gate's bias.
         forget_fill: "both" fills both bias vectors (Appendix F and the released code), "once" bias_hh alone (Appendix A
             taken literally).

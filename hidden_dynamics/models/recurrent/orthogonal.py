@@ -49,7 +49,8 @@ class OrthogonalRNN(FilteredRNN):
 
     The fused backend filters all steps at once and differentiates the recurrence by hand.
 
-    Args: those of `FilteredRNN`, and
+    Args:
+        input_size, hidden_size, filter, batch_first, backend, of_filter: as of `FilteredRNN`.
         K: see `DynamicTrivialisation`.
         initialisation: of Q: "cayley" or "henaff".
 
