@@ -143,6 +143,11 @@ WAYS_TO_IMPORT = {
     "within a function": ("def cell(x):\n    from library.steps import step\n    return step(x)", {}),
     "module within a function": ("def cell(x):\n    from library import steps\n    return steps.step(x)", {}),
     "where it can be": (f"try:\n    from library.steps import step\nexcept ImportError:\n    step = None\n{CALL}", {}),
+    "under a condition": (f"if True:\n    from library.steps import step\n{CALL}", {}),
+    "within a function, where the module has one of its name": (
+        "def step(x): return x\ndef cell(x):\n    from library.steps import step\n    return step(x)",
+        {},
+    ),
     "re-exported": (f"from library import step\n{CALL}", {INIT: "from library.steps import step\n"}),
     "re-exported, by the package's name": (
         "import library\ndef cell(x): return library.step(x)",

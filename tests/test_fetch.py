@@ -1,6 +1,7 @@
 """Fetching: sources in order, verification, and what a user reads when it fails. The server is a real one."""
 
 import errno
+import fcntl
 import gzip
 import hashlib
 import os
@@ -200,6 +201,18 @@ def test_a_file_that_no_address_has_comes_from_a_mirror(tmp_path: Path):
     (mirror / "toy/data.bin.gz").write_bytes(PACKED)
     fetch("toy", "data.bin", file, target, mirror)
     assert target.read_bytes() == CONTENT
+
+
+def test_what_another_process_brings_meanwhile_is_not_brought_again(tmp_path: Path, bring):
+    other = open(tmp_path / ".data.bin.lock", "w")  # noqa: SIM115  (it is closed where the file has been brought)
+    fcntl.flock(other, fcntl.LOCK_EX)
+
+    def brought() -> None:
+        (tmp_path / "data.bin").write_bytes(CONTENT)
+        other.close()
+
+    threading.Timer(0.3, brought).start()
+    assert bring(unreachable()) == CONTENT
 
 
 def test_a_silent_server_is_given_up(server: Server, bring):

@@ -137,7 +137,6 @@ def _verified(source: Path, file: RemoteFile) -> Iterator[bytes]:
             ]
             digest.update("".join(f"{sha256}  {name}\n" for name, sha256, _ in sorted(found)).encode())
             size = sum(length for _, _, length in found)
-            _compare(file, size, digest.hexdigest())
         with archives.decompressed(source) as stream:
             while chunk := stream.read(CHUNK):
                 if not file.archive:

@@ -33,7 +33,7 @@ class Checkpoint:
     def __init__(self, directory: Path, fingerprint: str):
         self.path, self.previous = directory / "checkpoint.pt", directory / "checkpoint.previous.pt"
         self.fingerprint = fingerprint
-        self._saved, self._took = time.monotonic(), 0.0
+        self._saved, self._took, self._warned = time.monotonic(), 0.0, False
 
     def due(self, after_evaluation: bool) -> bool:
         """True where a checkpoint is due: every minute, and after an evaluation (an epoch), at most every five seconds.
@@ -46,7 +46,7 @@ class Checkpoint:
     def save(self, state: dict[str, Any]) -> None:
         """Write `state`; the checkpoint that was there becomes the previous one.
 
-        On a full disk the training goes on, with a warning: to stop would lose what was done since the checkpoint
+        On a full disk the training goes on, and is warned once: to stop would lose what was done since the checkpoint
         before, which stays. It is tried again when the next one is due.
         """
         start = time.monotonic()
@@ -59,11 +59,18 @@ class Checkpoint:
             with atomic(self.path, "wb") as handle:
                 handle.write(hashlib.sha256(content).hexdigest().encode())
                 handle.write(content)
+            self._warned = False
         except OSError as error:
             if error.errno not in FULL:
                 raise
-            warning = f"warning: {self.path} could not be written ({error.strerror}). Make room: the training goes on, "
-            print(f"{warning}but if it stops, what it does from here on is done again.", file=sys.stderr, flush=True)
+            if not self._warned:
+                warning = f"warning: {self.path} could not be written ({error.strerror}). Make room: the training goes "
+                print(
+                    f"{warning}on, but if it stops, what it does from here on is done again.",
+                    file=sys.stderr,
+                    flush=True,
+                )
+            self._warned = True
         self._saved = time.monotonic()
         self._took = self._saved - start
 
