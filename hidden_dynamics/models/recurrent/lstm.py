@@ -16,8 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
-from hidden_dynamics.models.recurrent import preactivation
-from hidden_dynamics.models.recurrent.adam_input import adam_lstm
+from hidden_dynamics.models.recurrent.adam_lstm import adam_lstm
 from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, FilteredState, map_tensors
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 
@@ -38,8 +37,9 @@ class LSTMState(FilteredState, tuple):
 class LSTM(FilteredRNN):
     """An LSTM whose input passes through a filter; in the place of a one-layer, one-directional `nn.LSTM`.
 
-    The fused backend is torch's own LSTM (cuDNN, oneDNN) or, for a filter that does not commute with the linear map on
-    the CPU, a hand-derived one.
+    The fused backend is torch's own LSTM (cuDNN, oneDNN) or, behind Adam and RMSProp on a CPU, `adam_lstm`. Any other
+    filter that does not commute with the linear map costs four recurrences more: torch's LSTM multiplies its input by a
+    weight in any case, and where it is filtered already, that is the 4N x 4N identity.
 
     Args: those of `FilteredRNN`, and
         forget_bias: initial fill of the forget gate's bias.
@@ -110,28 +110,20 @@ class LSTM(FilteredRNN):
         """Project, filter, and run the core on the result; a filter that commutes with the projection goes first."""
         if self.filter.linear:
             return self._fused_linear(x, hidden, filter_state)
-        if x.device.type == "cpu":
-            return self._fused_cpu(x, hidden, filter_state)
-        state = map_tensors(torch.Tensor.t, filter_state)
-        y, end = filtered_projection(x.transpose(1, 2), self.weight_ih, self.bias_ih, self.filter, state)
+        if x.device.type == "cpu" and type(self.filter) in (Adam, RMSProp):
+            return self._fused_adam(x, hidden, filter_state)
+        y, end = filtered_projection(x, self.weight_ih, self.bias_ih, self.filter, filter_state)
         identity = torch.eye(4 * self.hidden_size, dtype=x.dtype, device=x.device)
-        h, hidden = torch_lstm(y.transpose(1, 2).contiguous(), hidden, identity, self.weight_hh, self.bias_hh)
-        return h, hidden, map_tensors(torch.Tensor.t, end)
+        h, hidden = torch_lstm(y, hidden, identity, self.weight_hh, self.bias_hh)
+        return h, hidden, end
 
-    def _fused_cpu(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
-        """torch's LSTM would spend three quarters of its time multiplying its input by the identity: ours takes it as
-        it is, features before the batch."""
+    def _fused_adam(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
+        """Features before the batch."""
         state, (h0, c0) = map_tensors(torch.Tensor.t, filter_state), (tensor.t() for tensor in hidden)
         weights = self.weight_ih, self.bias_ih, self.weight_hh, self.bias_hh
-        h, c, end = self._filter_and_run(x.transpose(1, 2), state, *weights, h0, c0)
+        h, c, end = adam_lstm(self.filter, x.transpose(1, 2), state, *weights, h0, c0)
         h = h.transpose(1, 2)
         return h, (h[-1], c.t()), map_tensors(torch.Tensor.t, end)
-
-    def _filter_and_run(
-        self, x: Tensor, state: Any, weight: Tensor, bias: Tensor, *core: Tensor
-    ) -> tuple[Tensor, Tensor, Any]:
-        y, end = filtered_projection(x, weight, bias, self.filter, state)
-        return *preactivation.lstm(y, *core), end
 
     def _fused_linear(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
         """filter(W x + b) = [W, b] filter([x, 1]): filter d + 1 channels, then run torch's LSTM."""
@@ -155,13 +147,6 @@ class AdamLSTM(LSTM):
     """LSTM whose input is filtered as Adam filters gradients (Eq. 15). Takes mu, s, beta and eps of `filters.Adam`."""
 
     Filter = Adam
-
-    def _filter_and_run(
-        self, x: Tensor, state: Any, weight: Tensor, bias: Tensor, *core: Tensor
-    ) -> tuple[Tensor, Tensor, Any]:
-        """The filter's steps within the core's loop: those of `LSTM(filter=Adam(...))`, but for rounding, in less
-        time."""
-        return adam_lstm(x, weight, bias, self.filter, state, *core)
 
 
 class RMSPropLSTM(AdamLSTM):

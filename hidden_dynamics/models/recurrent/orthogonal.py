@@ -139,10 +139,7 @@ class OrthogonalRNN(FilteredRNN):
             x, end = self.filter(x, filter_state)
             y = x @ self.weight_ih.t()
         else:
-            state = map_tensors(torch.Tensor.t, filter_state)
-            no_bias = self.bias.new_zeros(self.hidden_size)
-            y, end = filtered_projection(x.transpose(1, 2), self.weight_ih, no_bias, self.filter, state)
-            y, end = y.transpose(1, 2).clone(memory_format=torch.contiguous_format), map_tensors(torch.Tensor.t, end)
+            y, end = filtered_projection(x, self.weight_ih, torch.zeros_like(self.bias), self.filter, filter_state)
         h, h_end = modrelu_rnn(y, matrix, self.bias, h, norms)
         return h, h_end, end
 
