@@ -234,7 +234,7 @@ def test_single_precision_stays_orthogonal_in_training(K):
         "main": torch.optim.RMSprop(model.parameter_groups()["main"], lr=7e-4),
         "orthogonal": torch.optim.RMSprop(model.parameter_groups()["orthogonal"], lr=2e-3),
     }
-    start, largest = model.orthogonal().detach(), 0.0
+    start, largest = model.orthogonal_l0().detach(), 0.0
     for i in range(250):
         for trainer in trainers.values():
             trainer.zero_grad()
@@ -242,9 +242,9 @@ def test_single_precision_stays_orthogonal_in_training(K):
         (model(x)[0][-1].sum(1) - x[0, :, 0]).square().mean().backward()
         for trainer in trainers.values():
             trainer.step()
-        largest = max(largest, off_orthogonal(model.orthogonal()), off_orthogonal(model.orthogonal.base))
+        largest = max(largest, off_orthogonal(model.orthogonal_l0()), off_orthogonal(model.orthogonal_l0.base))
     assert largest < 1e-5
-    assert torch.linalg.matrix_norm(model.orthogonal() - start) > 0.5
+    assert torch.linalg.matrix_norm(model.orthogonal_l0() - start) > 0.5
 
 
 # ---- modrelu
@@ -294,9 +294,9 @@ def test_momentum_is_the_equation(backend):
     """v = mu v + s W x; h = modrelu(v + h Q), written out."""
     model, x = make("Momentum, orthogonal", backend), noise(STEPS, BATCH, D, seed=7)
     h, v = torch.zeros(BATCH, N, dtype=torch.float64), torch.zeros(BATCH, N, dtype=torch.float64)
-    q, b, outputs = model.orthogonal(), model.bias, []
+    q, b, outputs = model.orthogonal_l0(), model.bias_l0, []
     for x_t in x:
-        v = 0.6 * v + 0.9 * nn.functional.linear(x_t, model.weight_ih)
+        v = 0.6 * v + 0.9 * nn.functional.linear(x_t, model.weight_ih_l0)
         z = v + (q.T @ h.T).T
         h = torch.where(z.abs() + b > 0, z + b * z.sign(), 0.0)
         outputs.append(h)
@@ -308,7 +308,7 @@ def test_without_bias_the_norm_is_kept():
     """b = 0 and no input: h_t = Q^T h_{t-1}, forward and backward."""
     model = make("DTRIV")
     with torch.no_grad():
-        model.bias.zero_()
+        model.bias_l0.zero_()
     model.record_gradients = True
     h, end = model(torch.zeros(STEPS, BATCH, D, dtype=torch.float64), noise(1, BATCH, N))
     end.h.square().sum().backward()
@@ -321,15 +321,15 @@ def test_segments_share_the_matrix_until_it_changes():
     model, x = make("DTRIV"), noise(9, BATCH, D)
     _, first = model(x[:4])
     _, second = model(x[4:], first)
-    assert second.matrix[0] is first.matrix[0]
+    assert second.matrices[0][0] is first.matrices[0][0]
     with torch.no_grad():
         _, evaluated = model(x[:4])
-        assert not evaluated.matrix[0].requires_grad
-    assert model(x[4:], evaluated)[1].matrix[0].requires_grad
+        assert not evaluated.matrices[0][0].requires_grad
+    assert model(x[4:], evaluated)[1].matrices[0][0].requires_grad
     with torch.no_grad():
-        model.orthogonal.skew.add_(0.1)
+        model.orthogonal_l0.skew.add_(0.1)
     h, after = model(x[4:], second)
-    assert not torch.equal(after.matrix[0], second.matrix[0])
+    assert not torch.equal(after.matrices[0][0], second.matrices[0][0])
     assert_close(h, model(x[4:], second.detach())[0])
 
 
@@ -342,10 +342,10 @@ def test_recorded_norms_are_those_of_retained_gradients(name, last_only):
     fused, reference = pair(name)
     x = noise(STEPS, BATCH, D, seed=7)
     kept, y_state, h = [], None, torch.zeros(BATCH, N, dtype=torch.float64)
-    q = reference.orthogonal()
+    q = reference.orthogonal_l0()
     for x_t in x:
-        y, y_state = reference.filter.step(x_t @ reference.weight_ih.T, y_state)
-        h = modrelu(y + h @ q, reference.bias)
+        y, y_state = reference.filter.step(x_t @ reference.weight_ih_l0.T, y_state)
+        h = modrelu(y + h @ q, reference.bias_l0)
         h.retain_grad()
         kept.append(h)
     weight = noise(STEPS, BATCH, N, seed=4)
@@ -372,9 +372,9 @@ def test_initialisation():
     """W: Kaiming normal, fan in, for a relu: std sqrt(2 / d)."""
     torch.manual_seed(0)
     model = OrthogonalRNN(129, 400)
-    assert model.weight_ih.std().item() == pytest.approx(math.sqrt(2 / 129), rel=0.02)
-    assert model.bias.abs().max() < 0.01
-    assert model.bias.min() < -0.009 and model.bias.max() > 0.009
+    assert model.weight_ih_l0.std().item() == pytest.approx(math.sqrt(2 / 129), rel=0.02)
+    assert model.bias_l0.abs().max() < 0.01
+    assert model.bias_l0.min() < -0.009 and model.bias_l0.max() > 0.009
 
 
 # ---- errors

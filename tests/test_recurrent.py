@@ -41,7 +41,10 @@ class DoubledAdam(Adam):
 def pair(name_or_filter):
     """The same model with each backend."""
     if isinstance(name_or_filter, nn.Module):
-        return [randomised(LSTM(D, N, name_or_filter, backend=backend).double()) for backend in ("fused", "reference")]
+        return [
+            randomised(LSTM(D, N, filter=name_or_filter, backend=backend).double())
+            for backend in ("fused", "reference")
+        ]
     return [make_core(name_or_filter, D, N, backend) for backend in ("fused", "reference")]
 
 
@@ -88,7 +91,7 @@ def test_adam_fused_is_reference(mu, s, beta, eps, steps, seed):
 def rounding_of_adam(model, x):
     """Of gradients: both backends round g = W x + b, by eps (|W| |x| + |b|), and y; where g is near 0, the filter's
     first and second derivatives, of order 1 / sqrt(m) and 1 / m, make much of that."""
-    weight, bias = model.weight_ih.detach(), model.bias_ih.detach()
+    weight, bias = model.weight_ih_l0.detach(), model.bias_ih_l0.detach()
     largest = nn.functional.linear(x.abs(), weight.abs(), bias.abs()).max()
     adam, state, found = model.filter, None, 1.0
     for g in nn.functional.linear(x, weight, bias):
@@ -109,8 +112,8 @@ def test_momentum_is_appendix_f(backend):
     v = torch.zeros(BATCH, 4 * N, dtype=torch.float64)
     outputs = []
     for x_t in x:
-        v = 0.6 * v + 0.9 * nn.functional.linear(x_t, model.weight_ih, model.bias_ih)
-        i, f, g, o = (v + nn.functional.linear(h, model.weight_hh, model.bias_hh)).split(N, dim=1)
+        v = 0.6 * v + 0.9 * nn.functional.linear(x_t, model.weight_ih_l0, model.bias_ih_l0)
+        i, f, g, o = (v + nn.functional.linear(h, model.weight_hh_l0, model.bias_hh_l0)).split(N, dim=1)
         c = c * torch.sigmoid(f) + torch.sigmoid(i) * torch.tanh(g)
         h = torch.sigmoid(o) * torch.tanh(c)
         outputs.append(h)
@@ -128,7 +131,7 @@ def test_look_ahead_is_the_released_cell(restart):
     for x_t in x:
         k += 1
         gamma = (k - 1) / (k + 2)
-        q_new = h @ model.weight_hh.T + model.bias_hh - s * (x_t @ model.weight_ih.T + model.bias_ih)
+        q_new = h @ model.weight_hh_l0.T + model.bias_hh_l0 - s * (x_t @ model.weight_ih_l0.T + model.bias_ih_l0)
         a, q = q_new + gamma * (q_new - q), q_new
         i, f, g, o = a.split(N, dim=1)
         c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
@@ -146,9 +149,9 @@ def test_look_ahead_is_the_released_cell(restart):
 
 
 def test_srlstm_makes_either_cell():
-    assert SRLSTM(D, N, s=1.0, restart=2).filtered == SRLSTM(D, N, s=1.0, restart=2, cell="filter").filtered
+    assert SRLSTM(D, N, s=1.0, restart=2).filtered() == SRLSTM(D, N, s=1.0, restart=2, cell="filter").filtered()
     ahead = SRLSTM(D, N, s=1.0, restart=4, phase=1, cell="look_ahead", batch_first=True, forget_bias=-4.0)
-    assert isinstance(ahead, SRLSTM) and ahead.filtered != SRLSTM(D, N, s=1.0).filtered
+    assert isinstance(ahead, SRLSTM) and ahead.filtered() != SRLSTM(D, N, s=1.0).filtered()
     assert (ahead.filter.restart, ahead.filter.phase, ahead.batch_first, ahead.forget_bias) == (4, 1, True, -4.0)
     assert LookAheadLSTM(D, N, s=1.0).backend == ahead.backend == "reference"
     for wrong in ({"cell": "other"}, {"cell": "look_ahead", "backend": "fused"}, {"forget_fill": "twice"}):
@@ -163,14 +166,14 @@ def test_srlstm_makes_either_cell():
 def test_initialisation(d, forget_fill):
     n = 6
     model = MomentumLSTM(d, n, mu=0.6, s=0.6, forget_bias=-4.0, forget_fill=forget_fill)
-    torch.testing.assert_close(model.weight_ih.T @ model.weight_ih, torch.eye(d), atol=1e-5, rtol=0)
-    i, f, g, o = model.weight_hh.split(n)
+    torch.testing.assert_close(model.weight_ih_l0.T @ model.weight_ih_l0, torch.eye(d), atol=1e-5, rtol=0)
+    i, f, g, o = model.weight_hh_l0.split(n)
     assert torch.equal(i, torch.eye(n))
     assert not any(block.any() for block in (f, g, o))
     filled = torch.zeros(4 * n)
     filled[n : 2 * n] = -4.0
-    assert torch.equal(model.bias_hh, filled)
-    assert torch.equal(model.bias_ih, filled if forget_fill == "both" else torch.zeros(4 * n))
+    assert torch.equal(model.bias_hh_l0, filled)
+    assert torch.equal(model.bias_ih_l0, filled if forget_fill == "both" else torch.zeros(4 * n))
 
 
 # ---- memory
