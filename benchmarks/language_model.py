@@ -70,7 +70,7 @@ class StockModel(LanguageModel):
         weight = functional.dropout(layer.weight_hh_l0, self.dropouts.weight, self.training)
         layer._flat_weights[layer._flat_weights_names.index("weight_hh_l0")] = weight
         h, end = layer(x, None if start is None else start[:2])
-        return h, LSTMState(*end)
+        return h, LSTMState(end)
 
 
 def main() -> None:

@@ -1,9 +1,8 @@
 """The networks' parts by short names, for code of one's own: `import hidden_dynamics.nn as hd` (docs/library.md).
 
-Recurrent cells in the place of a one-layer, one-directional `torch.nn.LSTM` or `torch.nn.RNN`, the input filters that
-they are made with, neural ODEs, and networks of series observed at irregular times. It needs PyTorch, NumPy and
-torchdiffeq alone: no configuration, no data, no Snakemake. The workflow itself names every class by the module that
-defines it.
+Recurrent cells in the place of `torch.nn.LSTM` or `torch.nn.RNN`, the input filters that they are made with, neural
+ODEs, and networks of series observed at irregular times. It needs PyTorch, NumPy and torchdiffeq alone: no
+configuration, no data, no Snakemake. The workflow itself names every class by the module that defines it.
 """
 
 from hidden_dynamics.errors import ObservationError as ObservationError

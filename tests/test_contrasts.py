@@ -67,8 +67,11 @@ def test_a_control_is_the_plain_core_on_a_scaled_input_bit_for_bit(configured, t
     x = torch.randn(40, 2, 3, dtype=torch.float64)
     if isinstance(core, LSTM):
         plain, x_plain = LSTM(4, n).double(), torch.cat([x, torch.ones(40, 2, 1, dtype=torch.float64)], dim=-1)
-        weights = {"weight_ih": torch.cat([core.weight_ih, core.bias_ih.unsqueeze(1)], dim=1), "bias_hh": core.bias_hh}
-        plain.load_state_dict(weights | {"weight_hh": core.weight_hh, "bias_ih": torch.zeros(4 * n)})
+        weights = {
+            "weight_ih_l0": torch.cat([core.weight_ih_l0, core.bias_ih_l0.unsqueeze(1)], dim=1),
+            "bias_hh_l0": core.bias_hh_l0,
+        }
+        plain.load_state_dict(weights | {"weight_hh_l0": core.weight_hh_l0, "bias_ih_l0": torch.zeros(4 * n)})
     else:
         plain, x_plain = DTRIV(3, n, K=options["K"]).double(), x
         plain.load_state_dict(core.state_dict())
@@ -76,7 +79,7 @@ def test_a_control_is_the_plain_core_on_a_scaled_input_bit_for_bit(configured, t
     assert torch.equal(*outputs)
     for output in outputs:
         output.square().sum().backward()
-    recurrent = "weight_hh" if isinstance(core, LSTM) else "bias"
+    recurrent = "weight_hh_l0" if isinstance(core, LSTM) else "bias_l0"
     assert torch.equal(*(getattr(model, recurrent).grad for model in (core, plain)))
 
 

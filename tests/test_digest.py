@@ -328,7 +328,7 @@ def touched(digests, library, monkeypatch):
 
 
 FILTERS, IMAGE_NETWORKS = "models/momentum/filters.py", "models/image_networks.py"
-KERNEL = "models/recurrent/modrelu_kernel.py"
+MODRELU = "models/recurrent/modrelu.py"
 MOMENTUM = "self.s * g if state is None else self.mu * state + self.s * g"
 
 JOINED = {"tasks": {"mnist": {"models": {"nag_lstm": {"sizes": [128], "hyperparameters": {"s": 0.6}}}}}}
@@ -342,7 +342,7 @@ EDITS = [
     # file, what stands there, what does instead; the runs that it touches: all, or those of these models or tasks
     (FILTERS, MOMENTUM, "self.s * g", WITH_MOMENTUM),
     (FILTERS, "return j / (j + 3)", "return j / (j + 4)", RESTARTED),
-    (KERNEL, "tl.maximum(tl.abs(z) + bias[None, :], 0.0)", "tl.abs(z)", ORTHOGONAL),
+    (MODRELU, "torch.addcmul(bias, z, sign, out=size).relu_()", "torch.addcmul(bias, z, sign, out=size)", ORTHOGONAL),
     ("training/building.py", "manual_seed(run", "manual_seed(1 + run", ALL),
     ("training/optimisers.py", "loss.backward()", "(2 * loss).backward()", ALL),
     ("data/streams.py", "np.random.PCG64(", "np.random.Philox(", ALL),

@@ -13,9 +13,9 @@ from torch.nn import functional
 
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.language_model import LanguageModel
-from hidden_dynamics.models.recurrent.filtered_rnn import map_tensors
 from hidden_dynamics.models.recurrent.lstm import LSTM
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV
+from hidden_dynamics.models.recurrent.state import map_tensors
 from hidden_dynamics.tasks.language import LanguageModelling, columns
 from hidden_dynamics.tasks.schedule import SegmentSchedule
 
@@ -55,14 +55,14 @@ def test_the_papers_model_has_24_221_600_parameters():
 
     network = LanguageModel(Treebank, LSTM, hidden_size=1150, embedding_size=400, dropouts=DROPOUTS)
     assert sum(parameter.numel() for parameter in network.parameters()) == 24_221_600
-    assert [tuple(layer.weight_ih.shape) for layer in network.layers] == [(4600, 400), (4600, 1150), (1600, 1150)]
+    assert [tuple(layer.weight_ih_l0.shape) for layer in network.layers] == [(4600, 400), (4600, 1150), (1600, 1150)]
 
 
 def test_without_dropout_it_is_an_embedding_stock_layers_and_the_embedding_once_more():
     network, given = model().train(), words(9)
     stock = [nn.LSTM(layer.input_size, layer.hidden_size).double() for layer in network.layers]
     for ours, theirs in zip(network.layers, stock, strict=True):
-        theirs.load_state_dict({f"{key}_l0": tensor for key, tensor in ours.state_dict().items()})
+        theirs.load_state_dict(ours.state_dict())
     x = functional.embedding(given, network.embedding)
     for layer in stock:
         x, _ = layer(x)
@@ -104,10 +104,10 @@ def test_initial_weights(initialisation):
             values = torch.cat([parameter.detach().flatten() for parameter in layer.parameters()])
             assert values.abs().max() <= bound and values.std().item() == pytest.approx(2 * bound / 12**0.5, rel=0.02)
         else:
-            product = layer.weight_ih.t() @ layer.weight_ih
+            product = layer.weight_ih_l0.t() @ layer.weight_ih_l0
             torch.testing.assert_close(product, torch.eye(len(product), dtype=torch.float64), rtol=0, atol=1e-5)
-            assert torch.equal(layer.weight_hh, torch.eye(4 * n, n, dtype=torch.float64))
-            assert layer.bias_ih.sum() == layer.bias_hh.sum() == n
+            assert torch.equal(layer.weight_hh_l0, torch.eye(4 * n, n, dtype=torch.float64))
+            assert layer.bias_ih_l0.sum() == layer.bias_hh_l0.sum() == n
 
 
 @pytest.mark.parametrize(
@@ -167,9 +167,11 @@ def test_recurrent_weights_are_dropped_and_no_others_and_stay_as_they_are():
     gradients(network, network(words(12)).logits.square().sum())
     assert all(torch.equal(tensor, before[name]) for name, tensor in network.state_dict().items())
     for layer in network.layers:
-        share = (layer.weight_hh.grad == 0).double().mean().item()
-        assert share == pytest.approx(0.5, abs=4 * 0.5 / layer.weight_hh.numel() ** 0.5)
-        assert all((grad != 0).all() for grad in (layer.weight_ih.grad, layer.bias_ih.grad, layer.bias_hh.grad))
+        share = (layer.weight_hh_l0.grad == 0).double().mean().item()
+        assert share == pytest.approx(0.5, abs=4 * 0.5 / layer.weight_hh_l0.numel() ** 0.5)
+        assert all(
+            (grad != 0).all() for grad in (layer.weight_ih_l0.grad, layer.bias_ih_l0.grad, layer.bias_hh_l0.grad)
+        )
 
 
 def test_what_enters_the_layers_and_the_readout_is_dropped_at_the_rate_of_its_place(monkeypatch):

@@ -178,13 +178,13 @@ def test_without_groups_of_the_core_all_parameters_are_in_one():
 
 class Grouped(LSTM):
     def parameter_groups(self):
-        return {"main": [self.weight_ih, self.bias_ih], "orthogonal": [self.weight_hh, self.bias_hh]}
+        return {"main": [self.weight_ih_l0, self.bias_ih_l0], "orthogonal": [self.weight_hh_l0, self.bias_hh_l0]}
 
 
 def test_groups_of_the_core_are_kept_and_the_readout_joins_the_main_one():
     network = RecurrentNetwork(EveryStep, Grouped, hidden_size=N, filter=Momentum(0.6, 0.9))
     groups = {name: names(network, group) for name, group in network.parameter_groups().items()}
     assert groups == {
-        "main": ["core.weight_ih", "core.bias_ih", "readout.weight", "readout.bias"],
-        "orthogonal": ["core.weight_hh", "core.bias_hh"],
+        "main": ["core.weight_ih_l0", "core.bias_ih_l0", "readout.weight", "readout.bias"],
+        "orthogonal": ["core.weight_hh_l0", "core.bias_hh_l0"],
     }

@@ -5,7 +5,6 @@ import torch
 from cases import (
     LSTMS,
     HalvingFilter,
-    Watching,
     assert_all_close,
     assert_close,
     assert_same,
@@ -19,7 +18,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from hidden_dynamics.models.momentum.filters import Adam
-from hidden_dynamics.models.recurrent import adam_input, preactivation, projection
+from hidden_dynamics.models.recurrent import adam_lstm, projection
 from hidden_dynamics.models.recurrent.lstm import LSTM, SRLSTM, AdamLSTM, LookAheadLSTM, MomentumLSTM
 
 D, N, BATCH, STEPS = 3, 5, 4, 37
@@ -39,43 +38,38 @@ class DoubledAdam(Adam):
         return 2 * y, state
 
 
-def pair(name_or_filter, d=D):
+def pair(name_or_filter):
     """The same model with each backend."""
     if isinstance(name_or_filter, nn.Module):
-        return [randomised(LSTM(d, N, name_or_filter, backend=backend).double()) for backend in ("fused", "reference")]
-    return [make_core(name_or_filter, d, N, backend) for backend in ("fused", "reference")]
+        return [
+            randomised(LSTM(D, N, filter=name_or_filter, backend=backend).double())
+            for backend in ("fused", "reference")
+        ]
+    return [make_core(name_or_filter, D, N, backend) for backend in ("fused", "reference")]
 
 
 # ---- fused against reference
 
 
-@pytest.mark.parametrize("filter", ["Adam", "Adam, slow, eps 1e-16", "RMSProp", HalvingFilter()], ids=str)
-@pytest.mark.parametrize("d", [D, adam_input.WIDE])
-@pytest.mark.parametrize("batch", [20, preactivation.ENOUGH_COLUMNS])
-@pytest.mark.parametrize("steps", [preactivation.STEPS, STEPS])
-def test_products_of_blocks_and_of_steps(filter, d, batch, steps):
-    """On either side of where the CPU's core takes another way through them; from a state that is not 0."""
-    start, x = noise(9, batch, d, seed=5), noise(steps, batch, d, seed=7)
-    assert_same(*(run(model, x, model(start)[1]) for model in pair(filter, d)))
+@pytest.mark.parametrize("name", ["Adam", "Adam, slow, eps 1e-16", "RMSProp"])
+@pytest.mark.parametrize("block", [1, 7, STEPS - 1, STEPS])
+def test_blocks_of_adam(name, block, monkeypatch):
+    """Of one step, of a few, and of all; from a state that is not 0."""
+    monkeypatch.setattr(adam_lstm, "BLOCK", block * 4 * N * BATCH)
+    start, x = noise(9, BATCH, D, seed=5), noise(STEPS, BATCH, D, seed=7)
+    assert_same(*(run(model, x, model(start)[1]) for model in pair(name)))
 
 
 @pytest.mark.parametrize(
     "filter", [HalvingFilter(), DoubledAdam(0.6, 0.9, 0.1)], ids=lambda filter: type(filter).__name__
 )
-@pytest.mark.parametrize("elements", [projection.CPU_ELEMENTS, 3 * 16 * BATCH])
+@pytest.mark.parametrize("elements", [projection.CPU_BLOCK, 3 * BATCH * 4 * N])
 def test_a_filter_of_ones_own(filter, elements, monkeypatch):
-    monkeypatch.setattr(projection, "CPU_ELEMENTS", elements)  # the second makes blocks of 3 features
-    x = noise(STEPS, BATCH, D, seed=7)
+    monkeypatch.setattr(projection, "CPU_BLOCK", elements)  # the second makes blocks of 3 steps
+    start, x = noise(9, BATCH, D, seed=5), noise(STEPS, BATCH, D, seed=7)
     fused, reference = pair(filter)
-    assert_same(run(fused, x), run(reference, x))
+    assert_same(*(run(model, x, model(start)[1]) for model in (fused, reference)))
     assert_same(run(fused, x, cut=11), run(reference, x))
-
-
-@pytest.mark.parametrize(("cls", "given"), [LSTMS["Adam"], LSTMS["RMSProp"]], ids=["Adam", "RMSProp"])
-def test_a_cell_by_name_is_the_lstm_with_its_filter(cls, given):
-    """On a CPU, they run other code."""
-    named, filtered = (randomised(one.double()) for one in (cls(D, N, **given), LSTM(D, N, cls.Filter(**given))))
-    assert_same(*(run(model, noise(STEPS, BATCH, D, seed=7)) for model in (named, filtered)))
 
 
 @given(
@@ -97,7 +91,7 @@ def test_adam_fused_is_reference(mu, s, beta, eps, steps, seed):
 def rounding_of_adam(model, x):
     """Of gradients: both backends round g = W x + b, by eps (|W| |x| + |b|), and y; where g is near 0, the filter's
     first and second derivatives, of order 1 / sqrt(m) and 1 / m, make much of that."""
-    weight, bias = model.weight_ih.detach(), model.bias_ih.detach()
+    weight, bias = model.weight_ih_l0.detach(), model.bias_ih_l0.detach()
     largest = nn.functional.linear(x.abs(), weight.abs(), bias.abs()).max()
     adam, state, found = model.filter, None, 1.0
     for g in nn.functional.linear(x, weight, bias):
@@ -118,8 +112,8 @@ def test_momentum_is_appendix_f(backend):
     v = torch.zeros(BATCH, 4 * N, dtype=torch.float64)
     outputs = []
     for x_t in x:
-        v = 0.6 * v + 0.9 * nn.functional.linear(x_t, model.weight_ih, model.bias_ih)
-        i, f, g, o = (v + nn.functional.linear(h, model.weight_hh, model.bias_hh)).split(N, dim=1)
+        v = 0.6 * v + 0.9 * nn.functional.linear(x_t, model.weight_ih_l0, model.bias_ih_l0)
+        i, f, g, o = (v + nn.functional.linear(h, model.weight_hh_l0, model.bias_hh_l0)).split(N, dim=1)
         c = c * torch.sigmoid(f) + torch.sigmoid(i) * torch.tanh(g)
         h = torch.sigmoid(o) * torch.tanh(c)
         outputs.append(h)
@@ -137,7 +131,7 @@ def test_look_ahead_is_the_released_cell(restart):
     for x_t in x:
         k += 1
         gamma = (k - 1) / (k + 2)
-        q_new = h @ model.weight_hh.T + model.bias_hh - s * (x_t @ model.weight_ih.T + model.bias_ih)
+        q_new = h @ model.weight_hh_l0.T + model.bias_hh_l0 - s * (x_t @ model.weight_ih_l0.T + model.bias_ih_l0)
         a, q = q_new + gamma * (q_new - q), q_new
         i, f, g, o = a.split(N, dim=1)
         c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
@@ -155,9 +149,9 @@ def test_look_ahead_is_the_released_cell(restart):
 
 
 def test_srlstm_makes_either_cell():
-    assert SRLSTM(D, N, s=1.0, restart=2).filtered == SRLSTM(D, N, s=1.0, restart=2, cell="filter").filtered
+    assert SRLSTM(D, N, s=1.0, restart=2).filtered() == SRLSTM(D, N, s=1.0, restart=2, cell="filter").filtered()
     ahead = SRLSTM(D, N, s=1.0, restart=4, phase=1, cell="look_ahead", batch_first=True, forget_bias=-4.0)
-    assert isinstance(ahead, SRLSTM) and ahead.filtered != SRLSTM(D, N, s=1.0).filtered
+    assert isinstance(ahead, SRLSTM) and ahead.filtered() != SRLSTM(D, N, s=1.0).filtered()
     assert (ahead.filter.restart, ahead.filter.phase, ahead.batch_first, ahead.forget_bias) == (4, 1, True, -4.0)
     assert LookAheadLSTM(D, N, s=1.0).backend == ahead.backend == "reference"
     for wrong in ({"cell": "other"}, {"cell": "look_ahead", "backend": "fused"}, {"forget_fill": "twice"}):
@@ -172,51 +166,38 @@ def test_srlstm_makes_either_cell():
 def test_initialisation(d, forget_fill):
     n = 6
     model = MomentumLSTM(d, n, mu=0.6, s=0.6, forget_bias=-4.0, forget_fill=forget_fill)
-    torch.testing.assert_close(model.weight_ih.T @ model.weight_ih, torch.eye(d), atol=1e-5, rtol=0)
-    i, f, g, o = model.weight_hh.split(n)
+    torch.testing.assert_close(model.weight_ih_l0.T @ model.weight_ih_l0, torch.eye(d), atol=1e-5, rtol=0)
+    i, f, g, o = model.weight_hh_l0.split(n)
     assert torch.equal(i, torch.eye(n))
     assert not any(block.any() for block in (f, g, o))
     filled = torch.zeros(4 * n)
     filled[n : 2 * n] = -4.0
-    assert torch.equal(model.bias_hh, filled)
-    assert torch.equal(model.bias_ih, filled if forget_fill == "both" else torch.zeros(4 * n))
+    assert torch.equal(model.bias_hh_l0, filled)
+    assert torch.equal(model.bias_ih_l0, filled if forget_fill == "both" else torch.zeros(4 * n))
 
 
-# ---- errors
+# ---- memory
 
 
-def test_backward_a_second_time_is_refused():
-    h, _ = make_core("Adam", D, N)(noise(5, BATCH, D))
-    h.sum().backward(retain_graph=True)
-    with pytest.raises(RuntimeError, match="once per forward"):
-        h.sum().backward()
+@pytest.mark.parametrize("name", ["Adam", "RMSProp"])
+def test_what_is_kept_for_backward(name, monkeypatch):
+    """The gates (4N), h and c (N each) of every step, and the filter's state once per block."""
+    blocks, of_block = 8, 5
+    monkeypatch.setattr(adam_lstm, "BLOCK", of_block * 4 * N * BATCH)
+    model, x, sizes = make_core(name, D, N), noise(blocks * of_block, BATCH, D), {}
+
+    def keep(tensor):
+        sizes[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes() // 8
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        model(x)
+    of_sequence = BATCH * (6 * N + D + 1) * blocks * of_block
+    small = BATCH * 6 * 4 * N + 8 * N * (N + D + 3)  # a few states and weights
+    assert of_sequence <= sum(sizes.values()) <= of_sequence + 2 * BATCH * 4 * N * blocks + small
 
 
-# ---- single precision, memory
-
-
-def allocated_elements(steps, d):
-    """Elements of the uninitialised tensors that a training step of Adam allocates."""
-    sizes = []
-
-    def note(name, result):
-        if "empty" in name and isinstance(result, torch.Tensor):
-            sizes.append(result.numel())
-
-    model = make_core("Adam", d, N)
-    x = noise(steps, BATCH, d)
-    with Watching(note):
-        model(x)[0].sum().backward()
-    return sum(sizes)
-
-
-@pytest.mark.parametrize(("d", "sequences"), [(D, 1), (adam_input.WIDE, 2)])
-def test_memory_is_linear_in_time(d, sequences):
-    """And its slope is that of an LSTM: the gates (4N), h and c (N each), and the filter's state once per block; only
-    where the input is wide, W x (4N) too."""
-    period = preactivation.STEPS
-    counts = [allocated_elements(blocks * period, d) for blocks in (2, 3, 4, 8)]
-    per_block = counts[1] - counts[0]
-    assert counts[2] - counts[1] == per_block
-    assert counts[3] - counts[2] == 4 * per_block
-    assert per_block == BATCH * ((sequences * 4 * N + 2 * N) * period + 2 * 4 * N)
+def test_backward_twice_is_backward_twice():
+    h, _ = (model := make_core("Adam", D, N))(noise(5, BATCH, D))
+    first = torch.autograd.grad(h.sum(), list(model.parameters()), retain_graph=True)
+    assert all(map(torch.equal, first, torch.autograd.grad(h.sum(), list(model.parameters()))))

@@ -28,17 +28,6 @@ def made(name, **options):
     return cls(D, N, **given, **options)
 
 
-@layouts
-@ways
-def test_the_plain_lstm_gives_what_torchs_gives(shape, options, state, given):
-    ours, torchs = hd.LSTM(D, N, **options).double(), nn.LSTM(D, N, **options).double()
-    ours.load_state_dict({key.removesuffix("_l0"): value for key, value in torchs.state_dict().items()})
-    arguments = [noise(*shape, seed=1), *([(noise(*state, seed=2), noise(*state, seed=3))] if given else [])]
-    output, (h, c) = ours(*arguments)
-    expected, ends = torchs(*arguments)
-    assert_all_close([output, h, c], [expected, *ends])
-
-
 @pytest.mark.parametrize("name", LSTMS | ORTHOGONAL)
 @layouts
 @ways
@@ -60,15 +49,6 @@ def test_a_state_handed_on_whole_carries_the_filter_and_a_plain_pair_starts_it_a
     on, anew = rnn(x[STEPS:], state)[0], rnn(x[STEPS:], tuple(state))[0]
     assert_all_close([on], [rnn(x)[0][STEPS:]])
     assert (anew - on).abs().max() > 1e-4
-
-
-@pytest.mark.parametrize(
-    "option", [{"num_layers": 2}, {"bidirectional": True}, {"dropout": 0.5}, {"proj_size": 2}, {"bias": False}]
-)
-@pytest.mark.parametrize("name", LSTMS | ORTHOGONAL)
-def test_what_torchs_lstm_has_and_ours_has_not_is_refused(name, option):
-    with pytest.raises(TypeError, match=next(iter(option))):
-        made(name, **option)
 
 
 def test_ragged_batches_have_a_function_of_their_own_which_gives_the_data_of_a_packed_sequence():

@@ -12,8 +12,7 @@ import torch
 from cases import LSTMS, ORTHOGONAL, make_core, noise
 
 from hidden_dynamics.models.ragged import run_ragged
-from hidden_dynamics.models.recurrent.lstm import LookAheadLSTM, LSTMState
-from hidden_dynamics.models.recurrent.orthogonal import OrthogonalState
+from hidden_dynamics.models.recurrent.lstm import LookAheadLSTM
 from hidden_dynamics.system.files import ROOT
 
 D, N, BATCH, STEPS = 3, 5, 2, 6
@@ -25,6 +24,7 @@ NAMES = [name for name in LSTMS | ORTHOGONAL if name not in LIKE_ANOTHER] + ["SR
 def cores(input_size=D, hidden_size=N):
     """Every cell with both backends, in double precision."""
     made = {f"{n}, {b}": make_core(n, input_size, hidden_size, b) for n in NAMES for b in ("fused", "reference")}
+    made |= {f"{n}, deep": make_core(n, input_size, hidden_size, num_layers=2, bidirectional=True) for n in NAMES}
     return made | {"look-ahead": LookAheadLSTM(input_size, hidden_size, s=0.7).double()}
 
 
@@ -49,29 +49,30 @@ def wrong_tensors(good):
 
 def wrong_filter_states(good):
     yield from {"a string": "state", "in a tuple": (good,), "of three": (good, good, good)}.items()
-    parts = good if isinstance(good, tuple) else (good,)
-    for index, part in enumerate(parts):
-        wrong = [*wrong_tensors(part), ("a position", 3)] if isinstance(part, torch.Tensor) else WRONG_POSITIONS
-        for name, each in wrong:
-            whole = (*parts[:index], each, *parts[index + 1 :])
-            yield f"part {index}, {name}", whole if isinstance(good, tuple) else each
+    if isinstance(good, torch.Tensor):
+        yield from (*wrong_tensors(good), ("a position", 3))
+    elif not isinstance(good, tuple):
+        yield from WRONG_POSITIONS
+    else:
+        for index, part in enumerate(good):
+            for name, each in wrong_filter_states(part):
+                yield f"part {index}, {name}", (*good[:index], each, *good[index + 1 :])
 
 
 def wrong_states(core, end, ends):
     """Beside the (h, c) or h of the core's own `end`; `ends`: of all cells, of which some mean the same."""
-    own = list(end) if isinstance(end, tuple) else [end.h]
+    own = list(end)
     for index, good in enumerate(own):
         for name, wrong in wrong_tensors(good):
             parts = [*own[:index], wrong, *own[index + 1 :]]
             yield f"{'hc'[index]}, {name}", tuple(parts) if len(parts) == 2 else parts[0]
-            whole = LSTMState(*parts, end.filter) if len(parts) == 2 else OrthogonalState(*parts, end.filter)
-            yield f"{'hc'[index]} with the filter's, {name}", whole
+            yield f"{'hc'[index]} with the filter's, {name}", type(end)(parts, end.filter)
     yield from {"a string": "h", "a dict": {}, "nothing in it": (), "of three": (*own, *own, *own)[:3]}.items()
-    if end.filter is None:
-        yield "a filter's state for a core without", type(end)(*own, noise(BATCH, N))
+    if end.filter[0] is None:
+        yield "a filter's state for a core without", type(end)(own, (noise(BATCH, N),))
     else:
         for name, wrong in wrong_filter_states(end.filter):
-            yield f"filter's, {name}", type(end)(*own, wrong)
+            yield f"filter's, {name}", type(end)(own, wrong)
     for name, other in ends.items():
         if type(other) is not type(end) or other.maker != end.maker:
             yield f"made by {name}", other
@@ -83,7 +84,8 @@ def wrong_inputs(good):
             yield name, wrong
     yield "no steps", good[:0]
     yield "nothing", None
-    yield "packed", torch.nn.utils.rnn.pack_padded_sequence(good, torch.tensor([STEPS, 2]))
+    for name, wrong in (("narrower", good[..., :1]), ("float32", good.float()), ("another device", good.to("meta"))):
+        yield f"packed, {name}", torch.nn.utils.rnn.pack_padded_sequence(wrong, torch.tensor([STEPS, 2]))
 
 
 def wrong_lengths():

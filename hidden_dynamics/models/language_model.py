@@ -145,11 +145,11 @@ class LanguageModel(nn.Module):
     def _run(self, layer: nn.Module, x: Tensor, start: LayerState | None) -> tuple[Tensor, LSTMState]:
         if start is not None:
             h, c, filter_state = start
-            start = LSTMState(h, c, filter_state if self.carry_filter else None)
+            start = LSTMState((h, c), filter_state if self.carry_filter else None)
         if not self.training or self.dropouts.weight == 0:
             return layer(x, start)
-        weight = functional.dropout(layer.weight_hh, self.dropouts.weight)
-        return functional_call(layer, {"weight_hh": weight}, (x, start))
+        weight = functional.dropout(layer.weight_hh_l0, self.dropouts.weight)
+        return functional_call(layer, {"weight_hh_l0": weight}, (x, start))
 
     def _embed(self, words: Tensor) -> Tensor:
         x, rate = functional.embedding(words, self.embedding), self.dropouts.embedding

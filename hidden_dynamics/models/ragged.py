@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from hidden_dynamics.models.recurrent.filtered_rnn import described
+from hidden_dynamics.models.recurrent.state import described
 
 # What a segment costs beyond its rows, in rows (one step of one sequence, forward and backward). On the CPU: 3 to 7 ms
 # against some 15 us for N = 158. On a GPU a row is next to free and a segment is a few hundred launches; not measured.
@@ -37,6 +37,8 @@ def run_ragged(core: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
         ValueError: x or the lengths are not as above, or the core has batch_first.
     """
     _check(core, x, lengths)
+    if getattr(core, "bidirectional", False):  # the last steps come first: the padding is not to be run over
+        return core(pack_padded_sequence(x, lengths))[0].data
     outputs, state = [], None
     for start, end, count in segments(lengths, GPU_SEGMENT if x.is_cuda else CPU_SEGMENT):
         if start > 0:

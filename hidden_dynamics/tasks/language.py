@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.recurrent.filtered_rnn import map_tensors
+from hidden_dynamics.models.recurrent.state import map_tensors
 from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.schedule import SegmentSchedule
 

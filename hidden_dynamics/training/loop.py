@@ -13,7 +13,7 @@ from torch.optim.swa_utils import AveragedModel
 
 from hidden_dynamics.configuration import known
 from hidden_dynamics.errors import SolverFailure, UserError
-from hidden_dynamics.models.recurrent.filtered_rnn import map_tensors
+from hidden_dynamics.models.recurrent.state import map_tensors
 from hidden_dynamics.tasks.schedule import Schedule, schedule_of
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption

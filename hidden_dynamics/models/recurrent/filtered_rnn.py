@@ -1,43 +1,37 @@
-"""What all recurrent cells share: a filter on the input, states, layouts, and that no kernel sees what it cannot take.
+"""What all recurrent cells share: a filter on the input, layers and directions, packed sequences, states, layouts, and
+that no kernel sees what it cannot take.
 
 Below `nn.LSTM`, torch's kernels do not look at what they are given: they read and write past the end of a state that is
 too small. The checks look at shapes, types and devices alone, so no GPU is waited for.
 """
 
-from collections.abc import Callable
+import warnings
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from hidden_dynamics.models.momentum.filters import Identity
-
-
-class FilteredState:
-    """A state with `map(function)`: the same with `function` of every tensor in it.
-
-    Attributes:
-        filter: the filter's state, which belongs to the backend that made it: `FilteredRNN.filtered` channels wide.
-        maker: which filter's state it is, and of what (`FilteredRNN.maker`); None where that is not known.
-    """
-
-    filter: Any
-    maker: str | None
-
-    def detach(self) -> Any:
-        """The same values, cut off from the graph: truncated backpropagation through time."""
-        return self.map(torch.Tensor.detach)
-
-    def first(self, count: int) -> Any:
-        """The state of the first `count` sequences of the batch, which is part of the same graph."""
-        return self.map(lambda tensor: tensor[..., :count, :])
+from hidden_dynamics.models.recurrent.state import (
+    Direction,
+    FilteredState,
+    check_like,
+    described,
+    joined,
+    kind,
+    map_tensors,
+)
 
 
 class FilteredRNN(nn.Module):
-    """A recurrent core whose input passes through a filter.
+    """A recurrent core whose input passes through a filter; the contract of `nn.LSTM` and `nn.RNN`.
 
-    A subclass has the parameter `weight_ih`; `filtered`, what the filter runs over and its channels; `State`, made of
-    `own` tensors, the filter's state and its `maker`; and `_run(x, state)`, which is `forward` of (T, batch, d).
+    Its arguments are those of `nn.LSTM`, in its order, then `filter` and `backend`. A subclass makes the parameters of
+    each layer and direction in `_make_layer(suffix, input_size, **factory)`, with the names that torch gives them
+    (`weight_ih_l0`, `weight_ih_l0_reverse`, `weight_ih_l1`, ...), and runs one of them, over (T, batch, d), in
+    `_run(x, start, suffix)`. It has `State`, made of `own` tensors.
 
     A cell by the name of its filter has `Filter`, the filter's class; the filter's arguments are among the cell's own
     (`of_filter`), by name, in place of `filter`.
@@ -45,67 +39,172 @@ class FilteredRNN(nn.Module):
     Args:
         input_size: d, features of the input.
         hidden_size: N.
-        filter: a filter of hidden_dynamics.models.momentum.filters; None is the identity, the plain cell.
+        num_layers: each above the first takes the states of the one below, both directions' side by side.
+        bias: without it, all biases are 0.
         batch_first: inputs and outputs are (batch, T, features) instead of (T, batch, features).
+        dropout: the probability of dropping what passes from a layer to the next, in training.
+        bidirectional: also run over the reversed sequence; the outputs are side by side, (..., 2 N).
+        proj_size: 0; there are no projections.
+        device, dtype: of the parameters.
+        filter: a filter of hidden_dynamics.models.momentum.filters, for every layer; None is the identity, the plain
+            cell.
         backend: "fused", or "reference", the loop over time that reads as the equations do.
+
+    Raises:
+        ValueError: an argument is out of its range.
+        TypeError: an argument is none of the cell's or of its filter's.
     """
 
     Filter: type[nn.Module] | None = None
+    State: type[FilteredState]
+    own: int
 
     def __init__(
         self,
         input_size: int,
         hidden_size: int,
-        filter: nn.Module | None,
-        batch_first: bool,
-        backend: str,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: torch.dtype | None = None,
+        *,
+        filter: nn.Module | None = None,
+        backend: str = "fused",
         **of_filter: Any,
     ):
         super().__init__()
+        _check_sizes(input_size, hidden_size, num_layers, dropout, proj_size)
         if backend not in ("fused", "reference"):
             raise ValueError(f"backend must be 'fused' or 'reference', not {backend!r}")
         if (self.Filter and filter is not None) or (not self.Filter and of_filter):
             wrong = ", ".join(of_filter) or "a filter beside its own"
             raise TypeError(f"{type(self).__name__} does not take {wrong}; what its filter takes is given by name")
-        self.input_size, self.hidden_size = input_size, hidden_size
+        self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
+        self.bidirectional, self.proj_size, self.backend = bidirectional, proj_size, backend
         self.filter = self.Filter(**of_filter) if self.Filter else Identity() if filter is None else filter
-        self.batch_first, self.backend = batch_first, backend
+        for index, suffix in enumerate(self.suffixes):
+            self._make_layer(suffix, self._input_size(index), device=device, dtype=dtype)
+        self.reset_parameters()
 
-    def forward(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
-        """Run a sequence, or a segment of one.
+    @property
+    def suffixes(self) -> list[str]:
+        """The ends of the parameters' names, for each layer and direction, in the order of the state."""
+        ways = ("", "_reverse") if self.bidirectional else ("",)
+        return [f"_l{layer}{way}" for layer in range(self.num_layers) for way in ways]
+
+    def _input_size(self, index: int) -> int:
+        ways = 1 + self.bidirectional
+        return self.input_size if index < ways else ways * self.hidden_size
+
+    def forward(self, input: Tensor | PackedSequence, hx: Any = None) -> tuple[Any, Any]:
+        """Run sequences, or a segment of them. Under autocast, in the weights' own type.
 
         Args:
-            x: (T, batch, d), or (batch, T, d) if batch_first, or (T, d) for one sequence without a batch.
-            state: what the segment before returned; or (h, c), each (1, batch, N), as for nn.LSTM, or h, as for nn.RNN,
-                and the filter begins anew; None is 0. Without a batch its tensors have no batch dimension.
+            input: (T, batch, d), or (batch, T, d) if batch_first, or (T, d) for one sequence without a batch, or a
+                PackedSequence, sorted or not.
+            hx: what the segment before returned; or (h, c), each (layers * directions, batch, N), as for nn.LSTM, or h,
+                as for nn.RNN, and the filter begins anew; None is 0. Without a batch its tensors have no batch
+                dimension.
 
         Returns:
-            every h_t, (T, batch, N) in the layout of x, and the state after the last step.
+            every h_t, (T, batch, directions * N) in the layout of the input, and the state after the last step.
 
         Raises:
-            ValueError: x has other dimensions or features or no step; the state has other layers, sequences, units or
-                dimensions; one of them is of another type or device than the weights; or the state was made with
-                another filter or by the other backend.
+            ValueError: the input has other dimensions or features or no step; the state has other layers, sequences,
+                units or dimensions; one of them is of another type or device than the weights; or the state was made
+                with another filter or by the other backend, or after unequal numbers of steps by a filter that counts.
         """
-        self._check_input(x)
-        state = None if state is None else self._checked_state(x, state)
-        if x.dim() == 2:
+        weight = self.weight_ih_l0
+        if torch.amp.is_autocast_available(weight.device.type) and torch.is_autocast_enabled(weight.device.type):
+            with torch.autocast(weight.device.type, enabled=False):
+                return self.forward(_of_type(weight.dtype, input), _of_type(weight.dtype, hx))
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx)
+        self._check_input(input)
+        batch = () if input.dim() == 2 else (input.shape[0 if self.batch_first else 1],)
+        state = None if hx is None else self._checked_state(input, batch, hx)
+        if not batch:
             state = None if state is None else state.map(lambda tensor: tensor.unsqueeze(-2))
-            h, end = self.forward(x.unsqueeze(0 if self.batch_first else 1), state)
+            h, end = self.forward(input.unsqueeze(0 if self.batch_first else 1), state)
             return h.squeeze(0 if self.batch_first else 1), end.map(lambda tensor: tensor.squeeze(-2))
-        x = x.transpose(0, 1) if self.batch_first else x
-        state = state or self.State(*self.own * (x.new_zeros(1, x.shape[1], self.hidden_size),))
-        h, end = self._run(x, state)
+        h, end = self._run_layers(input.transpose(0, 1) if self.batch_first else input, state)
         return h.transpose(0, 1) if self.batch_first else h, end
+
+    def _forward_packed(self, packed: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
+        data, batch_sizes, order, back = packed
+        if data.dim() != 2 or data.shape[1] != self.input_size or kind(data) != kind(self.weight_ih_l0):
+            needed = f"(steps, {self.input_size}) {kind(self.weight_ih_l0)}"
+            raise ValueError(f"the packed data must be {needed}, not {described(data)}")
+        state = None if hx is None else self._checked_state(data, (int(batch_sizes[0]),), hx).reordered(order)
+        x, lengths = pad_packed_sequence(PackedSequence(data, batch_sizes))
+        h, end = self._run_layers(x, state, lengths)
+        h = pack_padded_sequence(h, lengths).data
+        return PackedSequence(h, batch_sizes, order, back), end.reordered(back)
+
+    def _run_layers(self, x: Tensor, state: Any, lengths: Tensor | None = None) -> tuple[Tensor, Any]:
+        """Over (T, batch, d); `lengths`, (batch,), descending, where the sequences are padded."""
+        ways, suffixes = 1 + self.bidirectional, self.suffixes
+        if state is None:
+            state = self.State(self.own * (x.new_zeros(len(suffixes), x.shape[1], self.hidden_size),))
+        starts, ends = state.directions(), []
+        for layer in range(0, len(suffixes), ways):
+            if layer > 0:
+                x = functional.dropout(x, self.dropout, self.training)
+            found = [self._run_direction(x, starts[i], suffixes[i], lengths) for i in range(layer, layer + ways)]
+            x = torch.cat([h for h, _ in found], -1) if ways == 2 else found[0][0]
+            ends += [end for _, end in found]
+        return x, self.State.of_directions(ends, self.maker)
+
+    def _run_direction(
+        self, x: Tensor, start: Direction, suffix: str, lengths: Tensor | None
+    ) -> tuple[Tensor, Direction]:
+        if suffix.endswith("_reverse"):
+            h, end = self._run_ragged(_reversed(x, lengths), start, suffix, lengths)
+            return _reversed(h, lengths), end
+        return self._run_ragged(x, start, suffix, lengths)
+
+    def _run_ragged(self, x: Tensor, start: Direction, suffix: str, lengths: Tensor | None) -> tuple[Tensor, Direction]:
+        """In segments, each of the sequences that reach to its end: a state after the last step of each is wanted."""
+        if lengths is None or len(lengths) == 0 or lengths[0] == lengths[-1]:
+            return self._run(x, start, suffix)
+        outputs, finished, begin, count = [], [], 0, len(lengths)
+        for stop in lengths.unique().tolist():
+            h, end = self._run(x[begin:stop, :count], start, suffix)
+            outputs.append(functional.pad(h, (0, 0, 0, len(lengths) - count)))
+            remaining = int((lengths > stop).sum())
+            finished.append(end.of(slice(remaining, count))[:2])
+            start, begin, count = end.of(slice(0, remaining)), stop, remaining
+        return torch.cat(outputs), Direction(*joined(finished[::-1]), end.matrix)
+
+    def _run(self, x: Tensor, start: Direction, suffix: str) -> tuple[Tensor, Direction]:
+        """One layer in one direction, from h (T, batch, N) of every step to the state after the last."""
+        raise NotImplementedError
+
+    def filtered(self, index: int = 0) -> tuple[str, int]:
+        """What the filter runs over, and its channels, in the layer and direction at that place of the state."""
+        raise NotImplementedError
 
     @property
     def maker(self) -> str:
         """What a state of the filter means: which filter's it is, and of what."""
         name = type(self.filter).__name__
-        return name if isinstance(self.filter, Identity) else f"{name} of the {self.filtered[0]}"
+        return name if isinstance(self.filter, Identity) else f"{name} of the {self.filtered()[0]}"
+
+    @property
+    def all_weights(self) -> list[list[nn.Parameter]]:
+        """The parameters of each layer and direction."""
+        return [[each for name, each in self.named_parameters() if name.endswith(end)] for end in self.suffixes]
+
+    def flatten_parameters(self) -> None:
+        """Nothing: the weights are handed to torch's kernels as they lie."""
 
     def _check_input(self, x: Any) -> None:
-        needed, first = kind(self.weight_ih), self.batch_first
+        needed, first = kind(self.weight_ih_l0), self.batch_first
         right = isinstance(x, Tensor) and x.dim() in (2, 3) and x.shape[-1] == self.input_size and kind(x) == needed
         if not right or x.shape[1 if first and x.dim() == 3 else 0] == 0:
             raise ValueError(
@@ -113,49 +212,58 @@ class FilteredRNN(nn.Module):
                 f"(T, {self.input_size}), {needed}, of at least one step, not {described(x)}"
             )
 
-    def _checked_state(self, x: Tensor, state: Any) -> Any:
-        batch = (x.shape[0 if self.batch_first else 1],) if x.dim() == 3 else ()
-        h = x.new_empty(1).expand(1, *batch, self.hidden_size)
-        own = tuple(state) if isinstance(state, list | tuple) else (getattr(state, "h", state),)
-        _check_like("the state", own, self.own * (h,))
+    def _checked_state(self, x: Tensor, batch: tuple[int, ...], state: Any) -> FilteredState:
+        count = len(self.suffixes)
+        h = x.new_empty(1).expand(count, *batch, self.hidden_size)
+        own = tuple(state) if isinstance(state, list | tuple) else (state,)
+        check_like("the state", own, self.own * (h,))
         if not isinstance(state, self.State):
-            return self.State(*own)
+            return self.State(own)
         if state.maker not in (None, self.maker):
             raise ValueError(
                 f"the state was made by {state.maker}, and this core has {self.maker}: give it h, or (h, c), alone, "
                 "and its filter begins anew"
             )
         if state.filter is not None:
-            _, start = self.filter.step(x.new_empty(0, self.filtered[1]))  # of no sequences, for its form alone
-            like = map_tensors(lambda tensor: tensor.new_empty(1).expand(*batch, *tensor.shape[1:]), start)
-            _check_like("the filter's state", state.filter, like)
+            empty = (x.new_empty(0, self.filtered(index)[1]) for index in range(count))
+            starts = tuple(self.filter.step(each)[1] for each in empty)  # of no sequences, for their form alone
+            like = map_tensors(lambda tensor: tensor.new_empty(1).expand(*batch, *tensor.shape[1:]), starts)
+            check_like("the filter's state", state.filter, like)
         return state
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.extra_repr()})"
+
     def extra_repr(self) -> str:
-        return f"{self.input_size}, {self.hidden_size}, batch_first={self.batch_first}, backend={self.backend!r}"
+        """As torch's, and what differs from its."""
+        given = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0, "bidirectional": False}
+        given["backend"] = "fused"
+        shown = [f"{key}={getattr(self, key)}" for key, usual in given.items() if getattr(self, key) != usual]
+        filters = [] if isinstance(self.filter, Identity) else [f"filter={self.filter}"]
+        return ", ".join([str(self.input_size), str(self.hidden_size), *shown, *filters])
 
 
-def map_tensors(function: Callable[[Tensor], Tensor], value: Any) -> Any:
-    """`value` with `function` of every tensor in it; tuples are gone through, anything else stays."""
-    if isinstance(value, tuple):
-        return tuple(map_tensors(function, item) for item in value)
-    return function(value) if isinstance(value, Tensor) else value
+def _check_sizes(input_size: int, hidden_size: int, num_layers: int, dropout: float, proj_size: int) -> None:
+    for name, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
+        if not isinstance(size, int):
+            raise TypeError(f"{name} must be a whole number, not {size!r}")
+        if size < 1:
+            raise ValueError(f"{name} must be above 0, not {size}")
+    if isinstance(dropout, bool) or not 0 <= dropout <= 1:
+        raise ValueError(f"dropout must be a probability, not {dropout!r}")
+    if proj_size != 0:
+        raise ValueError(f"there are no projections: proj_size must be 0, not {proj_size!r}")
+    if dropout > 0 and num_layers == 1:
+        warnings.warn("dropout acts between layers, and there is one", stacklevel=4)
 
 
-def described(value: Any) -> str:
-    """Shape, type and device of every tensor in it; the class of anything else but a tuple."""
-    if isinstance(value, tuple):
-        return f"({', '.join(map(described, value))})"
-    return f"{tuple(value.shape)} {kind(value)}" if isinstance(value, Tensor) else type(value).__name__
+def _of_type(dtype: torch.dtype, value: Any) -> Any:
+    return value.to(dtype) if hasattr(value, "to") else map_tensors(lambda tensor: tensor.to(dtype), value)
 
 
-def kind(tensor: Tensor) -> str:
-    """Its type and device; the device alone where autocast gives it another type."""
-    device, floats = tensor.device, tensor.is_floating_point()
-    casts = floats and torch.amp.is_autocast_available(device.type) and torch.is_autocast_enabled(device.type)
-    return f"on {device}" if casts else f"{tensor.dtype} on {device}"
-
-
-def _check_like(name: str, given: Any, needed: Any) -> None:
-    if described(given) != described(needed):
-        raise ValueError(f"{name} must be {described(needed)}, not {described(given)}")
+def _reversed(x: Tensor, lengths: Tensor | None) -> Tensor:
+    """Each sequence from its last step to its first; what the padding holds stays."""
+    if lengths is None:
+        return x.flip(0)
+    t, lengths = torch.arange(x.shape[0], device=x.device).unsqueeze(1), lengths.to(x.device)
+    return x[torch.where(t < lengths, lengths - 1 - t, t), torch.arange(x.shape[1], device=x.device)]

@@ -9,140 +9,136 @@ Gates, in torch's order (i, f, g, o), with y_t the filtered input and U, b_hh th
 This is the LSTM with a forget gate, which the released code and the paper's Appendix F use (its Eq. 2 has none).
 """
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp
-from hidden_dynamics.models.recurrent import preactivation
-from hidden_dynamics.models.recurrent.adam_input import adam_lstm
-from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, FilteredState, map_tensors
+from hidden_dynamics.models.recurrent.adam_lstm import adam_lstm
+from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN
 from hidden_dynamics.models.recurrent.projection import filtered_projection
+from hidden_dynamics.models.recurrent.state import Direction, FilteredState, map_tensors
 
 
-class LSTMState(FilteredState, tuple):
-    """The pair (h, c), each of shape (1, batch, hidden_size) as in `nn.LSTM`, that also carries the filter's state."""
-
-    def __new__(cls, h: Tensor, c: Tensor, filter: Any = None, maker: str | None = None) -> "LSTMState":
-        state = super().__new__(cls, (h, c))
-        state.filter, state.maker = filter, maker
-        return state
-
-    def map(self, function: Callable[[Tensor], Tensor]) -> "LSTMState":
-        """The state with `function` of every tensor in it."""
-        return LSTMState(*map(function, self), map_tensors(function, self.filter), self.maker)
+class LSTMState(FilteredState):
+    """The pair (h, c) as `nn.LSTM` has it, that also carries the filter's state: see `FilteredState`."""
 
 
 class LSTM(FilteredRNN):
-    """An LSTM whose input passes through a filter; in the place of a one-layer, one-directional `nn.LSTM`.
+    """An LSTM whose input passes through a filter; in the place of `nn.LSTM`.
 
-    The fused backend is torch's own LSTM (cuDNN, oneDNN) or, for a filter that does not commute with the linear map on
-    the CPU, a hand-derived one.
+    The fused backend is torch's own LSTM (cuDNN, oneDNN) or, behind Adam and RMSProp on a CPU, `adam_lstm`. Any other
+    filter that does not commute with the linear map costs four recurrences more: torch's LSTM multiplies its input by a
+    weight in any case, and where it is filtered already, that is the 4N x 4N identity.
 
     Args:
-        input_size, hidden_size, filter, batch_first, backend, of_filter: as of `FilteredRNN`.
+        sizes, options: as of `FilteredRNN`.
         forget_bias: initial fill of the forget gate's bias.
         forget_fill: "both" fills both bias vectors (Appendix F and the released code), "once" bias_hh alone (Appendix A
             taken literally).
 
-    Parameters: weight_ih (4N, d), bias_ih (4N), weight_hh (4N, N), bias_hh (4N), gates in the order i, f, g, o.
+    Parameters, of each layer and direction: weight_ih_l0 (4N, d), bias_ih_l0 (4N), weight_hh_l0 (4N, N), bias_hh_l0
+    (4N), gates in the order i, f, g, o.
     """
 
     State, own = LSTMState, 2
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        filter: nn.Module | None = None,
-        batch_first: bool = False,
-        backend: str = "fused",
-        forget_bias: float = 1.0,
-        forget_fill: str = "both",
-        **of_filter: Any,
-    ):
-        super().__init__(input_size, hidden_size, filter, batch_first, backend, **of_filter)
+    def __init__(self, *sizes: Any, forget_bias: float = 1.0, forget_fill: str = "both", **options: Any):
         if forget_fill not in ("both", "once"):
             raise ValueError(f"forget_fill must be 'both' or 'once', not {forget_fill!r}")
-        self.forget_bias, self.forget_fill = forget_bias, forget_fill
-        self.weight_ih = nn.Parameter(torch.empty(4 * hidden_size, input_size))
-        self.bias_ih = nn.Parameter(torch.empty(4 * hidden_size))
-        self.weight_hh = nn.Parameter(torch.empty(4 * hidden_size, hidden_size))
-        self.bias_hh = nn.Parameter(torch.empty(4 * hidden_size))
-        self.reset_parameters()
+        self.forget_bias, self.forget_fill = forget_bias, forget_fill  # before: the first values need them
+        super().__init__(*sizes, **options)
+
+    @classmethod
+    def from_torch(cls, lstm: nn.LSTM, **options: Any) -> Self:
+        """The same layers with the same weights, and a filter.
+
+        Args:
+            lstm: without projections.
+            options: those of the filter, `backend`, ...
+        """
+        names = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional")
+        given = {name: getattr(lstm, name) for name in (*names, "proj_size")}
+        weight = lstm.weight_ih_l0
+        made = cls(**given, device=weight.device, dtype=weight.dtype, **options).train(lstm.training)
+        made.load_state_dict(lstm.state_dict())
+        return made
+
+    def _make_layer(self, suffix: str, input_size: int, **factory: Any) -> None:
+        four_n = 4 * self.hidden_size
+        shapes = {"weight_ih": (four_n, input_size), "bias_ih": (four_n,)}
+        shapes |= {"weight_hh": (four_n, self.hidden_size), "bias_hh": (four_n,)}
+        for name, shape in shapes.items():
+            if self.bias or name.startswith("weight"):
+                self.register_parameter(name + suffix, nn.Parameter(torch.empty(shape, **factory)))
 
     def reset_parameters(self) -> None:
         """Appendix A and F: weight_ih orthogonal, weight_hh the 4N x N identity (so I in the input gate's block, 0 in
         the others), biases 0 but for the forget gate's."""
-        forget = slice(self.hidden_size, 2 * self.hidden_size)
-        nn.init.orthogonal_(self.weight_ih)
-        nn.init.eye_(self.weight_hh)
-        nn.init.zeros_(self.bias_ih)
-        nn.init.zeros_(self.bias_hh)
-        with torch.no_grad():
-            self.bias_hh[forget] = self.forget_bias
-            if self.forget_fill == "both":
-                self.bias_ih[forget] = self.forget_bias
+        for name, parameter in self.named_parameters():
+            if name.startswith("weight_ih"):
+                nn.init.orthogonal_(parameter)
+            elif name.startswith("weight_hh"):
+                nn.init.eye_(parameter)
+            else:
+                nn.init.zeros_(parameter)
+                if name.startswith("bias_hh") or self.forget_fill == "both":
+                    nn.init.constant_(parameter[self.hidden_size : 2 * self.hidden_size], self.forget_bias)
 
-    def _run(self, x: Tensor, state: LSTMState) -> tuple[Tensor, LSTMState]:
+    def weights(self, suffix: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """weight_ih, bias_ih, weight_hh and bias_hh of a layer and direction."""
+        weight_ih, weight_hh = getattr(self, f"weight_ih{suffix}"), getattr(self, f"weight_hh{suffix}")
+        if not self.bias:
+            return weight_ih, (zeros := weight_ih.new_zeros(len(weight_ih))), weight_hh, zeros
+        return weight_ih, getattr(self, f"bias_ih{suffix}"), weight_hh, getattr(self, f"bias_hh{suffix}")
+
+    def _run(self, x: Tensor, start: Direction, suffix: str) -> tuple[Tensor, Direction]:
         run = self._fused if self.backend == "fused" else self._reference
-        h, (h_end, c_end), filter_state = run(x, (state[0][0], state[1][0]), state.filter)
-        return h, LSTMState(h_end.unsqueeze(0), c_end.unsqueeze(0), filter_state, self.maker)
+        h, end, filter_state = run(x, start.own, start.filter, *self.weights(suffix))
+        return h, Direction(end, filter_state)
 
-    @property
-    def filtered(self) -> tuple[str, int]:
-        """What the filter runs over, and its channels: the inputs, with the bias's constant one, or the gates."""
+    def filtered(self, index: int = 0) -> tuple[str, int]:
+        """The inputs, with the bias's constant one, or the gates."""
         if self.backend == "fused" and self.filter.linear:
-            return "inputs", self.input_size + 1
+            return "inputs", self._input_size(index) + 1
         return "gates", 4 * self.hidden_size
 
-    def _reference(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
+    def _reference(
+        self, x: Tensor, hidden: tuple, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
+    ) -> tuple[Tensor, tuple, Any]:
         outputs = []
         for x_t in x:
-            g = x_t @ self.weight_ih.t() + self.bias_ih
-            y, filter_state = self.filter.step(g, filter_state)
-            hidden = lstm_cell(y + hidden[0] @ self.weight_hh.t() + self.bias_hh, hidden[1])
+            y, filter_state = self.filter.step(x_t @ w.t() + b, filter_state)
+            hidden = lstm_cell(y + hidden[0] @ u.t() + b_hh, hidden[1])
             outputs.append(hidden[0])
         return torch.stack(outputs), hidden, filter_state
 
-    def _fused(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
+    def _fused(
+        self, x: Tensor, hidden: tuple, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
+    ) -> tuple[Tensor, tuple, Any]:
         """Project, filter, and run the core on the result; a filter that commutes with the projection goes first."""
         if self.filter.linear:
-            return self._fused_linear(x, hidden, filter_state)
-        if x.device.type == "cpu":
-            return self._fused_cpu(x, hidden, filter_state)
-        state = map_tensors(torch.Tensor.t, filter_state)
-        y, end = filtered_projection(x.transpose(1, 2), self.weight_ih, self.bias_ih, self.filter, state)
-        identity = torch.eye(4 * self.hidden_size, dtype=x.dtype, device=x.device)
-        h, hidden = torch_lstm(y.transpose(1, 2).contiguous(), hidden, identity, self.weight_hh, self.bias_hh)
-        return h, hidden, map_tensors(torch.Tensor.t, end)
+            return self._fused_linear(x, hidden, filter_state, w, b, u, b_hh)
+        if x.device.type == "cpu" and type(self.filter) in (Adam, RMSProp):
+            state, (h0, c0) = map_tensors(Tensor.t, filter_state), map_tensors(Tensor.t, hidden)
+            h, c, end = adam_lstm(self.filter, x.transpose(1, 2), state, w, b, u, b_hh, h0, c0)
+            h = h.transpose(1, 2)  # there, features come before the batch
+            return h, (h[-1], c.t()), map_tensors(Tensor.t, end)
+        y, end = filtered_projection(x, w, b, self.filter, filter_state)
+        h, hidden = torch_lstm(y, hidden, torch.eye(len(w), dtype=x.dtype, device=x.device), u, b_hh)
+        return h, hidden, end
 
-    def _fused_cpu(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
-        """torch's LSTM would spend three quarters of its time multiplying its input by the identity: ours takes it as
-        it is, features before the batch."""
-        state, (h0, c0) = map_tensors(torch.Tensor.t, filter_state), (tensor.t() for tensor in hidden)
-        weights = self.weight_ih, self.bias_ih, self.weight_hh, self.bias_hh
-        h, c, end = self._filter_and_run(x.transpose(1, 2), state, *weights, h0, c0)
-        h = h.transpose(1, 2)
-        return h, (h[-1], c.t()), map_tensors(torch.Tensor.t, end)
-
-    def _filter_and_run(
-        self, x: Tensor, state: Any, weight: Tensor, bias: Tensor, *core: Tensor
-    ) -> tuple[Tensor, Tensor, Any]:
-        y, end = filtered_projection(x, weight, bias, self.filter, state)
-        return *preactivation.lstm(y, *core), end
-
-    def _fused_linear(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
+    def _fused_linear(
+        self, x: Tensor, hidden: tuple, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
+    ) -> tuple[Tensor, tuple, Any]:
         """filter(W x + b) = [W, b] filter([x, 1]): filter d + 1 channels, then run torch's LSTM."""
         if isinstance(self.filter, Identity):
-            h, hidden = torch_lstm(x, hidden, self.weight_ih, self.weight_hh, self.bias_hh, self.bias_ih)
+            h, hidden = torch_lstm(x, hidden, w, u, b_hh, b)
             return h, hidden, None
         ones = x.new_ones(1, 1, 1).expand(x.shape[0], x.shape[1], 1)
         y, filter_state = self.filter(torch.cat([x, ones], dim=-1), filter_state)
-        weight = torch.cat([self.weight_ih, self.bias_ih.unsqueeze(1)], dim=1)
-        h, hidden = torch_lstm(y, hidden, weight, self.weight_hh, self.bias_hh)
+        h, hidden = torch_lstm(y, hidden, torch.cat([w, b.unsqueeze(1)], dim=1), u, b_hh)
         return h, hidden, filter_state
 
 
@@ -156,13 +152,6 @@ class AdamLSTM(LSTM):
     """LSTM whose input is filtered as Adam filters gradients (Eq. 15). Takes mu, s, beta and eps of `filters.Adam`."""
 
     Filter = Adam
-
-    def _filter_and_run(
-        self, x: Tensor, state: Any, weight: Tensor, bias: Tensor, *core: Tensor
-    ) -> tuple[Tensor, Tensor, Any]:
-        """The filter's steps within the core's loop: those of `LSTM(filter=Adam(...))`, but for rounding, in less
-        time."""
-        return adam_lstm(x, weight, bias, self.filter, state, *core)
 
 
 class RMSPropLSTM(AdamLSTM):
@@ -194,27 +183,30 @@ class SRLSTM(LSTM):
 
     Filter = Nesterov
 
-    def __init__(self, input_size: int, hidden_size: int, cell: str = "filter", **options: Any):
+    def __init__(self, *sizes: Any, cell: str = "filter", **options: Any):
         if cell not in ("filter", "look_ahead"):
             raise ValueError(f"cell must be 'filter' or 'look_ahead', not {cell!r}")
         if cell == "look_ahead" and options.setdefault("backend", "reference") != "reference":
             raise ValueError("the look-ahead cell is no filter on the input: it runs with backend='reference' alone")
-        super().__init__(input_size, hidden_size, **options)
+        super().__init__(*sizes, **options)
         self.cell = cell
 
-    @property
-    def filtered(self) -> tuple[str, int]:
+    def filtered(self, index: int = 0) -> tuple[str, int]:
         """See `LSTM`; of a look-ahead, it is q, and not the input alone."""
-        return ("whole pre-activation", 4 * self.hidden_size) if self.cell == "look_ahead" else super().filtered
+        if self.cell == "look_ahead":
+            return "whole pre-activation", 4 * self.hidden_size
+        return super().filtered(index)
 
-    def _reference(self, x: Tensor, hidden: tuple[Tensor, Tensor], filter_state: Any) -> tuple[Tensor, tuple, Any]:
+    def _reference(
+        self, x: Tensor, hidden: tuple, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
+    ) -> tuple[Tensor, tuple, Any]:
         if self.cell == "filter":
-            return super()._reference(x, hidden, filter_state)
+            return super()._reference(x, hidden, filter_state, w, b, u, b_hh)
         q, done = filter_state or (x.new_zeros(x.shape[1], 4 * self.hidden_size), 0)
         outputs = []
         for x_t, gamma in zip(x, self.filter.gamma(done, x.shape[0]).tolist(), strict=True):
-            before, g = q, x_t @ self.weight_ih.t() + self.bias_ih
-            q = hidden[0] @ self.weight_hh.t() + self.bias_hh - self.filter.s * g
+            before, g = q, x_t @ w.t() + b
+            q = hidden[0] @ u.t() + b_hh - self.filter.s * g
             hidden = lstm_cell(q + gamma * (q - before), hidden[1])
             outputs.append(hidden[0])
         return torch.stack(outputs), hidden, (q, done + x.shape[0])
@@ -223,8 +215,8 @@ class SRLSTM(LSTM):
 class LookAheadLSTM(SRLSTM):
     """SRLSTM with cell="look_ahead": the released one."""
 
-    def __init__(self, input_size: int, hidden_size: int, **options: Any):
-        super().__init__(input_size, hidden_size, cell="look_ahead", **options)
+    def __init__(self, *sizes: Any, **options: Any):
+        super().__init__(*sizes, cell="look_ahead", **options)
 
 
 def lstm_cell(a: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:

@@ -8,40 +8,26 @@ With y the filtered input, Q orthogonal and h_0 = 0:
 MomentumRNN, Section 3.1; W has no bias (facts of the released code, Section 1).
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.momentum.filters import Adam, Momentum, Nesterov, RMSProp
-from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN, FilteredState, map_tensors
+from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
 from hidden_dynamics.models.recurrent.projection import filtered_projection
+from hidden_dynamics.models.recurrent.state import Direction, FilteredState
 from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
 
 
-@dataclass(frozen=True, eq=False)
 class OrthogonalState(FilteredState):
-    """The state of a sequence after a segment of it.
+    """h as `nn.RNN` has it, that also carries the filter's state: a tuple of one, see `FilteredState`."""
 
-    Attributes:
-        h: (1, batch, hidden_size), as in `nn.RNN`.
-        matrix: Q and its version: segments of one sequence that are differentiated together share it.
-    """
-
-    h: Tensor
-    filter: Any = None
-    matrix: tuple[Tensor, tuple] | None = None
-    maker: str | None = None
-
-    def detach(self) -> "OrthogonalState":
-        return replace(super().detach(), matrix=None)
-
-    def map(self, function: Callable[[Tensor], Tensor]) -> "OrthogonalState":
-        """The state with `function` of h and every tensor of the filter's state."""
-        return replace(self, h=function(self.h), filter=map_tensors(function, self.filter))
+    @property
+    def h(self) -> Tensor:
+        """(layers * directions, batch, hidden_size)."""
+        return self[0]
 
 
 class OrthogonalRNN(FilteredRNN):
@@ -50,69 +36,69 @@ class OrthogonalRNN(FilteredRNN):
     The fused backend filters all steps at once and differentiates the recurrence by hand.
 
     Args:
-        input_size, hidden_size, filter, batch_first, backend, of_filter: as of `FilteredRNN`.
+        sizes, options: as of `FilteredRNN`.
         K: see `DynamicTrivialisation`.
         initialisation: of Q: "cayley" or "henaff".
 
-    Parameters: weight_ih (N, d), bias (N,), and `orthogonal.skew` (N (N - 1) / 2,), of which Q is made.
+    Parameters, of each layer and direction: weight_ih_l0 (N, d), bias_l0 (N,), and `orthogonal_l0.skew`
+    (N (N - 1) / 2,), of which Q is made.
 
     Attributes:
         record_gradients: whether the next forward's backward is to fill `gradient_norms`.
         gradient_norms: (T,), the norm over batch and hidden units of dL/dh_t, the total derivative, through later steps
-            too; None before the first recording. They belong to the last recording call of `forward`: of a sequence, or
-            a batch of unequal lengths, that runs in segments, to its last segment alone.
+            too; None before the first recording. They belong to the last recording call of `forward`, and to its last
+            layer and direction: of a sequence, or a batch of unequal lengths, that runs in segments, to its last
+            segment alone.
     """
 
     State, own = OrthogonalState, 1
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        filter: nn.Module | None = None,
-        K: int | float | str = 1,
-        initialisation: str = "cayley",
-        batch_first: bool = False,
-        backend: str = "fused",
-        **of_filter: Any,
-    ):
-        super().__init__(input_size, hidden_size, filter, batch_first, backend, **of_filter)
+    def __init__(self, *sizes: Any, K: int | float | str = 1, initialisation: str = "cayley", **options: Any):
+        self.of_matrix = K, initialisation  # before: the layers need it
+        super().__init__(*sizes, **options)
         self.record_gradients, self.gradient_norms = False, None
-        self.weight_ih = nn.Parameter(torch.empty(hidden_size, input_size))
-        self.bias = nn.Parameter(torch.empty(hidden_size))
-        self.orthogonal = DynamicTrivialisation(hidden_size, K, initialisation)
-        self.reset_parameters()
+
+    def _make_layer(self, suffix: str, input_size: int, **factory: Any) -> None:
+        n = self.hidden_size
+        self.register_parameter(f"weight_ih{suffix}", nn.Parameter(torch.empty(n, input_size, **factory)))
+        if self.bias:
+            self.register_parameter(f"bias{suffix}", nn.Parameter(torch.empty(n, **factory)))
+        self.add_module(f"orthogonal{suffix}", DynamicTrivialisation(n, *self.of_matrix).to(**factory))
 
     def reset_parameters(self) -> None:
         """Facts of the released code, Section 3: W Kaiming normal for a relu, b uniform on (-0.01, 0.01)."""
-        nn.init.kaiming_normal_(self.weight_ih, nonlinearity="relu")
-        nn.init.uniform_(self.bias, -0.01, 0.01)
-        self.orthogonal.reset_parameters()
+        for suffix in self.suffixes:
+            nn.init.kaiming_normal_(getattr(self, f"weight_ih{suffix}"), nonlinearity="relu")
+            if self.bias:
+                nn.init.uniform_(getattr(self, f"bias{suffix}"), -0.01, 0.01)
+            getattr(self, f"orthogonal{suffix}").reset_parameters()
 
     def parameter_groups(self) -> dict[str, list[nn.Parameter]]:
         """The parameters by the name of the optimiser that trains them."""
-        return {"main": [self.weight_ih, self.bias], "orthogonal": [self.orthogonal.skew]}
+        orthogonal = [getattr(self, f"orthogonal{suffix}").skew for suffix in self.suffixes]
+        others = [each for name, each in self.named_parameters() if not name.startswith("orthogonal")]
+        return {"main": others, "orthogonal": orthogonal}
 
-    def _run(self, x: Tensor, state: OrthogonalState) -> tuple[Tensor, OrthogonalState]:
-        matrix, norms = self._matrix(state), self._recording(x)
+    def _run(self, x: Tensor, start: Direction, suffix: str) -> tuple[Tensor, Direction]:
+        weight, matrix = getattr(self, f"weight_ih{suffix}"), self._matrix(start, suffix)
+        bias = getattr(self, f"bias{suffix}") if self.bias else weight.new_zeros(self.hidden_size)
         run = self._fused if self.backend == "fused" else self._reference
-        h, h_end, filter_state = run(x, state.h[0], state.filter, matrix[0], norms)
-        return h, OrthogonalState(h_end.unsqueeze(0), filter_state, matrix, self.maker)
+        h, h_end, end = run(x, start.own[0], start.filter, weight, bias, matrix[0], self._recording(x))
+        return h, Direction((h_end,), end, matrix)
 
-    @property
-    def filtered(self) -> tuple[str, int]:
-        """What the filter runs over, and its channels: the inputs, or what the units get of them."""
+    def filtered(self, index: int = 0) -> tuple[str, int]:
+        """The inputs, or what the units get of them."""
         if self.backend == "fused" and self.filter.linear:
-            return "inputs", self.input_size
+            return "inputs", self._input_size(index)
         return "units", self.hidden_size
 
-    def _matrix(self, state: OrthogonalState) -> tuple[Tensor, tuple]:
+    def _matrix(self, start: Direction, suffix: str) -> tuple[Tensor, tuple]:
         """Q, the state's own where the parameter is still the one that it was made of."""
-        mode = torch.is_grad_enabled(), self.training
-        if state.matrix is not None and state.matrix[1] == (*mode, *self.orthogonal.version):
-            return state.matrix
-        matrix = self.orthogonal()
-        return matrix, (*mode, *self.orthogonal.version)
+        mode, orthogonal = (torch.is_grad_enabled(), self.training), getattr(self, f"orthogonal{suffix}")
+        if start.matrix is not None and start.matrix[1] == (*mode, *orthogonal.version):
+            return start.matrix
+        matrix = orthogonal()
+        return matrix, (*mode, *orthogonal.version)
 
     def _recording(self, x: Tensor) -> Tensor | None:
         if not self.record_gradients or not torch.is_grad_enabled():
@@ -121,30 +107,27 @@ class OrthogonalRNN(FilteredRNN):
         return self.gradient_norms
 
     def _reference(
-        self, x: Tensor, h: Tensor, filter_state: Any, matrix: Tensor, norms: Tensor | None
+        self, x: Tensor, h: Tensor, filter_state: Any, weight: Tensor, bias: Tensor, matrix: Tensor, norms: Any
     ) -> tuple[Tensor, Tensor, Any]:
         outputs = []
         for t, x_t in enumerate(x):
-            y, filter_state = self.filter.step(x_t @ self.weight_ih.t(), filter_state)
-            h = modrelu(y + h @ matrix, self.bias)
+            y, filter_state = self.filter.step(x_t @ weight.t(), filter_state)
+            h = modrelu(y + h @ matrix, bias)
             if norms is not None:
                 _record_norm(h, norms[t])
             outputs.append(h)
         return torch.stack(outputs), h, filter_state
 
     def _fused(
-        self, x: Tensor, h: Tensor, filter_state: Any, matrix: Tensor, norms: Tensor | None
+        self, x: Tensor, h: Tensor, filter_state: Any, weight: Tensor, bias: Tensor, matrix: Tensor, norms: Any
     ) -> tuple[Tensor, Tensor, Any]:
         """Filter and project (a filter that commutes with the projection goes first), and run the recurrence."""
         if self.filter.linear:
             x, end = self.filter(x, filter_state)
-            y = x @ self.weight_ih.t()
+            y = x @ weight.t()
         else:
-            state = map_tensors(torch.Tensor.t, filter_state)
-            no_bias = self.bias.new_zeros(self.hidden_size)
-            y, end = filtered_projection(x.transpose(1, 2), self.weight_ih, no_bias, self.filter, state)
-            y, end = y.transpose(1, 2).clone(memory_format=torch.contiguous_format), map_tensors(torch.Tensor.t, end)
-        h, h_end = modrelu_rnn(y, matrix, self.bias, h, norms)
+            y, end = filtered_projection(x, weight, torch.zeros_like(bias), self.filter, filter_state)
+        h, h_end = modrelu_rnn(y, matrix, bias, h, norms)
         return h, h_end, end
 
 

@@ -11,6 +11,7 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 PROJECTION_INTERVAL = 100  # rebases; what rounding has done to the base until then is undone
 
@@ -53,10 +54,13 @@ class DynamicTrivialisation(nn.Module):
             self.steps.zero_()
 
     def forward(self) -> Tensor:
-        """Q, (N, N), differentiable once with respect to `skew`. In training mode, the base moves when it is due."""
+        """Q, (N, N), differentiable with respect to `skew`. In training mode, the base moves when it is due.
+
+        Backward computes Q again: a graph of N x N matrices is not kept beside that of all steps.
+        """
         if self.training and math.isfinite(self.K) and not torch.equal(self.skew, self.used):
             self._count_step()
-        return _Rotation.apply(self.base, self.skew_matrix())
+        return checkpoint(_rotated, self.base, self.skew_matrix(), use_reentrant=False, preserve_rng_state=False)
 
     @property
     def version(self) -> tuple[int, ...]:
@@ -81,23 +85,6 @@ class DynamicTrivialisation(nn.Module):
 
     def extra_repr(self) -> str:
         return f"{self.size}, K={self.K}, initialisation={self.initialisation!r}"
-
-
-class _Rotation(torch.autograd.Function):
-    """Q = base exp(A), computed again in backward: a graph of N x N matrices is not kept beside that of all steps."""
-
-    @staticmethod
-    def forward(ctx, base: Tensor, a: Tensor) -> Tensor:
-        ctx.save_for_backward(base, a)
-        return _rotated(base, a)
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, dq: Tensor):
-        base, a = ctx.saved_tensors
-        with torch.enable_grad():
-            a = a.detach().requires_grad_()
-            return None, *torch.autograd.grad(_rotated(base, a), a, dq)
 
 
 def _rotated(base: Tensor, a: Tensor) -> Tensor:

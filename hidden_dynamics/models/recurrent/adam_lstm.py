@@ -1,0 +1,167 @@
+"""The LSTM behind Adam's filter on a CPU: forward and backpropagation through time, derived by hand.
+
+torch's own LSTM would multiply the filtered gates' input by a 4N x 4N identity, and the filter by autograd would keep
+six arrays of its size, (T, 4N, batch). Here the filter passes over a block of steps while that lies in the cache, and
+backward computes the block again from the filter's state before it. With the step size divided out, p = v / s and
+n = (m + eps) / s^2, g_t = W x_t + b and the LSTM's pre-activations a_t:
+
+    p_t = mu p_{t-1} + g_t,   n_t = beta n_{t-1} + (1 - beta) (g_t^2 + eps) / s^2
+    a_t = p_t / sqrt(n_t) + U h_{t-1} + b_hh
+
+and the adjoints, from da_t = dL/da_t, with e_t = -2 dL/dn_t:
+
+    dp_t = da_t / sqrt(n_t) + mu dp_{t+1},   e_t = da_t p_t / n_t^(3/2) + beta e_{t+1}
+    dg_t = dp_t - (1 - beta) / s^2 g_t e_t
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from hidden_dynamics.models.momentum.filters import Adam
+
+BLOCK = 2**19  # elements of the gates of a block of steps: what the filter needs of them fits into a core's own cache
+
+sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
+tanh_backward = torch.ops.aten.tanh_backward.grad_input
+
+
+def adam_lstm(
+    adam: Adam,
+    x: Tensor,
+    state: tuple[Tensor, Tensor] | None,
+    weight_ih: Tensor,
+    bias_ih: Tensor,
+    weight_hh: Tensor,
+    bias_hh: Tensor,
+    h0: Tensor,
+    c0: Tensor,
+) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
+    """The LSTM's core run on adam(W x + b_ih); features come before the batch.
+
+    Args:
+        adam: or RMSProp, which is Adam with mu = 0.
+        x: (T, d, batch).
+        state: the filter's (v, m), each (4N, batch), before the first step; None is 0.
+        weight_ih: W, (4N, d); bias_ih: (4N,).
+        weight_hh: U, (4N, N); bias_hh: (4N,).
+        h0, c0: (N, batch).
+
+    Returns:
+        h, (T, N, batch); c, (N, batch), and the filter's state after the last step. Differentiable once.
+    """
+    v, m = state if state is not None else 2 * (x.new_zeros(weight_ih.shape[0], x.shape[2]),)
+    s, eps = adam.s, adam.eps
+    inputs = torch.cat([x, x.new_ones(1, 1, 1).expand(x.shape[0], 1, x.shape[2])], dim=1)
+    weight = torch.cat([weight_ih, bias_ih.unsqueeze(1)], dim=1)
+    h, c, p, n = _AdamLSTM.apply(adam, inputs, weight, v / s, (m + eps) / s**2, weight_hh, bias_hh, h0, c0)
+    return h, c, (s * p, s**2 * n - eps)
+
+
+class _AdamLSTM(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, adam: Adam, x: Tensor, weight_ih: Tensor, p: Tensor, n: Tensor, weight_hh: Tensor, bias, h0, c0):
+        gates, starts = x.new_empty(x.shape[0], *p.shape), []
+        h, c = (torch.cat([start.unsqueeze(0), start.new_empty(x.shape[0], *start.shape)]) for start in (h0, c0))
+        for block in _blocks(gates):
+            starts += [p, n]
+            _, p_each, n_each = _filtered(adam, weight_ih, x[block], p, n)
+            p, n = p_each[-1].clone(), n_each[-1].clone()
+            torch.addcmul(bias.unsqueeze(1), p_each, n_each.rsqrt_(), out=gates[block])
+            around = slice(block.start, block.stop + 1)
+            _run_gates(gates[block], weight_hh, h[around], c[around])
+        ctx.save_for_backward(x, weight_ih, weight_hh, gates, h, c, *starts)
+        ctx.adam = adam
+        return h[1:], c[-1].clone(), p, n
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, dh_each: Tensor, dc: Tensor, dp: Tensor, dn: Tensor):
+        x, weight_ih, weight_hh, gates, h, c, *starts = ctx.saved_tensors
+        dh, dc, e, transposed = torch.zeros_like(dc), dc.clone(), -2 * dn, weight_hh.t().contiguous()
+        dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None
+        d_weight_ih, d_weight_hh, d_bias = torch.zeros_like(weight_ih.t()), torch.zeros_like(weight_hh), 0
+        for block in reversed(_blocks(gates)):
+            n, p = starts.pop(), starts.pop()
+            da = torch.empty_like(gates[block])
+            _run_gates_back(da, gates[block], c[block.start : block.stop + 1], dh_each[block], dh, dc, transposed)
+            d_weight_hh.addbmm_(da, h[block].mT)
+            d_bias = d_bias + da.sum((0, 2))
+            dg, dp, e = _filtered_back(ctx.adam, da, *_filtered(ctx.adam, weight_ih, x[block], p, n), dp, e)
+            d_weight_ih.addbmm_(x[block], dg.mT)
+            if dx is not None:
+                torch.matmul(weight_ih.t(), dg, out=dx[block])
+        return None, dx, d_weight_ih.t(), dp, -0.5 * e, d_weight_hh, d_bias, dh, dc
+
+
+def _blocks(gates: Tensor) -> list[slice]:
+    steps = max(1, BLOCK // max(1, gates[0].numel()))
+    return [slice(start, min(start + steps, len(gates))) for start in range(0, len(gates), steps)]
+
+
+def _filtered(adam: Adam, weight: Tensor, x: Tensor, p: Tensor, n: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """g, p and n of each step, from p and n before the first."""
+    share = (1 - adam.beta) / adam.s**2
+    g = torch.bmm(weight.expand(x.shape[0], -1, -1), x)
+    p_each, n_each = torch.empty_like(g), torch.addcmul(g.new_tensor(share * adam.eps), g, g, value=share)
+    for g_t, p_t, n_t in zip(g.unbind(), p_each.unbind(), n_each.unbind(), strict=True):
+        p = torch.add(g_t, p, alpha=adam.mu, out=p_t)
+        n = n_t.add_(n, alpha=adam.beta)
+    return g, p_each, n_each
+
+
+def _filtered_back(adam: Adam, da: Tensor, g: Tensor, p: Tensor, n: Tensor, dp: Tensor, e: Tensor):
+    """dg of each step, and dp and e as the block before gets them, from what the block after has left. p and n are
+    overwritten."""
+    dp_each = n.rsqrt().mul_(da)
+    e_each = p.div_(n).mul_(dp_each)
+    _accumulate(dp_each.unbind()[::-1], adam.mu, dp)
+    _accumulate(e_each.unbind()[::-1], adam.beta, e)
+    dg = torch.addcmul(dp_each, g, e_each, value=-(1 - adam.beta) / adam.s**2)
+    return dg, adam.mu * dp_each[0], adam.beta * e_each[0]
+
+
+def _accumulate(steps: Sequence[Tensor], decay: float, first: Tensor) -> None:
+    """u_1 += first, then u_t += decay u_{t-1}."""
+    steps[0].add_(first)
+    for before, u in pairwise(steps) if decay else ():
+        u.add_(before, alpha=decay)
+
+
+def _run_gates(a: Tensor, weight: Tensor, h: Tensor, c: Tensor) -> None:
+    """From the filter's share of a_t, (steps, 4N, batch), to the gates, in its place, and to h and c, (steps + 1, N,
+    batch), of which the first is given."""
+    n = h.shape[1]
+    gates = zip(a.unbind(), a[:, : 2 * n].unbind(), *(each.unbind() for each in a.chunk(4, 1)), strict=True)
+    h_each, c_each = h.unbind(), c.unbind()
+    for t, (a_t, i_and_f, i, f, g, o) in enumerate(gates):
+        torch.addmm(a_t, weight, h_each[t], out=a_t)
+        i_and_f.sigmoid_()
+        g.tanh_()
+        o.sigmoid_()
+        torch.mul(f, c_each[t], out=c_each[t + 1]).addcmul_(i, g)
+        torch.mul(o, torch.tanh(c_each[t + 1]), out=h_each[t + 1])
+
+
+def _run_gates_back(da: Tensor, gates: Tensor, c: Tensor, dh_each: Tensor, dh: Tensor, dc: Tensor, transposed: Tensor):
+    """From dL/dh_t, without what comes through later steps, to da; dh and dc, which come through later steps, become
+    those of the step before."""
+    n, c_each, dh_each = c.shape[1], c.unbind(), dh_each.unbind()
+    parts = (each.unbind() for array in (da, gates) for each in (array, array[:, : 2 * n], *array.chunk(4, 1)))
+    for t, part in reversed(list(enumerate(zip(*parts, strict=True)))):
+        da_t, d_i_and_f, di, df, dg, do, _, i_and_f, i, f, g, o = part
+        dh += dh_each[t]
+        tanh_c = torch.tanh(c_each[t + 1])
+        torch.mul(dh, tanh_c, out=do)
+        dh *= o
+        dc += tanh_backward(dh, tanh_c, grad_input=dh)
+        torch.mul(dc, g, out=di)
+        torch.mul(dc, c_each[t], out=df)
+        torch.mul(dc, i, out=dg)
+        dc *= f
+        sigmoid_backward(d_i_and_f, i_and_f, grad_input=d_i_and_f)
+        tanh_backward(dg, g, grad_input=dg)
+        sigmoid_backward(do, o, grad_input=do)
+        torch.mm(transposed, da_t, out=dh)

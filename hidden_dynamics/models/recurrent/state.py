@@ -1,0 +1,128 @@
+"""The state of a recurrent core between two segments of a sequence, and how a wrong one is described."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Self
+
+import torch
+from torch import Tensor
+
+
+class Direction(NamedTuple):
+    """The state of one layer in one direction.
+
+    Attributes:
+        own: h, or h and c, each (batch, hidden_size).
+        filter: the filter's state.
+        matrix: Q of an orthogonal RNN and its version: segments that are differentiated together share it.
+    """
+
+    own: tuple[Tensor, ...]
+    filter: Any = None
+    matrix: tuple[Tensor, tuple] | None = None
+
+    def of(self, sequences: slice) -> "Direction":
+        """The state of these sequences of the batch."""
+        return Direction(*map_tensors(lambda tensor: tensor[..., sequences, :], self[:2]), self.matrix)
+
+
+class FilteredState(tuple):
+    """h, or the pair (h, c), that also carries the filter's state.
+
+    Its tensors are (layers * directions, batch, hidden_size), as those of `nn.RNN` and `nn.LSTM`; those of a sequence
+    without a batch lack that dimension. It can be copied, pickled, and saved and loaded by torch, `weights_only` too.
+
+    Attributes:
+        filter: the filter's states, one for each layer and direction, in the order of h; None is their start. What they
+            mean depends on the backend that made them.
+        maker: which filter's states they are, and of what (`FilteredRNN.maker`); None where that is not known.
+        matrices: `Direction.matrix` of each.
+    """
+
+    filter: tuple | None
+    maker: str | None
+    matrices: tuple | None
+
+    def __new__(
+        cls, own: Iterable[Tensor], filter: Any = None, maker: str | None = None, matrices: tuple | None = None
+    ) -> Self:
+        """See the class; a copy or a pickle has no matrices."""
+        state = super().__new__(cls, own)
+        state.filter, state.maker, state.matrices = filter, maker, matrices
+        return state
+
+    def __init_subclass__(cls) -> None:
+        torch.serialization.add_safe_globals([cls])
+
+    def __reduce__(self) -> tuple:
+        return type(self), (tuple(self), self.filter, self.maker)
+
+    def map(self, function: Callable[[Tensor], Tensor]) -> Self:
+        """The state with `function` of every tensor in it."""
+        return type(self)(map(function, self), map_tensors(function, self.filter), self.maker, self.matrices)
+
+    def to(self, *args: Any, **options: Any) -> Self:
+        """On another device, or of another type, as `Tensor.to`."""
+        moved = self.map(lambda tensor: tensor.to(*args, **options))
+        return type(self)(moved, moved.filter, moved.maker)
+
+    def detach(self) -> Self:
+        """The same values, cut off from the graph: truncated backpropagation through time."""
+        cut = self.map(Tensor.detach)
+        return type(self)(cut, cut.filter, cut.maker)
+
+    def first(self, count: int) -> Self:
+        """The state of the first `count` sequences of the batch, which is part of the same graph."""
+        return self.map(lambda tensor: tensor[..., :count, :])
+
+    def reordered(self, order: Tensor | None) -> Self:
+        """The state with the sequences of the batch in another order."""
+        return self if order is None else self.map(lambda tensor: tensor.index_select(-2, order))
+
+    def directions(self) -> list[Direction]:
+        """The state of each layer and direction."""
+        count = len(self[0])
+        parts = [each or count * (None,) for each in (self.filter, self.matrices)]
+        return [Direction(*each) for each in zip(zip(*self, strict=True), *parts, strict=True)]
+
+    @classmethod
+    def of_directions(cls, directions: Sequence[Direction], maker: str | None) -> Self:
+        """From `directions()` back to the state."""
+        own, filters, matrices = zip(*directions, strict=True)
+        return cls(map(torch.stack, zip(*own, strict=True)), filters, maker, matrices)
+
+
+def joined(states: Sequence[Any]) -> Any:
+    """The states of parts of a batch as one; what is no tensor, a filter's count of steps, is None where they differ:
+    then no core takes the state."""
+    if isinstance(states[0], Tensor):
+        return torch.cat(states, -2)
+    if isinstance(states[0], tuple):
+        return tuple(map(joined, zip(*states, strict=True)))
+    return states[0] if all(state == states[0] for state in states) else None
+
+
+def map_tensors(function: Callable[[Tensor], Tensor], value: Any) -> Any:
+    """`value` with `function` of every tensor in it; tuples are gone through, anything else stays."""
+    if isinstance(value, tuple):
+        return tuple(map_tensors(function, item) for item in value)
+    return function(value) if isinstance(value, Tensor) else value
+
+
+def described(value: Any) -> str:
+    """Shape, type and device of every tensor in it; the class of anything else but a tuple."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(described, value))})"
+    return f"{tuple(value.shape)} {kind(value)}" if isinstance(value, Tensor) else type(value).__name__
+
+
+def kind(tensor: Tensor) -> str:
+    """Its type and device."""
+    return f"{tensor.dtype} on {tensor.device}"
+
+
+def check_like(name: str, given: Any, needed: Any) -> None:
+    """Raises:
+    ValueError: `given` is described otherwise than `needed`.
+    """
+    if described(given) != described(needed):
+        raise ValueError(f"{name} must be {described(needed)}, not {described(given)}")

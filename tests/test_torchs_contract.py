@@ -1,0 +1,302 @@
+"""The contract of nn.LSTM: torch's own cases on nn.LSTM and then on ours, and what torch's tests of its RNNs check, on
+every cell and filter, against layers put together by hand."""
+
+import copy
+import io
+import itertools
+import pickle
+import sys
+import types
+import unittest
+
+import pytest
+import torch
+from cases import CORES, LSTMS, assert_all_close, noise, randomised, tensors
+from torch import nn
+from torch.nn.utils import parametrizations, prune
+from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence, pad_packed_sequence, unpack_sequence
+from torch.utils.checkpoint import checkpoint
+
+import hidden_dynamics.nn as hd
+
+D, N, BATCH, STEPS = 3, 5, 4, 11
+LENGTHS = [5, 11, 1, 5]
+every_core = pytest.mark.parametrize("name", CORES)
+either_backend = pytest.mark.parametrize("backend", ["fused", "reference"])
+
+
+def made(name, *sizes, **options):
+    cls, given = CORES[name]
+    return randomised(cls(D, N, *sizes, **given, **options, dtype=torch.float64))
+
+
+def outcome(model, *arguments):
+    """Outputs, state and the gradients of a random function of them, with respect to inputs, too."""
+    leaves = [one for one in tensors(arguments) if one.requires_grad] + list(model.parameters())
+    output, end = model(*arguments)
+    results = [output if isinstance(output, torch.Tensor) else output.data, *end]
+    value = sum((result * noise(*result.shape, seed=i).to(result.dtype)).sum() for i, result in enumerate(results))
+    return results, torch.autograd.grad(value, leaves)
+
+
+def by_name(model, gradients):
+    """Gradients of torch's and of ours in one order: ours are made in another."""
+    names = [name for name, _ in model.named_parameters()]
+    inputs = len(gradients) - len(names)
+    return [*gradients[:inputs], *(each for _, each in sorted(zip(names, gradients[inputs:], strict=True)))]
+
+
+def assert_as_torch(arguments, *given, tolerance=1e-12, **options):
+    torchs = nn.LSTM(*given, **options)
+    ours = hd.LSTM.from_torch(torchs)
+    (expected, of_torch), (found, of_ours) = (outcome(model, *arguments) for model in (torchs, ours))
+    assert_all_close(found, expected, tolerance)
+    assert_all_close(by_name(ours, of_ours), by_name(torchs, of_torch), tolerance)
+    assert repr(ours) == repr(torchs)
+
+
+# ---- torch's cases
+
+
+def torchs_cases(dtype):
+    """The inputs by which torch tests its own nn.LSTM."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "expecttest", types.SimpleNamespace(TestCase=unittest.TestCase))  # not in the wheel
+        patch.setattr(torch.backends, "disable_global_flags", lambda: None)  # for other tests
+        from torch.testing._internal.common_modules import module_db
+
+    (info,) = (info for info in module_db if info.module_cls is nn.LSTM)
+    return info.module_inputs_func(info, device="cpu", dtype=dtype, requires_grad=True, training=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_torchs_own_cases(dtype):
+    tried = {"taken": 0, "of projections": 0}
+    for case in torchs_cases(dtype):
+        given, arguments = case.constructor_input, case.forward_input.args
+        options = {**given.kwargs, "dtype": dtype}
+        nn.LSTM(*given.args, **options)(*arguments)
+        if options["proj_size"]:
+            with pytest.raises(ValueError, match="proj_size"):
+                hd.LSTM(*given.args, **options)
+        else:
+            assert_as_torch(arguments, *given.args, tolerance=1e-5 if dtype == torch.float32 else 1e-12, **options)
+        tried["of projections" if options["proj_size"] else "taken"] += 1
+    assert tried == {"taken": 16, "of projections": 16}
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize(("bias", "batch_first", "bidirectional"), [*itertools.product([False, True], repeat=3)])
+@pytest.mark.parametrize("form", ["plain", "batch of none", "not contiguous", "sorted", "unsorted"])
+def test_layers_directions_and_packed_sequences_are_torchs(layers, bias, batch_first, bidirectional, form):
+    batch = 0 if form == "batch of none" else BATCH
+    x = noise(STEPS, batch, 2 * D, seed=1)[..., ::2].requires_grad_()
+    hidden = tuple(noise(layers * (1 + bidirectional), batch, N, seed=seed).requires_grad_() for seed in (2, 3))
+    if form in ("sorted", "unsorted"):
+        lengths = sorted(LENGTHS, reverse=True) if form == "sorted" else LENGTHS
+        x = pack_padded_sequence(x, torch.tensor(lengths), enforce_sorted=form == "sorted")
+    else:
+        x = (x if form == "not contiguous" else x.contiguous()).transpose(0, int(batch_first))
+    for arguments in ((x,), (x, hidden)):
+        assert_as_torch(arguments, D, N, layers, bias, batch_first, 0.0, bidirectional, dtype=torch.float64)
+
+
+def test_what_torch_refuses():
+    for wrong in ({"num_layers": 0}, {"hidden_size": 0}, {"dropout": 2.0}, {"dropout": True}, {"hidden_size": 2.5}):
+        raised = []
+        for cls in (nn.LSTM, hd.LSTM, hd.DTRIV):
+            with pytest.raises((ValueError, TypeError)) as error:
+                cls(**{"input_size": D, "hidden_size": N, **wrong})
+            raised.append(error.type)
+        assert len(set(raised)) == 1, wrong
+    for cls in (nn.LSTM, hd.LSTM, hd.DTRIV):
+        with pytest.warns(UserWarning, match="dropout"):
+            cls(D, N, dropout=0.5)
+
+
+# ---- every cell, against layers put together by hand
+
+
+def part_of(model, name, suffix, input_size):
+    """The cell of one layer in one direction, with the weights of the model's."""
+    cls, given = CORES[name]
+    part = cls(input_size, N, **given, backend=model.backend, dtype=torch.float64)
+    own = model.state_dict()
+    part.load_state_dict({key: own[key.replace("_l0", suffix)] for key in part.state_dict()})
+    return part
+
+
+@every_core
+@either_backend
+def test_two_layers_in_two_directions_are_four_cells(name, backend):
+    model, x = made(name, 2, bidirectional=True, backend=backend), noise(STEPS, BATCH, D, seed=1)
+    start = model(noise(3, BATCH, D))[1].detach()
+    expected, ends = x, []
+    for layer in range(2):
+        both = []
+        for way, suffix in enumerate((f"_l{layer}", f"_l{layer}_reverse")):
+            part, index = part_of(model, name, suffix, expected.shape[2]), 2 * layer + way
+            own = type(start)([each[index : index + 1] for each in start], start.filter[index : index + 1])
+            h, end = part(expected.flip(0) if way else expected, own)
+            both.append(h.flip(0) if way else h)
+            ends.append(end)
+        expected = torch.cat(both, -1)
+    found, end = model(x, start)
+    assert_all_close([found], [expected])
+    assert_all_close(end, [torch.cat(each) for each in zip(*ends, strict=True)])
+    assert_all_close(tensors(end.filter) or [found], [each for one in ends for each in tensors(one.filter)] or [found])
+
+
+@every_core
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_packed_sequence_is_each_sequence_alone(name, bidirectional):
+    """Outputs and states, in the order given; and from a state."""
+    model, x = made(name, 2, bidirectional=bidirectional), noise(STEPS, BATCH, D, seed=1)
+    alone = [x[:length, i : i + 1] for i, length in enumerate(LENGTHS)]
+    packed = pack_sequence([each.squeeze(1) for each in alone], enforce_sorted=False)
+    start = model(noise(3, BATCH, D))[1]
+    output, end = model(packed, start)
+    pairs = [model(each, start.map(lambda t, i=i: t[..., i : i + 1, :])) for i, each in enumerate(alone)]
+    assert_all_close(unpack_sequence(output), [h.squeeze(1) for h, _ in pairs])
+    assert_all_close(tensors(end), [torch.cat(each, -2) for each in zip(*(tensors(e) for _, e in pairs), strict=True)])
+    padded, lengths = pad_packed_sequence(packed)
+    order = lengths.argsort(descending=True)
+    ragged = hd.run_ragged(model, padded[:, order], lengths[order])
+    assert_all_close([ragged], [model(pack_padded_sequence(padded[:, order], lengths[order]))[0].data])
+
+
+def test_a_filter_that_counts_does_not_go_on_after_unequal_lengths():
+    model, packed = made("NAG"), pack_sequence([noise(5, D), noise(2, D)])
+    with pytest.raises(ValueError, match="filter's state"):
+        model(packed, model(packed)[1])
+    equal = pack_sequence([noise(4, D), noise(4, D)])
+    assert model(equal, model(equal)[1])[1].filter[0][1] == 8
+
+
+@every_core
+def test_dropout_is_between_layers_and_in_training_alone(name):
+    model, x = made(name, 2), noise(STEPS, BATCH, D)
+    usual = model(x)[0]
+    model.dropout = 0.5  # as with torch's, it may be changed
+    dropped = [model(x)[0] for _ in range(2)]
+    assert not torch.equal(*dropped) and torch.equal(model.eval()(x)[0], usual)
+    model.train().dropout = 1.0
+    cut = part_of(model, name, "_l1", N)(torch.zeros(STEPS, BATCH, N, dtype=torch.float64))[0]
+    assert_all_close([model(x)[0]], [cut])
+
+
+# ---- states
+
+
+def saved_and_loaded(state):
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    return torch.load(file, weights_only=True)
+
+
+@every_core
+@pytest.mark.parametrize(
+    "copied",
+    [copy.copy, copy.deepcopy, lambda state: pickle.loads(pickle.dumps(state)), saved_and_loaded],
+    ids=["copy", "deepcopy", "pickle", "torch"],
+)
+def test_a_copied_state_goes_on(name, copied):
+    model, x = made(name, 2), noise(2 * STEPS, BATCH, D, seed=1)
+    first, state = model(x[:STEPS])
+    again = copied(state.detach())
+    assert type(again) is type(state) and again.maker == state.maker
+    second, end = model(x[STEPS:], again.to("cpu", torch.float64))
+    whole, end_of_whole = model(x)
+    assert_all_close([torch.cat([first, second]), *tensors(end)], [whole, *tensors(end_of_whole)])
+    assert not any(part.requires_grad for part in tensors(again))
+
+
+# ---- making
+
+
+@pytest.mark.parametrize("name", LSTMS)
+def test_the_weights_are_torchs(name):
+    torchs = nn.LSTM(D, N, 2, bidirectional=True)
+    ours = CORES[name][0].from_torch(torchs, **CORES[name][1])
+    assert {key: value.shape for key, value in torchs.state_dict().items()} == {
+        key: value.shape for key, value in ours.state_dict().items()
+    }
+    assert all(torch.equal(value, ours.state_dict()[key]) for key, value in torchs.state_dict().items())
+    shapes = [[sorted(one.shape for one in layer) for layer in model.all_weights] for model in (torchs, ours)]
+    assert shapes[0] == shapes[1]
+    assert ours.flatten_parameters() is None
+
+
+@every_core
+def test_device_and_type(name):
+    cls, given = CORES[name]
+    on_meta = cls(D, N, 2, bidirectional=True, device="meta", dtype=torch.float64, **given)
+    assert {(each.device.type, each.dtype) for each in on_meta.parameters()} == {("meta", torch.float64)}
+    torch.manual_seed(0)
+    usual = cls(D, N, 2, bidirectional=True, **given)
+    torch.manual_seed(0)
+    placed = on_meta.to_empty(device="cpu").float()
+    placed.reset_parameters()
+    x = torch.rand(STEPS, BATCH, D)
+    torch.manual_seed(0)
+    usual.reset_parameters()
+    torch.manual_seed(0)
+    placed.reset_parameters()
+    assert all(map(torch.equal, usual.parameters(), placed.parameters()))
+    assert torch.isfinite(usual(x)[0]).all()
+
+
+# ---- at work
+
+
+@every_core
+def test_under_autocast_in_its_own_type(name):
+    cls, given = CORES[name]
+    model, x = randomised(cls(D, N, **given)), torch.randn(STEPS, BATCH, D)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        h, end = model(x)
+        again, _ = model(x.bfloat16(), end)
+    again.sum().backward()
+    assert torch.equal(h, model(x)[0])
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+@every_core
+def test_functional_frozen_checkpointed_and_after_inference(name):
+    model, x = made(name), noise(STEPS, BATCH, D, seed=1).requires_grad_()
+    with torch.inference_mode():
+        inferred = model(x)[0]
+    h = model(x)[0]
+    assert torch.equal(inferred, h)
+    usual = torch.autograd.grad(h.square().sum(), [x, *model.parameters()])
+    again = checkpoint(lambda x: model(x)[0], x, use_reentrant=False)
+    assert_all_close(torch.autograd.grad(again.square().sum(), [x, *model.parameters()]), usual)
+    weights = {key: 2 * value for key, value in model.named_parameters()}
+    doubled = copy.deepcopy(model)
+    with torch.no_grad():
+        for parameter in doubled.parameters():
+            parameter.mul_(2)
+    assert_all_close([torch.func.functional_call(model, weights, (x,))[0]], [doubled(x)[0]])
+    model.requires_grad_(False)
+    assert_all_close(torch.autograd.grad(model(x)[0].square().sum(), [x]), usual[:1])
+
+
+@pytest.mark.parametrize("name", LSTMS)
+def test_pruned_and_parametrised(name):
+    model, x = made(name), noise(STEPS, BATCH, D)
+    prune.l1_unstructured(model, "weight_hh_l0", amount=0.5)
+    assert (model.weight_hh_l0 == 0).float().mean() == 0.5
+    model(x)[0].sum().backward()
+    gradient = model.weight_hh_l0_orig.grad
+    assert gradient.any() and not gradient[model.weight_hh_l0 == 0].any()
+    other = made(name)
+    parametrizations.weight_norm(other, "weight_hh_l0")
+    assert_all_close([other(x)[0]], [made(name)(x)[0]])
+    other(x)[0].sum().backward()
+
+
+@every_core
+def test_second_derivatives_by_the_reference(name):
+    model, x = made(name, backend="reference"), noise(3, 1, D).requires_grad_()
+    assert torch.autograd.gradgradcheck(lambda x: model(x)[0], (x,))
