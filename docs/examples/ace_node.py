@@ -4,7 +4,7 @@
 
 Each series is a decaying oscillation with a rhythm of its own, seen 20 times at random between 0 and 1. A GRU reads
 what is seen and gives h(0); the attention starts at a(0) = W h(0) + b. Both evolve by networks f and g, which see
-h' = h * sigmoid(a) (docs/idea.md). Prints the error at ten other times of new series; a constant, their mean, has 1.
+h' = h * sigmoid(a). Prints the error at ten other times of new series; a constant, their mean, has 1.
 """
 
 import argparse
