@@ -21,7 +21,7 @@ from series_cases import (
 )
 
 from hidden_dynamics.errors import ObservationError
-from hidden_dynamics.models.divergence import divergence
+from hidden_dynamics.models.gaussian import divergence
 from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.observations import Rows, batch_of
 

@@ -14,7 +14,7 @@ from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows
 from hidden_dynamics.tasks import naive_scores, partly_observed
 from hidden_dynamics.tasks.partly_observed import PartlyObserved, split
-from hidden_dynamics.tasks.scoring import area_under_roc
+from hidden_dynamics.tasks.scoring import area_under_roc, of_samples
 
 WINDOW, STRIDE = 50, 25  # rows
 
@@ -104,11 +104,7 @@ class ActivityRecognition(PartlyObserved):
         batch = self.part(part)
         labelled = batch.labels >= 0
         probabilities = torch.softmax(network(batch).labels[:, labelled].double(), -1).cpu().numpy()
-        truth = batch.labels[labelled].cpu().numpy()
-        if self.settings.scores == "pooled":
-            truth, scores = np.tile(truth, len(probabilities)), probabilities.reshape(-1, self.classes)
-        else:
-            scores = probabilities.mean(0)
+        truth, scores = of_samples(self.settings.scores, batch.labels[labelled].cpu().numpy(), probabilities)
         met = np.unique(truth)
         areas = [area_under_roc(truth == activity, scores[:, activity]) for activity in met]
         return {

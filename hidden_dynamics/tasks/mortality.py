@@ -11,7 +11,7 @@ from hidden_dynamics.configuration.entries import typed
 from hidden_dynamics.models.latent_family.family import entry_weights, mean_squared_error
 from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.partly_observed import IntensiveCare, Scores, StaySettings
-from hidden_dynamics.tasks.scoring import area_under_roc, average_precision, calibration_error
+from hidden_dynamics.tasks.scoring import area_under_roc, average_precision, calibration_error, of_samples
 
 
 class Settings(StaySettings):
@@ -60,11 +60,7 @@ class Mortality(IntensiveCare):
         batch = self.part(part)
         prediction = network(batch)
         probabilities = torch.sigmoid(prediction.labels.double()).cpu().numpy()
-        died = self.died[self.parts[part]]
-        if self.settings.scores == "pooled":
-            scores, died = probabilities.ravel(), np.tile(died, len(probabilities))
-        else:
-            scores = probabilities.mean(0)
+        died, scores = of_samples(self.settings.scores, self.died[self.parts[part]], probabilities)
         return {
             f"{part}_auc": area_under_roc(died, scores),
             f"{part}_average_precision": average_precision(died, scores),

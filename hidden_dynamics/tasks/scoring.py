@@ -39,6 +39,18 @@ def calibration_error(truth: np.ndarray, probabilities: np.ndarray) -> float:
     return float(sum(abs(gaps.sum()) for gaps in bins) / len(truth))
 
 
+def of_samples(kind: str, truth: np.ndarray, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Truth and scores of a network's K samples: "averaged", or "pooled" as if they were of examples of their own.
+
+    Args:
+        truth: (n,).
+        probabilities: (K, n, ...).
+    """
+    if kind == "averaged":
+        return truth, probabilities.mean(0)
+    return np.tile(truth, len(probabilities)), probabilities.reshape(-1, *probabilities.shape[2:])
+
+
 def _defined(truth: np.ndarray, scores: np.ndarray) -> bool:
     return bool(truth.min() != truth.max() and np.isfinite(scores).all())
 

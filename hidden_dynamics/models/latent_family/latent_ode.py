@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral, State
-from hidden_dynamics.models.divergence import divergence
+from hidden_dynamics.models.gaussian import divergence
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
 from hidden_dynamics.models.latent_family.ode_rnn import ODERNNEncoder
 from hidden_dynamics.models.layers import Autonomous, initialised, tanh_network

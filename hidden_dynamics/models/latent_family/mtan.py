@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.divergence import divergence
+from hidden_dynamics.models.gaussian import divergence
 from hidden_dynamics.models.latent_family.family import (
     NOISE,
     LatentNetwork,

@@ -5,8 +5,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.choices import one_of
-from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.encode import gru_step
+from hidden_dynamics.models.gaussian import divergence
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
 from hidden_dynamics.models.latent_family.rnn_baselines import GAPS, states_of, until_next
 from hidden_dynamics.models.layers import tanh_network

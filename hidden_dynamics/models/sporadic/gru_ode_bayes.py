@@ -11,8 +11,9 @@ from torch.nn import functional
 from hidden_dynamics.models.choices import one_of
 from hidden_dynamics.models.encode import encode
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
+from hidden_dynamics.models.gaussian import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import GRUODE, BayesJump, divergence, negative_log_likelihood
+from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import GRUODE, BayesJump, divergence
 from hidden_dynamics.models.sporadic.path import Path, path
 
 SOLVERS = ("euler", "still")

@@ -1,4 +1,4 @@
-"""The parts of GRU-ODE-Bayes (De Brouwer et al. 2019): the flow, the jump, and the two losses.
+"""The parts of GRU-ODE-Bayes (De Brouwer et al. 2019): the flow, the jump, and the loss after it.
 
 A prediction p is (rows, 2 D): mean and logvar, the logarithm of the variance, side by side. Values and masks are
 (rows, D).
@@ -96,13 +96,6 @@ class BayesJump(nn.Module):
 
     def extra_repr(self) -> str:
         return f"{self.features}, {self.size}, prep={self.prep}"
-
-
-def negative_log_likelihood(p: Tensor, values: Tensor, mask: Tensor) -> Tensor:
-    """The sum of -log N(x; mean, exp(logvar)), in nats: the loss before each jump; per entry, the NegLL of Table 6."""
-    mean, logvar = p.chunk(2, -1)
-    error = (values - mean) * torch.exp(-logvar / 2)
-    return 0.5 * ((error.square() + logvar + math.log(2 * math.pi)) * mask).sum()
 
 
 def divergence(p: Tensor, values: Tensor, mask: Tensor) -> Tensor:

@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
-from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.forecaster import SeriesTask
+from hidden_dynamics.models.gaussian import divergence
 from hidden_dynamics.models.layers import Autonomous, tanh_maps
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.series_major import padded

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.forecaster import Forecaster, SeriesTask
+from hidden_dynamics.models.gaussian import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.series_major import Padded, Places, padded
-from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import negative_log_likelihood
 
 
 class Readout(nn.Module):

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hidden_dynamics.models.divergence import divergence
 from hidden_dynamics.models.forecaster import SeriesTask
+from hidden_dynamics.models.gaussian import divergence
 from hidden_dynamics.models.observations import Observations
 from hidden_dynamics.models.series_major import Padded, padded
 from hidden_dynamics.models.sporadic.row_by_row import Readout

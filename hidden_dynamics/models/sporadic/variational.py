@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.forecaster import Forecaster
+from hidden_dynamics.models.gaussian import negative_log_likelihood
 from hidden_dynamics.models.observations import Observations
-from hidden_dynamics.models.sporadic.gru_ode_bayes_parts import negative_log_likelihood
 
 
 class Gaussian(NamedTuple):
