@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 QUANTILE = 0.99  # of the norms, within the limits of colours that fit them
 FACTOR = 5  # the paper's limits are kept where that quantile is within this factor of the upper one
 NOT_FINITE = "#d62728"
+DRAWN = (
+    "Drawn: the first seed that was trained. Norm: Frobenius norm, over the minibatch and the hidden units, of the "
+    "gradient of the minibatch's mean loss with respect to h_t, through all later steps; the paper does not say how it "
+    f"treats the minibatch. Colours: the paper's, from {{:g}} to {{:g}}, or up to what {100 * QUANTILE:g} % of these "
+    "norms are below where its limits would hide them; here up to {:g}, and what is above is clipped. Red: not a "
+    "finite number."
+)
 
 
 class Settings(SideBySideSettings):
@@ -56,8 +63,7 @@ class GradientNorms(SideBySide):
         norms = np.concatenate([recording.norms.ravel() for recording in recordings])
         limits = colour_limits(norms[np.isfinite(norms)], papers)
         colours = ScalarMappable(Normalize(*limits), matplotlib.colormaps["viridis"].with_extremes(bad=NOT_FINITE))
-        trained = len({run["seed"] for run in sources.summary})
-        drawn = f"{drawn_note(recordings, trained)} {colour_note(norms, papers, limits)}"
+        drawn = DRAWN.format(papers[0], papers[1], limits[1])
         with style():
             figure, body = page(
                 self.settings,
@@ -138,25 +144,3 @@ def set_limits(ax: "Axes", drawn: Sequence[Recording]) -> None:
     ax.set_xlim(min(starts), max(ends))
     ax.set_ylim(max((recording.norms.shape[1] for recording in drawn), default=1) - 0.5, -0.5)
     ax.set_ylabel("Step t of the sequence")
-
-
-def drawn_note(recordings: Sequence[Recording], trained: int) -> str:
-    """Which seed the maps are of, of how many trained, and what the norm is."""
-    intervals = sorted({recording.interval for recording in recordings if recording.iterations.size > 1})
-    every = f", every {' or '.join(map(str, intervals))} iterations" if intervals else ""
-    return (
-        f"Drawn: seed {recordings[0].run['seed']}, the first of {trained} trained. Norm: Frobenius norm, over the "
-        "minibatch and the hidden units, of the gradient of the minibatch's mean loss with respect to h_t, through all "
-        f"later steps{every}; the paper does not say how it treats the minibatch."
-    )
-
-
-def colour_note(norms: NDArray, papers: Sequence[float], limits: tuple[float, float]) -> str:
-    """The scale of colours in words: the origin of its limits, the share of norms beyond them, what was not finite."""
-    text = f"Colours: {limits[0]:g} to {limits[1]:g}"
-    if limits == tuple(papers):
-        text += " as in the paper"
-    else:
-        text += f", to fit these norms ({100 * QUANTILE:g} % are below; the paper: {papers[0]:g} to {papers[1]:g})"
-    above = np.mean(norms > limits[1]) if norms.size else 0.0
-    return f"{text}; {100 * above:.2g} % of the norms are above and are clipped. Red: not a finite number."
