@@ -247,22 +247,11 @@ def draw_curve(ax: "Axes", curve: Curve, look: Mapping[str, Any], front: int) ->
 
 
 def drawn_note(panels: Sequence[Panel]) -> str:
-    """What lines and marks are, of which models some seeds learned, and how lines are smoothed."""
-    runs = [run for panel in panels for run in panel.runs]
-    text = LINES
-    titles = {run["model"]: run["label"] for run in runs}
-    learned = [
-        f"{titles[curve.model]}, {panel.runs[0]['task_title']}: {curve.learned} of {len(curve.seeds)}"
-        for panel in panels
-        for curve in panel.curves
-        if curve.learned is not None
-    ]
-    if learned:
-        text += f" ({'; '.join(dict.fromkeys(learned))})"
+    """What lines and marks are, and how lines are smoothed."""
     windows = [(max((curve.window for curve in panel.curves), default=1), panel.settings) for panel in panels]
     smoothed = ", ".join(f"{window} ({panel.task} {panel.split})" for window, panel in windows if window > 1)
     return (
-        f"{text}. Dashed: naive baselines on the same data. Lines are cut where they leave an axis; one of a seed with "
-        "fewer iterations ends before the others; a model that was evaluated once is a point, and its band a bar. "
+        f"{LINES}. Dashed: naive baselines on the same data. Lines are cut where they leave an axis; one of a seed "
+        "with fewer iterations ends before the others; a model that was evaluated once is a point, and its band a bar. "
         f"Smoothing: {f'triangular moving average, points: {smoothed}' if smoothed else 'none'}."
     )
