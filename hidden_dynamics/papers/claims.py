@@ -156,12 +156,11 @@ class ClaimEntry(Entry):
     def _has_the_keys_of_its_kind(self) -> "ClaimEntry":
         needed, possible = set(KINDS[self.kind].needs), set(KINDS[self.kind].may)
         given = self.model_fields_set - {"id", "artifact", "source", "says", "kind", "against_table"}
-        if needed - given:
-            text = f"a claim of kind {self.kind} needs {', '.join(sorted(needed - given))}"
-            raise PydanticCustomError("lacking", "{text}", {"text": text})
-        if given - needed - possible:
-            text = f"a claim of kind {self.kind} has no {', '.join(sorted(given - needed - possible))}: leave it out"
-            raise PydanticCustomError("superfluous", "{text}", {"text": text})
+        wrong = [f"needs {key}" for key in sorted(needed - given)]
+        wrong += [f"has no {key}: leave it out" for key in sorted(given - needed - possible)]
+        if wrong:
+            text = f"a claim of kind {self.kind} {', '.join(wrong)}"
+            raise PydanticCustomError("keys", "{text}", {"text": text})
         if self.but is not None and self.but >= len(self.of):
             raise PydanticCustomError("but", "fewer have to be allowed to fail than there are")
         if self.kind == "gain" and len(self.tasks) != 2:

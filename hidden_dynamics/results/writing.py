@@ -1,7 +1,6 @@
 """The files of a finished run: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt and, where it recorded
 gradients or predictions, hidden_gradients.npz and predictions.npz."""
 
-import csv
 import io
 import json
 import platform
@@ -14,6 +13,7 @@ import torch
 from torch import nn
 
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
+from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import sealed
 from hidden_dynamics.system.files import atomic
 from hidden_dynamics.training.loop import History
@@ -87,8 +87,4 @@ def _write_gradients(path: Path, norms: np.ndarray, every: int) -> None:
 
 def _write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
     """One line per row; a cell is empty where its row has no such number (a test is made once)."""
-    names = list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"]
-    with atomic(path) as handle:
-        writer = csv.DictWriter(handle, fieldnames=names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(path, list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"], rows)

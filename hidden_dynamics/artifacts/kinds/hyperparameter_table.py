@@ -71,7 +71,7 @@ class HyperparameterTable(Artifact):
             known(task, self.configuration.tasks, "task", where)
 
     def draw(self, sources: "Sources") -> Table:
-        """The configured hyperparameters of the self's models, a row per task and size, beside the published ones."""
+        """The configured hyperparameters of its models, a row per task and size, beside the published ones."""
         configuration, published = self.configuration, self.published
         rows = [_row_of(self, cell) for cell in _configured(self)]
         count = sum(len(row.differing) for row in rows)
