@@ -243,6 +243,15 @@ class Artifact(ABC):
         yield from ()
 
 
+class InPanels(Artifact):
+    """Tasks in panels, which its settings list."""
+
+    @property
+    def panels(self) -> list[Any]:
+        """Those of tasks that are not left out."""
+        return [panel for panel in self.settings.panels if panel.task not in self.configuration.left_out]
+
+
 class SideBySideSettings(ArtifactSettings):
     task: str
     models: Models

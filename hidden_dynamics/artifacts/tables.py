@@ -102,9 +102,9 @@ def tex(table: Table) -> str:
 
 
 def html(table: Table) -> str:
-    """One page that loads nothing from elsewhere; a table wider than the screen scrolls beside its first column.
+    """One page, without a style: hidden_dynamics/pages/sections.py reads it and shows the table with one.
 
-    Groups of columns, where there are any, have a line of headings. hidden_dynamics/pages/sections.py reads it.
+    Groups of columns, where there are any, have a line of headings.
     """
     frame = table.frame if any(group for group, _ in table.frame.columns) else table.frame.droplevel(0, axis="columns")
     shown = re.sub("<table[^>]*>", "<table>", frame.to_html(index=False, justify="left"), count=1)
@@ -177,26 +177,10 @@ _LATEX = {
 _PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ font: 16px/1.45 system-ui, sans-serif; margin: 1rem; }}
-h1, ul {{ max-width: 60rem; overflow-wrap: anywhere; }}
-h1 {{ font-size: 1.15rem; }}
-div {{ overflow-x: auto; }}
-table, ul {{ font-size: .875rem; }}
-table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: .35rem .7rem; text-align: left; white-space: nowrap; border-bottom: 1px solid #d8dee4; }}
-:is(th, td):first-child {{ position: sticky; left: 0; background: #fff; }}
-</style>
-</head>
+<head><meta charset="utf-8"><title>{title}</title></head>
 <body>
 <h1>{title}</h1>
-<div>
 {table}
-</div>
 <ul>
 {notes}
 </ul>

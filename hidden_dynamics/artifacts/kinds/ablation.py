@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
+from hidden_dynamics.artifacts.base import ArtifactSettings, InPanels
 from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import luminance, page, plain_numbers, style
 from hidden_dynamics.artifacts.sources import Sources
@@ -56,7 +56,7 @@ class Settings(ArtifactSettings):
     panels: Annotated[list[PanelSettings], Field(min_length=1)]
 
 
-class Ablation(Artifact):
+class Ablation(InPanels):
     Settings = Settings
     summarised = True
     with_extras = False  # the grids are of the paper's models alone
@@ -64,11 +64,6 @@ class Ablation(Artifact):
 
     def shown(self) -> list[Cell]:
         return [cell for panel in self.settings.panels for cell in self.cells_of(panel)]
-
-    @property
-    def panels(self) -> list[PanelSettings]:
-        """Those of tasks that are not left out."""
-        return [panel for panel in self.settings.panels if panel.task not in self.configuration.left_out]
 
     def cells_of(self, panel: PanelSettings) -> list[Cell]:
         task = self.configuration.tasks.get(panel.task)

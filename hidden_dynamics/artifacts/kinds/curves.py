@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
+from hidden_dynamics.artifacts.base import ArtifactSettings, InPanels, Models
 from hidden_dynamics.artifacts.lines import LINES, draw_line, draw_naive, in_sight, model_entries, naive_entries
 from hidden_dynamics.artifacts.notes import about, figure_notes, no_momentum_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry, line_styles, page, plain_numbers, style, write_instead
@@ -64,18 +64,13 @@ class Settings(ArtifactSettings):
     panels: Annotated[list[PanelSettings], Field(min_length=1)]
 
 
-class Curves(Artifact):
+class Curves(InPanels):
     Settings = Settings
     summarised = True
     run_files = ("metrics.csv", "train_loss.npy")
 
     def shown(self) -> list[Cell]:
         return [Cell(panel.task, model, panel.size) for panel in self.settings.panels for model in self.settings.models]
-
-    @property
-    def panels(self) -> list[PanelSettings]:
-        """Those of tasks that are not left out."""
-        return [panel for panel in self.settings.panels if panel.task not in self.configuration.left_out]
 
     def printed(self) -> Iterator[tuple[Cell, str]]:
         """The final losses that the paper names."""

@@ -29,7 +29,7 @@ class Embedding(Featured):
         """Panels side by side, one per model: the map of its first seed.
 
         Raises:
-            UserError: the features are not those of the self, or their maps are missing or damaged.
+            UserError: the features are not those of its runs, or their maps are missing or damaged.
         """
         rows, configuration = measured_features(sources), self.configuration
         models = dict.fromkeys(row["model"] for row in rows)
