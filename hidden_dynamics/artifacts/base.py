@@ -5,6 +5,7 @@ as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask 
 before it builds its graph, so they import matplotlib and pandas where something is drawn.
 """
 
+import importlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -84,14 +85,16 @@ class Artifact(ABC):
     def shown(self) -> list[Cell]:
         """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
 
-    @abstractmethod
     def draw(self, sources: Any) -> Any:
         """The table (hidden_dynamics.artifacts.tables.Table) or figure (of hidden_dynamics.artifacts.sheet.page) of its
-        sources (hidden_dynamics.artifacts.sources.Sources).
+        sources (hidden_dynamics.artifacts.sources.Sources), by `draw(artifact, sources)` of its kind's module.
+
+        That stands beside the class: what only lists artifacts does not depend on how they are drawn.
 
         Raises:
             UserError: a file is missing, damaged, or of something else.
         """
+        return importlib.import_module(type(self).__module__).draw(self, sources)
 
     def cells(self) -> list[Cell]:
         """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not those of tasks that

@@ -104,32 +104,33 @@ class Ablation(InPanels):
             configured = self.cells_of(panel)
             yield panel.task, panel.metric, {cell: value for cell, value in values.items() if cell in configured}
 
-    def draw(self, sources: Sources) -> "Figure":
-        """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below.
-
-        Raises:
-            UserError: nothing is published for a panel, or it has no runs.
-        """
-        configuration = self.configuration
-        panels = [panel_of(self, sources, settings) for settings in self.panels]
-        runs = [run for panel in panels for run in panel.runs]
-        grids = [f"{panel.published.title}: {' '.join(panel.published.notes)}" for panel in panels]
-        with style():
-            figure, body = page(
-                self.settings,
-                subtitle_of(configuration, runs),
-                width=max(6.8, PANEL_WIDTH * len(panels)),
-                height=6.6,
-                notes=figure_notes(configuration, runs, DRAWN, " ".join(["Published:", *self.published.notes, *grids])),
-            )
-            for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
-                draw_grid(above, panel.ours, panel, gid="ours")
-                draw_grid(below, panel.theirs, panel, gid="published")
-                describe(above, below, configuration, panel)
-        return figure
-
 
 KIND = Ablation
+
+
+def draw(artifact: Ablation, sources: Sources) -> "Figure":
+    """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below.
+
+    Raises:
+        UserError: nothing is published for a panel, or it has no runs.
+    """
+    configuration = artifact.configuration
+    panels = [panel_of(artifact, sources, settings) for settings in artifact.panels]
+    runs = [run for panel in panels for run in panel.runs]
+    grids = [f"{panel.published.title}: {' '.join(panel.published.notes)}" for panel in panels]
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle_of(configuration, runs),
+            width=max(6.8, PANEL_WIDTH * len(panels)),
+            height=6.6,
+            notes=figure_notes(configuration, runs, DRAWN, " ".join(["Published:", *artifact.published.notes, *grids])),
+        )
+        for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
+            draw_grid(above, panel.ours, panel, gid="ours")
+            draw_grid(below, panel.theirs, panel, gid="published")
+            describe(above, below, configuration, panel)
+    return figure
 
 
 @dataclass(frozen=True)

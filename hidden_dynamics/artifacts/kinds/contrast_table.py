@@ -84,18 +84,19 @@ class ContrastTable(Artifact):
     def chosen_metrics(self) -> list[str]:
         return [row.metric for row in self.settings.rows]
 
-    def draw(self, sources: "Sources") -> Table:
-        """A row for each filter."""
-        configuration, records = self.configuration, _records(self, sources)
-        return Table.of(
-            f"{self.settings.heading}; {subtitle_of(configuration, sources.summary)}",
-            figure_notes(configuration, sources.summary, *NOTES),
-            [_row(self, record) for record in records],
-            records,
-        )
-
 
 KIND = ContrastTable
+
+
+def draw(artifact: ContrastTable, sources: "Sources") -> Table:
+    """A row for each filter."""
+    configuration, records = artifact.configuration, _records(artifact, sources)
+    return Table.of(
+        f"{artifact.settings.heading}; {subtitle_of(configuration, sources.summary)}",
+        figure_notes(configuration, sources.summary, *NOTES),
+        [_row(artifact, record) for record in records],
+        records,
+    )
 
 
 # As data

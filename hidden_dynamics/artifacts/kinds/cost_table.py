@@ -68,24 +68,27 @@ class CostTable(MeasuredCosts):
     def runs(self) -> list[Run]:
         return []  # they are measured, not trained
 
-    def draw(self, sources: "Sources") -> Table:
-        """One row per model, the paper's first, then the user's own."""
-        costs, quantities = measured_costs(sources), QUANTITIES[self.settings.quantity]
-        records = [_record(self, costs, cell, quantity) for cell in self.cells() for quantity in quantities]
-        records = comparison.with_verdicts(self, records, sources.verdicts)
-        rows = [_row(self, [record for record in records if record["model"] == cell.model]) for cell in self.cells()]
-        lines = [
-            *machine_notes(self, costs),
-            readings_note(json.loads(row["readings"]) for row in costs),
-            NOTES[self.settings.quantity].format(rounds=records[0]["rounds"]),
-            f"Number of processes: {records[0]['processes']}, one after another. Ours is their median, in brackets "
-            "their range; of one process it says nothing of another one. Compared with the paper’s are the ratios to "
-            f"{comparison.baseline_label(self)} alone: time and memory are those of this machine and of this program.",
-        ]
-        return comparison.table(self, records, rows, lines)
-
 
 KIND = CostTable
+
+
+def draw(artifact: CostTable, sources: "Sources") -> Table:
+    """One row per model, the paper's first, then the user's own."""
+    costs, quantities = measured_costs(sources), QUANTITIES[artifact.settings.quantity]
+    records = [_record(artifact, costs, cell, quantity) for cell in artifact.cells() for quantity in quantities]
+    records = comparison.with_verdicts(artifact, records, sources.verdicts)
+    rows = [
+        _row(artifact, [record for record in records if record["model"] == cell.model]) for cell in artifact.cells()
+    ]
+    lines = [
+        *machine_notes(artifact, costs),
+        readings_note(json.loads(row["readings"]) for row in costs),
+        NOTES[artifact.settings.quantity].format(rounds=records[0]["rounds"]),
+        f"Number of processes: {records[0]['processes']}, one after another. Ours is their median, in brackets "
+        "their range; of one process it says nothing of another one. Compared with the paper’s are the ratios to "
+        f"{comparison.baseline_label(artifact)} alone: time and memory are those of this machine and of this program.",
+    ]
+    return comparison.table(artifact, records, rows, lines)
 
 
 def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Record:

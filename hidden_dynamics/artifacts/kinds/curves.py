@@ -79,41 +79,42 @@ class Curves(InPanels):
                 if number.task == panel.task:
                     yield Cell(number.task, number.model, panel.size), number.metric
 
-    def draw(self, sources: Sources) -> "Figure":
-        """One panel per configured panel, a line per model, one legend."""
-        configuration = self.configuration
-        shown = zip(self.panels, sources.curves, strict=True)
-        panels = [panel_of(self, settings, sources.summary, curves) for settings, curves in shown]
-        runs, styles = [run for panel in panels for run in panel.runs], line_styles(configuration, sources.summary)
-        names = list(dict.fromkeys(name for panel in panels for name in panel.naive))
-        marks = [{"color": "white", "marker": "<", "mec": "0.2", "linestyle": "none", "label": "published final value"}]
-        marks = marks if any(panel.published for panel in panels) else []
-        columns = min(len(panels), 2)
-        rows = math.ceil(len(panels) / columns)
-        with style():
-            figure, body = page(
-                self.settings,
-                subtitle_of(configuration, runs),
-                width=9.6 if columns == 2 else 6.8,
-                height=3.1 * rows,
-                notes=figure_notes(configuration, runs, drawn_note(panels), *no_momentum_notes(runs)),
-                handles=[
-                    *model_entries(runs, styles),
-                    *(legend_entry(**mark) for mark in marks),
-                    *naive_entries(names),
-                ],
-            )
-            axes = body.subplots(rows, columns, squeeze=False).ravel()
-            for ax, panel in zip(axes, panels, strict=False):
-                draw_panel(ax, panel, styles, names)
-                describe(ax, configuration, panel)
-            for ax in axes[len(panels) :]:
-                ax.set_axis_off()
-            body.align_ylabels(axes)
-        return figure
-
 
 KIND = Curves
+
+
+def draw(artifact: Curves, sources: Sources) -> "Figure":
+    """One panel per configured panel, a line per model, one legend."""
+    configuration = artifact.configuration
+    shown = zip(artifact.panels, sources.curves, strict=True)
+    panels = [panel_of(artifact, settings, sources.summary, curves) for settings, curves in shown]
+    runs, styles = [run for panel in panels for run in panel.runs], line_styles(configuration, sources.summary)
+    names = list(dict.fromkeys(name for panel in panels for name in panel.naive))
+    marks = [{"color": "white", "marker": "<", "mec": "0.2", "linestyle": "none", "label": "published final value"}]
+    marks = marks if any(panel.published for panel in panels) else []
+    columns = min(len(panels), 2)
+    rows = math.ceil(len(panels) / columns)
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle_of(configuration, runs),
+            width=9.6 if columns == 2 else 6.8,
+            height=3.1 * rows,
+            notes=figure_notes(configuration, runs, drawn_note(panels), *no_momentum_notes(runs)),
+            handles=[
+                *model_entries(runs, styles),
+                *(legend_entry(**mark) for mark in marks),
+                *naive_entries(names),
+            ],
+        )
+        axes = body.subplots(rows, columns, squeeze=False).ravel()
+        for ax, panel in zip(axes, panels, strict=False):
+            draw_panel(ax, panel, styles, names)
+            describe(ax, configuration, panel)
+        for ax in axes[len(panels) :]:
+            ax.set_axis_off()
+        body.align_ylabels(axes)
+    return figure
 
 
 @dataclass(frozen=True)

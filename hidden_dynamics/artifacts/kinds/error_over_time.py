@@ -63,44 +63,45 @@ class ErrorOverTime(SideBySide):
     def chosen_metrics(self) -> list[str]:
         return [self.settings.metric]
 
-    def draw(self, sources: Sources) -> "Figure":
-        """
-        Raises:
-            UserError: a file is missing or damaged.
-        """
-        configuration, settings, summary = self.configuration, self.settings, sources.summary
-        metric = configuration.metrics[settings.metric]
-        finished = [run for run in summary if run["status"] == "finished"]
-        read = [(run, RunFiles(sources.root / run["directory"]).predictions()) for run in finished]
-        made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
-        errors = errors_of(made, metric.factor) if made else None
-        naive, styles = mean_scores(summary, settings.metric, metric.factor), line_styles(configuration, summary)
-        title = about(configuration, summary, f"{summary[0]['task_title']}: mean squared error of observed entries")
-        with style():
-            figure, body = page(
-                settings,
-                subtitle_of(configuration, summary),
-                width=8.2,
-                height=6.4 if settings.over_rows else 3.6,
-                notes=notes_of(self, summary),
-                handles=[*model_entries(summary, styles), *naive_entries(naive)],
-            )
-            axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
-            axes[0].set_title("\n".join(title), linespacing=1.3)
-            axes[0].set_xlabel(settings.time)
-            axes[0].set_ylabel("Mean squared error" + (f", {metric.unit}" if metric.factor != 1 else ""))
-            if errors:
-                draw_over_time(axes[0], configuration, errors, styles, naive)
-            if settings.over_rows:
-                draw_over_rows(axes[1], [one for one in made if one[0]["seed"] == summary[0]["seed"]], styles)
-            for ax in axes:
-                if not ax.has_data():
-                    write_instead(ax)
-            body.align_ylabels(axes)
-        return figure
-
 
 KIND = ErrorOverTime
+
+
+def draw(artifact: ErrorOverTime, sources: Sources) -> "Figure":
+    """
+    Raises:
+        UserError: a file is missing or damaged.
+    """
+    configuration, settings, summary = artifact.configuration, artifact.settings, sources.summary
+    metric = configuration.metrics[settings.metric]
+    finished = [run for run in summary if run["status"] == "finished"]
+    read = [(run, RunFiles(sources.root / run["directory"]).predictions()) for run in finished]
+    made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
+    errors = errors_of(made, metric.factor) if made else None
+    naive, styles = mean_scores(summary, settings.metric, metric.factor), line_styles(configuration, summary)
+    title = about(configuration, summary, f"{summary[0]['task_title']}: mean squared error of observed entries")
+    with style():
+        figure, body = page(
+            settings,
+            subtitle_of(configuration, summary),
+            width=8.2,
+            height=6.4 if settings.over_rows else 3.6,
+            notes=notes_of(artifact, summary),
+            handles=[*model_entries(summary, styles), *naive_entries(naive)],
+        )
+        axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
+        axes[0].set_title("\n".join(title), linespacing=1.3)
+        axes[0].set_xlabel(settings.time)
+        axes[0].set_ylabel("Mean squared error" + (f", {metric.unit}" if metric.factor != 1 else ""))
+        if errors:
+            draw_over_time(axes[0], configuration, errors, styles, naive)
+        if settings.over_rows:
+            draw_over_rows(axes[1], [one for one in made if one[0]["seed"] == summary[0]["seed"]], styles)
+        for ax in axes:
+            if not ax.has_data():
+                write_instead(ax)
+        body.align_ylabels(axes)
+    return figure
 
 
 @dataclass(frozen=True)

@@ -47,47 +47,48 @@ class GradientNorms(SideBySide):
     run_files = (GRADIENTS,)
     with_extras = False  # the heat maps are of the paper's models alone
 
-    def draw(self, sources: Sources) -> "Figure":
-        """Heat maps side by side, one per model: step t downwards, iteration to the right, one scale of colours.
-
-        Raises:
-            UserError: there is no run of a model, or its file is missing or damaged.
-        """
-        import matplotlib
-        from matplotlib.cm import ScalarMappable
-        from matplotlib.colors import Normalize
-
-        configuration, papers = self.configuration, self.settings.limits
-        runs = [sources.first_run(model) for model in self.settings.models]
-        recordings = [Recording(run, *RunFiles(sources.root / run["directory"]).gradients()) for run in runs]
-        norms = np.concatenate([recording.norms.ravel() for recording in recordings])
-        limits = colour_limits(norms[np.isfinite(norms)], papers)
-        colours = ScalarMappable(Normalize(*limits), matplotlib.colormaps["viridis"].with_extremes(bad=NOT_FINITE))
-        drawn = DRAWN.format(papers[0], papers[1], limits[1])
-        with style():
-            figure, body = page(
-                self.settings,
-                subtitle_of(configuration, runs),
-                width=max(6.8, 4.8 * len(recordings)),
-                height=4.0,
-                notes=figure_notes(configuration, runs, drawn),
-            )
-            axes = body.subplots(1, len(recordings), sharex=True, sharey=True, squeeze=False)[0]
-            for ax, recording in zip(axes, recordings, strict=True):
-                draw_norms(ax, recording, colours)
-                run = recording.run
-                ended = f"diverged at iteration {run['diverged_at']}" if run["status"] == "diverged" else ""
-                ax.set_title("\n".join(about(configuration, [run], run["label"], f"seed {run['seed']}", ended)))
-                ax.set_xlabel("Training iteration")
-                ax.spines[:].set_visible(True)
-            set_limits(axes[0], [recording for recording in recordings if recording.norms.size])
-            extend = "max" if (norms > limits[1]).any() else "neither"
-            bar = body.colorbar(colours, ax=list(axes), extend=extend, pad=0.015, aspect=30)
-            bar.set_label(r"$\Vert\partial\mathcal{L}/\partial h_t\Vert_2$")
-        return figure
-
 
 KIND = GradientNorms
+
+
+def draw(artifact: GradientNorms, sources: Sources) -> "Figure":
+    """Heat maps side by side, one per model: step t downwards, iteration to the right, one scale of colours.
+
+    Raises:
+        UserError: there is no run of a model, or its file is missing or damaged.
+    """
+    import matplotlib
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    configuration, papers = artifact.configuration, artifact.settings.limits
+    runs = [sources.first_run(model) for model in artifact.settings.models]
+    recordings = [Recording(run, *RunFiles(sources.root / run["directory"]).gradients()) for run in runs]
+    norms = np.concatenate([recording.norms.ravel() for recording in recordings])
+    limits = colour_limits(norms[np.isfinite(norms)], papers)
+    colours = ScalarMappable(Normalize(*limits), matplotlib.colormaps["viridis"].with_extremes(bad=NOT_FINITE))
+    drawn = DRAWN.format(papers[0], papers[1], limits[1])
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle_of(configuration, runs),
+            width=max(6.8, 4.8 * len(recordings)),
+            height=4.0,
+            notes=figure_notes(configuration, runs, drawn),
+        )
+        axes = body.subplots(1, len(recordings), sharex=True, sharey=True, squeeze=False)[0]
+        for ax, recording in zip(axes, recordings, strict=True):
+            draw_norms(ax, recording, colours)
+            run = recording.run
+            ended = f"diverged at iteration {run['diverged_at']}" if run["status"] == "diverged" else ""
+            ax.set_title("\n".join(about(configuration, [run], run["label"], f"seed {run['seed']}", ended)))
+            ax.set_xlabel("Training iteration")
+            ax.spines[:].set_visible(True)
+        set_limits(axes[0], [recording for recording in recordings if recording.norms.size])
+        extend = "max" if (norms > limits[1]).any() else "neither"
+        bar = body.colorbar(colours, ax=list(axes), extend=extend, pad=0.015, aspect=30)
+        bar.set_label(r"$\Vert\partial\mathcal{L}/\partial h_t\Vert_2$")
+    return figure
 
 
 @dataclass(frozen=True)

@@ -85,22 +85,23 @@ class ResultsTable(Rows):
                 numbers = {cell: self.number(cell, metric) for cell in cells}
                 yield task, metric, {cell: number.value for cell, number in numbers.items() if number}
 
-    def draw(self, sources: "Sources") -> Table:
-        """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit.
-
-        Raises:
-            UserError: tasks have the same title.
-        """
-        summary = with_originals(self.configuration, self.paper, sources.summary)
-        records = comparison.compared(self, _records(self, summary), sources.verdicts)
-        others, tasks = _others(self, summary), load_tasks(self.paper)
-        theirs = dict.fromkeys(record["published_task"] for record in records)
-        below = [note for task in theirs for note in tasks.get(task, {}).get("notes", ())]
-        rows, notes = _rows(self, records, others), _notes(self, summary, records)
-        return comparison.table(self, records, rows, notes, others=others, below=below)
-
 
 KIND = ResultsTable
+
+
+def draw(artifact: ResultsTable, sources: "Sources") -> Table:
+    """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit.
+
+    Raises:
+        UserError: tasks have the same title.
+    """
+    summary = with_originals(artifact.configuration, artifact.paper, sources.summary)
+    records = comparison.compared(artifact, _records(artifact, summary), sources.verdicts)
+    others, tasks = _others(artifact, summary), load_tasks(artifact.paper)
+    theirs = dict.fromkeys(record["published_task"] for record in records)
+    below = [note for task in theirs for note in tasks.get(task, {}).get("notes", ())]
+    rows, notes = _rows(artifact, records, others), _notes(artifact, summary, records)
+    return comparison.table(artifact, records, rows, notes, others=others, below=below)
 
 
 # As data

@@ -57,56 +57,56 @@ class SeriesForecasts(SideBySide):
     run_files = (PREDICTIONS,)
     with_extras = False  # bands of more than a few models hide each other
 
-    def draw(self, sources: Sources) -> "Figure":
-        """A column per series, a row per feature; all models in each panel.
-
-        Raises:
-            UserError: there is no run of a model, a file is missing or damaged, or there is no such feature.
-        """
-        from matplotlib.ticker import MaxNLocator
-
-        configuration, features = self.configuration, self.settings.features
-        runs = [sources.first_run(model) for model in self.settings.models]
-        read = [
-            RunFiles(sources.root / run["directory"]).predictions() if run["status"] == "finished" else None
-            for run in runs
-        ]
-        made = [Forecast(run, arrays) for run, arrays in zip(runs, read, strict=True) if arrays]
-        series, styles = made[0].series if made else [""], line_styles(configuration, runs)
-        names = dict(enumerate(configuration.datasets[runs[0]["dataset"]].features))
-        if made and max(features) >= len(made[0].arrays["row_mask"][0]):
-            raise mistake(f"{self.configured_at}.features", f"the data have no feature {max(features)}")
-        with style():
-            figure, body = page(
-                self.settings,
-                subtitle_of(configuration, runs),
-                width=9.6 if len(series) > 1 else 6.8,
-                height=0.7 + 2.1 * len(features),
-                notes=figure_notes(configuration, runs, DRAWN, weights_note(configuration, runs)),
-                handles=[*model_entries(runs, styles), *[legend_entry(**look) for look in LOOKS]],
-            )
-            title = about(configuration, runs, f"{runs[0]['task_title']}: seed {runs[0]['seed']}")
-            body.suptitle("\n".join(title), fontsize=STYLE["axes.titlesize"])
-            axes = body.subplots(len(features), len(series), sharex=True, sharey="row", squeeze=False)
-            for panels, feature in zip(axes, features, strict=True):
-                panels[0].set_ylabel(names.get(feature, f"feature {feature}"))
-                for place, ax in enumerate(panels):
-                    draw_panel(ax, made, styles, place, feature)
-                if made:
-                    panels[0].set_ylim(heights_of(made, feature))
-            for ax, name in zip(axes[0], series, strict=True):
-                ax.set_title(f"Series {name}" if made else "")
-            for ax in axes[-1]:
-                ax.set_xlabel("Time")
-            if made:
-                end = float(made[0].arrays["grid"][-1])
-                axes[0, 0].set_xlim(made[0].start, end + 0.02 * (end - made[0].start))
-            axes[0, 0].xaxis.set_major_locator(MaxNLocator(5, prune="both"))  # labels of neighbours do not touch
-            body.align_ylabels(axes)
-        return figure
-
 
 KIND = SeriesForecasts
+
+
+def draw(artifact: SeriesForecasts, sources: Sources) -> "Figure":
+    """A column per series, a row per feature; all models in each panel.
+
+    Raises:
+        UserError: there is no run of a model, a file is missing or damaged, or there is no such feature.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    configuration, features = artifact.configuration, artifact.settings.features
+    runs = [sources.first_run(model) for model in artifact.settings.models]
+    read = [
+        RunFiles(sources.root / run["directory"]).predictions() if run["status"] == "finished" else None for run in runs
+    ]
+    made = [Forecast(run, arrays) for run, arrays in zip(runs, read, strict=True) if arrays]
+    series, styles = made[0].series if made else [""], line_styles(configuration, runs)
+    names = dict(enumerate(configuration.datasets[runs[0]["dataset"]].features))
+    if made and max(features) >= len(made[0].arrays["row_mask"][0]):
+        raise mistake(f"{artifact.configured_at}.features", f"the data have no feature {max(features)}")
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle_of(configuration, runs),
+            width=9.6 if len(series) > 1 else 6.8,
+            height=0.7 + 2.1 * len(features),
+            notes=figure_notes(configuration, runs, DRAWN, weights_note(configuration, runs)),
+            handles=[*model_entries(runs, styles), *[legend_entry(**look) for look in LOOKS]],
+        )
+        title = about(configuration, runs, f"{runs[0]['task_title']}: seed {runs[0]['seed']}")
+        body.suptitle("\n".join(title), fontsize=STYLE["axes.titlesize"])
+        axes = body.subplots(len(features), len(series), sharex=True, sharey="row", squeeze=False)
+        for panels, feature in zip(axes, features, strict=True):
+            panels[0].set_ylabel(names.get(feature, f"feature {feature}"))
+            for place, ax in enumerate(panels):
+                draw_panel(ax, made, styles, place, feature)
+            if made:
+                panels[0].set_ylim(heights_of(made, feature))
+        for ax, name in zip(axes[0], series, strict=True):
+            ax.set_title(f"Series {name}" if made else "")
+        for ax in axes[-1]:
+            ax.set_xlabel("Time")
+        if made:
+            end = float(made[0].arrays["grid"][-1])
+            axes[0, 0].set_xlim(made[0].start, end + 0.02 * (end - made[0].start))
+        axes[0, 0].xaxis.set_major_locator(MaxNLocator(5, prune="both"))  # labels of neighbours do not touch
+        body.align_ylabels(axes)
+    return figure
 
 
 @dataclass(frozen=True)

@@ -56,26 +56,27 @@ class TimeToAccuracyTable(MeasuredCosts):
             texts.append(f"a target of {percent(own.target)}, not {percent(theirs['target'])}")
         return texts
 
-    def draw(self, sources: "Sources") -> Table:
-        """One row per model, the paper's first, then the user's own."""
-        costs = cost_table.measured_costs(sources)
-        records = [_record(self, sources, costs, cell) for cell in self.cells()]
-        baseline = next(record for record in records if record["model"] == self.published.baseline)
-        records = [record | {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED} for record in records]
-        records = comparison.with_verdicts(self, records, sources.verdicts)
-        metric, target = _words(self.settings.metric), percent(self.settings.target)
-        machine, *others = cost_table.machine_notes(self, costs)
-        lines = [
-            f"Time per sample: {machine[0].lower()}{machine[1:]}",
-            *others,
-            *runs_notes(sources.summary),
-            NOTE.format(metric=metric, target=target, baseline=baseline["label"]),
-        ]
-        rows = [_row(self, record) for record in records]
-        return comparison.table(self, records, rows, lines, about=f": {target} {metric}")
-
 
 KIND = TimeToAccuracyTable
+
+
+def draw(artifact: TimeToAccuracyTable, sources: "Sources") -> Table:
+    """One row per model, the paper's first, then the user's own."""
+    costs = cost_table.measured_costs(sources)
+    records = [_record(artifact, sources, costs, cell) for cell in artifact.cells()]
+    baseline = next(record for record in records if record["model"] == artifact.published.baseline)
+    records = [record | {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED} for record in records]
+    records = comparison.with_verdicts(artifact, records, sources.verdicts)
+    metric, target = _words(artifact.settings.metric), percent(artifact.settings.target)
+    machine, *others = cost_table.machine_notes(artifact, costs)
+    lines = [
+        f"Time per sample: {machine[0].lower()}{machine[1:]}",
+        *others,
+        *runs_notes(sources.summary),
+        NOTE.format(metric=metric, target=target, baseline=baseline["label"]),
+    ]
+    rows = [_row(artifact, record) for record in records]
+    return comparison.table(artifact, records, rows, lines, about=f": {target} {metric}")
 
 
 def percent(fraction: float) -> str:
