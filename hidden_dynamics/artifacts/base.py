@@ -50,7 +50,7 @@ class Artifact(ABC):
     """A table or a figure at the configured scale.
 
     Attributes:
-        form: whether it is a table (csv, md, tex, html) or a figure (md, pdf, png).
+        form: whether it is a table (csv, md, html) or a figure (md, pdf, png).
         summarised: whether it shows runs by their records (hidden_dynamics.results.run_files).
         run_files: the files of its runs that it reads beside run.json.
         measured: what is measured for it: "costs", "features", or nothing.
