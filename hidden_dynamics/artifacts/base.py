@@ -17,9 +17,9 @@ from pydantic import Field
 
 from hidden_dynamics.configuration import Configuration, Entry, known
 from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
-from hidden_dynamics.configuration.reading import listed, mistake
+from hidden_dynamics.configuration.reading import mistake
 from hidden_dynamics.configuration.runs import Cell, Run, extra_cells, resolve_seeds
-from hidden_dynamics.configuration.schema import Names, Size
+from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
 
@@ -118,10 +118,6 @@ class Artifact(ABC):
     def runs(self) -> list[Run]:
         """The runs that it is made of, each once."""
         return list({run.id: run for run in self.cell_runs}.values())
-
-    def row_name(self, cell: Cell) -> tuple[str, int | str | None]:
-        """The model and size that name a cell's row, or its line."""
-        return cell.model, cell.size
 
     def tasks(self) -> list[str]:
         return list(dict.fromkeys(cell.task for cell in self.shown()))
@@ -266,49 +262,3 @@ class SideBySide(Artifact):
 
     def shown(self) -> list[Cell]:
         return [Cell(self.settings.task, model, self.settings.size) for model in self.settings.models]
-
-
-class Row(Entry):
-    """A model at one of the paper's sizes, by task where they differ.
-
-    Attributes:
-        tasks: those that it is shown on, where these are not all of the artifact's.
-    """
-
-    model: str
-    size: Size | dict[str, Size] | None = None
-    tasks: Names | None = None
-
-    def size_on(self, task: str) -> int | str | None:
-        return self.size.get(task) if isinstance(self.size, dict) else self.size
-
-    @property
-    def name(self) -> tuple[str, int | str | None]:
-        """The model and its size, "20 / 15" where tasks differ in it."""
-        if isinstance(self.size, dict):
-            return self.model, " / ".join(dict.fromkeys(map(str, self.size.values())))
-        return self.model, self.size
-
-
-class RowsSettings(ArtifactSettings):
-    tasks: Annotated[list[str], Field(min_length=1)]
-    rows: Annotated[list[Row], Field(min_length=1)]
-
-
-class Rows(Artifact):
-    """Models at sizes of their own, each on all of its tasks."""
-
-    def shown(self) -> list[Cell]:
-        return [
-            Cell(task, row.model, row.size_on(task))
-            for row in self.settings.rows
-            for task in self.settings.tasks
-            if row.tasks is None or task in listed(row.tasks)
-        ]
-
-    def tasks(self) -> list[str]:
-        return self.settings.tasks
-
-    def row_name(self, cell: Cell) -> tuple[str, int | str | None]:
-        names = [row.name for row in self.settings.rows if (row.model, row.size_on(cell.task)) == cell[1:]]
-        return names[0] if names else super().row_name(cell)
