@@ -1,5 +1,6 @@
 """The papers' claims (published/claims.yaml), typed; docs/claims.md says how an entry is read. Quick to import."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -168,17 +169,10 @@ class ClaimEntry(Entry):
         return self
 
     @property
-    def subjects(self) -> tuple[str, ...]:
-        return listed(self.subject)
-
-    @property
-    def references(self) -> tuple[str, ...]:
-        return listed(self.reference)
-
-    @property
-    def size_pairs(self) -> list[tuple[int, int]]:
-        """(the subject's size, the reference's)."""
-        return [tuple(size) if isinstance(size, list) else (size, size) for size in self.sizes or ()]
+    def combinations(self) -> list[tuple[tuple[int, int], str, str | None]]:
+        """((the subject's size, the reference's), subject, reference) of each claim at one place."""
+        sizes = [tuple(size) if isinstance(size, list) else (size, size) for size in self.sizes or ()]
+        return list(itertools.product(sizes, listed(self.subject), listed(self.reference) or (None,)))
 
 
 class Claims(Entry):

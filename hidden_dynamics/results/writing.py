@@ -45,10 +45,12 @@ def write(
     written = [name for name in OUTPUTS if name != "run.json"]
     if every is not None:
         written.append(GRADIENTS)
-        _write_gradients(directory / GRADIENTS, norms, every)
+        # ||dL/dh_t||_2, (k, T), at each of the iterations (k,), counted from 0
+        arrays = {"iterations": np.arange(len(norms), dtype=np.int64) * every, "norms": norms}
+        _write_bytes(directory / GRADIENTS, _savez, arrays)
     if predictions is not None:
         written.append(PREDICTIONS)
-        _write_bytes(directory / PREDICTIONS, lambda handle, content: np.savez(handle, **content), predictions)
+        _write_bytes(directory / PREDICTIONS, _savez, predictions)
     weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
     _write_bytes(directory / WEIGHTS, lambda handle, content: torch.save(content, handle), weights)
     reported = chosen(history.metrics, report)
@@ -79,10 +81,8 @@ def _write_bytes(path: Path, save: Callable[[IO[bytes], Any], None], content: An
         handle.write(buffer.getbuffer())
 
 
-def _write_gradients(path: Path, norms: np.ndarray, every: int) -> None:
-    """`iterations` (k,), counted from 0, and `norms` (k, T): ||dL/dh_t||_2 at each of them."""
-    with atomic(path, "wb") as handle:
-        np.savez(handle, iterations=np.arange(len(norms), dtype=np.int64) * every, norms=norms)
+def _savez(handle: IO[bytes], arrays: Mapping[str, np.ndarray]) -> None:
+    np.savez(handle, **arrays)
 
 
 def _write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:

@@ -20,7 +20,6 @@ from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.reading import expecting, mistake
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import GridRow, published_task
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.run_files import measured_of
@@ -87,11 +86,8 @@ class Ablation(InPanels):
         task = published_task(self.configuration, panel.task)
         row = self.published.grid(task, panel.model, panel.metric)
         if row is None:
-            raise UserError(
-                f"published/{self.settings.published} has no grid of {panel.metric} for {panel.model} on {task}: "
-                "add it there, or leave the panel out of config/artifacts.yaml.",
-                file=f"published/{self.settings.published}",
-            )
+            text = f"it has no grid of {panel.metric} for {panel.model} on {task}: add it, or leave out the panel"
+            raise mistake(f"published/{self.settings.published}", text)
         return row
 
     def rankings(self) -> Iterator[tuple[str, str, Mapping[Cell, float]]]:

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.artifacts.comparison import Record, failed_of, ours_of, ours_text, size_text
+from hidden_dynamics.artifacts.comparison import Record, ours_of, ours_text, size_text
 from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
 from hidden_dynamics.artifacts.tables import ABSENT, Table, signed
 from hidden_dynamics.configuration import Entry
@@ -210,7 +210,7 @@ def _row(artifact: ContrastTable, record: Record) -> dict[str, str]:
 
 def _side_text(record: Record, side: str, decimals: int) -> str:
     own = {name.removeprefix(f"{side}_"): value for name, value in record.items() if name.startswith(f"{side}_")}
-    return ours_text(own, failed_of(own), decimals, *(["none learned"] if own["learned"] == 0 and own["n"] else []))
+    return ours_text(own, decimals, *(["none learned"] if own["learned"] == 0 and own["n"] else []))
 
 
 def _difference_text(record: Record, name: str, decimals: int) -> str:

@@ -96,19 +96,15 @@ def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Reco
     both = [row for row in costs if row["model"] in (cell.model, artifact.published.baseline)]
     own = cost_of(costs, cell.model, quantity)
     record = own | comparison.begun(artifact, cell, quantity, [own], compared=both)
-    return record | published_costs(artifact, record) | {"published_unit": _printed(artifact, quantity)["unit"]}
-
-
-def _printed(artifact: CostTable, quantity: str) -> dict[str, str]:
-    """The paper's title and unit of a quantity."""
-    return artifact.published.content["quantities"][quantity]
+    unit = artifact.published.content["quantities"][quantity]["unit"]
+    return record | published_costs(artifact, record) | {"published_unit": unit}
 
 
 def _row(artifact: CostTable, records: Sequence[Record]) -> dict[str | tuple[str, str], str]:
     first, baseline = records[0], comparison.baseline_label(artifact)
     cells = {"Model": first["label"], "N": comparison.size_text(first["size"], first["paper_size"])}
     for record in records:
-        quantity = _printed(artifact, record["metric"])
+        quantity = artifact.published.content["quantities"][record["metric"]]
         decimals = artifact.configuration.metrics[record["metric"]].decimals
         ratio, low, high = (number(record[end], 2) for end in ("ratio", "ratio_low", "ratio_high"))
         texts = {

@@ -248,9 +248,7 @@ def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Re
         for record in (record for record in others if record["label"] == label):
             decimals, heading = _decimals(artifact, record), headings[record["task"], record["metric"]]
             same = not record["std"] > 0  # of all seeds
-            row[heading, "ours"] = (
-                number(record["mean"], decimals) if same else comparison.ours_text(record, {}, decimals)
-            )
+            row[heading, "ours"] = number(record["mean"], decimals) if same else comparison.ours_text(record, decimals)
         rows.append(row)
     places = ["Model", "N", "Parameters", "Published parameters", *headings.values()]
     columns = {column if isinstance(column, tuple) else (column, ""): column for row in rows for column in row}
@@ -287,7 +285,7 @@ def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
     if record["published_mean"] is None:
         published, about = record["published_literature"] or ABSENT, ""
     return {
-        "ours": comparison.ours_text(record, comparison.failed_of(record), decimals, *marks),
+        "ours": comparison.ours_text(record, decimals, *marks),
         "published": f"{published} ({about})" if about else published,
         **comparison.gap_texts(artifact, record, decimals),
     }

@@ -100,7 +100,7 @@ def _row(artifact: SilhouetteTable, record: Record) -> dict[str, str]:
     return {
         "Model": record["label"],
         "N": comparison.size_text(record["size"], record["paper_size"]),
-        "ours": comparison.ours_text(record, failed, decimals),
+        "ours": comparison.ours_text(record, decimals, failed=failed),
         "published": comparison.value_text(record["published_mean"], record["published_std"], decimals),
         **comparison.gap_texts(artifact, record, decimals),
     }

@@ -95,8 +95,8 @@ def _record(artifact: TimeToAccuracyTable, sources: "Sources", costs: Rows, cell
     cost = cost_table.cost_of(costs, cell.model, "training_time")
     both = [row for row in (*costs, *sources.summary) if row["model"] in models]
     ways = [RunFiles(sources.root / run["directory"]).progress(settings.metric, settings.target) for run in runs]
-    reached = [way for way in ways if way.epochs is not None]
-    epochs = fmean(way.epochs for way in reached) if reached else math.nan
+    reached = [(epochs, minutes) for epochs, minutes, _ in ways if epochs is not None]
+    epochs, minutes = map(fmean, zip(*reached, strict=True)) if reached else (math.nan, math.nan)
     same_device = {run["device"] for run in runs} == {cost["device"]}
     epoch = cost["value"] * float(cost["samples_per_epoch"]) / 1e3 / 60 if same_device else math.nan
     record = comparison.begun(artifact, cell, QUANTITY, runs, compared=both)
@@ -106,9 +106,9 @@ def _record(artifact: TimeToAccuracyTable, sources: "Sources", costs: Rows, cell
         "target": settings.target,
         "runs": len(ways),
         "reached": len(reached),
-        "best": max((way.best for way in ways if way.best is not None), default=None),
+        "best": max((best for *_, best in ways if best is not None), default=None),
         "epochs": epochs,
-        "clock_minutes": fmean(way.minutes for way in reached) if reached else math.nan,
+        "clock_minutes": minutes,
         "computed_minutes": epochs * epoch,
         "diverged": sum(run["status"] == "diverged" for run in runs),
         **cost_table.published_costs(artifact, record),
