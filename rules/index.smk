@@ -14,7 +14,7 @@ rule render_index:
     benchmark:
         f"{PATHS.logs}/render_index.tsv"
     conda:
-        "../envs/render.yaml"
+        "../envs/publish.yaml"
     threads: 1
     resources:
         **LIGHT,

@@ -1,4 +1,4 @@
-"""Make one table (csv, md, tex, html) or figure (md, pdf, png) of a paper from the files of its runs.
+"""Make one table (csv, md, html) or figure (md, pdf, png) of a paper from the files of its runs.
 
     python scripts/render.py --artifact momentumrnn_figure3
 

@@ -271,7 +271,7 @@ def curves_of(artifact: Artifact, points: int = 200, seeds: int = 2, **changes: 
             low, high = around if seeds >= FEWEST else (none, none)
             own = around if seeds == 2 else around[:0]
             about = {"learned": None, "naive": {"best constant": 0.17}, "window": panel.window} | changes
-            panels[-1].append(Curve(cell.model, x, mean, low, high, np.full(points, seeds), own, **about))
+            panels[-1].append(Curve(cell.model, x, mean, low, high, own, **about))
     return panels
 
 

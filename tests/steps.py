@@ -109,7 +109,7 @@ def _by_name(script: str, environment: str) -> list[str]:
         return [f"{module}.prepare" for module in modules]
     reached = reachable([f"scripts.{script}.main"])
     if any(".draw(" in source for key, source in reached.items() if key != "hidden_dynamics.artifacts.base:Artifact"):
-        return [f"{kind}.KIND" for kind in KINDS]
+        return [f"{kind}.draw" for kind in KINDS]
     if "hidden_dynamics.training.building:imported" in reached:
         text = "".join((ROOT / "config" / f"{part}.yaml").read_text(encoding="utf-8") for part in ("tasks", "models"))
         return re.findall(r"\bhidden_dynamics(?:\.\w+){2,}", text)

@@ -108,7 +108,6 @@ def test_models_of_unequal_numbers_of_runs_are_told_apart(made):
     above, below = panels_of(figure)
     assert len(with_gid(above, "seed gru_ode_bayes")) == 2 and not with_gid(above, "band gru_ode_bayes")
     assert with_gid(above, "band augmented_gru_ode_bayes") and not with_gid(below, "curve gru_ode_bayes")
-    assert "Without predictions: ACE-GRU-ODE-Bayes, seed 0." in words(figure)
 
 
 def test_an_error_that_is_not_finite_is_a_gap_and_an_hour_without_entries_has_no_point(tmp_path):

@@ -11,7 +11,7 @@ from made import costs_of, features_of, make_run, sources_of, summary_of
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import csv, html, latex_text, markdown, tex
+from hidden_dynamics.artifacts.tables import csv, html, markdown
 
 TABLES = {  # {name: (its baseline's label, a user's own task and size, how a run that diverged is counted)}
     "momentumrnn_table11": ("LSTM", ("mnist", 128), "diverged 1 of 2"),
@@ -102,7 +102,6 @@ def test_every_form_has_every_row(name, tmp_path):
     column = "Filter" if name == "momentumrnn_controls" else "Model"
     for form in (markdown, html):
         assert all(label in form(table) for label in table.frame["", column])
-    assert all(latex_text(label) in tex(table) for label in table.frame["", column])
     assert len(csv(table).splitlines()) == 1 + len(table.data)
 
 

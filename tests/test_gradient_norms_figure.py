@@ -32,7 +32,6 @@ def test_a_map_shows_the_recorded_norms_with_the_first_step_on_top(drawn):
         assert image.get_extent() == [-1, 59, 15.5, -0.5] and image.origin == "upper"
         assert image.axes.get_ylim() == (15.5, -0.5) and image.axes.get_xlim() == (-1, 59)
         assert image.get_cmap().name == "viridis" and image.get_clim() == PAPERS
-    assert "every 2 iterations" in words(figure)
 
 
 def test_a_shorter_recording_leaves_the_rest_of_its_panel_empty_and_one_of_one_iteration_is_drawn(drawn):
@@ -47,7 +46,7 @@ def test_a_shorter_recording_leaves_the_rest_of_its_panel_empty_and_one_of_one_i
 
 def test_the_maps_are_of_the_first_seed_of_those_trained(drawn):
     text = words(drawn(FALLING, FALLING, first=5, seeds=[5, 0, 2]))
-    assert "Drawn: seed 5, the first of 3 trained" in text and text.count(", seed 5") == 2
+    assert text.count(", seed 5") == 2
 
 
 def test_other_limits_are_stated_with_what_is_clipped(drawn):
@@ -56,9 +55,7 @@ def test_other_limits_are_stated_with_what_is_clipped(drawn):
     figure = drawn(spiked, spiked)
     low, high = with_gid(figure, "norms dtriv")[0].get_clim()
     assert low == 0 and 1 < high < 4.5
-    assert f"0 to {high:g}, to fit these norms" in words(figure) and "the paper: 0 to 0.05" in words(figure)
-    share = 100 * np.mean(np.float32(spiked) > high)
-    assert f"{share:.2g} % of the norms are above and are clipped" in words(figure)
+    assert "the paper's, from 0 to 0.05, or" in words(figure) and f"here up to {high:g}" in words(figure)
 
 
 @given(st.floats(1e-12, 1e12), st.integers(0, 2**32 - 1))

@@ -12,7 +12,7 @@ from drawn import add_model, artifact_at, cells
 from made import row_of, sources_of
 
 from hidden_dynamics.artifacts import artifact_named
-from hidden_dynamics.artifacts.tables import Table, csv, html, markdown, tex
+from hidden_dynamics.artifacts.tables import Table, csv, html, markdown
 from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.data.folds import folds
 
@@ -331,7 +331,7 @@ def test_a_table_of_forecasts_is_as_approved():
     approved("acenode_table6.md", markdown(table))
     assert any("test sets overlap" in note for note in table.notes)
     assert not [name for name in table.frame.columns if name[1] == "Published parameters"]
-    assert all(form(table).count("(quoted)") == 12 for form in (markdown, tex, html))
+    assert all(form(table).count("(quoted)") == 12 for form in (markdown, html))
     assert csv(table).count("De Brouwer et al. 2019") == table.data["published_quoted"].notna().sum() == 12
 
 

@@ -8,7 +8,6 @@ from made import change_record, evaluations_of, make_run, predictions_of
 from hidden_dynamics.artifacts import artifact_named
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
 from hidden_dynamics.results.rows import read_rows, write_rows
-from hidden_dynamics.results.run_files import Progress
 
 READERS = {
     "run.json": lambda files: files.record(),
@@ -77,7 +76,7 @@ def test_a_run_that_diverged_at_once_has_no_evaluations_and_no_predictions(make)
     assert files.metrics() == files.clock() == []
     assert [values.size for values in files.evaluations("test_accuracy")] == [0, 0]
     assert files.gradients()[1].size == 0 and files.predictions() == {}
-    assert files.progress("test_accuracy", 0.5) == Progress(None, None, None)
+    assert files.progress("test_accuracy", 0.5) == (None, None, None)
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -109,9 +108,9 @@ def test_a_record_that_is_none_is_refused(files, content):
 @pytest.mark.parametrize(
     ("target", "found"),
     [
-        (0.6, Progress(2.0, 40 / 60, 0.75)),  # the first time counts
-        (0.75, Progress(2.0, 40 / 60, 0.75)),  # at the target is there
-        (0.76, Progress(None, None, 0.75)),
+        (0.6, (2.0, 40 / 60, 0.75)),  # the first time counts
+        (0.75, (2.0, 40 / 60, 0.75)),  # at the target is there
+        (0.76, (None, None, 0.75)),
     ],
 )
 def test_progress_to_an_accuracy(files, target, found):

@@ -118,7 +118,7 @@ def test_train_curve_is_smoothed_per_seed_then_averaged(finished, figure):
     assert curve.window == window
     np.testing.assert_array_equal(curve.x, np.arange(1, POINTS + 1))
     np.testing.assert_array_equal((curve.mean, curve.low, curve.high), expected)  # to the last bit
-    assert set(curve.n) == {3} and len(seeds) == 3
+    assert len(seeds) == 3
 
 
 def test_the_band_of_seeds_that_share_series_is_corrected(tmp_path, configuration):
@@ -167,7 +167,7 @@ def test_a_diverged_seed_counts_up_to_where_it_diverged(finished, configuration,
     make(finished, configuration, run, losses=losses, diverged_at=50)
     curve = curve_of(finished, figure, 0, run.model)
     reached = 50 if np.isfinite(last) else 49
-    assert curve.n.tolist() == [3] * reached + [2] * (POINTS - reached)
+    assert np.isfinite(curve.low).tolist() == [True] * reached + [False] * (POINTS - reached)  # two have no band
     assert np.isfinite(curve.mean).all()
 
 
@@ -183,7 +183,7 @@ def test_a_model_that_never_got_a_value_has_no_curve(finished, configuration, fi
 def test_too_few_seeds_for_a_band_stand_themselves(finished, configured, seeds):
     figure = artifact_named(configured(scale="demo", seeds=seeds), FIGURE)
     curve = curve_of(finished, figure, 0, "lstm")
-    assert np.isnan([curve.low, curve.high]).all() and set(curve.n) == {len(seeds)}
+    assert np.isnan([curve.low, curve.high]).all()
     window = min(figure.settings.panels[0].window, POINTS // 10)
     runs = [run for run in figure.cell_runs if run.cell == figure.cell_runs[0].cell]
     own = [curves.triangular_moving_average(losses_of(run), window) for run in runs]
@@ -242,7 +242,7 @@ def test_epochs_of_different_lengths_leave_train_curves_of_different_lengths(tex
     ends = sorted(epoch_ends(run)[-1] for run in language.cell_runs if run.model == "lstm")
     assert len(set(ends)) == 3
     assert curve.x.tolist() == list(range(1, ends[-1] + 1))
-    assert curve.n.tolist() == [3] * ends[0] + [2] * (ends[1] - ends[0]) + [1] * (ends[2] - ends[1])
+    assert np.isfinite(curve.low).tolist() == [True] * ends[0] + [False] * (ends[2] - ends[0])
 
 
 def test_what_is_measured_once_is_in_the_summary_and_a_curve_of_one_point(texts, language):
@@ -266,7 +266,6 @@ def test_a_language_model_that_diverged_or_never_had_a_validation_loss(texts, co
     ]
     assert (rows[1]["measured"], rows[1]["reported"]) == ("", "")
     curve = curve_of(texts, language, 1, "lstm")
-    assert curve.n.tolist() == [2] * 3 + [1] * (EPOCHS - 3)
     np.testing.assert_allclose(curve.mean[3:], validation_of(third)[3:], rtol=1e-12)
 
 

@@ -5,6 +5,7 @@ as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask 
 before it builds its graph, so they import matplotlib and pandas where something is drawn.
 """
 
+import importlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -15,10 +16,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from hidden_dynamics.configuration import Configuration, Entry, known
-from hidden_dynamics.configuration.entries import listed, mistake
+from hidden_dynamics.configuration.entries import mistake
 from hidden_dynamics.configuration.paths import FIGURE_FORMS, TABLE_FORMS
 from hidden_dynamics.configuration.runs import Cell, Run, extra_cells, resolve_seeds
-from hidden_dynamics.configuration.schema import Names, Size
+from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
 
@@ -49,7 +50,7 @@ class Artifact(ABC):
     """A table or a figure at the configured scale.
 
     Attributes:
-        form: whether it is a table (csv, md, tex, html) or a figure (md, pdf, png).
+        form: whether it is a table (csv, md, html) or a figure (md, pdf, png).
         summarised: whether it shows runs by their records (hidden_dynamics.results.run_files).
         run_files: the files of its runs that it reads beside run.json.
         measured: what is measured for it: "costs", "features", or nothing.
@@ -84,14 +85,16 @@ class Artifact(ABC):
     def shown(self) -> list[Cell]:
         """The paper's models, sizes and tasks, in its order; none where it shows no runs."""
 
-    @abstractmethod
     def draw(self, sources: Any) -> Any:
         """The table (hidden_dynamics.artifacts.tables.Table) or figure (of hidden_dynamics.artifacts.sheet.page) of its
-        sources (hidden_dynamics.artifacts.sources.Sources).
+        sources (hidden_dynamics.artifacts.sources.Sources), by `draw(artifact, sources)` of its kind's module.
+
+        That stands beside the class: what only lists artifacts does not depend on how they are drawn.
 
         Raises:
             UserError: a file is missing, damaged, or of something else.
         """
+        return importlib.import_module(type(self).__module__).draw(self, sources)
 
     def cells(self) -> list[Cell]:
         """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not those of tasks that
@@ -115,10 +118,6 @@ class Artifact(ABC):
     def runs(self) -> list[Run]:
         """The runs that it is made of, each once."""
         return list({run.id: run for run in self.cell_runs}.values())
-
-    def row_name(self, cell: Cell) -> tuple[str, int | str | None]:
-        """The model and size that name a cell's row, or its line."""
-        return cell.model, cell.size
 
     def tasks(self) -> list[str]:
         return list(dict.fromkeys(cell.task for cell in self.shown()))
@@ -243,6 +242,15 @@ class Artifact(ABC):
         yield from ()
 
 
+class InPanels(Artifact):
+    """Tasks in panels, which its settings list."""
+
+    @property
+    def panels(self) -> list[Any]:
+        """Those of tasks that are not left out."""
+        return [panel for panel in self.settings.panels if panel.task not in self.configuration.left_out]
+
+
 class SideBySideSettings(ArtifactSettings):
     task: str
     models: Models
@@ -254,49 +262,3 @@ class SideBySide(Artifact):
 
     def shown(self) -> list[Cell]:
         return [Cell(self.settings.task, model, self.settings.size) for model in self.settings.models]
-
-
-class Row(Entry):
-    """A model at one of the paper's sizes, by task where they differ.
-
-    Attributes:
-        tasks: those that it is shown on, where these are not all of the artifact's.
-    """
-
-    model: str
-    size: Size | dict[str, Size] | None = None
-    tasks: Names | None = None
-
-    def size_on(self, task: str) -> int | str | None:
-        return self.size.get(task) if isinstance(self.size, dict) else self.size
-
-    @property
-    def name(self) -> tuple[str, int | str | None]:
-        """The model and its size, "20 / 15" where tasks differ in it."""
-        if isinstance(self.size, dict):
-            return self.model, " / ".join(dict.fromkeys(map(str, self.size.values())))
-        return self.model, self.size
-
-
-class RowsSettings(ArtifactSettings):
-    tasks: Annotated[list[str], Field(min_length=1)]
-    rows: Annotated[list[Row], Field(min_length=1)]
-
-
-class Rows(Artifact):
-    """Models at sizes of their own, each on all of its tasks."""
-
-    def shown(self) -> list[Cell]:
-        return [
-            Cell(task, row.model, row.size_on(task))
-            for row in self.settings.rows
-            for task in self.settings.tasks
-            if row.tasks is None or task in listed(row.tasks)
-        ]
-
-    def tasks(self) -> list[str]:
-        return self.settings.tasks
-
-    def row_name(self, cell: Cell) -> tuple[str, int | str | None]:
-        names = [row.name for row in self.settings.rows if (row.model, row.size_on(cell.task)) == cell[1:]]
-        return names[0] if names else super().row_name(cell)

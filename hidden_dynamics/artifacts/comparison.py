@@ -194,14 +194,15 @@ def value_text(mean: float | None, std: float | None, decimals: int) -> str:
     return number(mean, decimals) + ("" if std is None else f" ± {number(std, decimals)}")
 
 
-def ours_text(record: Mapping[str, Any], failed: Mapping[str, int], decimals: int, *remarks: str) -> str:
+def ours_text(record: Record, decimals: int, *remarks: str, failed: Mapping[str, int] | None = None) -> str:
     """Mean and deviation over seeds, such as "93.00 ± 3.61 (n = 3; diverged 1 of 4)"; else how the runs failed.
 
     Where those that have learned something and the others are two clusters: "2 of 3 learned, median 93.00".
 
     Args:
-        failed: how many of the runs failed in which way.
+        failed: how many of the runs failed in which way, where that is not `diverged` and `not_finite`.
     """
+    failed = failed or {"diverged": record.get("diverged", 0), "not finite": record.get("not_finite", 0)}
     counts = [f"{way} {count} of {record['runs']}" for way, count in failed.items() if count]
     if not record["n"]:
         return "; ".join(counts) or ABSENT
@@ -210,11 +211,6 @@ def ours_text(record: Mapping[str, Any], failed: Mapping[str, int], decimals: in
         return "; ".join([said, *counts, *remarks])
     about = "; ".join([f"n = {record['n']}", *counts, *remarks])
     return f"{number(record['mean'], decimals)} ± {number(record['std'], decimals)} ({about})"
-
-
-def failed_of(record: Record) -> dict[str, int]:
-    """How many of a record's runs failed in which way, as `ours_text` takes it."""
-    return {"diverged": record["diverged"], "not finite": record["not_finite"]}
 
 
 def gap_texts(artifact: Artifact, record: Record, decimals: int) -> dict[str, str]:

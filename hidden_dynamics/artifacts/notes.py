@@ -73,11 +73,8 @@ def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
 
 def no_momentum_notes(rows: Iterable[Mapping[str, str]]) -> list[str]:
     """The momentum models of a summary that have mu = 0: what they do is not momentum's doing."""
-    found: dict[str, None] = {}
-    for row in rows:
-        settings = json.loads(row["hyperparameters"])
-        if settings.get("mu") == 0:
-            found[f"{row['label']} on {row['task_title']} (its input is scaled by s = {settings['s']:g})"] = None
+    still = [row for row in rows if json.loads(row["hyperparameters"]).get("mu") == 0]
+    found = dict.fromkeys(f"{row['label']} on {row['task_title']}" for row in still)
     return [f"Without momentum, because μ = 0: {'; '.join(found)}."] if found else []
 
 

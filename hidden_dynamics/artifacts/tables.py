@@ -1,4 +1,4 @@
-"""Tables for programs and for people: one CSV, and Markdown, LaTeX and HTML with the title above and notes below.
+"""Tables for programs and for people: one CSV, and Markdown and HTML with the title above and notes below.
 
 pandas is imported where a table is made, because Snakemake's start imports the kinds of tables.
 """
@@ -64,8 +64,8 @@ class Table:
 
 
 def write_table(table: Table, paths: Iterable[str | Path]) -> None:
-    """Write a table to files, each whole or not at all, in the form that its ending says: csv, md, tex or html."""
-    forms = {".csv": csv, ".md": markdown, ".tex": tex, ".html": html}
+    """Write a table to files, each whole or not at all, in the form that its ending says: csv, md or html."""
+    forms = {".csv": csv, ".md": markdown, ".html": html}
     for path in map(Path, paths):
         with atomic(path) as handle:
             handle.write(forms[path.suffix](table))
@@ -87,24 +87,10 @@ def markdown(table: Table) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def tex(table: Table) -> str:
-    r"""A `table` environment for \input, with the packages booktabs and graphicx: one tabular per group of columns, and
-    none wider than the page."""
-    fit = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
-    lines = [r"\begin{table}[htbp]", rf"\centering\footnotesize\caption{{{latex_text(table.title)}}}"]
-    for group, part in _parts(table.frame):
-        body = part.map(latex_text).rename(columns=latex_text).style.hide(axis="index").to_latex(hrules=True)
-        heading = [rf"\medskip\textbf{{{latex_text(group)}}}", ""] if group else []
-        lines += ["", *heading, fit, f"{body.rstrip()}}}"]
-    lines += ["", r"\medskip\begin{minipage}{\textwidth}\raggedright"]
-    lines += [rf"{latex_text(note)}\par" for note in table.notes]
-    return "\n".join([*lines, r"\end{minipage}", r"\end{table}", ""])
-
-
 def html(table: Table) -> str:
-    """One page that loads nothing from elsewhere; a table wider than the screen scrolls beside its first column.
+    """One page, without a style: hidden_dynamics/pages/sections.py reads it and shows the table with one.
 
-    Groups of columns, where there are any, have a line of headings. hidden_dynamics/pages/sections.py reads it.
+    Groups of columns, where there are any, have a line of headings.
     """
     frame = table.frame if any(group for group, _ in table.frame.columns) else table.frame.droplevel(0, axis="columns")
     shown = re.sub("<table[^>]*>", "<table>", frame.to_html(index=False, justify="left"), count=1)
@@ -146,57 +132,13 @@ def _markdown_text(text: str) -> str:
     return re.sub(r"([\\`*_|<~])", r"\\\1", " ".join(str(text).split()))
 
 
-def latex_text(text: str) -> str:
-    """`text` as LaTeX shows it literally; a character that pdflatex lacks is given by its code."""
-    return "".join(_latex_character(character) for character in " ".join(str(text).split()))
-
-
-def _latex_character(character: str) -> str:
-    if character in _LATEX:
-        return _LATEX[character]
-    is_known = character.isascii() or (character.isalpha() and character < "\u0180")
-    return character if is_known else f"{{[}}U+{ord(character):04X}{{]}}"
-
-
-_NAMES = {
-    **{"\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", "…": "ldots"},
-    **{"<": "textless", ">": "textgreater", "|": "textbar"},
-}
-_SYMBOLS = {
-    **{"±": "pm", "×": "times", "÷": "div", "·": "cdot", "≈": "approx", "≤": "leq", "≥": "geq", "∞": "infty"},
-    **{"α": "alpha", "β": "beta", "γ": "gamma", "ε": "varepsilon", "λ": "lambda", "μ": "mu", "µ": "mu"},
-}
-_LATEX = {
-    **{character: rf"\{name}{{}}" for character, name in _NAMES.items()},
-    **{character: rf"$\{name}$" for character, name in _SYMBOLS.items()},
-    **{character: "\\" + character for character in "&%$#_{}"},
-    **{character: f"{{{character}}}" for character in "[]*"},  # after \\ of a row they would be read as its arguments
-    **{"−": "$-$", "–": "--", "—": "---", "“": "``", "”": "''", "‘": "`", "’": "'", "\u00a0": "~"},
-}
-
 _PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ font: 16px/1.45 system-ui, sans-serif; margin: 1rem; }}
-h1, ul {{ max-width: 60rem; overflow-wrap: anywhere; }}
-h1 {{ font-size: 1.15rem; }}
-div {{ overflow-x: auto; }}
-table, ul {{ font-size: .875rem; }}
-table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: .35rem .7rem; text-align: left; white-space: nowrap; border-bottom: 1px solid #d8dee4; }}
-:is(th, td):first-child {{ position: sticky; left: 0; background: #fff; }}
-</style>
-</head>
+<head><meta charset="utf-8"><title>{title}</title></head>
 <body>
 <h1>{title}</h1>
-<div>
 {table}
-</div>
 <ul>
 {notes}
 </ul>

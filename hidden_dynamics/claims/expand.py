@@ -104,8 +104,7 @@ class _Maker:
     def comparisons(self) -> Iterator[Claim]:
         """Every combination of the entry's tasks, metrics, sizes, subjects and references."""
         entry, kind = self.entry, self.entry.kind
-        combinations = itertools.product(self.places(), entry.size_pairs, entry.subjects, entry.references or (None,))
-        for (task, metric), sizes, subject, reference in combinations:
+        for (task, metric), (sizes, subject, reference) in itertools.product(self.places(), entry.combinations):
             if reference is None:  # held to the naive baseline
                 cell = Cell(task, subject, sizes[0])
                 threshold, more = load_claims().definitions.naive[metric], self.about(metric).better
@@ -121,9 +120,7 @@ class _Maker:
     def gains(self) -> Iterator[Claim]:
         """The subject's lead over the reference is larger on the first task than on the second."""
         entry, (task, other) = self.entry, self.entry.tasks
-        for metric, (size, _), subject, reference in itertools.product(
-            self.metrics(task), entry.size_pairs, entry.subjects, entry.references
-        ):
+        for metric, ((size, _), subject, reference) in itertools.product(self.metrics(task), entry.combinations):
             pair, than = ([Cell(at, model, size) for model in (subject, reference)] for at in (task, other))
             one, theirs = self.model(pair[0]), self.model(pair[1])
             statement = (

@@ -6,7 +6,7 @@ from typing import Any
 
 from hidden_dynamics.configuration.entries import value_text
 
-TABLE_FORMS = ("csv", "md", "tex", "html")
+TABLE_FORMS = ("csv", "md", "html")
 FIGURE_FORMS = ("md", "pdf", "png")
 
 

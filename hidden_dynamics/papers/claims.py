@@ -1,5 +1,6 @@
 """The papers' claims (published/claims.yaml), typed; docs/claims.md says how an entry is read. Quick to import."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -152,12 +153,11 @@ class ClaimEntry(Entry):
     def _has_the_keys_of_its_kind(self) -> "ClaimEntry":
         needed, possible = set(KINDS[self.kind].needs), set(KINDS[self.kind].may)
         given = self.model_fields_set - {"id", "artifact", "source", "says", "kind", "against_table"}
-        if needed - given:
-            text = f"a claim of kind {self.kind} needs {', '.join(sorted(needed - given))}"
-            raise PydanticCustomError("lacking", "{text}", {"text": text})
-        if given - needed - possible:
-            text = f"a claim of kind {self.kind} has no {', '.join(sorted(given - needed - possible))}: leave it out"
-            raise PydanticCustomError("superfluous", "{text}", {"text": text})
+        wrong = [f"needs {key}" for key in sorted(needed - given)]
+        wrong += [f"has no {key}: leave it out" for key in sorted(given - needed - possible)]
+        if wrong:
+            text = f"a claim of kind {self.kind} {', '.join(wrong)}"
+            raise PydanticCustomError("keys", "{text}", {"text": text})
         if self.but is not None and self.but >= len(self.of):
             raise PydanticCustomError("but", "fewer have to be allowed to fail than there are")
         if self.kind == "gain" and len(self.tasks) != 2:
@@ -165,17 +165,10 @@ class ClaimEntry(Entry):
         return self
 
     @property
-    def subjects(self) -> tuple[str, ...]:
-        return listed(self.subject)
-
-    @property
-    def references(self) -> tuple[str, ...]:
-        return listed(self.reference)
-
-    @property
-    def size_pairs(self) -> list[tuple[int, int]]:
-        """(the subject's size, the reference's)."""
-        return [tuple(size) if isinstance(size, list) else (size, size) for size in self.sizes or ()]
+    def combinations(self) -> list[tuple[tuple[int, int], str, str | None]]:
+        """((the subject's size, the reference's), subject, reference) of each claim at one place."""
+        sizes = [tuple(size) if isinstance(size, list) else (size, size) for size in self.sizes or ()]
+        return list(itertools.product(sizes, listed(self.subject), listed(self.reference) or (None,)))
 
 
 class Claims(Entry):

@@ -28,7 +28,6 @@ class Curve:
     Attributes:
         mean: over the seeds that have a value.
         low, high: the band; nan where there is none.
-        n: how many seeds have a value.
         seeds: (seeds, points), the seeds' own values where there is no band; else none. nan: no value.
         learned: how many of the seeds have learned something, where the others have not; else None.
         naive: the losses of the naive baselines, by name.
@@ -40,7 +39,6 @@ class Curve:
     mean: NDArray
     low: NDArray
     high: NDArray
-    n: NDArray
     seeds: NDArray
     learned: int | None
     naive: Mapping[str, float]
@@ -78,11 +76,11 @@ def averaged(model: str, panel: Any, seeds: Sequence[RunFiles], share: float) ->
     window = min(panel.window, max(1, max(y.size for _, y in losses) // FEWEST_WINDOWS))
     x, values = align([(x, triangular_moving_average(y, window)) for x, y in losses])
     mean, low, high = mean_band(values, resampled=share)
-    n, own = (~np.isnan(values)).sum(axis=0), values[:0]
+    own = values[:0]
     if learned is not None or len(seeds) < FEWEST:
         low, high, own = np.full_like(low, np.nan), np.full_like(high, np.nan), values if len(seeds) > 1 else own
     naive, kept = records[0]["naive"].get(f"{panel.split}_loss", {}), thin(x, MOST_POINTS)
-    arrays = (array[kept] for array in (x, mean, low, high, n))
+    arrays = (array[kept] for array in (x, mean, low, high))
     return Curve(model, *arrays, own[:, kept], learned, naive, window)
 
 

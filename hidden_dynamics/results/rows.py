@@ -21,15 +21,11 @@ def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[
     with atomic(Path(path)) as handle:
         writer = csv.DictWriter(handle, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(map(as_text, rows))
-
-
-def as_text(row: Mapping[str, Any]) -> dict[str, str]:
-    """A row as it is read: None is an empty cell, truth is true or false."""
-    return {column: _cell(value) for column, value in row.items()}
+        writer.writerows({column: _cell(value) for column, value in row.items()} for row in rows)
 
 
 def _cell(value: Any) -> str:
+    """None is an empty cell, truth is true or false."""
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 

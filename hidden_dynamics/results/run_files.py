@@ -4,13 +4,12 @@ Nothing else opens them (`results.writing` writes them). Tables, figures, page a
 row says of a run is what its run.json says, whatever is configured now. An empty cell means "none".
 """
 
-import csv
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, WEIGHTS, Run, outputs_of
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.results.rows import read_rows
 
 RECORD = "run.json"
 COLUMNS = (
@@ -29,15 +29,6 @@ COLUMNS = (
     *("variants", "hyperparameters", "training", "device", "precision", "threads", "training_seconds", "versions"),
     *("directory", "code", "commit"),
 )
-
-
-class Progress(NamedTuple):
-    """Epochs and minutes of training until the first evaluation at a target or above, None where there was none; the
-    highest value of the metric, None without an evaluation."""
-
-    epochs: float | None
-    minutes: float | None
-    best: float | None
 
 
 @dataclass(frozen=True)
@@ -83,16 +74,17 @@ class RunFiles:
         """`iteration` and the `training_seconds` until then, evaluations left out, of every evaluation."""
         return _numbers(self._path("clock.csv"))
 
-    def progress(self, metric: str, target: float) -> Progress:
-        """The way to a value of a metric, by the evaluations and their clock."""
+    def progress(self, metric: str, target: float) -> tuple[float | None, float | None, float | None]:
+        """Epochs and minutes of training until the first evaluation at a target or above, None where there was none;
+        the highest value of the metric, None without an evaluation."""
         iterations, values = self.evaluations(metric)
         epochs, _ = self.evaluations(metric, "epoch")
         seconds = {row["iteration"]: row["training_seconds"] for row in self.clock()}
         best = float(values.max()) if values.size else None
         for iteration, epoch, value in zip(iterations, epochs, values, strict=True):
             if value >= target:
-                return Progress(float(epoch), seconds[iteration] / 60, best)
-        return Progress(None, None, best)
+                return float(epoch), seconds[iteration] / 60, best
+        return None, None, best
 
     def gradients(self) -> tuple[NDArray, NDArray]:
         """Evenly spaced iterations (k,), counted from 0, and ||dL/dh_t||_2 at each of them, (k, T)."""
@@ -212,8 +204,7 @@ def _sha256(path: Path) -> str:
 
 
 def _numbers(path: Path) -> list[dict[str, float]]:
-    with path.open(encoding="utf-8", newline="") as handle:
-        return [{name: float(cell) for name, cell in row.items() if cell != ""} for row in csv.DictReader(handle)]
+    return [{name: float(cell) for name, cell in row.items() if cell != ""} for row in read_rows(path)]
 
 
 # Rows

@@ -28,12 +28,8 @@ def load_data(configuration: Configuration, run: Run, record: Mapping[str, Any])
     data = prepared.load(path)
     trained_on = record["dataset"]["digest"]
     if data.digest != trained_on:
-        raise UserError(
-            f"{path} is not what {run.id} was trained on: it was prepared anew, and differs. Its digest is "
-            f"{data.digest}, the run's {trained_on}. What the network learnt need not hold for it: prepare the data as "
-            "it was, or train the run again.",
-            file=path,
-        )
+        text = f"{path} (digest {data.digest}) is not what {run.id} was trained on ({trained_on}): train it again."
+        raise UserError(text, file=path)
     return data
 
 

@@ -1,7 +1,6 @@
 """The files of a finished run: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt and, where it recorded
 gradients or predictions, hidden_gradients.npz and predictions.npz."""
 
-import csv
 import io
 import json
 import platform
@@ -14,6 +13,7 @@ import torch
 from torch import nn
 
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
+from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import with_checksums
 from hidden_dynamics.system.files import atomic
 from hidden_dynamics.training.loop import History
@@ -45,10 +45,12 @@ def write(
     written = [name for name in OUTPUTS if name != "run.json"]
     if every is not None:
         written.append(GRADIENTS)
-        _write_gradients(directory / GRADIENTS, norms, every)
+        # ||dL/dh_t||_2, (k, T), at each of the iterations (k,), counted from 0
+        arrays = {"iterations": np.arange(len(norms), dtype=np.int64) * every, "norms": norms}
+        _write_bytes(directory / GRADIENTS, _savez, arrays)
     if predictions is not None:
         written.append(PREDICTIONS)
-        _write_bytes(directory / PREDICTIONS, lambda handle, content: np.savez(handle, **content), predictions)
+        _write_bytes(directory / PREDICTIONS, _savez, predictions)
     weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
     _write_bytes(directory / WEIGHTS, lambda handle, content: torch.save(content, handle), weights)
     reported = chosen(history.metrics, report)
@@ -79,16 +81,10 @@ def _write_bytes(path: Path, save: Callable[[IO[bytes], Any], None], content: An
         handle.write(buffer.getbuffer())
 
 
-def _write_gradients(path: Path, norms: np.ndarray, every: int) -> None:
-    """`iterations` (k,), counted from 0, and `norms` (k, T): ||dL/dh_t||_2 at each of them."""
-    with atomic(path, "wb") as handle:
-        np.savez(handle, iterations=np.arange(len(norms), dtype=np.int64) * every, norms=norms)
+def _savez(handle: IO[bytes], arrays: Mapping[str, np.ndarray]) -> None:
+    np.savez(handle, **arrays)
 
 
 def _write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
     """One line per row; a cell is empty where its row has no such number (a test is made once)."""
-    names = list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"]
-    with atomic(path) as handle:
-        writer = csv.DictWriter(handle, fieldnames=names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(path, list(dict.fromkeys(name for row in rows for name in row)) or ["iteration"], rows)

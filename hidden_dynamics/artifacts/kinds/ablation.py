@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.artifacts.notes import about, chosen_note, figure_notes, subtitle_of
+from hidden_dynamics.artifacts.base import ArtifactSettings, InPanels
+from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import luminance, page, plain_numbers, style
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import number
@@ -20,7 +20,6 @@ from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.entries import mistake
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
-from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import GridRow, published_task
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.run_files import measured_of
@@ -35,6 +34,11 @@ NAIVE = "†"
 NAMES = {"mu": "momentum μ", "s": "step size s"}
 PANEL_WIDTH = 4.2  # inches
 TITLE = 62  # characters in a line of a panel's title
+DRAWN = (
+    "Above: ours, means over seeds of what each run reports; below: the paper's. Each grid has its own colours, green "
+    "for the better end. n/m div.: n of m seeds diverged and are not in the mean. Hatched: no number, because every "
+    f"seed diverged or a finished one has none that is finite. {NAIVE} no better than the best naive baseline."
+)
 
 
 class PanelSettings(Entry):
@@ -51,7 +55,7 @@ class Settings(ArtifactSettings):
     panels: Annotated[list[PanelSettings], Field(min_length=1)]
 
 
-class Ablation(Artifact):
+class Ablation(InPanels):
     Settings = Settings
     summarised = True
     with_extras = False  # the grids are of the paper's models alone
@@ -59,11 +63,6 @@ class Ablation(Artifact):
 
     def shown(self) -> list[Cell]:
         return [cell for panel in self.settings.panels for cell in self.cells_of(panel)]
-
-    @property
-    def panels(self) -> list[PanelSettings]:
-        """Those of tasks that are not left out."""
-        return [panel for panel in self.settings.panels if panel.task not in self.configuration.left_out]
 
     def cells_of(self, panel: PanelSettings) -> list[Cell]:
         task = self.configuration.tasks.get(panel.task)
@@ -87,11 +86,8 @@ class Ablation(Artifact):
         task = published_task(self.configuration, panel.task)
         row = self.published.grid(task, panel.model, panel.metric)
         if row is None:
-            raise UserError(
-                f"published/{self.settings.published} has no grid of {panel.metric} for {panel.model} on {task}: "
-                "add it there, or leave the panel out of config/artifacts.yaml.",
-                file=f"published/{self.settings.published}",
-            )
+            text = f"it has no grid of {panel.metric} for {panel.model} on {task}: add it, or leave out the panel"
+            raise mistake(f"published/{self.settings.published}", text)
         return row
 
     def rankings(self) -> Iterator[tuple[str, str, Mapping[Cell, float]]]:
@@ -104,31 +100,33 @@ class Ablation(Artifact):
             configured = self.cells_of(panel)
             yield panel.task, panel.metric, {cell: value for cell, value in values.items() if cell in configured}
 
-    def draw(self, sources: Sources) -> "Figure":
-        """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below.
-
-        Raises:
-            UserError: nothing is published for a panel, it has no runs, or a finished run did not measure its metric.
-        """
-        configuration = self.configuration
-        panels = [panel_of(self, sources, settings) for settings in self.panels]
-        runs = [run for panel in panels for run in panel.runs]
-        with style():
-            figure, body = page(
-                self.settings,
-                subtitle_of(configuration, runs),
-                width=max(6.8, PANEL_WIDTH * len(panels)),
-                height=6.6,
-                notes=figure_notes(configuration, runs, *drawn_notes(self, panels)),
-            )
-            for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
-                draw_grid(above, panel.ours, panel, gid="ours")
-                draw_grid(below, panel.theirs, panel, gid="published")
-                describe(above, below, configuration, panel)
-        return figure
-
 
 KIND = Ablation
+
+
+def draw(artifact: Ablation, sources: Sources) -> "Figure":
+    """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below.
+
+    Raises:
+        UserError: nothing is published for a panel, or it has no runs.
+    """
+    configuration = artifact.configuration
+    panels = [panel_of(artifact, sources, settings) for settings in artifact.panels]
+    runs = [run for panel in panels for run in panel.runs]
+    grids = [f"{panel.published.title}: {' '.join(panel.published.notes)}" for panel in panels]
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle_of(configuration, runs),
+            width=max(6.8, PANEL_WIDTH * len(panels)),
+            height=6.6,
+            notes=figure_notes(configuration, runs, DRAWN, " ".join(["Published:", *artifact.published.notes, *grids])),
+        )
+        for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
+            draw_grid(above, panel.ours, panel, gid="ours")
+            draw_grid(below, panel.theirs, panel, gid="published")
+            describe(above, below, configuration, panel)
+    return figure
 
 
 @dataclass(frozen=True)
@@ -156,14 +154,12 @@ class Panel:
 
     Attributes:
         runs: rows of the summary.
-        naive: name and score of the best naive baseline, as it is shown; None where there is none.
         ours, theirs: the squares by (row value, column value).
     """
 
     settings: PanelSettings
     metric: Metric
     runs: Sequence[Row]
-    naive: tuple[str, float] | None
     ours: Mapping[tuple[float, float], Square]
     theirs: Mapping[tuple[float, float], Square]
     published: GridRow
@@ -182,22 +178,13 @@ def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> P
         places.setdefault((float(had[settings.rows]), float(had[settings.columns])), []).append(run)
     ours = {}
     for place, shown in places.items():
-        values = [
-            metric.factor * measured(sources, run, settings.metric) for run in shown if run["status"] == "finished"
-        ]
+        finished = [run for run in shown if run["status"] == "finished"]
+        values = [measured_of(run)[settings.metric] * metric.factor if run["metric"] else math.nan for run in finished]
         value = sum(values) / len(values) if values else math.nan
         idle = naive is not None and metric.sign * (value - naive[1]) <= 0
         ours[place] = Square(value, len(shown), len(shown) - len(values), idle)
     theirs = {place: Square(value) for place, value in published.places().items()}
-    return Panel(settings, metric, runs, naive, ours, theirs, published)
-
-
-def measured(sources: Sources, run: Row, metric: str) -> float:
-    """The value that a run reports; nan where no evaluation gave a finite number."""
-    found = measured_of(run)
-    if metric not in found and run["metric"]:
-        raise sources.wrong("runs", f"{run['directory']} has no {metric}", "measured")
-    return found.get(metric, math.nan)
+    return Panel(settings, metric, runs, ours, theirs, published)
 
 
 def draw_grid(ax: "Axes", by_place: Mapping[tuple[float, float], Square], panel: Panel, gid: str) -> None:
@@ -265,19 +252,3 @@ def describe(above: "Axes", below: "Axes", configuration: Configuration, panel: 
     data = configuration.title_of(configuration.papers_tasks[panel.settings.task].dataset)
     text = f"Published: {title}, N = {panel.published.size}, {data}"
     below.set_title("\n".join(textwrap.wrap(text, TITLE)), linespacing=1.3)
-
-
-def drawn_notes(artifact: Ablation, panels: Sequence[Panel]) -> list[str]:
-    """What is drawn, and what is to be known of the published grids."""
-    chosen = chosen_note(artifact.configuration, [run for panel in panels for run in panel.runs])
-    idle = [(one.metric, *one.naive) for one in panels if one.naive]
-    baselines = [f"{metric.title}: {name}, {number(score, metric.decimals)}" for metric, name, score in idle]
-    text = (
-        f"Above: ours, means over seeds{f', each run at its {chosen}' if chosen else ''}; below: the paper's. Each "
-        "grid has its own colours, green for the better end. n/m div.: n of m seeds diverged and are not in the mean. "
-        "Hatched: no number, because every seed diverged or a finished one has none that is finite."
-    )
-    if baselines:
-        text += f" {NAIVE} no better than the best naive baseline ({'; '.join(baselines)})."
-    grids = [f"{panel.published.title}: {' '.join(panel.published.notes)}" for panel in panels]
-    return [text, " ".join(["Published:", *artifact.published.notes, *grids])]

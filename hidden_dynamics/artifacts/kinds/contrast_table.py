@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
-from hidden_dynamics.artifacts.comparison import Record, failed_of, ours_of, ours_text, size_text
+from hidden_dynamics.artifacts.comparison import Record, ours_of, ours_text, size_text
 from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
 from hidden_dynamics.artifacts.tables import ABSENT, Table, signed
 from hidden_dynamics.configuration import Entry
@@ -84,18 +84,19 @@ class ContrastTable(Artifact):
     def chosen_metrics(self) -> list[str]:
         return [row.metric for row in self.settings.rows]
 
-    def draw(self, sources: "Sources") -> Table:
-        """A row for each filter."""
-        configuration, records = self.configuration, _records(self, sources)
-        return Table.of(
-            f"{self.settings.heading}; {subtitle_of(configuration, sources.summary)}",
-            figure_notes(configuration, sources.summary, *NOTES),
-            [_row(self, record) for record in records],
-            records,
-        )
-
 
 KIND = ContrastTable
+
+
+def draw(artifact: ContrastTable, sources: "Sources") -> Table:
+    """A row for each filter."""
+    configuration, records = artifact.configuration, _records(artifact, sources)
+    return Table.of(
+        f"{artifact.settings.heading}; {subtitle_of(configuration, sources.summary)}",
+        figure_notes(configuration, sources.summary, *NOTES),
+        [_row(artifact, record) for record in records],
+        records,
+    )
 
 
 # As data
@@ -209,7 +210,7 @@ def _row(artifact: ContrastTable, record: Record) -> dict[str, str]:
 
 def _side_text(record: Record, side: str, decimals: int) -> str:
     own = {name.removeprefix(f"{side}_"): value for name, value in record.items() if name.startswith(f"{side}_")}
-    return ours_text(own, failed_of(own), decimals, *(["none learned"] if own["learned"] == 0 and own["n"] else []))
+    return ours_text(own, decimals, *(["none learned"] if own["learned"] == 0 and own["n"] else []))
 
 
 def _difference_text(record: Record, name: str, decimals: int) -> str:

@@ -30,17 +30,18 @@ class CopyingExample(Artifact):
     def shown(self) -> list[Cell]:
         return []
 
-    def draw(self, sources: "Sources") -> "Figure":
-        """The paper's example: A = {1, 2, 3, 4}, K = 5, L = 20."""
-        subtitle = f"alphabet {{1, 2, 3, 4}}, K = {len(WORD)}, L = {BLANKS}"
-        inputs, targets = copying.sequences(np.array([WORD], np.uint8), BLANKS, ALPHABET)
-        with style():
-            figure, body = page(self.settings, subtitle, width=9.6, height=1.4, notes=[NOTE])
-            draw_sequences(body.subplots(), inputs[0], targets[0])
-        return figure
-
 
 KIND = CopyingExample
+
+
+def draw(artifact: CopyingExample, sources: "Sources") -> "Figure":
+    """The paper's example: A = {1, 2, 3, 4}, K = 5, L = 20."""
+    subtitle = f"alphabet {{1, 2, 3, 4}}, K = {len(WORD)}, L = {BLANKS}"
+    inputs, targets = copying.sequences(np.array([WORD], np.uint8), BLANKS, ALPHABET)
+    with style():
+        figure, body = page(artifact.settings, subtitle, width=9.6, height=1.4, notes=[NOTE])
+        draw_sequences(body.subplots(), inputs[0], targets[0])
+    return figure
 
 
 def draw_sequences(ax: "Axes", inputs: NDArray, targets: NDArray) -> None:

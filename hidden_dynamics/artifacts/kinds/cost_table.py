@@ -67,24 +67,27 @@ class CostTable(MeasuredCosts):
     def runs(self) -> list[Run]:
         return []  # they are measured, not trained
 
-    def draw(self, sources: "Sources") -> Table:
-        """One row per model, the paper's first, then the user's own."""
-        costs, quantities = measured_costs(sources), QUANTITIES[self.settings.quantity]
-        records = [_record(self, costs, cell, quantity) for cell in self.cells() for quantity in quantities]
-        records = comparison.with_verdicts(self, records, sources.verdicts)
-        rows = [_row(self, [record for record in records if record["model"] == cell.model]) for cell in self.cells()]
-        lines = [
-            *machine_notes(self, costs),
-            variants_note(json.loads(row["variants"]) for row in costs),
-            NOTES[self.settings.quantity].format(rounds=records[0]["rounds"]),
-            f"Number of processes: {records[0]['processes']}, one after another. Ours is their median, in brackets "
-            "their range; of one process it says nothing of another one. Compared with the paper’s are the ratios to "
-            f"{comparison.baseline_label(self)} alone: time and memory are those of this machine and of this program.",
-        ]
-        return comparison.table(self, records, rows, lines)
-
 
 KIND = CostTable
+
+
+def draw(artifact: CostTable, sources: "Sources") -> Table:
+    """One row per model, the paper's first, then the user's own."""
+    costs, quantities = measured_costs(sources), QUANTITIES[artifact.settings.quantity]
+    records = [_record(artifact, costs, cell, quantity) for cell in artifact.cells() for quantity in quantities]
+    records = comparison.with_verdicts(artifact, records, sources.verdicts)
+    rows = [
+        _row(artifact, [record for record in records if record["model"] == cell.model]) for cell in artifact.cells()
+    ]
+    lines = [
+        *machine_notes(artifact, costs),
+        variants_note(json.loads(row["variants"]) for row in costs),
+        NOTES[artifact.settings.quantity].format(rounds=records[0]["rounds"]),
+        f"Number of processes: {records[0]['processes']}, one after another. Ours is their median, in brackets "
+        "their range; of one process it says nothing of another one. Compared with the paper’s are the ratios to "
+        f"{comparison.baseline_label(artifact)} alone: time and memory are those of this machine and of this program.",
+    ]
+    return comparison.table(artifact, records, rows, lines)
 
 
 def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Record:
@@ -92,19 +95,15 @@ def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Reco
     both = [row for row in costs if row["model"] in (cell.model, artifact.published.baseline)]
     own = cost_of(costs, cell.model, quantity)
     record = own | comparison.begun(artifact, cell, quantity, [own], compared=both)
-    return record | published_costs(artifact, record) | {"published_unit": _printed(artifact, quantity)["unit"]}
-
-
-def _printed(artifact: CostTable, quantity: str) -> dict[str, str]:
-    """The paper's title and unit of a quantity."""
-    return artifact.published.content["quantities"][quantity]
+    unit = artifact.published.content["quantities"][quantity]["unit"]
+    return record | published_costs(artifact, record) | {"published_unit": unit}
 
 
 def _row(artifact: CostTable, records: Sequence[Record]) -> dict[str | tuple[str, str], str]:
     first, baseline = records[0], comparison.baseline_label(artifact)
     cells = {"Model": first["label"], "N": comparison.size_text(first["size"], first["paper_size"])}
     for record in records:
-        quantity = _printed(artifact, record["metric"])
+        quantity = artifact.published.content["quantities"][record["metric"]]
         decimals = artifact.configuration.metrics[record["metric"]].decimals
         ratio, low, high = (number(record[end], 2) for end in ("ratio", "ratio_low", "ratio_high"))
         texts = {

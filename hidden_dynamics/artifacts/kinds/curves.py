@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
+from hidden_dynamics.artifacts.base import ArtifactSettings, InPanels, Models
 from hidden_dynamics.artifacts.lines import LINES, draw_line, draw_naive, in_sight, model_entries, naive_entries
 from hidden_dynamics.artifacts.notes import about, figure_notes, no_momentum_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry, line_styles, page, plain_numbers, style, write_instead
@@ -64,18 +64,13 @@ class Settings(ArtifactSettings):
     panels: Annotated[list[PanelSettings], Field(min_length=1)]
 
 
-class Curves(Artifact):
+class Curves(InPanels):
     Settings = Settings
     summarised = True
     run_files = ("metrics.csv", "train_loss.npy")
 
     def shown(self) -> list[Cell]:
         return [Cell(panel.task, model, panel.size) for panel in self.settings.panels for model in self.settings.models]
-
-    @property
-    def panels(self) -> list[PanelSettings]:
-        """Those of tasks that are not left out."""
-        return [panel for panel in self.settings.panels if panel.task not in self.configuration.left_out]
 
     def printed(self) -> Iterator[tuple[Cell, str]]:
         """The final losses that the paper names."""
@@ -84,41 +79,42 @@ class Curves(Artifact):
                 if number.task == panel.task:
                     yield Cell(number.task, number.model, panel.size), number.metric
 
-    def draw(self, sources: Sources) -> "Figure":
-        """One panel per configured panel, a line per model, one legend."""
-        configuration = self.configuration
-        shown = zip(self.panels, sources.curves, strict=True)
-        panels = [panel_of(self, settings, sources.summary, curves) for settings, curves in shown]
-        runs, styles = [run for panel in panels for run in panel.runs], line_styles(configuration, sources.summary)
-        names = list(dict.fromkeys(name for panel in panels for name in panel.naive))
-        marks = [{"color": "white", "marker": "<", "mec": "0.2", "linestyle": "none", "label": "published final value"}]
-        marks = marks if any(panel.published for panel in panels) else []
-        columns = min(len(panels), 2)
-        rows = math.ceil(len(panels) / columns)
-        with style():
-            figure, body = page(
-                self.settings,
-                subtitle_of(configuration, runs),
-                width=9.6 if columns == 2 else 6.8,
-                height=3.1 * rows,
-                notes=figure_notes(configuration, runs, drawn_note(panels), *no_momentum_notes(runs)),
-                handles=[
-                    *model_entries(runs, styles),
-                    *(legend_entry(**mark) for mark in marks),
-                    *naive_entries(names),
-                ],
-            )
-            axes = body.subplots(rows, columns, squeeze=False).ravel()
-            for ax, panel in zip(axes, panels, strict=False):
-                draw_panel(ax, panel, styles, names)
-                describe(ax, configuration, panel)
-            for ax in axes[len(panels) :]:
-                ax.set_axis_off()
-            body.align_ylabels(axes)
-        return figure
-
 
 KIND = Curves
+
+
+def draw(artifact: Curves, sources: Sources) -> "Figure":
+    """One panel per configured panel, a line per model, one legend."""
+    configuration = artifact.configuration
+    shown = zip(artifact.panels, sources.curves, strict=True)
+    panels = [panel_of(artifact, settings, sources.summary, curves) for settings, curves in shown]
+    runs, styles = [run for panel in panels for run in panel.runs], line_styles(configuration, sources.summary)
+    names = list(dict.fromkeys(name for panel in panels for name in panel.naive))
+    marks = [{"color": "white", "marker": "<", "mec": "0.2", "linestyle": "none", "label": "published final value"}]
+    marks = marks if any(panel.published for panel in panels) else []
+    columns = min(len(panels), 2)
+    rows = math.ceil(len(panels) / columns)
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle_of(configuration, runs),
+            width=9.6 if columns == 2 else 6.8,
+            height=3.1 * rows,
+            notes=figure_notes(configuration, runs, drawn_note(panels), *no_momentum_notes(runs)),
+            handles=[
+                *model_entries(runs, styles),
+                *(legend_entry(**mark) for mark in marks),
+                *naive_entries(names),
+            ],
+        )
+        axes = body.subplots(rows, columns, squeeze=False).ravel()
+        for ax, panel in zip(axes, panels, strict=False):
+            draw_panel(ax, panel, styles, names)
+            describe(ax, configuration, panel)
+        for ax in axes[len(panels) :]:
+            ax.set_axis_off()
+        body.align_ylabels(axes)
+    return figure
 
 
 @dataclass(frozen=True)
@@ -247,22 +243,11 @@ def draw_curve(ax: "Axes", curve: Curve, look: Mapping[str, Any], front: int) ->
 
 
 def drawn_note(panels: Sequence[Panel]) -> str:
-    """What lines and marks are, of which models some seeds learned, and how lines are smoothed."""
-    runs = [run for panel in panels for run in panel.runs]
-    text = LINES
-    titles = {run["model"]: run["label"] for run in runs}
-    learned = [
-        f"{titles[curve.model]}, {panel.runs[0]['task_title']}: {curve.learned} of {len(curve.seeds)}"
-        for panel in panels
-        for curve in panel.curves
-        if curve.learned is not None
-    ]
-    if learned:
-        text += f" ({'; '.join(dict.fromkeys(learned))})"
+    """What lines and marks are, and how lines are smoothed."""
     windows = [(max((curve.window for curve in panel.curves), default=1), panel.settings) for panel in panels]
     smoothed = ", ".join(f"{window} ({panel.task} {panel.split})" for window, panel in windows if window > 1)
     return (
-        f"{text}. Dashed: naive baselines on the same data. Lines are cut where they leave an axis; one of a seed with "
-        "fewer iterations ends before the others; a model that was evaluated once is a point, and its band a bar. "
+        f"{LINES}. Dashed: naive baselines on the same data. Lines are cut where they leave an axis; one of a seed "
+        "with fewer iterations ends before the others; a model that was evaluated once is a point, and its band a bar. "
         f"Smoothing: {f'triangular moving average, points: {smoothed}' if smoothed else 'none'}."
     )

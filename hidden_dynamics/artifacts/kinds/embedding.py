@@ -25,42 +25,43 @@ COLUMNS = 3
 class Embedding(Featured):
     """A figure of image features, which asks for nothing more than they do."""
 
-    def draw(self, sources: Sources) -> "Figure":
-        """Panels side by side, one per model: the map of its first seed.
-
-        Raises:
-            UserError: the features are not those of the self, or their maps are missing or damaged.
-        """
-        rows, configuration = measured_features(sources), self.configuration
-        models = dict.fromkeys(row["model"] for row in rows)
-        first = [next(row for row in rows if row["model"] == model) for model in models]
-        labels, maps = read_maps(sources, models)
-        lines = math.ceil(len(first) / COLUMNS)
-        names = configuration.datasets[first[0]["dataset"]].classes or [
-            str(label) for label in range(labels.max(initial=0) + 1)
-        ]
-        dot = {"linestyle": "", "marker": "o", "markersize": 5}
-        with style():
-            figure, body = page(
-                self.settings,
-                subtitle_of(configuration, first),
-                width=9.6,
-                height=3.6 * lines,
-                notes=notes_of(self, first, len(labels)),
-                handles=[legend_entry(names[label], color=f"C{label % 10}", **dot) for label in np.unique(labels)],
-            )
-            title = about(configuration, first, first[0]["task_title"])
-            body.suptitle("\n".join(title), fontsize=STYLE["axes.titlesize"])
-            axes = body.subplots(lines, COLUMNS, squeeze=False).ravel()
-            for ax, row in zip(axes, first, strict=False):
-                draw_map(ax, row, labels, maps.get(row["model"]))
-                describe(ax, configuration, row)
-            for ax in axes[len(first) :]:
-                ax.set_axis_off()
-        return figure
-
 
 KIND = Embedding
+
+
+def draw(artifact: Embedding, sources: Sources) -> "Figure":
+    """Panels side by side, one per model: the map of its first seed.
+
+    Raises:
+        UserError: the features are not those of its runs, or their maps are missing or damaged.
+    """
+    rows, configuration = measured_features(sources), artifact.configuration
+    models = dict.fromkeys(row["model"] for row in rows)
+    first = [next(row for row in rows if row["model"] == model) for model in models]
+    labels, maps = read_maps(sources, models)
+    lines = math.ceil(len(first) / COLUMNS)
+    names = configuration.datasets[first[0]["dataset"]].classes or [
+        str(label) for label in range(labels.max(initial=0) + 1)
+    ]
+    dot = {"linestyle": "", "marker": "o", "markersize": 5}
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle_of(configuration, first),
+            width=9.6,
+            height=3.6 * lines,
+            notes=notes_of(artifact, first, len(labels)),
+            handles=[legend_entry(names[label], color=f"C{label % 10}", **dot) for label in np.unique(labels)],
+        )
+        title = about(configuration, first, first[0]["task_title"])
+        body.suptitle("\n".join(title), fontsize=STYLE["axes.titlesize"])
+        axes = body.subplots(lines, COLUMNS, squeeze=False).ravel()
+        for ax, row in zip(axes, first, strict=False):
+            draw_map(ax, row, labels, maps.get(row["model"]))
+            describe(ax, configuration, row)
+        for ax in axes[len(first) :]:
+            ax.set_axis_off()
+    return figure
 
 
 def read_maps(sources: Sources, models: Iterable[str]) -> tuple[NDArray, dict[str, NDArray]]:

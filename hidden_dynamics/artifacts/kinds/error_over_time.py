@@ -25,6 +25,17 @@ if TYPE_CHECKING:
 MOST_BINS = 12
 FEWEST_ENTRIES = 20  # of a run in a bin, on average
 BLOCK = 4  # rows of a block in the paper's figure
+DRAWN = (
+    "Drawn: squared errors on a run’s test set, means over observed entries in bins of time with about equally many, "
+    f"or of an hour; a gap: an error is not finite. {LINES}. A run that diverged, or whose solver failed on the test "
+    "set, has no line. Dashed: naive baselines over the whole test set, where they are on the axis."
+)
+BELOW = (
+    f"Below: the rows of the targets of the first seed, in groups of {BLOCK}; at the number of a group’s first row, "
+    f"the mean over its {BLOCK} rows and all features, those not observed with an error of 0. The paper’s axis is "
+    "labelled “Testing Time”, but its released script draws these row numbers, of split 0: from left to right, one "
+    "series follows another, all of about the same times."
+)
 
 Arrays = Mapping[str, NDArray]
 
@@ -52,44 +63,45 @@ class ErrorOverTime(SideBySide):
     def chosen_metrics(self) -> list[str]:
         return [self.settings.metric]
 
-    def draw(self, sources: Sources) -> "Figure":
-        """
-        Raises:
-            UserError: a file is missing or damaged.
-        """
-        configuration, settings, summary = self.configuration, self.settings, sources.summary
-        metric = configuration.metrics[settings.metric]
-        finished = [run for run in summary if run["status"] == "finished"]
-        read = [(run, RunFiles(sources.root / run["directory"]).predictions()) for run in finished]
-        made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
-        errors = errors_of(made, metric.factor) if made else None
-        naive, styles = mean_scores(summary, settings.metric, metric.factor), line_styles(configuration, summary)
-        title = about(configuration, summary, f"{summary[0]['task_title']}: mean squared error of observed entries")
-        with style():
-            figure, body = page(
-                settings,
-                subtitle_of(configuration, summary),
-                width=8.2,
-                height=6.4 if settings.over_rows else 3.6,
-                notes=notes_of(self, summary, errors),
-                handles=[*model_entries(summary, styles), *naive_entries(naive)],
-            )
-            axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
-            axes[0].set_title("\n".join(title), linespacing=1.3)
-            axes[0].set_xlabel(settings.time)
-            axes[0].set_ylabel("Mean squared error" + (f", {metric.unit}" if metric.factor != 1 else ""))
-            if errors:
-                draw_over_time(axes[0], configuration, errors, styles, naive)
-            if settings.over_rows:
-                draw_over_rows(axes[1], [one for one in made if one[0]["seed"] == summary[0]["seed"]], styles)
-            for ax in axes:
-                if not ax.has_data():
-                    write_instead(ax)
-            body.align_ylabels(axes)
-        return figure
-
 
 KIND = ErrorOverTime
+
+
+def draw(artifact: ErrorOverTime, sources: Sources) -> "Figure":
+    """
+    Raises:
+        UserError: a file is missing or damaged.
+    """
+    configuration, settings, summary = artifact.configuration, artifact.settings, sources.summary
+    metric = configuration.metrics[settings.metric]
+    finished = [run for run in summary if run["status"] == "finished"]
+    read = [(run, RunFiles(sources.root / run["directory"]).predictions()) for run in finished]
+    made = [(run, arrays) for run, arrays in read if arrays and arrays.get("mask", np.ones(1)).any()]
+    errors = errors_of(made, metric.factor) if made else None
+    naive, styles = mean_scores(summary, settings.metric, metric.factor), line_styles(configuration, summary)
+    title = about(configuration, summary, f"{summary[0]['task_title']}: mean squared error of observed entries")
+    with style():
+        figure, body = page(
+            settings,
+            subtitle_of(configuration, summary),
+            width=8.2,
+            height=6.4 if settings.over_rows else 3.6,
+            notes=notes_of(artifact, summary),
+            handles=[*model_entries(summary, styles), *naive_entries(naive)],
+        )
+        axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
+        axes[0].set_title("\n".join(title), linespacing=1.3)
+        axes[0].set_xlabel(settings.time)
+        axes[0].set_ylabel("Mean squared error" + (f", {metric.unit}" if metric.factor != 1 else ""))
+        if errors:
+            draw_over_time(axes[0], configuration, errors, styles, naive)
+        if settings.over_rows:
+            draw_over_rows(axes[1], [one for one in made if one[0]["seed"] == summary[0]["seed"]], styles)
+        for ax in axes:
+            if not ax.has_data():
+                write_instead(ax)
+        body.align_ylabels(axes)
+    return figure
 
 
 @dataclass(frozen=True)
@@ -208,27 +220,8 @@ def blocks(arrays: Arrays) -> tuple[NDArray, NDArray]:
     return BLOCK * np.arange(count, dtype=np.float64), np.where(np.isfinite(means), means, np.nan)
 
 
-def notes_of(artifact: ErrorOverTime, summary: Sequence[Row], errors: Errors | None) -> list[str]:
-    configuration, drawn, rows = artifact.configuration, "", ""
-    if errors:
-        bins = (
-            f"{errors.times.size} bins of time, {errors.counts.min()} to {errors.counts.max()} entries of a run in each"
-        )
-        drawn = (
-            f"Drawn: squared errors on a run’s test set, means over observed entries in {bins}; a gap: an error is not "
-            f"finite. {LINES}. Dashed: naive baselines over the whole test set, "
-            "where they are on the axis."
-        )
-    if artifact.settings.over_rows:
-        rows = (
-            f"Below: the rows of the targets of seed {summary[0]['seed']}, in groups of {BLOCK}; at the number of a "
-            f"group’s first row, the mean over its {BLOCK} rows and all features, those not observed with an error of "
-            "0. The paper’s axis is labelled “Testing Time”, but its released script draws these row numbers, of split "
-            "0: from left to right, one series follows another, all of about the same times."
-        )
-    answered = {run["directory"] for run in errors.runs} if errors else set()
-    silent = [run for run in summary if run["status"] == "finished" and run["directory"] not in answered]
-    without = "; ".join(f"{run['label']}, seed {run['seed']}" for run in silent)
+def notes_of(artifact: ErrorOverTime, summary: Sequence[Row]) -> list[str]:
+    configuration, rows = artifact.configuration, BELOW if artifact.settings.over_rows else ""
     of_weights = splits_note(configuration, summary), weights_note(configuration, summary)
-    said = " ".join(filter(None, [drawn, artifact.settings.note, *of_weights]))
-    return figure_notes(configuration, summary, said, rows, f"Without predictions: {without}." if without else "")
+    said = " ".join(filter(None, [DRAWN, artifact.settings.note, *of_weights]))
+    return figure_notes(configuration, summary, said, rows)

@@ -140,39 +140,40 @@ class Forest(Artifact):
         names[1] += "*" if sides[1] == "subject" else ""
         return " vs ".join(names) + (f", N = {sizes[0]}" if sizes[0] and sizes[0] == sizes[1] else "")
 
-    def draw(self, sources: "Sources") -> "Figure":
-        """Without any comparison, a page that says so."""
-        claims, rows = sources.claims, self.drawn(sources.claims)
-        marks = [verdict for verdict in STYLES if any(row.verdict == verdict for row in rows)]
-        marks += [PAPERS] if any("published_effect" in row.effects for row in rows) else []
-        lines: list[str | Comparison] = []
-        for about, group in itertools.groupby(rows, key=lambda row: row.about):
-            lines += [about, *group]
-        with style():
-            figure, body = page(
-                self.settings,
-                subtitle=f"scale: {self.configuration.scale_name}",
-                width=WIDTH,
-                height=LINE * len(lines) + 0.85 if rows else 1.0,
-                notes=notes_of(self, claims, rows),
-                handles=[legend_entry(mark, **STYLES[mark], ls="none", ms=6) for mark in marks],
-            )
-            if not rows:
-                body.text(0.5, 0.5, NOTHING, ha="center", va="center", color="0.4", gid="nothing")
-                return figure
-            labels, ax = body.subplots(1, 2, sharey=True, width_ratios=[1, 1.3])
-            labels.axis("off")
-            labels.set_xlim(0, 1)
-            for y, line in enumerate(lines):
-                if isinstance(line, Comparison):
-                    draw_row(labels, ax, y, line)
-                else:
-                    labels.text(0, y, line, va="center", weight="bold", fontsize=SIZE, gid="heading")
-            describe(ax, [number for row in rows for number in row.effects.values()], len(lines))
-        return figure
-
 
 KIND = Forest
+
+
+def draw(artifact: Forest, sources: "Sources") -> "Figure":
+    """Without any comparison, a page that says so."""
+    claims, rows = sources.claims, artifact.drawn(sources.claims)
+    marks = [verdict for verdict in STYLES if any(row.verdict == verdict for row in rows)]
+    marks += [PAPERS] if any("published_effect" in row.effects for row in rows) else []
+    lines: list[str | Comparison] = []
+    for about, group in itertools.groupby(rows, key=lambda row: row.about):
+        lines += [about, *group]
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle=f"scale: {artifact.configuration.scale_name}",
+            width=WIDTH,
+            height=LINE * len(lines) + 0.85 if rows else 1.0,
+            notes=notes_of(artifact, claims, rows),
+            handles=[legend_entry(mark, **STYLES[mark], ls="none", ms=6) for mark in marks],
+        )
+        if not rows:
+            body.text(0.5, 0.5, NOTHING, ha="center", va="center", color="0.4", gid="nothing")
+            return figure
+        labels, ax = body.subplots(1, 2, sharey=True, width_ratios=[1, 1.3])
+        labels.axis("off")
+        labels.set_xlim(0, 1)
+        for y, line in enumerate(lines):
+            if isinstance(line, Comparison):
+                draw_row(labels, ax, y, line)
+            else:
+                labels.text(0, y, line, va="center", weight="bold", fontsize=SIZE, gid="heading")
+        describe(ax, [number for row in rows for number in row.effects.values()], len(lines))
+    return figure
 
 
 def draw_row(labels: "Axes", ax: "Axes", y: int, row: Comparison) -> None:

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 QUANTILE = 0.99  # of the norms, within the limits of colours that fit them
 FACTOR = 5  # the paper's limits are kept where that quantile is within this factor of the upper one
 NOT_FINITE = "#d62728"
+DRAWN = (
+    "Drawn: the first seed that was trained. Norm: Frobenius norm, over the minibatch and the hidden units, of the "
+    "gradient of the minibatch's mean loss with respect to h_t, through all later steps; the paper does not say how it "
+    f"treats the minibatch. Colours: the paper's, from {{:g}} to {{:g}}, or up to what {100 * QUANTILE:g} % of these "
+    "norms are below where its limits would hide them; here up to {:g}, and what is above is clipped. Red: not a "
+    "finite number."
+)
 
 
 class Settings(SideBySideSettings):
@@ -40,48 +47,48 @@ class GradientNorms(SideBySide):
     run_files = (GRADIENTS,)
     with_extras = False  # the heat maps are of the paper's models alone
 
-    def draw(self, sources: Sources) -> "Figure":
-        """Heat maps side by side, one per model: step t downwards, iteration to the right, one scale of colours.
-
-        Raises:
-            UserError: there is no run of a model, or its file is missing or damaged.
-        """
-        import matplotlib
-        from matplotlib.cm import ScalarMappable
-        from matplotlib.colors import Normalize
-
-        configuration, papers = self.configuration, self.settings.limits
-        runs = [sources.first_run(model) for model in self.settings.models]
-        recordings = [Recording(run, *RunFiles(sources.root / run["directory"]).gradients()) for run in runs]
-        norms = np.concatenate([recording.norms.ravel() for recording in recordings])
-        limits = colour_limits(norms[np.isfinite(norms)], papers)
-        colours = ScalarMappable(Normalize(*limits), matplotlib.colormaps["viridis"].with_extremes(bad=NOT_FINITE))
-        trained = len({run["seed"] for run in sources.summary})
-        drawn = f"{drawn_note(recordings, trained)} {colour_note(norms, papers, limits)}"
-        with style():
-            figure, body = page(
-                self.settings,
-                subtitle_of(configuration, runs),
-                width=max(6.8, 4.8 * len(recordings)),
-                height=4.0,
-                notes=figure_notes(configuration, runs, drawn),
-            )
-            axes = body.subplots(1, len(recordings), sharex=True, sharey=True, squeeze=False)[0]
-            for ax, recording in zip(axes, recordings, strict=True):
-                draw_norms(ax, recording, colours)
-                run = recording.run
-                ended = f"diverged at iteration {run['diverged_at']}" if run["status"] == "diverged" else ""
-                ax.set_title("\n".join(about(configuration, [run], run["label"], f"seed {run['seed']}", ended)))
-                ax.set_xlabel("Training iteration")
-                ax.spines[:].set_visible(True)
-            set_limits(axes[0], [recording for recording in recordings if recording.norms.size])
-            extend = "max" if (norms > limits[1]).any() else "neither"
-            bar = body.colorbar(colours, ax=list(axes), extend=extend, pad=0.015, aspect=30)
-            bar.set_label(r"$\Vert\partial\mathcal{L}/\partial h_t\Vert_2$")
-        return figure
-
 
 KIND = GradientNorms
+
+
+def draw(artifact: GradientNorms, sources: Sources) -> "Figure":
+    """Heat maps side by side, one per model: step t downwards, iteration to the right, one scale of colours.
+
+    Raises:
+        UserError: there is no run of a model, or its file is missing or damaged.
+    """
+    import matplotlib
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    configuration, papers = artifact.configuration, artifact.settings.limits
+    runs = [sources.first_run(model) for model in artifact.settings.models]
+    recordings = [Recording(run, *RunFiles(sources.root / run["directory"]).gradients()) for run in runs]
+    norms = np.concatenate([recording.norms.ravel() for recording in recordings])
+    limits = colour_limits(norms[np.isfinite(norms)], papers)
+    colours = ScalarMappable(Normalize(*limits), matplotlib.colormaps["viridis"].with_extremes(bad=NOT_FINITE))
+    drawn = DRAWN.format(papers[0], papers[1], limits[1])
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle_of(configuration, runs),
+            width=max(6.8, 4.8 * len(recordings)),
+            height=4.0,
+            notes=figure_notes(configuration, runs, drawn),
+        )
+        axes = body.subplots(1, len(recordings), sharex=True, sharey=True, squeeze=False)[0]
+        for ax, recording in zip(axes, recordings, strict=True):
+            draw_norms(ax, recording, colours)
+            run = recording.run
+            ended = f"diverged at iteration {run['diverged_at']}" if run["status"] == "diverged" else ""
+            ax.set_title("\n".join(about(configuration, [run], run["label"], f"seed {run['seed']}", ended)))
+            ax.set_xlabel("Training iteration")
+            ax.spines[:].set_visible(True)
+        set_limits(axes[0], [recording for recording in recordings if recording.norms.size])
+        extend = "max" if (norms > limits[1]).any() else "neither"
+        bar = body.colorbar(colours, ax=list(axes), extend=extend, pad=0.015, aspect=30)
+        bar.set_label(r"$\Vert\partial\mathcal{L}/\partial h_t\Vert_2$")
+    return figure
 
 
 @dataclass(frozen=True)
@@ -138,25 +145,3 @@ def set_limits(ax: "Axes", drawn: Sequence[Recording]) -> None:
     ax.set_xlim(min(starts), max(ends))
     ax.set_ylim(max((recording.norms.shape[1] for recording in drawn), default=1) - 0.5, -0.5)
     ax.set_ylabel("Step t of the sequence")
-
-
-def drawn_note(recordings: Sequence[Recording], trained: int) -> str:
-    """Which seed the maps are of, of how many trained, and what the norm is."""
-    intervals = sorted({recording.interval for recording in recordings if recording.iterations.size > 1})
-    every = f", every {' or '.join(map(str, intervals))} iterations" if intervals else ""
-    return (
-        f"Drawn: seed {recordings[0].run['seed']}, the first of {trained} trained. Norm: Frobenius norm, over the "
-        "minibatch and the hidden units, of the gradient of the minibatch's mean loss with respect to h_t, through all "
-        f"later steps{every}; the paper does not say how it treats the minibatch."
-    )
-
-
-def colour_note(norms: NDArray, papers: Sequence[float], limits: tuple[float, float]) -> str:
-    """The scale of colours in words: the origin of its limits, the share of norms beyond them, what was not finite."""
-    text = f"Colours: {limits[0]:g} to {limits[1]:g}"
-    if limits == tuple(papers):
-        text += " as in the paper"
-    else:
-        text += f", to fit these norms ({100 * QUANTILE:g} % are below; the paper: {papers[0]:g} to {papers[1]:g})"
-    above = np.mean(norms > limits[1]) if norms.size else 0.0
-    return f"{text}; {100 * above:.2g} % of the norms are above and are clipped. Red: not a finite number."

@@ -70,36 +70,37 @@ class HyperparameterTable(Artifact):
         for task in self.settings.tasks or ():
             known(task, self.configuration.tasks, "task", where)
 
-    def draw(self, sources: "Sources") -> Table:
-        """The configured hyperparameters of the self's models, a row per task and size, beside the published ones."""
-        configuration, published = self.configuration, self.published
-        rows = [_row_of(self, cell) for cell in _configured(self)]
-        count = sum(len(row.differing) for row in rows)
-        notes = [
-            *scale_notes(configuration),
-            f"Seeds: {', '.join(map(str, configuration.seeds))}. Device: {configuration.settings.device}. "
-            f"Precision: {configuration.settings.precision}. This table is made from the configuration, not from runs.",
-            *_details(self, rows),
-            variants_note(row.run.spec["variants"] for row in rows),
-            f"{count} values differ from the published ones, which stand beside them, as do those of the authors' "
-            "scripts (“released”) where ours are other ones. A value with nothing beside it is as published, or the "
-            "paper does not state it.",
-            *(f"{COLUMNS[name]} = {_text(value)} by definition of the cell." for name, value in _by_definition(self)),
-            *published.notes,
-        ]
-        deviates = ", which deviates from the paper's settings" if count else ""
-        records = [_record(self, row) for row in rows]
-        used = dict.fromkeys(key for record in records for key, value in record.items() if value is not None)
-        return Table.of(
-            title_of(self) + deviates,
-            notes,
-            [_texts(self, row) for row in rows],
-            [{key: record.get(key) for key in used} for record in records],
-            optional=("",),
-        )
-
 
 KIND = HyperparameterTable
+
+
+def draw(artifact: HyperparameterTable, sources: "Sources") -> Table:
+    """The configured hyperparameters of its models, a row per task and size, beside the published ones."""
+    configuration, published = artifact.configuration, artifact.published
+    rows = [_row_of(artifact, cell) for cell in _configured(artifact)]
+    count = sum(len(row.differing) for row in rows)
+    notes = [
+        *scale_notes(configuration),
+        f"Seeds: {', '.join(map(str, configuration.seeds))}. Device: {configuration.settings.device}. "
+        f"Precision: {configuration.settings.precision}. This table is made from the configuration, not from runs.",
+        *_details(artifact, rows),
+        variants_note(row.run.spec["variants"] for row in rows),
+        f"{count} values differ from the published ones, which stand beside them, as do those of the authors' "
+        "scripts (“released”) where ours are other ones. A value with nothing beside it is as published, or the "
+        "paper does not state it.",
+        *(f"{COLUMNS[name]} = {_text(value)} by definition of the cell." for name, value in _by_definition(artifact)),
+        *published.notes,
+    ]
+    deviates = ", which deviates from the paper's settings" if count else ""
+    records = [_record(artifact, row) for row in rows]
+    used = dict.fromkeys(key for record in records for key, value in record.items() if value is not None)
+    return Table.of(
+        title_of(artifact) + deviates,
+        notes,
+        [_texts(artifact, row) for row in rows],
+        [{key: record.get(key) for key in used} for record in records],
+        optional=("",),
+    )
 
 
 @dataclass(frozen=True)

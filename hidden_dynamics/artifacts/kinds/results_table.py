@@ -3,15 +3,19 @@ baselines and, where it is known, the best possible predictor. These are not hel
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
 
 from hidden_dynamics.artifacts import comparison
-from hidden_dynamics.artifacts.base import Rows, RowsSettings
+from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.notes import chosen_note, divergence_notes, runs_notes, splits_note
 from hidden_dynamics.artifacts.tables import ABSENT, Table, number
+from hidden_dynamics.configuration import Entry
+from hidden_dynamics.configuration.entries import listed
 from hidden_dynamics.configuration.runs import Cell
-from hidden_dynamics.configuration.schema import Names
+from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.deviations import original_of, with_originals
 from hidden_dynamics.papers.published import load_tasks, published_task
@@ -39,7 +43,29 @@ NOTES = (  # of every table
 )
 
 
-class Settings(RowsSettings):
+class Row(Entry):
+    """A model at one of the paper's sizes, by task where they differ.
+
+    Attributes:
+        tasks: those that it is shown on, where these are not all of the artifact's.
+    """
+
+    model: str
+    size: Size | dict[str, Size] | None = None
+    tasks: Names | None = None
+
+    def size_on(self, task: str) -> int | str | None:
+        return self.size.get(task) if isinstance(self.size, dict) else self.size
+
+    @property
+    def name(self) -> tuple[str, int | str | None]:
+        """The model and its size, "20 / 15" where tasks differ in it."""
+        if isinstance(self.size, dict):
+            return self.model, " / ".join(dict.fromkeys(map(str, self.size.values())))
+        return self.model, self.size
+
+
+class Settings(ArtifactSettings):
     """
     Attributes:
         metrics: those that are shown; null: all of the published table.
@@ -47,14 +73,34 @@ class Settings(RowsSettings):
     """
 
     published: str
+    tasks: Annotated[list[str], Field(min_length=1)]
+    rows: Annotated[list[Row], Field(min_length=1)]
     metrics: Names | None = None
     extras: bool = True
 
 
-class ResultsTable(Rows):
+class ResultsTable(Artifact):
+    """Models at sizes of their own, each on all of its tasks."""
+
     Settings = Settings
     form = "table"
     summarised = True
+
+    def shown(self) -> list[Cell]:
+        return [
+            Cell(task, row.model, row.size_on(task))
+            for row in self.settings.rows
+            for task in self.settings.tasks
+            if row.tasks is None or task in listed(row.tasks)
+        ]
+
+    def tasks(self) -> list[str]:
+        return self.settings.tasks
+
+    def row_name(self, cell: Cell) -> tuple[str, int | str | None]:
+        """The model and size that name a cell's row."""
+        names = [row.name for row in self.settings.rows if (row.model, row.size_on(cell.task)) == cell[1:]]
+        return names[0] if names else (cell.model, cell.size)
 
     @property
     def with_extras(self) -> bool:
@@ -85,22 +131,23 @@ class ResultsTable(Rows):
                 numbers = {cell: self.number(cell, metric) for cell in cells}
                 yield task, metric, {cell: number.value for cell, number in numbers.items() if number}
 
-    def draw(self, sources: "Sources") -> Table:
-        """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit.
-
-        Raises:
-            UserError: tasks have the same title.
-        """
-        summary = with_originals(self.configuration, self.paper, sources.summary)
-        records = comparison.compared(self, _records(self, summary), sources.verdicts)
-        others, tasks = _others(self, summary), load_tasks(self.paper)
-        theirs = dict.fromkeys(record["published_task"] for record in records)
-        below = [note for task in theirs for note in tasks.get(task, {}).get("notes", ())]
-        rows, notes = _rows(self, records, others), _notes(self, summary, records)
-        return comparison.table(self, records, rows, notes, others=others, below=below)
-
 
 KIND = ResultsTable
+
+
+def draw(artifact: ResultsTable, sources: "Sources") -> Table:
+    """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit.
+
+    Raises:
+        UserError: tasks have the same title.
+    """
+    summary = with_originals(artifact.configuration, artifact.paper, sources.summary)
+    records = comparison.compared(artifact, _records(artifact, summary), sources.verdicts)
+    others, tasks = _others(artifact, summary), load_tasks(artifact.paper)
+    theirs = dict.fromkeys(record["published_task"] for record in records)
+    below = [note for task in theirs for note in tasks.get(task, {}).get("notes", ())]
+    rows, notes = _rows(artifact, records, others), _notes(artifact, summary, records)
+    return comparison.table(artifact, records, rows, notes, others=others, below=below)
 
 
 # As data
@@ -201,9 +248,7 @@ def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Re
         for record in (record for record in others if record["label"] == label):
             decimals, heading = _decimals(artifact, record), headings[record["task"], record["metric"]]
             same = not record["std"] > 0  # of all seeds
-            row[heading, "ours"] = (
-                number(record["mean"], decimals) if same else comparison.ours_text(record, {}, decimals)
-            )
+            row[heading, "ours"] = number(record["mean"], decimals) if same else comparison.ours_text(record, decimals)
         rows.append(row)
     places = ["Model", "N", "Parameters", "Published parameters", *headings.values()]
     columns = {column if isinstance(column, tuple) else (column, ""): column for row in rows for column in row}
@@ -240,7 +285,7 @@ def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
     if record["published_mean"] is None:
         published, about = record["published_literature"] or ABSENT, ""
     return {
-        "ours": comparison.ours_text(record, comparison.failed_of(record), decimals, *marks),
+        "ours": comparison.ours_text(record, decimals, *marks),
         "published": f"{published} ({about})" if about else published,
         **comparison.gap_texts(artifact, record, decimals),
     }

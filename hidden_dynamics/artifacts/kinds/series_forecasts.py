@@ -4,13 +4,14 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
+from hidden_dynamics.artifacts.lines import model_entries
 from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of, weights_note
 from hidden_dynamics.artifacts.sheet import STYLE, Styles, legend_entry, line_styles, page, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
@@ -23,7 +24,6 @@ from hidden_dynamics.results.run_files import RunFiles
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 DEVIATIONS = 1.96  # of a normal distribution, whose middle 95 % are within
 MARKS = {
@@ -33,6 +33,14 @@ MARKS = {
 }
 END = {"label": "end of what is given", "color": "0.4", "linestyle": (0, (1, 1)), "linewidth": 1.1}
 LAST = {"label": "naive: last value", "color": "0.35", "linestyle": (0, (5, 3)), "linewidth": 1}
+DRAWN = (
+    "Drawn: the first series of the test set by id; values are those of the prepared data. Lines: the predicted mean, "
+    "given what was observed until the dotted line. Before that, a network that goes along the series follows the "
+    "observations as it passes them, from its next step on where it goes in steps; one that encodes the whole series "
+    f"first rests on later ones, too. Bands: mean ± {DEVIATIONS:g} predicted standard deviations. Targets: the first "
+    "rows after that time, of which the test errors are. A run that diverged or predicted nothing has no line."
+)
+LOOKS = (*({"linestyle": "none", **mark} for mark in MARKS.values()), END, LAST)
 
 Feature = Annotated[int, Field(ge=0)]
 
@@ -49,56 +57,56 @@ class SeriesForecasts(SideBySide):
     run_files = (PREDICTIONS,)
     with_extras = False  # bands of more than a few models hide each other
 
-    def draw(self, sources: Sources) -> "Figure":
-        """A column per series, a row per feature; all models in each panel.
-
-        Raises:
-            UserError: there is no run of a model, a file is missing or damaged, or there is no such feature.
-        """
-        from matplotlib.ticker import MaxNLocator
-
-        configuration, features = self.configuration, self.settings.features
-        runs = [sources.first_run(model) for model in self.settings.models]
-        read = [
-            RunFiles(sources.root / run["directory"]).predictions() if run["status"] == "finished" else None
-            for run in runs
-        ]
-        made = [Forecast(run, arrays) for run, arrays in zip(runs, read, strict=True) if arrays]
-        series, styles = made[0].series if made else [""], line_styles(configuration, runs)
-        names = dict(enumerate(configuration.datasets[runs[0]["dataset"]].features))
-        if made and max(features) >= len(made[0].arrays["row_mask"][0]):
-            raise mistake(f"{self.configured_at}.features", f"the data have no feature {max(features)}")
-        with style():
-            figure, body = page(
-                self.settings,
-                subtitle_of(configuration, runs),
-                width=9.6 if len(series) > 1 else 6.8,
-                height=0.7 + 2.1 * len(features),
-                notes=figure_notes(configuration, runs, drawn_note(made), weights_note(configuration, runs)),
-                handles=handles_of(runs, made, styles),
-            )
-            title = about(configuration, runs, f"{runs[0]['task_title']}: seed {runs[0]['seed']}")
-            body.suptitle("\n".join(title), fontsize=STYLE["axes.titlesize"])
-            axes = body.subplots(len(features), len(series), sharex=True, sharey="row", squeeze=False)
-            for panels, feature in zip(axes, features, strict=True):
-                panels[0].set_ylabel(names.get(feature, f"feature {feature}"))
-                for place, ax in enumerate(panels):
-                    draw_panel(ax, made, styles, place, feature)
-                if made:
-                    panels[0].set_ylim(heights_of(made, feature))
-            for ax, name in zip(axes[0], series, strict=True):
-                ax.set_title(f"Series {name}" if made else "")
-            for ax in axes[-1]:
-                ax.set_xlabel("Time")
-            if made:
-                end = float(made[0].arrays["grid"][-1])
-                axes[0, 0].set_xlim(made[0].start, end + 0.02 * (end - made[0].start))
-            axes[0, 0].xaxis.set_major_locator(MaxNLocator(5, prune="both"))  # labels of neighbours do not touch
-            body.align_ylabels(axes)
-        return figure
-
 
 KIND = SeriesForecasts
+
+
+def draw(artifact: SeriesForecasts, sources: Sources) -> "Figure":
+    """A column per series, a row per feature; all models in each panel.
+
+    Raises:
+        UserError: there is no run of a model, a file is missing or damaged, or there is no such feature.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    configuration, features = artifact.configuration, artifact.settings.features
+    runs = [sources.first_run(model) for model in artifact.settings.models]
+    read = [
+        RunFiles(sources.root / run["directory"]).predictions() if run["status"] == "finished" else None for run in runs
+    ]
+    made = [Forecast(run, arrays) for run, arrays in zip(runs, read, strict=True) if arrays]
+    series, styles = made[0].series if made else [""], line_styles(configuration, runs)
+    names = dict(enumerate(configuration.datasets[runs[0]["dataset"]].features))
+    if made and max(features) >= len(made[0].arrays["row_mask"][0]):
+        raise mistake(f"{artifact.configured_at}.features", f"the data have no feature {max(features)}")
+    with style():
+        figure, body = page(
+            artifact.settings,
+            subtitle_of(configuration, runs),
+            width=9.6 if len(series) > 1 else 6.8,
+            height=0.7 + 2.1 * len(features),
+            notes=figure_notes(configuration, runs, DRAWN, weights_note(configuration, runs)),
+            handles=[*model_entries(runs, styles), *[legend_entry(**look) for look in LOOKS]],
+        )
+        title = about(configuration, runs, f"{runs[0]['task_title']}: seed {runs[0]['seed']}")
+        body.suptitle("\n".join(title), fontsize=STYLE["axes.titlesize"])
+        axes = body.subplots(len(features), len(series), sharex=True, sharey="row", squeeze=False)
+        for panels, feature in zip(axes, features, strict=True):
+            panels[0].set_ylabel(names.get(feature, f"feature {feature}"))
+            for place, ax in enumerate(panels):
+                draw_panel(ax, made, styles, place, feature)
+            if made:
+                panels[0].set_ylim(heights_of(made, feature))
+        for ax, name in zip(axes[0], series, strict=True):
+            ax.set_title(f"Series {name}" if made else "")
+        for ax in axes[-1]:
+            ax.set_xlabel("Time")
+        if made:
+            end = float(made[0].arrays["grid"][-1])
+            axes[0, 0].set_xlim(made[0].start, end + 0.02 * (end - made[0].start))
+        axes[0, 0].xaxis.set_major_locator(MaxNLocator(5, prune="both"))  # labels of neighbours do not touch
+        body.align_ylabels(axes)
+    return figure
 
 
 @dataclass(frozen=True)
@@ -179,28 +187,3 @@ def heights_of(made: Sequence[Forecast], feature: int) -> tuple[float, float]:
     low, high = (values.min(), values.max()) if values.size else (0.0, 1.0)
     margin = 0.5 * (high - low) or 1.0
     return low - margin, high + margin
-
-
-def handles_of(runs: Sequence[Row], made: Sequence[Forecast], styles: Styles) -> "list[Line2D]":
-    """A legend's entry for each model, with why it has no line, and for each kind of mark."""
-    drawn = [one.run for one in made]
-    looks: list[Mapping[str, Any]] = []
-    for run in runs:
-        why = "diverged" if run["status"] == "diverged" else "no predictions"
-        looks.append({"label": run["label"] + ("" if run in drawn else f" ({why})"), **styles[run["model"]]})
-    looks += [{"linestyle": "none", **mark} for mark in MARKS.values()]
-    return [legend_entry(**look) for look in (*looks, END, LAST)]
-
-
-def drawn_note(made: Sequence[Forecast]) -> str:
-    """What lines, bands and marks are."""
-    if not made:
-        return ""
-    return (
-        f"Drawn: the first {len(made[0].series)} series of the test set by id; values are those of the prepared data. "
-        f"Lines: the predicted mean, given what was observed until {made[0].arrays['until']:g}. Before that, a network "
-        "that goes along the series follows the observations as it passes them, from its next step on where it goes in "
-        "steps; one that encodes the whole series first rests on later ones, too. Bands: mean ± "
-        f"{DEVIATIONS:g} predicted standard deviations. Targets: the first rows after that time, of which the test "
-        "errors are."
-    )

@@ -58,22 +58,25 @@ class SilhouetteTable(Featured):
         for cell in self.shown():
             yield cell, "silhouette"
 
-    def draw(self, sources: "Sources") -> Table:
-        """One row per model, the paper's first, then the user's own."""
-        rows = measured_features(sources)
-        records = [_record(self, cell, [row for row in rows if row["model"] == cell.model]) for cell in self.cells()]
-        records = comparison.compared(self, records, sources.verdicts)
-        lines = [
-            *(f"Data: {data_text(self.configuration, row)}." for row in rows),
-            *runs_notes(rows),
-            *features_notes(self.settings.features, rows),
-            f"{comparison.OURS}.",
-            comparison.gap_note(self),
-        ]
-        return comparison.table(self, records, [_row(self, record) for record in records], lines)
-
 
 KIND = SilhouetteTable
+
+
+def draw(artifact: SilhouetteTable, sources: "Sources") -> Table:
+    """One row per model, the paper's first, then the user's own."""
+    rows = measured_features(sources)
+    records = [
+        _record(artifact, cell, [row for row in rows if row["model"] == cell.model]) for cell in artifact.cells()
+    ]
+    records = comparison.compared(artifact, records, sources.verdicts)
+    lines = [
+        *(f"Data: {data_text(artifact.configuration, row)}." for row in rows),
+        *runs_notes(rows),
+        *features_notes(artifact.settings.features, rows),
+        f"{comparison.OURS}.",
+        comparison.gap_note(artifact),
+    ]
+    return comparison.table(artifact, records, [_row(artifact, record) for record in records], lines)
 
 
 def _record(artifact: SilhouetteTable, cell: Cell, rows: Rows) -> Record:
@@ -97,7 +100,7 @@ def _row(artifact: SilhouetteTable, record: Record) -> dict[str, str]:
     return {
         "Model": record["label"],
         "N": comparison.size_text(record["size"], record["paper_size"]),
-        "ours": comparison.ours_text(record, failed, decimals),
+        "ours": comparison.ours_text(record, decimals, failed=failed),
         "published": comparison.value_text(record["published_mean"], record["published_std"], decimals),
         **comparison.gap_texts(artifact, record, decimals),
     }

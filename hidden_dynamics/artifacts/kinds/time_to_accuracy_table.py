@@ -56,26 +56,27 @@ class TimeToAccuracyTable(MeasuredCosts):
             texts.append(f"a target of {percent(own.target)}, not {percent(theirs['target'])}")
         return texts
 
-    def draw(self, sources: "Sources") -> Table:
-        """One row per model, the paper's first, then the user's own."""
-        costs = cost_table.measured_costs(sources)
-        records = [_record(self, sources, costs, cell) for cell in self.cells()]
-        baseline = next(record for record in records if record["model"] == self.published.baseline)
-        records = [record | {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED} for record in records]
-        records = comparison.with_verdicts(self, records, sources.verdicts)
-        metric, target = _words(self.settings.metric), percent(self.settings.target)
-        machine, *others = cost_table.machine_notes(self, costs)
-        lines = [
-            f"Time per sample: {machine[0].lower()}{machine[1:]}",
-            *others,
-            *runs_notes(sources.summary),
-            NOTE.format(metric=metric, target=target, baseline=baseline["label"]),
-        ]
-        rows = [_row(self, record) for record in records]
-        return comparison.table(self, records, rows, lines, about=f": {target} {metric}")
-
 
 KIND = TimeToAccuracyTable
+
+
+def draw(artifact: TimeToAccuracyTable, sources: "Sources") -> Table:
+    """One row per model, the paper's first, then the user's own."""
+    costs = cost_table.measured_costs(sources)
+    records = [_record(artifact, sources, costs, cell) for cell in artifact.cells()]
+    baseline = next(record for record in records if record["model"] == artifact.published.baseline)
+    records = [record | {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED} for record in records]
+    records = comparison.with_verdicts(artifact, records, sources.verdicts)
+    metric, target = _words(artifact.settings.metric), percent(artifact.settings.target)
+    machine, *others = cost_table.machine_notes(artifact, costs)
+    lines = [
+        f"Time per sample: {machine[0].lower()}{machine[1:]}",
+        *others,
+        *runs_notes(sources.summary),
+        NOTE.format(metric=metric, target=target, baseline=baseline["label"]),
+    ]
+    rows = [_row(artifact, record) for record in records]
+    return comparison.table(artifact, records, rows, lines, about=f": {target} {metric}")
 
 
 def percent(fraction: float) -> str:
@@ -94,8 +95,8 @@ def _record(artifact: TimeToAccuracyTable, sources: "Sources", costs: Rows, cell
     cost = cost_table.cost_of(costs, cell.model, "training_time")
     both = [row for row in (*costs, *sources.summary) if row["model"] in models]
     ways = [RunFiles(sources.root / run["directory"]).progress(settings.metric, settings.target) for run in runs]
-    reached = [way for way in ways if way.epochs is not None]
-    epochs = fmean(way.epochs for way in reached) if reached else math.nan
+    reached = [(epochs, minutes) for epochs, minutes, _ in ways if epochs is not None]
+    epochs, minutes = map(fmean, zip(*reached, strict=True)) if reached else (math.nan, math.nan)
     same_device = {run["device"] for run in runs} == {cost["device"]}
     epoch = cost["value"] * float(cost["samples_per_epoch"]) / 1e3 / 60 if same_device else math.nan
     record = comparison.begun(artifact, cell, QUANTITY, runs, compared=both)
@@ -105,9 +106,9 @@ def _record(artifact: TimeToAccuracyTable, sources: "Sources", costs: Rows, cell
         "target": settings.target,
         "runs": len(ways),
         "reached": len(reached),
-        "best": max((way.best for way in ways if way.best is not None), default=None),
+        "best": max((best for *_, best in ways if best is not None), default=None),
         "epochs": epochs,
-        "clock_minutes": fmean(way.minutes for way in reached) if reached else math.nan,
+        "clock_minutes": minutes,
         "computed_minutes": epochs * epoch,
         "diverged": sum(run["status"] == "diverged" for run in runs),
         **cost_table.published_costs(artifact, record),
