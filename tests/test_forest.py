@@ -5,7 +5,7 @@ import re
 import pytest
 from approved import approved
 from conftest import refused
-from drawn import artifact_at, face, legend, with_gid, words
+from drawn import artifact_at, face, legend, legends_of, with_gid, words
 from made import sources_of
 from matplotlib.colors import to_rgb
 from scipy.stats import false_discovery_control
@@ -99,6 +99,10 @@ def test_verdicts_are_told_apart_by_colour_and_shape_also_in_grey():
     marks["holds"] = with_gid(figure, "holds mnist")[0].get_color(), with_gid(figure, "holds mnist")[0].get_marker()
     assert len({to_rgb(colour) for colour, _ in marks.values()}) == len({shape for _, shape in marks.values()}) == 4
     assert legend(figure) == ["holds", "fails", "undecided", "nothing learned", "the paper’s own"]
+    handles = legends_of(figure)[0].legend_handles
+    assert [(one.get_color(), one.get_marker()) for one in handles[:-1]] == [
+        marks[name] for name in legend(figure)[:-1]
+    ]
 
 
 def test_names_are_on_the_page_left_of_the_plot_and_intervals_and_marks_within_it():

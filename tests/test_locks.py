@@ -1,13 +1,32 @@
-"""Locks: which a killed Snakemake left."""
+"""Locks: who waits for whom, and those that a killed Snakemake left."""
 
 import fcntl
 import socket
+import threading
 
 import pytest
+from conftest import wait_until
 
-from hidden_dynamics.system.locks import forget_a_killed_snakemake
+from hidden_dynamics.system.locks import alone, forget_a_killed_snakemake
 
 HOST = socket.gethostname()
+
+
+def test_who_comes_second_says_so_and_waits(tmp_path, capsys):
+    entered = []
+
+    def second():
+        with alone(tmp_path / "data.lock", "the data") as waited:
+            entered.append(waited)
+
+    thread = threading.Thread(target=second)
+    with alone(tmp_path / "data.lock", "the data") as waited:
+        assert not waited
+        thread.start()
+        wait_until(lambda: "the data: another process" in capsys.readouterr().err or not thread.is_alive())
+        assert not entered
+    thread.join()
+    assert entered == [True] and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

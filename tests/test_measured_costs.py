@@ -23,6 +23,7 @@ from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.configuration import load, read_yaml
 from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.data import prepared
+from hidden_dynamics.measurements.cost_measurement import Session, values_of
 from hidden_dynamics.measurements.costs import COLUMNS, MEMORIES, TIMES
 from hidden_dynamics.measurements.interleaved import (
     WARM_UP,
@@ -80,6 +81,14 @@ def test_every_round_times_everything_once_in_an_order_that_rotates():
 def test_what_slows_a_whole_round_leaves_ratios_as_they_are(slowness, seconds):
     times = [{"x": seconds[0] * factor, "lstm": seconds[1] * factor} for factor in slowness]
     assert ratios_within_rounds(times, "x", "lstm") == pytest.approx([seconds[0] / seconds[1]] * len(times))
+
+
+def test_a_cost_is_that_of_a_sample_in_milliseconds_and_megabytes_and_its_ratio_the_median_within_rounds():
+    seconds = {"x": [0.2, 0.4, 0.9], "lstm": [0.1, 0.4, 0.3]}
+    times = [{(model, name): seconds[model][place] for model in seconds for name in TIMES} for place in range(3)]
+    memory = {"x": dict.fromkeys(MEMORIES, 6_000_000), "lstm": dict.fromkeys(MEMORIES, 4_000_000)}
+    found = [*values_of("x", Session({"x": {"batch": 4}}, times, memory), "lstm")]
+    assert found == [*((name, 100.0, 2.0, 3) for name in TIMES), *((name, 1.5, 1.5, 1) for name in MEMORIES)]
 
 
 def test_resident_memory_is_that_of_the_peak_beyond_what_was_held_before():

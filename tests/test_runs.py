@@ -36,6 +36,7 @@ def spec_of(configuration, task, model, seed=0):
 
 def test_hyperparameters_come_from_the_model_then_the_task_then_the_size_then_the_variant(project):
     project.set(MODELS, "nag_lstm.hyperparameters", {"a": "model", "b": "model", "c": "model", "d": "model"})
+    project.set(TASKS, "mnist.hyperparameters", {"a": "all models"})
     joined = {
         "sizes": [8, 9],
         "hyperparameters": {"b": "task", "c": "task", "d": "task"},
