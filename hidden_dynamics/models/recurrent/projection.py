@@ -31,14 +31,17 @@ def filtered_projection(
 class _InBlocks(torch.autograd.Function):
     @staticmethod
     def forward(ctx, filter: nn.Module, x: Tensor, weight: Tensor, bias: Tensor, *state: Tensor):
-        y, starts = x.new_empty(*x.shape[:2], len(weight)), []
-        for times in _blocks(y):
-            starts.append(state)
-            y[times], state = _project_and_filter(filter, x[times], weight, bias, *state)
-            state = tuple(part.clone() for part in state)  # not a view that would keep the block alive
-        ctx.save_for_backward(x, weight, bias, *starts[0])
-        ctx.filter, ctx.starts = filter, starts[1:]
-        return y, *state
+        y, kept = x.new_empty(*x.shape[:2], len(weight)), []
+        ctx.save_for_backward(x, weight, bias, *state)
+        for index, times in enumerate(blocks := _blocks(y)):
+            y[times], end = _project_and_filter(filter, x[times], weight, bias, *state)
+            if not kept:  # at once, not in between what each block allocates and frees
+                kept = [part.new_empty(len(blocks), *part.shape) for part in end]
+            for whole, part in zip(kept, end, strict=True):
+                whole[index] = part
+            state = tuple(whole[index] for whole in kept)
+        ctx.filter, ctx.starts = filter, [whole[:-1] for whole in kept]
+        return y, *(part.clone() for part in state)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -46,7 +49,7 @@ class _InBlocks(torch.autograd.Function):
         x, weight, bias, *first = ctx.saved_tensors
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None
         d_weight, d_bias = torch.zeros_like(weight), torch.zeros_like(bias)
-        for times, start in reversed(list(zip(_blocks(dy), (first, *ctx.starts), strict=True))):
+        for times, start in reversed(list(zip(_blocks(dy), (first, *zip(*ctx.starts, strict=True)), strict=True))):
             x_block = x[times].detach().requires_grad_(dx is not None)
             leaves = [part.detach().requires_grad_() for part in (weight, bias, *start)]
             with torch.enable_grad():
