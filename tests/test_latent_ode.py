@@ -147,8 +147,8 @@ def test_gradients_are_finite_where_nothing_correlates(name, case):
     if case == "constant latents":
         with torch.no_grad():
             network.encoder.z0[-1].weight.zero_()
-    context = torch.zeros(K, size, network.latent).double() if case == "constant latents" else None
-    loss = network.loss(network(batch, context), batch)
+    noise = torch.zeros(K, size, network.latent).double() if case == "constant latents" else None
+    loss = network.loss(network(batch, noise), batch)
     assert loss.isfinite() and all(gradient.isfinite().all() for gradient in gradients_of(loss, network))
 
 

@@ -169,11 +169,11 @@ class Run:
 
     def _move_back(self, step: int, entering: list[Tensor], d_state: Tensor) -> None:
         dy = d_state[: self.plan.jumps.size]
-        context = [dy * self.lengths[step]]
+        upstream = [dy * self.lengths[step]]
         for w, x in zip(self.matrices[self.last : 0 : -1], entering[:0:-1], strict=True):
-            context.append(tanh_backward(context[-1] @ w, x))
-        dy.addmm_(context[-1], self.matrices[0])
-        self.noted[0].append(list(zip(reversed(context), entering, strict=True)))
+            upstream.append(tanh_backward(upstream[-1] @ w, x))
+        dy.addmm_(upstream[-1], self.matrices[0])
+        self.noted[0].append(list(zip(reversed(upstream), entering, strict=True)))
         if self.rows:
             dy.add_(self.d_path[step])
 
@@ -192,8 +192,8 @@ class Run:
         d = (d * u).addcmul_(d_resetted, r).addmm_(d_hidden, self.from_state.t())
         d_state.index_copy_(0, self.pairs[number], d.view(-1, self.size))
         before, resetted = (torch.cat([each, self.x[number]], 1) for each in (before, resetted))
-        context, entering = (d_hidden, d_gates, d_new_hidden, d_new), (before, hidden, resetted, new_hidden)
-        self.noted[1].append(list(zip(context, entering, strict=True)))
+        upstream, entering = (d_hidden, d_gates, d_new_hidden, d_new), (before, hidden, resetted, new_hidden)
+        self.noted[1].append(list(zip(upstream, entering, strict=True)))
 
     def _add_up(self) -> None:
         """The gradients of the weights at the events since the last time."""

@@ -94,10 +94,10 @@ def states_of(cell: nn.GRUCell, values: Tensor, beside: Tensor, decay: Tensor | 
         decay: (N, S, 1), what multiplies the state before each step.
     """
     of_values, of_rest = cell.weight_ih.split([values.shape[2], beside.shape[2]], 1)
-    context = functional.linear(beside, of_rest, cell.bias_ih) + functional.linear(values, of_values)
+    inputs = functional.linear(beside, of_rest, cell.bias_ih) + functional.linear(values, of_values)
     states = [values.new_zeros(len(values), cell.hidden_size)]
     factors = [1.0] * values.shape[1] if decay is None else decay.unbind(1)
-    for gates, factor in zip(context.unbind(1), factors, strict=True):
+    for gates, factor in zip(inputs.unbind(1), factors, strict=True):
         states.append(gru_step(cell, gates, states[-1] if decay is None else states[-1] * factor))
     return torch.stack(states, 1)
 

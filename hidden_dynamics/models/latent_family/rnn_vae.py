@@ -94,9 +94,9 @@ class RNNVAE(LatentNetwork):
         if self.gap == "to_last":
             gaps = functional.pad(gaps[:-1], (1, 0))
         of_values, of_mask, of_gap = self.generator.weight_ih.split([start.shape[1], start.shape[1], 1], 1)
-        context = torch.outer(gaps, of_gap.squeeze(1)) + (self.generator.bias_ih + of_mask.sum(1))
+        of_times = torch.outer(gaps, of_gap.squeeze(1)) + (self.generator.bias_ih + of_mask.sum(1))
         states, seen = [z], start
-        for of_time in context.unbind():
+        for of_time in of_times.unbind():
             states.append(gru_step(self.generator, torch.addmm(of_time, seen, of_values.t()), states[-1]))
             seen = self.decoder(states[-1])
         return torch.stack(states)
