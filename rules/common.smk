@@ -94,7 +94,8 @@ def records_of(runs):
 def made_by(name):
     """Digests of what is configured of an artifact, and of the code that draws it."""
     kind = type(ARTIFACTS[name])
-    code = code_digest("scripts.render.main", *(f"{kind.__module__}.{part}" for part in (kind.__name__, "draw")))
+    parts = [kind.__name__, *(["draw"] if hasattr(sys.modules[kind.__module__], "draw") else [])]
+    code = code_digest("scripts.render.main", *(f"{kind.__module__}.{part}" for part in parts))
     return [configured(CONFIGURATION, ARTIFACTS[name]), code]
 
 

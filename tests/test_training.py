@@ -26,7 +26,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations
 from hidden_dynamics.models.recurrent.orthogonal import MomentumDTRIV
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
-from hidden_dynamics.results import writing
+from hidden_dynamics.results import rows, writing
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.tasks.schedule import Schedule
@@ -649,7 +649,8 @@ def test_an_old_run_json_does_not_vouch_for_the_files_of_a_new_run(workplace, ca
         return record_atomic(path, mode)
 
     record_atomic = writing.atomic
-    monkeypatch.setattr(writing, "atomic", noting)
+    for module in (writing, rows):
+        monkeypatch.setattr(module, "atomic", noting)
     call(workplace.arguments(workplace.config(epochs=7)))
     assert [name for name, _ in written] == ["metrics.csv", "clock.csv", "train_loss.npy", "model.pt", "run.json"]
     assert not any(there for _, there in written)

@@ -4,6 +4,7 @@ Nothing else opens them (`results.writing` writes them). Tables, figures, page a
 row says of a run is what its run.json says, whatever is configured now. An empty cell means "none".
 """
 
+import csv
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS, WEIGHTS, Run, outputs_of
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.rows import read_rows
 
 RECORD = "run.json"
 COLUMNS = (
@@ -204,7 +204,8 @@ def _sha256(path: Path) -> str:
 
 
 def _numbers(path: Path) -> list[dict[str, float]]:
-    return [{name: float(cell) for name, cell in row.items() if cell != ""} for row in read_rows(path)]
+    with path.open(encoding="utf-8", newline="") as handle:
+        return [{name: float(cell) for name, cell in row.items() if cell != ""} for row in csv.DictReader(handle)]
 
 
 # Rows

@@ -6,7 +6,7 @@ import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -47,10 +47,10 @@ def write(
         written.append(GRADIENTS)
         # ||dL/dh_t||_2, (k, T), at each of the iterations (k,), counted from 0
         arrays = {"iterations": np.arange(len(norms), dtype=np.int64) * every, "norms": norms}
-        _write_bytes(directory / GRADIENTS, _savez, arrays)
+        _write_bytes(directory / GRADIENTS, np.savez, **arrays)
     if predictions is not None:
         written.append(PREDICTIONS)
-        _write_bytes(directory / PREDICTIONS, _savez, predictions)
+        _write_bytes(directory / PREDICTIONS, np.savez, **predictions)
     weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
     _write_bytes(directory / WEIGHTS, lambda handle, content: torch.save(content, handle), weights)
     reported = chosen(history.metrics, report)
@@ -73,16 +73,12 @@ def write(
         handle.write("\n")
 
 
-def _write_bytes(path: Path, save: Callable[[IO[bytes], Any], None], content: Any) -> None:
+def _write_bytes(path: Path, save: Callable[..., None], *content: Any, **arrays: np.ndarray) -> None:
     """In one piece: where a disk is full, numpy and torch themselves raise errors that say nothing of a disk."""
     buffer = io.BytesIO()
-    save(buffer, content)
+    save(buffer, *content, **arrays)
     with atomic(path, "wb") as handle:
         handle.write(buffer.getbuffer())
-
-
-def _savez(handle: IO[bytes], arrays: Mapping[str, np.ndarray]) -> None:
-    np.savez(handle, **arrays)
 
 
 def _write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
