@@ -7,15 +7,15 @@ from hidden_dynamics.claims.verdict import COLUMNS, FAILS, HOLDS, NOT_RUN, UNDEC
 from hidden_dynamics.papers.claims import ClaimEntry
 from hidden_dynamics.results.rows import Row
 
-ORDER = (FAILS, NOT_RUN, UNDECIDED, HOLDS)  # the first that a comparison has is that of all
+ORDER = (FAILS, NOT_RUN, UNDECIDED, HOLDS)  # the joint verdict is the first that any comparison has
 
 
 def verdicts_of_others(entries: Sequence[ClaimEntry], rows: Sequence[Row], alpha: float) -> list[dict[str, str]]:
     """A row (hidden_dynamics.claims.verdict.COLUMNS) for each entry of kind `all`.
 
-    Every part has to hold, but for so many as the entry allows; each has to hold in every comparison. That all hold is
-    said only where each does on its own, so that needs no adjustment. That one fails takes Holm's adjustment over the
-    parts' smallest p: else ten parts without any difference would be contradicted in up to 22 % of all cases.
+    Every part has to hold in every comparison, but for as many parts as the entry allows. That all hold needs no
+    adjustment, as each holds on its own. That one fails takes Holm's adjustment over the parts' smallest p: else ten
+    parts without any difference would be contradicted in up to 22 % of all cases.
 
     Args:
         rows: the verdicts on all other claims, as text.
@@ -72,7 +72,7 @@ def _first(found: set[str]) -> str:
 
 
 def _smallest_p(name: str, rows: Sequence[Row]) -> float:
-    """Of the comparisons of an entry that speak against it, adjusted over its families; what has no p was counted."""
+    """The smallest p against an entry, adjusted over its families; a comparison that fails without a test has 0."""
     own = [row for row in rows if name in row["entries"].split()]
     against = [float(row["p_adjusted"] or 0.0) for row in own if row["verdict"] == FAILS]
     return min(1.0, min(against, default=1.0) * len({row["family"] for row in own if row["family"]} or [1]))

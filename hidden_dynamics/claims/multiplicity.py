@@ -16,8 +16,8 @@ class Discoveries(NamedTuple):
         tests: different ones, of the primary metric of each task.
         decided: of them, by a p that is adjusted within its family.
         survive: of those, with p adjusted over all tests (Holm 1979).
-        rate: the smallest false discovery rate at which all the decided are found (Benjamini and Hochberg 1995); 0
-            where none is.
+        rate: the smallest false discovery rate at which Benjamini and Hochberg's procedure (1995) accepts all that
+            are decided; 0 where none is.
     """
 
     tests: int

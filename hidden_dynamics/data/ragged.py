@@ -21,7 +21,7 @@ def ragged(
 ) -> dict[str, np.ndarray]:
     """The five arrays of a long table, with a line for each measurement, in any order.
 
-    What is measured of a feature several times at one time is averaged, added up in the order of the table.
+    Several measurements of a feature at one time are averaged, summed in the order of the table.
 
     Args:
         series: (lines,), int64, the ids of the lines' series, 0 or more.

@@ -85,7 +85,7 @@ def interleaved(
     """Seconds that each action takes, round by round, after `warm_up` rounds that are not timed.
 
     Args:
-        actions: what to time, by name. Each round begins with the one after that with which the last round began.
+        actions: what to time, by name. Each round starts one action later than the round before.
         clock: tells the time in seconds.
         wait: returns when everything begun is done: on a GPU, torch.cuda.synchronize.
     """

@@ -72,7 +72,7 @@ class Observations:
         return self.but(**moved, series=self.series.to(moved["values"].device))
 
     def but(self, **changes: Any) -> "Observations":
-        """The batch with these attributes instead, made of those of a batch: they are not looked at again."""
+        """The batch with these attributes instead; they are not checked."""
         other = copy.copy(self)
         vars(other).update(changes)
         return other

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.papers.published import PUBLISHED, load_tasks, published_task
+from hidden_dynamics.papers.published import load_tasks, published_task
 
 # How the keys of a task are called that scale or user changed; "" where a change is no deviation, or is said otherwise.
 # A variant is none: the released one is the authors' own.
@@ -39,7 +39,7 @@ def deviations(configuration: Configuration, rows: Sequence[Mapping[str, Any]], 
 def with_originals(configuration: Configuration, paper: str, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows of runs or measurements whose `stand_in_for` is as they say, or else the paper's dataset where theirs is
     another: a task of the user's own may be of any."""
-    known_tasks = load_tasks(paper) if (PUBLISHED / paper / "tasks.yaml").exists() else {}
+    known_tasks = load_tasks(paper)
 
     def original(row: Mapping[str, Any]) -> str:
         task = known_tasks.get(published_task(configuration, row["task"]))

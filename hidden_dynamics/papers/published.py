@@ -195,8 +195,9 @@ def _by_task_and_metric(values: Mapping[str, Mapping[str, Any]]) -> Iterator[tup
 @functools.cache
 def load_tasks(paper: str) -> dict[str, dict[str, Any]]:
     """What a paper's text, outside its tables, says of each task, by name: dataset, section and, where it says so,
-    sizes, data and settings, with notes on its numbers."""
-    return {row["task"]: row for row in read_yaml(PUBLISHED / paper / "tasks.yaml")["rows"]}
+    sizes, data and settings, with notes on its numbers; nothing of a paper of the user's own."""
+    path = PUBLISHED / paper / "tasks.yaml"
+    return {row["task"]: row for row in read_yaml(path)["rows"]} if path.exists() else {}
 
 
 def published_task(configuration: Configuration, task: str) -> str:

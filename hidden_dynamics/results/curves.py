@@ -15,7 +15,7 @@ from hidden_dynamics.results.seeds import BY_CHANCE, FEWEST, in_two_clusters, ma
 
 DECIDING = "test_loss"  # by which a run has learned something
 MOST_POINTS = 500
-FEWEST_WINDOWS = 10  # that a curve is long: of fewer points, the window is smaller
+FEWEST_WINDOWS = 10  # in a curve: the window of a shorter one shrinks
 
 
 @dataclass(frozen=True)

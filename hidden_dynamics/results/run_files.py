@@ -48,7 +48,7 @@ class RunFiles:
     def metrics(self) -> list[dict[str, float]]:
         """The evaluations: iteration, epoch and metrics by name; what was not measured at one is not there.
 
-        None where the run diverged before its first evaluation.
+        Empty where the run diverged before its first evaluation.
         """
         return _numbers(self._path("metrics.csv"))
 

@@ -67,9 +67,9 @@ def one_of(paths: Sequence[Path], poll: float = 0.5) -> Iterator[int]:
 def forget_a_killed_snakemake(directory: Path) -> IO | None:
     """Remove the locks that a killed Snakemake left in `directory` (.snakemake), if none is alive there.
 
-    Every invocation holds a shared lock from before it makes locks of its own until its end: who gets it exclusively is
-    the only one. Some network file systems keep such locks to one host; so nothing is removed where invocations have
-    ever come from several hosts, and Snakemake's own message says what to do.
+    Every invocation holds a shared lock from before it makes locks of its own until its end: a process that gets it
+    exclusively is the only one that runs. Some network file systems keep such locks to one host; so nothing is removed
+    where invocations have ever come from several hosts, and Snakemake's own message says what to do.
 
     Returns:
         What holds the shared lock, to be kept as long as Snakemake runs; None where `directory` takes no locks.

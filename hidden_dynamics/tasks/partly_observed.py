@@ -130,7 +130,7 @@ class PartlyObserved(SplitSeries):
         return None
 
     def _naive_errors(self, part: str, weights: Callable[[Observations], Tensor]) -> dict[str, float]:
-        """The squared errors of a part's targets, weighted so; no last value where all is context."""
+        """The squared errors of a part's targets, by `weights`; without the last value where all is context."""
         batch = self.part(part)
         errors = naive_scores.series_errors(
             batch.context, batch.targets.series, batch.targets.values, weights(batch.targets)

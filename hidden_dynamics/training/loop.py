@@ -30,8 +30,7 @@ class History:
         losses: the minibatch loss of each.
         metrics: one entry per evaluation.
         clock: training and evaluation seconds at each evaluation.
-        diverged_at: the iteration whose loss was not finite, or in or after which a solver failed, counted from 1, or
-            None.
+        diverged_at: the iteration, from 1, whose loss was not finite, or in or after which a solver failed; or None.
         failure: of a solver, if that was it: its `cause`, the `time` and the `step` that it had come to, and what it
             was `during`: the "forward" or "backward" of the iteration, the "evaluation" after it, or the "test".
         function_evaluations: of each iteration, (forward, backward), where the network counts them.
@@ -60,8 +59,7 @@ class Training:
 
     Attributes:
         average: of the weights since `history.averaged_since`, or None.
-        best: the weights of the reported evaluation, where the task has an `evaluate_test` that is still to be made on
-            them; or None.
+        best: the weights of the evaluation reported so far, until `evaluate_test` has run on them; or None.
     """
 
     spec: dict[str, Any]
@@ -241,8 +239,7 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
 
 
 def _check(spec: dict[str, Any], network: nn.Module) -> None:
-    """Refuse to average points on a manifold, or coordinates whose base changes (their mean is no weight of such a
-    network), and to train parts in turn where there are none."""
+    """Refuse to average orthogonal matrices, whose mean is none, and to train parts in turn where there are none."""
     training = spec["training"]
     if training.get("averaging") is not None and set(network.parameter_groups()) != {"main"}:
         raise UserError(

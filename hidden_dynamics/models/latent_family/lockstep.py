@@ -1,6 +1,7 @@
 """The schedule of an ODE-RNN: the order of the union times, the Euler steps before each, and which rows jump together.
 
-A jump of two rows costs what one of ten does. So each series takes the same steps and meets its own rows, but not all
+At an observed row the state jumps; union times are all times at which a series of the batch is observed. A jump of two
+rows costs what one of ten does. So each series takes the same steps and meets its own rows, but not all
 at the same iteration: a series that comes to a row waits, by steps of length 0, until the next iteration at which jumps
 are made, and goes on from there.
 """
@@ -38,8 +39,7 @@ class Gaps(NamedTuple):
 def gaps(times: Tensor, way: str) -> Gaps:
     """The way over union times.
 
-    A gap shorter than a fiftieth of the span of all times is one Euler step; any other is cut into one step fewer than
-    it has whole fiftieths, but at least one: as many points as fiftieths, both ends included, and at least two. The
+    A gap of n whole fiftieths of the span of all times takes max(1, n - 1) Euler steps. The
     state starts 0.01 before the time visited first; where there is but one time, at that time.
 
     Args:

@@ -6,6 +6,11 @@ g_t = W x_t + b, each cell is a filter of g over time, followed by a recurrent c
 A filter maps a sequence of shape (T, ...) to one of the same shape, along the first dimension, and returns its state,
 with which the next segment of the sequence continues. `step` is the same filter one step at a time, as the paper writes
 it; it is the reference that the parallel form is tested against.
+
+A filter of one's own is a module with `forward(g, state)`, `step(g, state)` and `linear`: True where it commutes with
+W, so that a core runs it over the inputs, (T, batch, d), in place of the gates. Its state is None at first, and then a
+tensor, or a tuple of tensors, (batch, channels) each, and of numbers; of a filter that is not linear, it is a tuple of
+tensors alone.
 """
 
 import torch
