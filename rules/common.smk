@@ -94,8 +94,7 @@ def records_of(runs):
 def made_by(name):
     """Digests of what is configured of an artifact, and of the code that draws it."""
     kind = type(ARTIFACTS[name])
-    parts = [kind.__name__, *(["draw"] if hasattr(sys.modules[kind.__module__], "draw") else [])]
-    code = code_digest("scripts.render.main", *(f"{kind.__module__}.{part}" for part in parts))
+    code = code_digest("scripts.render.main", *(f"{kind.__module__}.{part}" for part in (kind.__name__, "draw")))
     return [configured(CONFIGURATION, ARTIFACTS[name]), code]
 
 

@@ -106,22 +106,23 @@ class BestTable(Artifact):
     def shown(self) -> list[Cell]:
         return [Cell(self.settings.task, self.settings.model, self.settings.size)]
 
-    def draw(self, sources: Any) -> Any:
-        from hidden_dynamics.artifacts.tables import Table, number
-
-        (run,) = sources.summary
-        metric = self.configuration.metrics[run["metric"]]
-        value = float(run["reported"]) * metric.factor
-        column = f"{metric.title} ({metric.better} is better)"
-        return Table.of(
-            title=f"{self.settings.title}: {self.configuration.scale_name} scale",
-            notes=[],
-            rows=[{"Model": run["label"], column: number(value, metric.decimals)}],
-            records=[{"model": run["model"], "mean": value}],
-        )
-
 
 KIND = BestTable
+
+
+def draw(artifact: BestTable, sources: Any) -> Any:
+    from hidden_dynamics.artifacts.tables import Table, number
+
+    (run,) = sources.summary
+    metric = artifact.configuration.metrics[run["metric"]]
+    value = float(run["reported"]) * metric.factor
+    column = f"{metric.title} ({metric.better} is better)"
+    return Table.of(
+        title=f"{artifact.settings.title}: {artifact.configuration.scale_name} scale",
+        notes=[],
+        rows=[{"Model": run["label"], column: number(value, metric.decimals)}],
+        records=[{"model": run["model"], "mean": value}],
+    )
 """
 
 

@@ -89,7 +89,7 @@ class Artifact(ABC):
         """The table (hidden_dynamics.artifacts.tables.Table) or figure (of hidden_dynamics.artifacts.sheet.page) of its
         sources (hidden_dynamics.artifacts.sources.Sources), by `draw(artifact, sources)` of its kind's module.
 
-        It stands beside the class, which need not have it: what only lists artifacts does not depend on the drawing.
+        It stands beside the class: what only lists artifacts does not depend on the drawing.
 
         Raises:
             UserError: a file is missing, damaged, or of something else.

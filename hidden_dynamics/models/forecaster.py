@@ -33,7 +33,7 @@ class Forecaster(nn.Module):
         self.features = task.features
 
     def accepted(self, observations: Observations, times: np.ndarray | None = None) -> Observations:
-        """The observations; an ObservationError, if they are not of D features or a time asked, (N,), is no time."""
+        """The observations; an ObservationError if they are not of D features, or one of `times`, (N,), is no time."""
         if observations.values.shape[1] != self.features:
             raise ObservationError(f"the network has {self.features} features, not {observations.values.shape[1]}")
         if times is not None and not (np.isfinite(times) & (times >= 0)).all():

@@ -114,14 +114,14 @@ class SporadicForecasting(SplitSeries):
 
     def _naive(self, part: str) -> naive_scores.Scores:
         """The likelihood is that of the best constant with the best variance, per feature."""
-        targets, given = self._targets(part), batch_of(self.rows, self.parts[part], self.until)
+        targets, context = self._targets(part), batch_of(self.rows, self.parts[part], self.until)
         values, mask = self.rows.values[targets.rows], self.rows.mask[targets.rows]
-        asked = [torch.from_numpy(each) for each in (targets.series, values, mask / mask.sum())]
+        entries = [torch.from_numpy(each) for each in (targets.series, values, mask / mask.sum())]
         observed = np.ma.array(values, mask=~mask, dtype=np.float64)
         moments = [np.broadcast_to(each.filled(1), mask.shape) for each in (observed.mean(0), observed.var(0))]
         nats = self._scores(part, moments[0], np.log(moments[1]))[f"{part}_negll"]
         return {
-            f"{part}_mse": naive_scores.series_errors(given, *asked),
+            f"{part}_mse": naive_scores.series_errors(context, *entries),
             f"{part}_negll": {naive_scores.BEST_CONSTANT: nats},
         }
 
@@ -133,8 +133,8 @@ class SporadicForecasting(SplitSeries):
         self, part: str, network: nn.Module, series: np.ndarray, times: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Mean and logvar, (n, D) each, of series of a part at times, given what was observed until `until`."""
-        given = batch_of(self.rows, self.parts[part], self.until).to(self.device)
-        answers = network.predict(given, torch.from_numpy(series).to(self.device), times).float().cpu().numpy()
+        context = batch_of(self.rows, self.parts[part], self.until).to(self.device)
+        answers = network.predict(context, torch.from_numpy(series).to(self.device), times).float().cpu().numpy()
         return answers[:, : self.features], answers[:, self.features :]
 
     def _measured(self, part: str, network: nn.Module) -> dict[str, float]:
