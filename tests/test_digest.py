@@ -97,9 +97,10 @@ REVERSED = "\n\n\n".join([BASE.split("\n\n\n")[0], *reversed(BASE.split("\n\n\n"
         ("def other", "def unrelated(a, b):\n    return a\n\n\ndef other"),
         ("from math import exp", "import os\nfrom math import exp, log"),
         ("class Base:", "\n\n\n\nclass Base:  # the base"),
+        ("def forward(self, x):", "def forward(self, x: other) -> other:"),
     ],
 )
-def test_comments_docstrings_formatting_and_unrelated_definitions_change_nothing(sources, old, new):
+def test_comments_docstrings_types_formatting_and_unrelated_definitions_change_nothing(sources, old, new):
     write(sources, {"cells.py": BASE})
     before = code("cells.Cell")
     assert old in BASE

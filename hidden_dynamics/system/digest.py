@@ -1,9 +1,9 @@
-"""A digest of all definitions that a run's code reaches, blind to comments, docstrings and formatting.
+"""A digest of all definitions that a run's code reaches, blind to comments, docstrings, types and formatting.
 
 From named definitions (a cell, a network, a task, the training loop), every definition of the project that they refer
 to is followed, through imports too. The digest is over their places and syntax trees, each with the places of what it
-refers to: rewording a definition changes nothing, and a changed equation changes the digests of just the runs that use
-it, as moving a definition to another module does. No module is imported.
+refers to: rewording or typing a function changes nothing, and a changed equation changes the digests of just the runs
+that use it, as moving a definition to another module does. No module is imported.
 """
 
 import ast
@@ -36,8 +36,8 @@ Place = tuple[str, str]  # of a definition: module, name; of what another packag
 
 @dataclass(frozen=True)
 class Module:
-    """A source file: the statements that define or change each top-level name, without docstrings; the dotted name of
-    what each import brings."""
+    """A source file: the statements that define or change each top-level name, without docstrings and types; the dotted
+    name of what each import brings."""
 
     definitions: dict[str, list[ast.stmt]]
     imports: dict[str, str]
@@ -145,7 +145,7 @@ def _path_of(module: str) -> Path | None:
 def _read(module: str) -> Module:
     path = _path_of(module)
     try:
-        tree = _without_docstrings(ast.parse(path.read_text(encoding="utf-8")))
+        tree = _bare(ast.parse(path.read_text(encoding="utf-8")))
     except SyntaxError as error:
         raise UserError(f"{path}: line {error.lineno}: {error.msg}") from None
     bound = [(statement, _names_bound(statement)) for statement in tree.body]
@@ -204,8 +204,13 @@ def _names_bound(statement: ast.stmt) -> set[str]:
     return names
 
 
-def _without_docstrings(tree: ast.Module) -> ast.Module:
+def _bare(tree: ast.Module) -> ast.Module:
+    """The tree without docstrings and without the types of functions' arguments and results."""
     for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.returns = None
         documented = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         if documented and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
