@@ -9,17 +9,21 @@ from hidden_dynamics.errors import ObservationError
 from hidden_dynamics.models.observations import Observations
 
 
-class SeriesTask(Protocol):
+class TaskOfRows(Protocol):
+    """A task whose series have rows of D `features`."""
+
+    features: int
+
+
+class SeriesTask(TaskOfRows, Protocol):
     """The properties of a task that a network of irregular series needs.
 
     Attributes:
-        features: D, of a row.
         covariates: of a series.
         until: the time until which rows are context where the later ones are to be predicted.
         end: of the time.
     """
 
-    features: int
     covariates: int
     until: float
     end: float
@@ -28,7 +32,7 @@ class SeriesTask(Protocol):
 class Forecaster(nn.Module):
     """A network of series of D features, the task's; derived classes add `forward`, `loss` and `predict`."""
 
-    def __init__(self, task: SeriesTask):
+    def __init__(self, task: TaskOfRows):
         super().__init__()
         self.features = task.features
 
@@ -40,7 +44,7 @@ class Forecaster(nn.Module):
             raise ObservationError("the times to be predicted must be finite and 0 or more")
         return observations
 
-    def penalty(self, filtered: object, part: str | None = None) -> Tensor | float:
+    def penalty(self, output: object, part: str | None = None) -> Tensor | float:
         """The term added to the loss when `part` is trained, or when all is (None): none."""
         return 0.0
 

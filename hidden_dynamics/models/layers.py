@@ -1,5 +1,7 @@
 """Layers of the Latent-ODE family, and how they start: weights from N(0, 0.1^2), biases 0 (the released code)."""
 
+from typing import TypeVar
+
 from torch import Tensor, nn
 
 from hidden_dynamics.models.choices import one_of
@@ -7,6 +9,8 @@ from hidden_dynamics.models.choices import one_of
 CLASSIFIERS = ("mlp", "linear")
 HIDDEN = 300  # units of a classifier's hidden layers
 DEVIATION = 0.1
+
+Network = TypeVar("Network", bound=nn.Module)
 
 
 class Autonomous(nn.Module):
@@ -29,7 +33,7 @@ def tanh_network(inputs: int, outputs: int, layers: int, units: int) -> nn.Seque
 def tanh_maps(inputs: int, outputs: int, layers: int, units: int) -> nn.Sequential:
     """The same as torch draws it."""
     sizes = [inputs, *[units] * (layers + 1), outputs]
-    maps = [nn.Linear(sizes[0], sizes[1])]
+    maps: list[nn.Module] = [nn.Linear(sizes[0], sizes[1])]
     for size, following in zip(sizes[1:-1], sizes[2:], strict=True):
         maps += [nn.Tanh(), nn.Linear(size, following)]
     return nn.Sequential(*maps)
@@ -43,7 +47,7 @@ def classifier(size: int, classes: int, kind: str = "mlp") -> nn.Sequential:
     return initialised(nn.Sequential(*hidden, nn.Linear(HIDDEN, classes)))
 
 
-def initialised(module: nn.Module) -> nn.Module:
+def initialised(module: Network) -> Network:
     """The module, its linear maps drawn anew."""
     for layer in module.modules():
         if isinstance(layer, nn.Linear):

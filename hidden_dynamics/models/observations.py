@@ -102,17 +102,17 @@ def batch_of(rows: Rows, chosen: np.ndarray, until: float | None = None) -> Obse
     chosen = np.asarray(chosen, dtype=np.int64)
     picked, series = _rows_of(rows.lengths, chosen)
     times, values, mask = rows.times[picked], rows.values[picked], rows.mask[picked]
-    _refuse_faults(*map(torch.from_numpy, (times, values, mask, series)), chosen)
+    _refuse_faults(*map(torch.as_tensor, (times, values, mask, series)), names=chosen)
     order = np.lexsort((series, times))
     if until is not None:
         order = order[times[order] <= until]
     union, counts = np.unique(times[order], return_counts=True)
     return Observations(
-        times=torch.from_numpy(union.astype(np.float64)),
-        offsets=torch.from_numpy(np.concatenate([[0], counts.cumsum()]).astype(np.int64)),
-        values=torch.from_numpy(values[order]),
-        mask=torch.from_numpy(mask[order].astype(values.dtype)),
-        series=torch.from_numpy(series[order]),
+        times=torch.as_tensor(union.astype(np.float64)),
+        offsets=torch.as_tensor(np.concatenate([[0], counts.cumsum()]).astype(np.int64)),
+        values=torch.as_tensor(values[order]),
+        mask=torch.as_tensor(mask[order].astype(values.dtype)),
+        series=torch.as_tensor(series[order]),
         size=len(chosen),
     )
 
@@ -137,7 +137,7 @@ def _rows_of(lengths: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.nd
     """The rows of the chosen series, one series after another, and the place of each row's series in `chosen`."""
     starts, counts = (np.cumsum(lengths) - lengths)[chosen], lengths[chosen]
     series = np.repeat(np.arange(len(chosen)), counts)
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    within = np.arange(len(series)) - np.repeat(np.cumsum(counts) - counts, counts)
     return starts[series] + within, series
 
 
@@ -154,7 +154,7 @@ def _refuse_faults(times: Tensor, values: Tensor, observed: Tensor, series: Tens
     if not values.sum().isfinite():  # a fast look at all
         wrong = torch.cat([wrong, observed & ~values.isfinite()], 1)
     if wrong.any():
-        row, column = wrong.nonzero()[0].tolist()
+        row, column = map(int, wrong.nonzero()[0])
         place = int(series[row])
         where = int(names[place]), int((series[:row] == place).sum())
         if not column:

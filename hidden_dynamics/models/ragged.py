@@ -6,6 +6,7 @@ batch would give on the valid steps, gradients included: a recurrent core is cau
 """
 
 from itertools import pairwise
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -39,7 +40,7 @@ def run_ragged(core: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
     _check(core, x, lengths)
     if getattr(core, "bidirectional", False):  # the last steps come first: the padding is not to be run over
         return core(pack_padded_sequence(x, lengths))[0].data
-    outputs, state = [], None
+    outputs, state = list[Tensor](), cast(Any, None)
     for start, end, count in segments(lengths, GPU_SEGMENT if x.is_cuda else CPU_SEGMENT):
         if start > 0:
             if not hasattr(state, "first"):
@@ -79,7 +80,7 @@ def valid_steps(padded: Tensor, lengths: Tensor) -> Tensor:
     return pack_padded_sequence(padded, lengths).data
 
 
-def _check(core: nn.Module, x: Tensor, lengths: Tensor) -> None:
+def _check(core: nn.Module, x: object, lengths: Tensor) -> None:
     if not isinstance(x, Tensor) or x.dim() != 3 or getattr(core, "batch_first", False):
         raise ValueError(f"x must be (T, batch, d), of a core without batch_first, not {described(x)}")
     needed, given = f"({x.shape[1]},) torch.int64 on cpu", described(lengths)

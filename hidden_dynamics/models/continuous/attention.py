@@ -88,7 +88,7 @@ class RandomRate(nn.Module):
         """da/dt, (..., d, d), of h', (..., batch, d)."""
         rates = self.cell(t, attended).flatten(-2)
         size = attended.shape[-1]
-        return functional.linear(rates, *self.drawn(size**2, rates)).unflatten(-1, (size, size))
+        return torch.unflatten(functional.linear(rates, *self.drawn(size**2, rates)), -1, (size, size))
 
     def drawn(self, outputs: int, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """W, (outputs, n), and b, (outputs,), for inputs (..., n)."""
@@ -108,6 +108,9 @@ class FullyConnectedAttention(nn.Sequential):
     def __init__(self, size: int):
         super().__init__(nn.Linear(size, size), nn.ReLU(), nn.Linear(size, size**2))
 
-    def forward(self, h: Tensor) -> Tensor:
-        """(..., d, d) of (..., batch, d)."""
-        return super().forward(h).mean(-2).unflatten(-1, (h.shape[-1], h.shape[-1]))
+    def forward(self, input: Tensor) -> Tensor:
+        """(..., d, d) of h, (..., batch, d)."""
+        size = input.shape[-1]
+        for layer in self:
+            input = layer(input)
+        return torch.unflatten(input.mean(-2), -1, (size, size))

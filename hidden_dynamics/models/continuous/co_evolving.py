@@ -1,6 +1,7 @@
 """A pair of neural ODEs that evolve together, and how it is trained (ACE-NODE, Section 3, Equations 3 to 6)."""
 
 from collections.abc import Callable
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -54,15 +55,16 @@ class TrainedInTurn(nn.Module):
         parameters = self.attention_parameters()
         if part == "hidden" or not parameters:
             return 0.0
-        return self.weight * torch.linalg.vector_norm(torch.cat([each.flatten() for each in parameters]), self.norm)
+        theta = torch.cat([each.flatten() for each in parameters])
+        return self.weight * cast(Tensor, torch.linalg.vector_norm(theta, self.norm))
 
     def parts(self) -> dict[str, list[nn.Parameter]]:
         """The parameters that are trained in turn: "hidden", theta_f and all others; "attention", theta_g, if any."""
         attention = self.attention_parameters()
         if not attention:
             return {"hidden": list(self.parameters())}
-        others = set() if self.tied else {id(parameter) for parameter in attention}
-        return {"hidden": [p for p in self.parameters() if id(p) not in others], "attention": attention}
+        apart = {id(parameter) for parameter in attention if not self.tied}
+        return {"hidden": [p for p in self.parameters() if id(p) not in apart], "attention": attention}
 
 
 def penalty_of(known: tuple[str, ...], weight: float, norm: int = 2, of: str = "parameters") -> tuple[float, int, str]:

@@ -28,11 +28,13 @@ class TimeConv2d(nn.Conv2d):
     def __init__(self, channels: int):
         super().__init__(1 + channels, channels, kernel_size=3, padding=1)
 
-    def forward(self, t: Tensor, x: Tensor) -> Tensor:
+    # A Conv2d in its parameters, and dynamics in how it is called.
+    def forward(self, t: Tensor, x: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
         """t (), x and the result (batch, channels, H, W)."""
-        for_time, for_x = self.weight.split((1, x.shape[1]), 1)
-        of_time = (for_time.flatten(1) @ _inside(*x.shape[2:], x.dtype, x.device)).unflatten(1, x.shape[2:])
-        return functional.conv2d(x, for_x, self.bias, padding=1).add_(t * of_time)
+        for_time, for_x = self.weight.split_with_sizes((1, x.shape[1]), 1)
+        height, width = x.shape[2:]
+        of_time = for_time.flatten(1) @ _inside(height, width, x.dtype, x.device)
+        return functional.conv2d(x, for_x, self.bias, padding=1).add_(t * of_time.view(-1, height, width))
 
 
 @functools.lru_cache

@@ -1,8 +1,9 @@
 """The solution of an initial value problem, its function evaluations counted and its failures named."""
 
 import contextlib
+import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,7 +90,7 @@ class Integral(nn.Module):
                 raise ValueError(f"{self.solver.method} takes equal steps alone: these times need a one-step method")
         parts = (y,) if isinstance(y, Tensor) else y
         shapes = None if isinstance(y, Tensor) else [part.shape for part in y]
-        rows = RowsOfSeries(parts[0].shape, offsets.tolist(), series)
+        rows = RowsOfSeries(parts[0].shape, offsets.numpy().tolist(), series)
         whole = y if isinstance(y, Tensor) else torch.cat([part.flatten() for part in y])
         times = times.to(whole.device)
         unmoved = len(times) == 1 or not whole.numel()
@@ -120,11 +121,15 @@ class Integral(nn.Module):
             self.watched.check_end([solution], times[-1].item(), "forward")
         if solution.grad_fn is not None:
             start = times[0].item()
-            solution.grad_fn.register_prehook(lambda _: self.watched.start_backwards(shapes))
-            solution.grad_fn.register_hook(lambda found, _: self.watched.check_end(found, start, "backward"))
+
+            def check_end(found: Sequence[Tensor | None], _: object) -> None:
+                self.watched.check_end(found, start, "backward")
+
+            solution.grad_fn.register_prehook(functools.partial(self.watched.start_backwards, shapes))
+            solution.grad_fn.register_hook(check_end)
         return solution
 
-    def _grid(self) -> dict[str, Any]:
+    def _grid(self) -> dict[str, Callable[[nn.Module, Tensor, Tensor], Tensor]]:
         """torchdiffeq's option for the steps between the times; an adaptive method has none."""
         if self.solver.step_size is None:
             return {}
@@ -148,7 +153,7 @@ class _Watched(nn.Module):
         self.forward_going, self.steps = False, 0
 
     @contextlib.contextmanager
-    def forwards(self, shapes: Sequence[torch.Size] | None) -> Iterator[None]:
+    def forwards(self, shapes: Sequence[torch.Size] | None) -> Generator[None, None, None]:
         """Within it, evaluations and steps belong to a solution forwards."""
         self.shapes, self.forward_going, self.steps = shapes, True, 0
         try:
@@ -156,7 +161,7 @@ class _Watched(nn.Module):
         finally:
             self.forward_going = False
 
-    def start_backwards(self, shapes: Sequence[torch.Size] | None) -> None:
+    def start_backwards(self, shapes: Sequence[torch.Size] | None, _: object) -> None:
         """From here on, they belong to an adjoint problem."""
         self.shapes, self.steps = shapes, 0
 
@@ -184,7 +189,8 @@ class _Watched(nn.Module):
 
     def _look(self, t: Tensor, y: Sequence[Tensor], dt: Tensor, during: str) -> None:
         self.steps += 1
-        total, time, step = torch.stack([_total(y).double(), t.double(), dt.double()]).tolist()  # a GPU waits but once
+        looked_at = torch.stack([_total(y).double(), t.double(), dt.detach().double()])
+        total, time, step = looked_at.cpu().numpy().tolist()  # a GPU waits but once
         # torchdiffeq makes the step 0 where its error is not finite.
         if step == 0 or not (math.isfinite(total) or _are_finite(y)):
             raise SolverFailure("state not finite", time, self.steps, during)
@@ -196,13 +202,13 @@ class _Watched(nn.Module):
 
 def _parts(y: Tensor, shapes: Sequence[torch.Size]) -> tuple[Tensor, ...]:
     """The tensors of these shapes that lie in y, (..., sum of their sizes), one after another: (..., *shape) each."""
-    each = zip(y.split([shape.numel() for shape in shapes], -1), shapes, strict=True)
+    each = zip(y.split_with_sizes([shape.numel() for shape in shapes], -1), shapes, strict=True)
     return tuple(part.reshape(*y.shape[:-1], *shape) for part, shape in each)
 
 
 def _total(tensors: Sequence[Tensor]) -> Tensor:
     """The sum of all entries: where it is finite, all of them are. It may also overflow."""
-    return sum(tensor.detach().sum() for tensor in tensors)
+    return functools.reduce(torch.add, (tensor.detach().sum() for tensor in tensors))
 
 
 def _are_finite(tensors: Sequence[Tensor]) -> bool:

@@ -4,6 +4,8 @@ Of torchdiffeq this uses what is private to it, its solvers' classes and single 
 pyproject.toml pins its version, by which the tests hold this to `odeint`.
 """
 
+# pyright: reportPrivateUsage=false
+
 import bisect
 from itertools import pairwise
 from typing import Any
@@ -33,7 +35,7 @@ class RowsOfSeries:
         """The first part of y, (..., K, N, d)."""
         if y.shape[-3:] == self.shape:
             return y
-        return y[..., : self.shape.numel()].unflatten(-1, self.shape)
+        return torch.unflatten(y[..., : self.shape.numel()], -1, self.shape)
 
     def at(self, y: Tensor, place: int) -> tuple[Tensor, Tensor]:
         """What is read of y at the time of that place."""
@@ -64,7 +66,7 @@ def stepped(
     rows: RowsOfSeries,
     tolerances: dict[str, Any],
     options: dict[str, Any],
-) -> list[Any]:
+) -> list[tuple[Tensor, Tensor]]:
     """What is read of the solution at two ascending times or more, in pieces, by backpropagation through the solver.
 
     odeint would write every time into one tensor, in place: backpropagation through that copies the whole tensor once
@@ -77,10 +79,12 @@ def stepped(
         dynamics, y, times, **tolerances, options=options, event_fn=None, SOLVERS=SOLVERS
     )
     solver = SOLVERS[method](func=func, y0=y, rtol=rtol, atol=atol, **options)
-    return (_adaptive_at if isinstance(solver, RKAdaptiveStepsizeODESolver) else _fixed_at)(solver, times, rows)
+    if isinstance(solver, RKAdaptiveStepsizeODESolver):
+        return _adaptive_at(solver, times, rows)
+    return _fixed_at(solver, times, rows)
 
 
-def _fixed_at(solver: FixedGridODESolver, times: Tensor, rows: RowsOfSeries) -> list[Any]:
+def _fixed_at(solver: FixedGridODESolver, times: Tensor, rows: RowsOfSeries) -> list[tuple[Tensor, Tensor]]:
     """At times that are all in the solver's grid."""
     grid, y = solver.grid_constructor(solver.func, solver.y0, times), solver.y0
     pieces = [rows.at(y, 0)]
@@ -92,12 +96,12 @@ def _fixed_at(solver: FixedGridODESolver, times: Tensor, rows: RowsOfSeries) -> 
     return pieces
 
 
-def _adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor, rows: RowsOfSeries) -> list[Any]:
+def _adaptive_at(solver: RKAdaptiveStepsizeODESolver, times: Tensor, rows: RowsOfSeries) -> list[tuple[Tensor, Tensor]]:
     """An accepted step's interpolant is read at all times in it at once."""
     times = times.to(solver.dtype)
     solver._before_integrate(times)
     state, pieces, done = solver.rk_state, [rows.at(solver.y0, 0)], 1
-    ends = times.tolist()
+    ends: list[float] = times.detach().cpu().numpy().tolist()
     while done < len(ends):
         state = solver._adaptive_step(state)
         reached = bisect.bisect_right(ends, state.t1.item())

@@ -85,7 +85,8 @@ class ACELatentODE(TrainedInTurn, LatentODE):
             self._solve(CoEvolving(f, RATES[rate](f if tied else self._flow()), rule))
 
     def attention_parameters(self) -> list[nn.Parameter]:
-        return [] if self.attention == "fixed" else list(self.integral.dynamics.g.parameters())
+        dynamics = self.integral.dynamics
+        return list(dynamics.g.parameters()) if isinstance(dynamics, CoEvolving) else []
 
     def _state(self, z: Tensor) -> State:
         if self.attention == "fixed":

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from hidden_dynamics.errors import ObservationError
-from hidden_dynamics.models.forecaster import Forecaster
+from hidden_dynamics.models.forecaster import Forecaster, TaskOfRows
 from hidden_dynamics.models.layers import classifier
 from hidden_dynamics.models.observations import Observations
 
@@ -96,16 +96,14 @@ class Prediction(NamedTuple):
         return cls(values[None], labels, nothing, nothing)
 
 
-class LatentTask(Protocol):
+class LatentTask(TaskOfRows, Protocol):
     """The properties of a task that a network of the family needs.
 
     Attributes:
-        features: D, of a row.
         labels: what is classified: "series", "rows" or None.
         classes: outputs of the classifier; 1 of series.
     """
 
-    features: int
     labels: str | None
     classes: int
 
@@ -127,7 +125,7 @@ class LatentNetwork(Forecaster):
 
     def logits(self, of_series: Tensor, of_rows: Tensor) -> Tensor | None:
         """Of each series, (K, N), or each target row, (K, R, classes), of what they are read from, (K, ..., size)."""
-        if self.labels is None:
+        if self.classifier is None:
             return None
         return self.classifier(of_series).squeeze(-1) if self.labels == "series" else self.classifier(of_rows)
 
@@ -139,6 +137,7 @@ class LatentNetwork(Forecaster):
         """
         if batch.labels is None:
             return negative_bound(prediction, batch) + prediction.extra
+        assert prediction.labels is not None  # a network of a task with labels predicts them
         labelled = label_loss(prediction.labels, batch.labels)
         if not batch.labels.is_floating_point():
             return labelled + prediction.extra

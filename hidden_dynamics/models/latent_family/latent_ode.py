@@ -54,7 +54,7 @@ class RNNEncoder(nn.Module):
         gaps = times.diff(prepend=times[:1])[start:end].flip(0).to(like)
         x = like.new_zeros(end - start, observations.size, self.gru.input_size)
         x[:, :, 0] = gaps.unsqueeze(1)
-        rows = slice(*observations.offsets[[start, end]].tolist())
+        rows = slice(*map(int, observations.offsets[[start, end]]))
         place = end - 1 - observations.rows_of_times()[rows].to(like.device)
         x[place, observations.series[rows], 1:] = torch.cat([observations.values[rows], observations.mask[rows]], 1)
         return x

@@ -95,24 +95,24 @@ def lockstep(observations: Observations, gaps: Gaps, every: int | None = None) -
     rows, visits = len(observations.series), len(gaps.order)
     if every is None:
         every = min(max(round(ROWS * visits / max(rows, 1)), 1), LONGEST)
-    steps = np.array(gaps.steps, dtype=np.int64)
+    steps, total = np.array(gaps.steps, dtype=np.int64), sum(gaps.steps)
     done, before = np.zeros((2, visits), dtype=np.int64)  # steps until each union time, and until that visited before
     done[gaps.order], before[gaps.order] = steps.cumsum(), steps.cumsum() - steps
     time, series = observations.rows_of_times().numpy(), observations.series.cpu().numpy()
-    at, left, waits = _iterations(series, done[time], before[time], (observations.size, steps.sum() + 1), every)
-    lengths = np.zeros((steps.sum() + waits[:, -1].max(initial=0), observations.size))
-    iterations = np.arange(steps.sum()) + waits[:, :-1]
+    at, left, waits = _iterations(series, done[time], before[time], (observations.size, total + 1), every)
+    lengths = np.zeros((total + waits[:, -1].max(initial=0), observations.size))
+    iterations = np.arange(total) + waits[:, :-1]
     lengths[iterations, np.arange(observations.size)[:, None]] = np.repeat(gaps.lengths, steps)
     order = np.lexsort((series, at))
     times, counts = np.unique(at, return_counts=True)
-    index = torch.from_numpy(order).to(observations.series.device)
+    index = torch.as_tensor(order).to(observations.series.device)
     jumps = observations.but(
-        times=torch.from_numpy(times),
-        offsets=torch.from_numpy(np.append(0, counts.cumsum())),
+        times=torch.as_tensor(times),
+        offsets=torch.as_tensor(np.append(0, counts.cumsum())),
         **{name: getattr(observations, name)[index] for name in ("values", "mask", "series")},
     )
-    found = torch.from_numpy(lengths).to(observations.values)
-    return Lockstep(found.unsqueeze(2), jumps, index, torch.from_numpy(left).to(index.device))
+    found = torch.as_tensor(lengths).to(observations.values)
+    return Lockstep(found.unsqueeze(2), jumps, index, torch.as_tensor(left).to(index.device))
 
 
 def _iterations(

@@ -71,7 +71,7 @@ class TimeAttention(nn.Module):
     def scores(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Before the softmax, (..., H, Q, S), of times (..., Q) and (..., S)."""
         q, k = (
-            each(self.embedding(times)).unflatten(-1, (self.heads, -1)).transpose(-2, -3)
+            torch.unflatten(each(self.embedding(times)), -1, (self.heads, -1)).transpose(-2, -3)
             for each, times in ((self.query, queries), (self.key, keys))
         )
         return q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
@@ -100,7 +100,7 @@ class TimeAttention(nn.Module):
             values: (K, N, S, features).
         """
         weights = torch.softmax(self.scores(queries, times), -1)
-        found = (weights.flatten(1, 2) @ values).unflatten(2, weights.shape[1:3])  # (K, N, H, Q, features)
+        found = torch.unflatten(weights.flatten(1, 2) @ values, 2, weights.shape[1:3])  # (K, N, H, Q, features)
         return self.out(found.transpose(2, 3).flatten(3))
 
 
@@ -164,6 +164,8 @@ class MTAN(LatentNetwork):
     Raises:
         ValueError: the embedding cannot be divided among the heads.
     """
+
+    points: Tensor
 
     def __init__(
         self,
@@ -231,6 +233,7 @@ class MTAN(LatentNetwork):
         """
         if batch.labels is None:
             return self.bound(prediction, batch)
+        assert prediction.labels is not None  # a network of a task with labels predicts them
         if not batch.labels.is_floating_point():
             return label_loss(prediction.labels, batch.labels)
         labels = batch.labels.expand_as(prediction.labels)

@@ -84,7 +84,8 @@ class ODERNNCore(nn.Module):
         """
         unit = self.unit.update, self.unit.reset, self.unit.candidate
         state, before, after = rollout(observations, gaps(observations.times, way), self.flow, unit, rows)
-        return Passed(*state.split(observations.size), before, after)
+        mean, std = state.chunk(2)
+        return Passed(mean, std, before, after)
 
 
 class ODERNNEncoder(nn.Module):

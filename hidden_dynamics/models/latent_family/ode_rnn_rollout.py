@@ -4,7 +4,8 @@ By autograd, a training step on PhysioNet takes twice the time: the rollout is t
 adds up the gradients of all weights at each. Here they are added up for many events at once.
 """
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +15,9 @@ from hidden_dynamics.models.latent_family.lockstep import Gaps, Lockstep, lockst
 from hidden_dynamics.models.observations import Observations
 
 sigmoid_backward, tanh_backward = torch.ops.aten.sigmoid_backward.default, torch.ops.aten.tanh_backward.default
+
+# Of each event, of each of its linear maps: the gradient of the result, and the input.
+Events = list[list[tuple[Tensor, Tensor]]]
 
 CHUNK = 64  # events whose gradients are kept until the weights' are added up
 
@@ -39,11 +43,12 @@ def rollout(
     update, reset, candidate = (list(part.parameters()) for part in unit)
     # Update and reset as one network, which gives each gate twice: for y and for s.
     gates = [torch.cat(pair) for pair in zip(update[:2], reset[:2], strict=True)]
-    gates += [torch.block_diag(*(torch.cat([part[2]] * 2) for part in (update, reset)))]
+    gates += [torch.block_diag(*(torch.cat((part[2], part[2])) for part in (update, reset)))]
     gates += [torch.cat([part[3] for part in (update, reset) for _ in range(2)])]
     weights = *flow.parameters(), *gates, *candidate
     kept = torch.is_grad_enabled() and any(weight.requires_grad for weight in weights)
-    return _Rollout.apply(Run(lockstep(observations, gaps), observations.series, rows, kept), *weights)
+    run = Run(lockstep(observations, gaps), observations.series, rows, kept)
+    return cast(tuple[Tensor, Tensor, Tensor], _Rollout.apply(run, *weights))
 
 
 class _Rollout(torch.autograd.Function):
@@ -56,7 +61,9 @@ class _Rollout(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, d_state: Tensor, d_left: Tensor, d_after: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # once_differentiable names no argument
+        ctx: Any, d_state: Tensor, d_left: Tensor, d_after: Tensor
+    ) -> tuple[Tensor | None, ...]:
         weights, run = ctx.saved_tensors, ctx.run
         if run is None:
             raise RuntimeError("this rollout's backward frees its memory: run it once per forward (no retain_graph)")
@@ -77,19 +84,22 @@ class Run:
     """
 
     def __init__(self, plan: Lockstep, series: Tensor, rows: bool, kept: bool):
-        self.plan, self.rows, self.kept, self.tape = plan, rows, kept, []
+        self.plan, self.rows, self.kept = plan, rows, kept
+        self.tape: list[tuple[Callable[[int, Sequence[Tensor], Tensor], None], int, Sequence[Tensor]]] = []
         self.place = plan.left, series  # where, of all states on the way, each row's series was left
         jumps = plan.jumps
-        self.counts, self.lengths = jumps.offsets.diff().tolist(), plan.lengths.unbind()
-        self.x = torch.cat([jumps.values, jumps.mask], 1).split(self.counts)
-        self.unseen = (~jumps.mask.any(1, keepdim=True)).split(self.counts)
+        self.counts: list[int] = jumps.offsets.diff().numpy().tolist()
+        self.lengths = plan.lengths.unbind()
+        self.x = torch.cat([jumps.values, jumps.mask], 1).split_with_sizes(self.counts)
+        self.unseen = (~jumps.mask.any(1, keepdim=True)).split_with_sizes(self.counts)
         pairs = torch.stack([jumps.series, jumps.series + jumps.size], 1).flatten()
-        self.pairs = pairs.split([2 * count for count in self.counts])  # where y and s of each row's series lie
+        # Where y and s of each row's series lie.
+        self.pairs = pairs.split_with_sizes([2 * count for count in self.counts])
 
     def forward(self, weights: tuple[Tensor, ...]) -> tuple[Tensor, Tensor, Tensor]:
         self._use(weights)
         state = weights[0].new_zeros(2 * self.plan.jumps.size, self.size)
-        path, moved = [], [state[:0]]
+        moved, path = [state[:0]], list[Tensor]()
 
         def flow(state: Tensor, first: int, end: int) -> Tensor:
             for step in range(first, end):
@@ -100,7 +110,7 @@ class Run:
             moved.extend(self._jump(number, state))
             return state
 
-        encode(state, self.plan.jumps.times.tolist(), len(self.lengths), flow, jump)
+        encode(state, self.plan.jumps.times.numpy().tolist(), len(self.lengths), flow, jump)
         after = torch.cat(moved)
         left = torch.zeros_like(after)
         if self.rows:
@@ -117,7 +127,7 @@ class Run:
         x = torch.cat(self.x) if self.x else weights[0].new_empty(0, self.maps[-2].shape[0] - 2 * self.size)
         # What does not depend on the state: products with what is seen, for all rows at once.
         self.seen = [
-            torch.addmm(self.biases[number], x, self.maps[number][2 * self.size :]).split(self.counts)
+            torch.addmm(self.biases[number], x, self.maps[number][2 * self.size :]).split_with_sizes(self.counts)
             for number in (-4, -2)
         ]
         self.from_state, self.from_resetted = (self.maps[number][: 2 * self.size] for number in (-4, -2))
@@ -153,13 +163,14 @@ class Run:
         return [after[:, : self.size]] if self.rows else []
 
     def backward(self, weights: tuple[Tensor, ...], d_state: Tensor, d_left: Tensor, d_after: Tensor) -> list[Tensor]:
-        self.gradients, self.noted = [torch.zeros_like(w) for w in weights], ([], [])
+        self.gradients = [torch.zeros_like(w) for w in weights]
+        self.noted: tuple[Events, Events] = [], []  # of moves and of jumps
         if self.rows:
             d_path = d_state.new_zeros(len(self.lengths), self.plan.jumps.size, self.size)
             if self.lengths:
                 d_path[self.place] = d_left
             self.d_path = d_path.unbind()
-            self.d_after = d_after[self.plan.order].split(self.counts)
+            self.d_after = d_after[self.plan.order].split_with_sizes(self.counts)
         while self.tape:
             back, number, kept = self.tape.pop()
             back(number, kept, d_state)
@@ -167,7 +178,7 @@ class Run:
                 self._add_up()
         return self.gradients
 
-    def _move_back(self, step: int, entering: list[Tensor], d_state: Tensor) -> None:
+    def _move_back(self, step: int, entering: Sequence[Tensor], d_state: Tensor) -> None:
         dy = d_state[: self.plan.jumps.size]
         upstream = [dy * self.lengths[step]]
         for w, x in zip(self.matrices[self.last : 0 : -1], entering[:0:-1], strict=True):
@@ -177,7 +188,7 @@ class Run:
         if self.rows:
             dy.add_(self.d_path[step])
 
-    def _jump_back(self, number: int, kept: tuple[Tensor, ...], d_state: Tensor) -> None:
+    def _jump_back(self, number: int, kept: Sequence[Tensor], d_state: Tensor) -> None:
         before, hidden, gates, resetted, new_hidden, new, sign = kept
         u, r = gates.chunk(2, 1)
         d = d_state.index_select(0, self.pairs[number]).view_as(before)

@@ -84,7 +84,7 @@ class LatentODEPoisson(LatentODE):
         offsets[-1] += targets.size
         series = torch.cat([everyone, targets.series, everyone])
         rows, end = self.integral.of_rows(state, *self._times(targets.times, offsets), series)
-        first, rows, last = rows.split([targets.size, len(targets.series), targets.size], 1)
+        first, rows, last = rows.split_with_sizes([targets.size, len(targets.series), targets.size], 1)
         return rows, torch.cat([end[..., : self.latent], (last - first)[..., self.latent :]], -1)
 
     def _extra(self, rows: Tensor, end: Tensor, targets: Observations) -> Tensor:
@@ -105,5 +105,7 @@ class LatentODEPoisson(LatentODE):
                 0, targets.series, targets.mask
             )
             integrals = integrals * (counts > 0)
-        observed = self.integral.dynamics.log_rates(rows) * targets.mask
+        dynamics = self.integral.dynamics
+        assert isinstance(dynamics, PoissonDynamics)
+        observed = dynamics.log_rates(rows) * targets.mask
         return (observed.sum() - integrals.sum()) / integrals.numel()

@@ -93,7 +93,7 @@ def states_of(cell: nn.GRUCell, values: Tensor, beside: Tensor, decay: Tensor | 
         beside: (N, S, I - D).
         decay: (N, S, 1), what multiplies the state before each step.
     """
-    of_values, of_rest = cell.weight_ih.split([values.shape[2], beside.shape[2]], 1)
+    of_values, of_rest = cell.weight_ih.split_with_sizes([values.shape[2], beside.shape[2]], 1)
     inputs = functional.linear(beside, of_rest, cell.bias_ih) + functional.linear(values, of_values)
     states = [values.new_zeros(len(values), cell.hidden_size)]
     factors = [1.0] * values.shape[1] if decay is None else decay.unbind(1)

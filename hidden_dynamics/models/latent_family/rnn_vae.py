@@ -93,7 +93,7 @@ class RNNVAE(LatentNetwork):
         gaps = times.diff().to(z)
         if self.gap == "to_last":
             gaps = functional.pad(gaps[:-1], (1, 0))
-        of_values, of_mask, of_gap = self.generator.weight_ih.split([start.shape[1], start.shape[1], 1], 1)
+        of_values, of_mask, of_gap = self.generator.weight_ih.split_with_sizes([start.shape[1], start.shape[1], 1], 1)
         of_times = torch.outer(gaps, of_gap.squeeze(1)) + (self.generator.bias_ih + of_mask.sum(1))
         states, seen = [z], start
         for of_time in of_times.unbind():
