@@ -34,9 +34,12 @@ def encode(
 
 def gru_step(cell: nn.GRUCell, of_input: Tensor, h: Tensor) -> Tensor:
     """What the cell makes of h, (N, H), given what its input has in the gates r, z and n, (N, 3 H)."""
-    sizes = [2 * cell.hidden_size, cell.hidden_size]
-    (of_gates, of_n), (gates, n) = (
-        each.split_with_sizes(sizes, 1) for each in (of_input, torch.addmm(cell.bias_hh, h, cell.weight_hh.t()))
-    )
+    return gated(of_input, torch.addmm(cell.bias_hh, h, cell.weight_hh.t()), h)
+
+
+def gated(of_input: Tensor, of_state: Tensor, h: Tensor) -> Tensor:
+    """A GRU's step from h, (N, H), given what its input and h have in the gates r, z and n, (N, 3 H) each."""
+    sizes = [2 * h.shape[1], h.shape[1]]
+    (of_gates, of_n), (gates, n) = (each.split_with_sizes(sizes, 1) for each in (of_input, of_state))
     r, z = torch.sigmoid(of_gates + gates).chunk(2, 1)
     return torch.lerp(torch.tanh(torch.addcmul(of_n, r, n)), h, z)

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hidden_dynamics.models.choices import one_of
-from hidden_dynamics.models.encode import gru_step
+from hidden_dynamics.models.encode import gated
 from hidden_dynamics.models.gaussian import divergence
 from hidden_dynamics.models.latent_family.family import LatentNetwork, LatentTask, Prediction, SeriesBatch
 from hidden_dynamics.models.latent_family.rnn_baselines import GAPS, states_of, until_next
@@ -95,10 +95,17 @@ class RNNVAE(LatentNetwork):
             gaps = functional.pad(gaps[:-1], (1, 0))
         of_values, of_mask, of_gap = self.generator.weight_ih.split_with_sizes([start.shape[1], start.shape[1], 1], 1)
         of_times = torch.outer(gaps, of_gap.squeeze(1)) + (self.generator.bias_ih + of_mask.sum(1))
-        states, seen = [z], start
-        for of_time in of_times.unbind():
-            states.append(gru_step(self.generator, torch.addmm(of_time, seen, of_values.t()), states[-1]))
-            seen = self.decoder(states[-1])
+        # A prediction is linear in the decoder's hidden units, and so is what it has in the gates: two products a step.
+        hidden, _, linear = self.decoder
+        weight = torch.cat([self.generator.weight_hh, hidden.weight]).t()
+        bias = torch.cat([self.generator.bias_hh, hidden.bias])
+        of_units = (of_values @ linear.weight).t()
+        first, later = of_times[:1] + start @ of_values.t(), of_times[1:] + of_values @ linear.bias
+        states = [z]
+        for of_time in [first, *later.unbind()]:
+            of_state, units = torch.addmm(bias, states[-1], weight).tensor_split([len(self.generator.weight_hh)], 1)
+            of_input = torch.addmm(of_time, torch.tanh(units), of_units) if len(states) > 1 else of_time
+            states.append(gated(of_input, of_state, states[-1]))
         return torch.stack(states)
 
 
