@@ -48,7 +48,10 @@ def read_yaml(path: Path) -> Any:
         raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}", file=path) from None
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+_YamlLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_YamlLoader):
     """Refuses a key that stands twice in one mapping, of which YAML would keep the last without a word."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:

@@ -8,7 +8,7 @@ import functools
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,7 +90,7 @@ class Configuration:
         return f"{self.settings.results}/{self.scale_name}"
 
     @property
-    def together(self) -> list[str]:
+    def together(self) -> Sequence[str]:
         """The coordinates (model, seed) whose runs share a job: the settings' choice, or else the scale's."""
         given = self.settings.together
         return self.scale.together if given is None else given
@@ -285,7 +285,7 @@ def _check_sizes(name: str, task: Task, model: str, entry: TaskModel, within: st
         raise mistake(f"{within}{name}.models.{model}", "a grid makes the sizes: leave out sizes and by_size.")
     run_as: dict[Any, Any] = {}
     for size in entry.run_sizes:
-        mapped = task.sizes.get(size, size)
+        mapped = None if size is None else task.sizes.get(size, size)
         if mapped in run_as:
             raise mistake(
                 f"{within}{name}.sizes",

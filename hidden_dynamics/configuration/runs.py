@@ -127,7 +127,7 @@ def _resolved(configuration: Configuration, cell: Cell, seeds: Iterable[int]) ->
         raise UserError(f"task {task}, model {model}: no size {paper_size}. Configured: {sizes}.", key=f"{task}.models")
     settings, own = entry.models[about.control_of or model], about.hyperparameters if about.control_of else {}
     by_size = settings.by_size[paper_size].given() if paper_size in settings.by_size else {}
-    size = entry.sizes.get(paper_size, paper_size)
+    size = None if paper_size is None else entry.sizes.get(paper_size, paper_size)
     variants = variants_taken(configuration, task, model)
     consequences = _consequences(configuration, variants)
     places = {

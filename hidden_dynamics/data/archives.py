@@ -3,11 +3,11 @@
 import contextlib
 import fnmatch
 import gzip
+import io
 import tarfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from hidden_dynamics.errors import UserError
 
@@ -16,7 +16,7 @@ DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError)  # what read
 
 
 @contextlib.contextmanager
-def decompressed(path: str | Path) -> Iterator[BinaryIO]:
+def decompressed(path: str | Path) -> Iterator[io.BufferedIOBase]:
     """The content of `path` as a stream, without gzip where it is compressed so."""
     with open(path, "rb") as raw:
         packed = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
@@ -37,8 +37,8 @@ def members(path: str | Path, pattern: str) -> Iterator[tuple[str, bytes]]:
     with decompressed(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
             name = member.name.rsplit("/", 1)[-1]
-            if member.isreg() and fnmatch.fnmatchcase(name, pattern):
-                yield name, archive.extractfile(member).read()
+            if member.isreg() and fnmatch.fnmatchcase(name, pattern) and (content := archive.extractfile(member)):
+                yield name, content.read()
 
 
 def fetched_members(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:

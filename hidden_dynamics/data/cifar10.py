@@ -28,7 +28,7 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     """
     side = images.side_of("cifar10", settings, SIDE)
     contents = dict(archives.fetched_members(Path(raw, ARCHIVE), "*.bin"))
-    arrays = {"levels": np.array(255, np.float32)}
+    arrays: dict[str, np.ndarray] = {"levels": np.array(255, np.float32)}
     for split, names in FILES.items():
         content = b"".join(contents[name] for name in names)
         records = np.frombuffer(content, np.uint8).reshape(-1, 1 + CHANNELS * SIDE * SIDE)

@@ -36,13 +36,9 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     enlarge = typed(Settings, settings, "digits").enlarge
     pixels, labels = load_digits(return_X_y=True)
     pixels = pixels.reshape(-1, SIDE, SIDE).repeat(enlarge, 1).repeat(enlarge, 2).reshape(len(pixels), -1)
-    train_images, test_images, train_labels, test_labels = train_test_split(
+    parts = train_test_split(
         pixels.astype(np.uint8), labels.astype(np.uint8), test_size=TEST_SIZE, stratify=labels, random_state=SPLIT_SEED
     )
-    return {
-        "train_images": train_images,
-        "train_labels": train_labels,
-        "test_images": test_images,
-        "test_labels": test_labels,
-        "levels": np.array(16, np.float32),
-    }
+    names = ("train_images", "test_images", "train_labels", "test_labels")
+    arrays = {name: np.asarray(part) for name, part in zip(names, parts, strict=True)}
+    return arrays | {"levels": np.array(16, np.float32)}

@@ -130,7 +130,7 @@ def _verified(source: Path, file: RemoteFile) -> Iterator[bytes]:
     """The bytes of `source`, decompressed; refused where they are not the content of `file`."""
     digest, size = hashlib.sha256(), 0
     try:
-        if file.archive:
+        if file.members is not None:
             found = [
                 (name, hashlib.sha256(data).hexdigest(), len(data))
                 for name, data in archives.members(source, file.members)

@@ -77,7 +77,8 @@ def prepare(raw: Path, settings: dict) -> dict[str, np.ndarray]:
     died = outcomes(random, severity, chosen)
     records = [_record(random, of_stay, chosen) for of_stay in severity]
     ids = np.repeat(1 + np.arange(len(records)), [len(hours) for hours, _, _ in records])
-    return stay_records.stays(ids, *map(np.concatenate, zip(*records, strict=True))) | {"died": died}
+    hours, parameters, values = map(np.concatenate, zip(*records, strict=True))
+    return stay_records.stays(ids, hours, parameters, values) | {"died": died}
 
 
 def severities(random: np.random.Generator, stays: int) -> np.ndarray:
@@ -115,7 +116,8 @@ def _record(
     values = (
         normal + np.outer(severity, about[:, 1]) + about[:, 3] * random.standard_normal((len(severity), len(about)))
     )
-    values = np.clip(values, *[[bound.get(name, none) for name in MEASURES] for bound, none in BOUNDS])
+    lows, highs = ([bound.get(name, none) for name in MEASURES] for bound, none in BOUNDS)
+    values = np.clip(values, lows, highs)
     shares = [measure.share for measure in MEASURES.values()]
     hours, measures = np.nonzero((random.random(values.shape) < shares) & visits[:, None])
     described = _descriptors(random, severity.mean())

@@ -47,7 +47,7 @@ def save(path: str | Path, arrays: Mapping[str, np.ndarray], provenance: Mapping
         with files.atomic(path, "wb") as handle:
             # Not compressed: every training reads it, and zlib's versions make different bytes of the same arrays.
             # numpy gives every member the same date (1980), so that the file depends on the arrays alone.
-            np.savez(handle, **arrays)
+            np.savez(handle, **arrays)  # pyright: ignore[reportArgumentType]  # none is called `allow_pickle`
     except OSError as error:
         raise UserError(
             f"cannot write {path}: {error.strerror or error}. Make room, or make its directory writable, and run again."
@@ -98,7 +98,7 @@ def digest(arrays: Mapping[str, np.ndarray]) -> str:
             raise TypeError(f"{name}: an array of Python objects has no stable bytes")
         # As JSON, so that no two different lists of arrays run together to the same text.
         total.update(json.dumps([name, array.dtype.str, array.shape]).encode())
-        total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return total.hexdigest()
 
 

@@ -9,6 +9,8 @@ The arrays, one row for each time of a series, the series one after another:
     ids      (series,), int64, ascending; they may have gaps
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from hidden_dynamics.errors import UserError
@@ -63,7 +65,7 @@ def selected(arrays: dict[str, np.ndarray], series: np.ndarray) -> dict[str, np.
     return {name: arrays[name][rows if name in ("times", "values", "mask") else chosen] for name in NAMES}
 
 
-def after(arrays: dict[str, np.ndarray], time: float, count: int) -> np.ndarray:
+def after(arrays: Mapping[str, np.ndarray], time: float, count: int) -> np.ndarray:
     """What is to be predicted: the first `count` rows of each series whose time is after `time`.
 
     Returns:

@@ -4,7 +4,7 @@
 dataset's three parts into arrays.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ def rare_to_unknown(lines: Sequence[Line], known: set[str]) -> list[list[str]]:
     return [[word if word in known else UNKNOWN for word in line] for line in lines]
 
 
-def number(splits: dict[str, Sequence[Line]]) -> dict[str, np.ndarray]:
+def number(splits: Mapping[str, Sequence[Line]]) -> dict[str, np.ndarray]:
     """Number the words by their first appearance, as AWD-LSTM does: through train, then validation, then test.
 
     Args:

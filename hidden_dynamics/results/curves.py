@@ -80,15 +80,15 @@ def averaged(model: str, panel: Any, seeds: Sequence[RunFiles], share: float) ->
     if learned is not None or len(seeds) < FEWEST:
         low, high, own = np.full_like(low, np.nan), np.full_like(high, np.nan), values if len(seeds) > 1 else own
     naive, kept = records[0]["naive"].get(f"{panel.split}_loss", {}), thin(x, MOST_POINTS)
-    arrays = (array[kept] for array in (x, mean, low, high))
-    return Curve(model, *arrays, own[:, kept], learned, naive, window)
+    x, mean, low, high = (array[kept] for array in (x, mean, low, high))
+    return Curve(model, x, mean, low, high, own[:, kept], learned, naive, window)
 
 
 def learned_of(records: Sequence[Mapping[str, Any]]) -> int | None:
     """The number of runs that have learned something, where they and the others are two clusters; else None."""
     finished = [record for record in records if record["status"] == "finished" and record["reported"]]
     margins = [margin(record["naive"], record["reported"]["metrics"], DECIDING, -1) for record in finished]
-    return sum(each > BY_CHANCE for each in margins) if in_two_clusters(margins) else None
+    return sum(each is not None and each > BY_CHANCE for each in margins) if in_two_clusters(margins) else None
 
 
 def losses_of(files: RunFiles, split: str, against: str) -> tuple[NDArray, NDArray]:

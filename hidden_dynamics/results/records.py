@@ -84,4 +84,5 @@ def unpacked(content: bytes) -> dict[str, bytes]:
         lzma.LZMAError, tarfile.TarError: it is something else.
     """
     with tarfile.open(fileobj=io.BytesIO(lzma.decompress(content))) as archive:
-        return {member.name: archive.extractfile(member).read() for member in archive if member.isfile()}
+        files = ((member.name, archive.extractfile(member)) for member in archive if member.isfile())
+        return {name: content.read() for name, content in files if content}

@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from hidden_dynamics.configuration.entries import typed
 from hidden_dynamics.data.tag_reports import TICKS
 from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.observations import Observations, Rows
 from hidden_dynamics.tasks import naive_scores, partly_observed
-from hidden_dynamics.tasks.partly_observed import PartlyObserved, split
+from hidden_dynamics.tasks.partly_observed import PartlyObserved, SeriesNetwork, split
 from hidden_dynamics.tasks.scoring import area_under_roc, of_samples
 
 WINDOW, STRIDE = 50, 25  # rows
@@ -66,7 +66,8 @@ class ActivityRecognition(PartlyObserved):
         ticks = np.round(arrays["times"].astype(np.float64) * TICKS)[picked]
         rows = Rows(
             ((ticks - ticks[:, :1]) / TICKS).astype(np.float32).ravel(),
-            *(arrays[name][picked.ravel()] for name in ("values", "mask")),
+            arrays["values"][picked.ravel()],
+            arrays["mask"][picked.ravel()],
             np.full(len(picked), WINDOW, np.int64),
         )
         self.activity = arrays["labels" if chosen.bin_labels == "first" else "lowest"][picked]
@@ -75,6 +76,7 @@ class ActivityRecognition(PartlyObserved):
     def batch(self, epoch: int, indices: np.ndarray) -> SeriesBatch:
         """These windows of the training part; a row without a class is one of class 0."""
         batch = super().batch(epoch, indices)
+        assert batch.labels is not None  # as `_labels` gives them
         return replace(batch, labels=batch.labels.clamp(min=0))
 
     def _labels(self, chosen: np.ndarray, targets: Observations) -> Tensor:
@@ -98,10 +100,11 @@ class ActivityRecognition(PartlyObserved):
             f"{part}_time_point_auc": {naive_scores.CHANCE: 0.5},
         }
 
-    def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
+    def _measure(self, part: str, network: SeriesNetwork) -> dict[str, float]:
         """The share of rows whose activity is found, and the area under the ROC curve of one activity against the rest,
         averaged over activities, of a part; rows without a class do not count."""
         batch = self.part(part)
+        assert batch.labels is not None
         labelled = batch.labels >= 0
         probabilities = torch.softmax(network(batch).labels[:, labelled].double(), -1).cpu().numpy()
         truth, scores = of_samples(self.settings.scores, batch.labels[labelled].cpu().numpy(), probabilities)

@@ -14,7 +14,7 @@ from torch.nn import functional
 from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.models.image_networks import output_of
+from hidden_dynamics.models.image_networks import ImageNetwork, output_of
 from hidden_dynamics.tasks import naive_scores
 
 EVALUATION_BATCH = 1000  # images whose solver shares its steps
@@ -74,7 +74,7 @@ class ImageClassification:
         chosen, *place = (torch.from_numpy(array).to(self.crops.device) for array in (indices, rows, columns))
         return self._values(self.crops[chosen, :, *place]), self.labels["train"][chosen]
 
-    def loss(self, network: nn.Module, batch: tuple[Tensor, Tensor], part: str | None = None) -> Tensor:
+    def loss(self, network: ImageNetwork, batch: tuple[Tensor, Tensor], part: str | None = None) -> Tensor:
         """Mean cross-entropy, in nats, and the network's penalty; `part` names what alternating training trains."""
         images, labels = batch
         output = output_of(network, images)

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from hidden_dynamics.configuration.entries import typed
 from hidden_dynamics.models.latent_family.family import entry_weights, mean_squared_error
 from hidden_dynamics.tasks import naive_scores
-from hidden_dynamics.tasks.partly_observed import IntensiveCare, Scores, StaySettings
+from hidden_dynamics.tasks.partly_observed import IntensiveCare, Scores, SeriesNetwork, StaySettings
 from hidden_dynamics.tasks.scoring import area_under_roc, average_precision, calibration_error, of_samples
 
 
@@ -54,7 +54,7 @@ class Mortality(IntensiveCare):
             f"{part}_interpolation_mse": self._naive_errors(part, entry_weights),
         }
 
-    def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
+    def _measure(self, part: str, network: SeriesNetwork) -> dict[str, float]:
         """Area under the ROC curve, average precision and expected calibration error (fractions) of a part; and the
         mean squared error of the target rows, as that of interpolation."""
         batch = self.part(part)

@@ -8,12 +8,12 @@ import contextlib
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
 import torch
 from pydantic import Field
-from torch import Tensor, nn
+from torch import Tensor
 
 from hidden_dynamics.configuration.entries import Entry
 from hidden_dynamics.errors import UserError
@@ -42,6 +42,18 @@ class StaySettings(Settings):
 Scores = Literal["averaged", "pooled"]
 
 
+class SeriesNetwork(Protocol):
+    """What a task asks of a network of irregular series; `predict` only where later rows are to be predicted."""
+
+    def __call__(self, batch: Any) -> Any: ...
+
+    def loss(self, prediction: Any, batch: Any) -> Tensor: ...
+
+    def penalty(self, prediction: Any, part: str | None) -> Tensor | float: ...
+
+    def predict(self, context: Observations, series: Tensor, times: np.ndarray) -> Tensor: ...
+
+
 class SplitSeries:
     """A task on series that are split once; derived classes make its batches, and say what is measured.
 
@@ -64,12 +76,12 @@ class SplitSeries:
         if "validation" in parts:
             self.evaluate_test = functools.partial(self._measured, "test")
 
-    def loss(self, network: nn.Module, batch: SeriesBatch, part: str | None = None) -> Tensor:
+    def loss(self, network: SeriesNetwork, batch: SeriesBatch, part: str | None = None) -> Tensor:
         """The network's own loss and its penalty; `part` is what alternating training trains."""
         prediction = network(batch)
         return network.loss(prediction, batch) + network.penalty(prediction, part)
 
-    def evaluate(self, network: nn.Module) -> dict[str, float]:
+    def evaluate(self, network: SeriesNetwork) -> dict[str, float]:
         """Of the validation part; of the test part where nothing is held out."""
         return self._measured("validation" if "validation" in self.parts else "test", network)
 
@@ -85,7 +97,7 @@ class SplitSeries:
     def _naive(self, part: str) -> naive_scores.Scores:
         raise NotImplementedError
 
-    def _measured(self, part: str, network: nn.Module) -> dict[str, float]:
+    def _measured(self, part: str, network: SeriesNetwork) -> dict[str, float]:
         raise NotImplementedError
 
 
@@ -139,11 +151,11 @@ class PartlyObserved(SplitSeries):
             del errors[naive_scores.LAST_VALUE]
         return errors
 
-    def _measured(self, part: str, network: nn.Module) -> dict[str, float]:
+    def _measured(self, part: str, network: SeriesNetwork) -> dict[str, float]:
         with drawn_anew(self.device):
             return self._measure(part, network)
 
-    def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
+    def _measure(self, part: str, network: SeriesNetwork) -> dict[str, float]:
         raise NotImplementedError
 
 

@@ -57,8 +57,8 @@ class Schedule:
         epochs = min(training["epochs"], self.rates.get("until", math.inf))
         self.iterations = max(1, math.floor(epochs * self.per_epoch))
         self.evaluate_every = training.get("evaluate_every", self.per_epoch)
-        whole = train_size is not None and not training.get("drop_last")
-        self.samples_per_epoch = train_size if whole else self.per_epoch * self.batch_size
+        whole = None if training.get("drop_last") else train_size
+        self.samples_per_epoch = self.per_epoch * self.batch_size if whole is None else whole
         self.evaluations = math.ceil(self.iterations / self.evaluate_every)
         self.sizes, self.total_work = {"train_size": train_size}, self.iterations
 

@@ -6,14 +6,13 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from pydantic import model_validator
-from torch import nn
 
 from hidden_dynamics.configuration.entries import typed
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.latent_family.family import entry_weights, mean_squared_error, squared_errors
 from hidden_dynamics.models.observations import Observations, at_times, batch_of
 from hidden_dynamics.tasks import naive_scores
-from hidden_dynamics.tasks.partly_observed import IntensiveCare, StaySettings, drawn_anew
+from hidden_dynamics.tasks.partly_observed import IntensiveCare, SeriesNetwork, StaySettings, drawn_anew
 
 UNTIL = 24.0  # hours, the time of the last rows of the context in extrapolation
 BIN = 1.0  # hours of which errors are added up
@@ -54,7 +53,7 @@ class SeriesRegression(IntensiveCare):
             if not (batch.context.mask.any() and batch.targets.mask.any()):
                 raise UserError(f"of the {name} part has no context or no targets.", key="settings.targets")
 
-    def predictions(self, network: nn.Module) -> dict[str, np.ndarray]:
+    def predictions(self, network: SeriesNetwork) -> dict[str, np.ndarray]:
         """Errors over time on the test part.
 
         Returns:
@@ -91,7 +90,7 @@ class SeriesRegression(IntensiveCare):
             f"{name}_observed": self._naive_errors(part, lambda targets: targets.mask.double() / targets.mask.sum()),
         }
 
-    def _measure(self, part: str, network: nn.Module) -> dict[str, float]:
+    def _measure(self, part: str, network: SeriesNetwork) -> dict[str, float]:
         """Mean squared errors of a part, averaged over samples: as released, over series and all features of the mean
         over what was observed of them, 0 where nothing was; and over all observed entries."""
         batch = self.part(part)

@@ -123,7 +123,7 @@ class Utterances:
         """See `SpeechPrediction.batch`. Utterances of the same length stay in the order of `indices`."""
         indices = indices[np.argsort(-self.lengths[indices], kind="stable")]
         starts, lengths = torch.from_numpy(self.starts[indices]), torch.from_numpy(self.lengths[indices])
-        times = torch.arange(lengths[0]).unsqueeze(1)
+        times = torch.arange(int(lengths[0])).unsqueeze(1)
         inputs = starts + torch.minimum(times + self.input_shift, lengths)  # past its end, the silent frame
         targets = valid_steps(starts + times + self.target_shift, lengths)
         return self._gather(inputs.flatten()).view(*inputs.shape, BINS), lengths, self._gather(targets)

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
-from torch import nn
 
 from hidden_dynamics.configuration.entries import Entry, typed
 from hidden_dynamics.configuration.schema import Seed
@@ -17,7 +16,7 @@ from hidden_dynamics.data.ragged import after
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
 from hidden_dynamics.tasks import naive_scores
-from hidden_dynamics.tasks.partly_observed import SplitSeries
+from hidden_dynamics.tasks.partly_observed import SeriesNetwork, SplitSeries
 
 SHOWN = 3  # test series of which the whole course is recorded
 GRID = 400  # steps of the times at which it is predicted
@@ -84,7 +83,7 @@ class SporadicForecasting(SplitSeries):
         """These series of the training part, whole."""
         return batch_of(self.rows, self.parts["train"][indices]).to(self.device)
 
-    def predictions(self, network: nn.Module) -> dict[str, np.ndarray]:
+    def predictions(self, network: SeriesNetwork) -> dict[str, np.ndarray]:
         """The network's answers on the test part, as `hidden_dynamics.results.run_files.RunFiles.predictions` has them.
 
         Returns:
@@ -109,7 +108,7 @@ class SporadicForecasting(SplitSeries):
             "grid": grid,
             "grid_mean": rounded(mean[count:].reshape(course)),
             "grid_variance": rounded(np.exp(logvar[count:]).reshape(course)),
-            "until": np.float64(self.until),
+            "until": np.array(self.until, np.float64),
         }
 
     def _naive(self, part: str) -> naive_scores.Scores:
@@ -130,14 +129,14 @@ class SporadicForecasting(SplitSeries):
         return Targets(np.repeat(np.arange(len(rows)), rows.shape[1]), rows.ravel())
 
     def _predicted(
-        self, part: str, network: nn.Module, series: np.ndarray, times: np.ndarray
+        self, part: str, network: SeriesNetwork, series: np.ndarray, times: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Mean and logvar, (n, D) each, of series of a part at times, given what was observed until `until`."""
         context = batch_of(self.rows, self.parts[part], self.until).to(self.device)
         answers = network.predict(context, torch.from_numpy(series).to(self.device), times).float().cpu().numpy()
         return answers[:, : self.features], answers[:, self.features :]
 
-    def _measured(self, part: str, network: nn.Module) -> dict[str, float]:
+    def _measured(self, part: str, network: SeriesNetwork) -> dict[str, float]:
         """Mean squared error and mean negative log likelihood (nats) of a part's observed targets."""
         targets = self._targets(part)
         return self._scores(part, *self._predicted(part, network, targets.series, self.rows.times[targets.rows]))

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.training.optimisers import Network
 
 
-def build(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device) -> tuple[Any, nn.Module]:
+def build(run: Run, arrays: Mapping[str, np.ndarray], device: torch.device) -> tuple[Any, Network]:
     """The task on its prepared data, and the network as the run's seed initialises it.
 
     Raises:
@@ -33,7 +33,7 @@ def imported(name: str) -> Any:
         raise UserError(f"{name} cannot be imported: {error}. Check the name in config/.") from None
 
 
-def _network(run: Run, task: Any) -> nn.Module:
+def _network(run: Run, task: Any) -> Network:
     core = {"core": imported(run.classes["core"])} if "core" in run.classes else {}
     try:
         return imported(run.classes["network"])(task, **core, **run.spec["hyperparameters"])

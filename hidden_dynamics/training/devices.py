@@ -54,7 +54,8 @@ def set_arithmetic(threads: int, precision: str) -> None:
     torch.backends.cudnn.deterministic = True
     # Not torch.use_deterministic_algorithms: it loads the settings of torch's compiler, seconds for a flag.
     torch.set_deterministic_debug_mode("warn" if threads > 1 or torch.cuda.is_available() else "default")
-    torch.utils.deterministic.fill_uninitialized_memory = False  # else every torch.empty is filled: work, for no result
+    # Else every torch.empty is filled: work, for no result. torch defines the flag where type checkers do not look.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # pyright: ignore[reportAttributeAccessIssue]
     tf32 = precision == "tf32"
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.allow_tf32 = tf32

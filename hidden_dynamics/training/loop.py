@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from hidden_dynamics.models.recurrent.state import map_tensors
 from hidden_dynamics.tasks.schedule import Schedule, schedule_of
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted, Interruption
-from hidden_dynamics.training.optimisers import learn, set_rate
+from hidden_dynamics.training.optimisers import Network, learn, set_rate
 from hidden_dynamics.training.reported import averaging_is_due, place_of
 
 
@@ -53,6 +53,14 @@ class History:
     commit: str | None = None
 
 
+class RecordingCore(Protocol):
+    """A recurrent core that records ||dL/dh_t||_2, (T,), of the backward pass after a forward pass that it was told to
+    record."""
+
+    record_gradients: bool
+    gradient_norms: torch.Tensor
+
+
 @dataclass
 class Training:
     """A run in training.
@@ -64,7 +72,7 @@ class Training:
 
     spec: dict[str, Any]
     task: Any
-    network: nn.Module
+    network: Network
     optimisers: dict[str, torch.optim.Optimizer]
     device: torch.device
     schedule: Schedule
@@ -85,7 +93,7 @@ class Training:
 def train(
     spec: dict[str, Any],
     task: Any,
-    network: nn.Module,
+    network: Network,
     optimisers: dict[str, torch.optim.Optimizer],
     checkpoint: Checkpoint,
     device: torch.device,
@@ -122,6 +130,7 @@ def train(
                     _save(run, checkpoint)
             _save(run, checkpoint)
             if run.best is not None:
+                run.network.load_state_dict(run.best)
                 _test(run, checkpoint, interruption)
             interruption.check()
         except Interrupted:
@@ -159,7 +168,7 @@ def _step(run: Training) -> None:
     start, history = time.perf_counter(), run.history
     run.network.train()
     batch = run.task.batch(*run.schedule.indices(history.iteration))
-    recording = _set_recording(run)
+    core = _recording_core(run)
     counts = _count_anew(run.network)
     set_rate(run.optimisers, run.schedule.rate(history.iteration))
     try:
@@ -172,8 +181,8 @@ def _step(run: Training) -> None:
         return
     if run.average is not None:
         run.average.update_parameters(run.network)
-    if recording:
-        history.gradient_norms.append(run.network.core.gradient_norms.detach().float().cpu())
+    if core is not None:
+        history.gradient_norms.append(core.gradient_norms.detach().float().cpu())
     if counts is not None:
         history.function_evaluations.append((counts.forward, counts.backward))
     history.losses.append(value)
@@ -194,18 +203,19 @@ def _fail(history: History, failure: SolverFailure, during: str) -> None:
     history.failure = {"cause": failure.cause, "time": failure.time, "step": failure.step, "during": during}
 
 
-def _set_recording(run: Training) -> bool:
-    """True where this iteration's gradients with respect to the hidden states are recorded; the core is told so."""
+def _recording_core(run: Training) -> RecordingCore | None:
+    """The core, told to record this iteration's gradients with respect to the hidden states; None where it is not."""
     every, spec = run.settings.get("record_gradients"), run.spec
     if every is None:
-        return False
+        return None
     if getattr(run.task, "ragged", False):
         raise UserError(f"task {spec['task']}: training.record_gradients: its sequences differ in length.")
-    if not hasattr(getattr(run.network, "core", None), "record_gradients"):
+    core: Any = getattr(run.network, "core", None)
+    if not hasattr(core, "record_gradients"):
         name = spec["core"] or spec["network"]
         raise UserError(f"task {spec['task']}: training.record_gradients: {name} cannot record its gradients.")
-    run.network.core.record_gradients = run.history.iteration % every == 0
-    return run.network.core.record_gradients
+    core.record_gradients = run.history.iteration % every == 0
+    return core if core.record_gradients else None
 
 
 def _evaluate(run: Training, interruption: Interruption) -> None:
@@ -238,7 +248,7 @@ def _evaluate(run: Training, interruption: Interruption) -> None:
     history.clock.append({"iteration": history.iteration, **seconds})
 
 
-def _check(spec: dict[str, Any], network: nn.Module) -> None:
+def _check(spec: dict[str, Any], network: Network) -> None:
     """Refuse to average orthogonal matrices, whose mean is none, and to train parts in turn where there are none."""
     training = spec["training"]
     if training.get("averaging") is not None and set(network.parameter_groups()) != {"main"}:
@@ -263,10 +273,8 @@ def _average_if_due(run: Training) -> None:
 
 
 def _test(run: Training, checkpoint: Checkpoint, interruption: Interruption) -> None:
-    """Measure the reported evaluation's weights on the test set, once, and leave them in the network."""
-    history = run.history
-    run.network.load_state_dict(run.best)
-    start = time.perf_counter()
+    """Measure the network, which has the reported evaluation's weights and keeps them, on the test set, once."""
+    history, start = run.history, time.perf_counter()
     run.network.eval()
     measured: dict[str, float] = {}
     try:
@@ -275,7 +283,9 @@ def _test(run: Training, checkpoint: Checkpoint, interruption: Interruption) -> 
     except SolverFailure as failure:
         if history.diverged_at is None:  # else the training had failed before
             _fail(history, failure, "test")
-    history.metrics[place_of(history.metrics, run.settings["report"])].update(measured)
+    place = place_of(history.metrics, run.settings["report"])
+    assert place is not None  # of the evaluation whose weights these are
+    history.metrics[place].update(measured)
     history.evaluation_seconds += time.perf_counter() - start
     run.average = run.best = None  # no training goes on from here: one copy of the weights is enough
     _save(run, checkpoint)

@@ -4,7 +4,7 @@ import contextlib
 import functools
 import inspect
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -13,11 +13,22 @@ from torch import nn
 from hidden_dynamics.errors import UserError
 
 
-def build(network: nn.Module, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, torch.optim.Optimizer]:
+class Network(nn.Module):
+    """What training asks of a network: a type for annotations, from which no network has to be derived.
+
+    Attributes:
+        parameter_groups: gives the parameters by the name of their optimiser.
+        parts: gives those of each part, where the parts are trained in turn.
+    """
+
+    parameter_groups: Callable[[], dict[str, list[nn.Parameter]]]
+    parts: Callable[[], dict[str, list[nn.Parameter]]]
+
+
+def build(network: Network, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, torch.optim.Optimizer]:
     """An optimiser for each of the network's parameter groups.
 
     Args:
-        network: with `parameter_groups()`.
         settings: by group: `name` in torch.optim (RMSprop, Adam, Adamax, SGD), and its arguments.
 
     Raises:
@@ -61,7 +72,7 @@ def set_rate(optimisers: Mapping[str, torch.optim.Optimizer], factor: float) -> 
 
 
 def learn(
-    task: Any, network: nn.Module, optimisers: dict[str, torch.optim.Optimizer], batch: Any, settings: dict[str, Any]
+    task: Any, network: Network, optimisers: dict[str, torch.optim.Optimizer], batch: Any, settings: dict[str, Any]
 ) -> float:
     """One iteration on a batch; returns the loss before it. A loss that is not finite changes nothing.
 
@@ -83,7 +94,7 @@ def learn(
 
 
 @contextlib.contextmanager
-def _alone(network: nn.Module, part: str | None) -> Iterator[None]:
+def _alone(network: Network, part: str | None) -> Iterator[None]:
     """Within the block, only this part's parameters have gradients; None is all of them."""
     kept = None if part is None else {id(parameter) for parameter in network.parts()[part]}
     fixed = [p for p in network.parameters() if kept is not None and id(p) not in kept and p.requires_grad]
