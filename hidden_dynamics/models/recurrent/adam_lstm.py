@@ -16,6 +16,7 @@ and the adjoints, from da_t = dL/da_t, with e_t = -2 dL/dn_t:
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -56,45 +57,50 @@ def adam_lstm(
     s, eps = adam.s, adam.eps
     inputs = torch.cat([x, x.new_ones(1, 1, 1).expand(x.shape[0], 1, x.shape[2])], dim=1)
     weight = torch.cat([weight_ih, bias_ih.unsqueeze(1)], dim=1)
-    h, c, p, n = _AdamLSTM.apply(adam, inputs, weight, v / s, (m + eps) / s**2, weight_hh, bias_hh, h0, c0)
+    given = adam, inputs, weight, v / s, (m + eps) / s**2, weight_hh, bias_hh, h0, c0
+    h, c, p, n = cast(tuple[Tensor, Tensor, Tensor, Tensor], _AdamLSTM.apply(*given))
     return h, c, (s * p, s**2 * n - eps)
 
 
 class _AdamLSTM(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, adam: Adam, x: Tensor, weight_ih: Tensor, p: Tensor, n: Tensor, weight_hh: Tensor, bias, h0, c0):
+    def forward(
+        ctx: Any, adam: Adam, x: Tensor, w: Tensor, p: Tensor, n: Tensor, u: Tensor, b: Tensor, h0: Tensor, c0: Tensor
+    ):
         gates = x.new_empty(x.shape[0], *p.shape)
         h, c = (torch.cat([start.unsqueeze(0), start.new_empty(x.shape[0], *start.shape)]) for start in (h0, c0))
         blocks = _blocks(gates)
         starts = x.new_empty(len(blocks) + 1, 2, *p.shape)  # p and n before each block, and after the last
         starts[0, 0], starts[0, 1] = p, n
         for index, block in enumerate(blocks):
-            _, p_each, n_each = _filtered(adam, weight_ih, x[block], *starts[index])
+            _, p_each, n_each = _filtered(adam, w, x[block], *starts[index])
             starts[index + 1, 0], starts[index + 1, 1] = p_each[-1], n_each[-1]
-            torch.addcmul(bias.unsqueeze(1), p_each, n_each.rsqrt_(), out=gates[block])
+            torch.addcmul(b.unsqueeze(1), p_each, n_each.rsqrt_(), out=gates[block])
             around = slice(block.start, block.stop + 1)
-            _run_gates(gates[block], weight_hh, h[around], c[around])
-        ctx.save_for_backward(x, weight_ih, weight_hh, gates, h, c, starts)
+            _run_gates(gates[block], u, h[around], c[around])
+        ctx.save_for_backward(x, w, u, gates, h, c, starts)
         ctx.adam = adam
         return h[1:], c[-1].clone(), *starts[-1].clone().unbind()
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, dh_each: Tensor, dc: Tensor, dp: Tensor, dn: Tensor):
-        x, weight_ih, weight_hh, gates, h, c, starts = ctx.saved_tensors
-        dh, dc, e, transposed = torch.zeros_like(dc), dc.clone(), -2 * dn, weight_hh.t().contiguous()
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # once_differentiable makes ctx positional
+        ctx: Any, dh_each: Tensor, dc: Tensor, dp: Tensor, dn: Tensor
+    ):
+        x, w, u, gates, h, c, starts = ctx.saved_tensors
+        dh, dc, e, transposed = torch.zeros_like(dc), dc.clone(), -2 * dn, u.t().contiguous()
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None
-        d_weight_ih, d_weight_hh, d_bias = torch.zeros_like(weight_ih.t()), torch.zeros_like(weight_hh), 0
+        dw, du, db = torch.zeros_like(w.t()), torch.zeros_like(u), 0
         for start, block in reversed(list(zip(starts[:-1], _blocks(gates), strict=True))):
             da = torch.empty_like(gates[block])
             _run_gates_back(da, gates[block], c[block.start : block.stop + 1], dh_each[block], dh, dc, transposed)
-            d_weight_hh.addbmm_(da, h[block].mT)
-            d_bias = d_bias + da.sum((0, 2))
-            dg, dp, e = _filtered_back(ctx.adam, da, *_filtered(ctx.adam, weight_ih, x[block], *start), dp, e)
-            d_weight_ih.addbmm_(x[block], dg.mT)
+            du.addbmm_(da, h[block].mT)
+            db = db + da.sum((0, 2))
+            dg, dp, e = _filtered_back(ctx.adam, da, *_filtered(ctx.adam, w, x[block], *start), dp, e)
+            dw.addbmm_(x[block], dg.mT)
             if dx is not None:
-                torch.matmul(weight_ih.t(), dg, out=dx[block])
-        return None, dx, d_weight_ih.t(), dp, -0.5 * e, d_weight_hh, d_bias, dh, dc
+                torch.matmul(w.t(), dg, out=dx[block])
+        return None, dx, dw.t(), dp, -0.5 * e, du, db, dh, dc
 
 
 def _blocks(gates: Tensor) -> list[slice]:
@@ -149,11 +155,11 @@ def _run_gates(a: Tensor, weight: Tensor, h: Tensor, c: Tensor) -> None:
 def _run_gates_back(da: Tensor, gates: Tensor, c: Tensor, dh_each: Tensor, dh: Tensor, dc: Tensor, transposed: Tensor):
     """From dL/dh_t, without what comes through later steps, to da; dh and dc, which come through later steps, become
     those of the step before."""
-    n, c_each, dh_each = c.shape[1], c.unbind(), dh_each.unbind()
+    n, c_each, dh_from_above = c.shape[1], c.unbind(), dh_each.unbind()
     parts = (each.unbind() for array in (da, gates) for each in (array, array[:, : 2 * n], *array.chunk(4, 1)))
     for t, part in reversed(list(enumerate(zip(*parts, strict=True)))):
         da_t, d_i_and_f, di, df, dg, do, _, i_and_f, i, f, g, o = part
-        dh += dh_each[t]
+        dh += dh_from_above[t]
         tanh_c = torch.tanh(c_each[t + 1])
         torch.mul(dh, tanh_c, out=do)
         dh *= o
