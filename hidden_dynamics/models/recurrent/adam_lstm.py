@@ -64,21 +64,20 @@ def adam_lstm(
 
 class _AdamLSTM(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, adam: Adam, x: Tensor, w: Tensor, p: Tensor, n: Tensor, u: Tensor, b: Tensor, h0: Tensor, c0: Tensor
-    ):
+    def forward(ctx: Any, adam: Adam, *given: Tensor):
+        x, weight_ih, p, n, weight_hh, bias, h0, c0 = given
         gates = x.new_empty(x.shape[0], *p.shape)
         h, c = (torch.cat([start.unsqueeze(0), start.new_empty(x.shape[0], *start.shape)]) for start in (h0, c0))
         blocks = _blocks(gates)
         starts = x.new_empty(len(blocks) + 1, 2, *p.shape)  # p and n before each block, and after the last
         starts[0, 0], starts[0, 1] = p, n
         for index, block in enumerate(blocks):
-            _, p_each, n_each = _filtered(adam, w, x[block], *starts[index])
+            _, p_each, n_each = _filtered(adam, weight_ih, x[block], *starts[index])
             starts[index + 1, 0], starts[index + 1, 1] = p_each[-1], n_each[-1]
-            torch.addcmul(b.unsqueeze(1), p_each, n_each.rsqrt_(), out=gates[block])
+            torch.addcmul(bias.unsqueeze(1), p_each, n_each.rsqrt_(), out=gates[block])
             around = slice(block.start, block.stop + 1)
-            _run_gates(gates[block], u, h[around], c[around])
-        ctx.save_for_backward(x, w, u, gates, h, c, starts)
+            _run_gates(gates[block], weight_hh, h[around], c[around])
+        ctx.save_for_backward(x, weight_ih, weight_hh, gates, h, c, starts)
         ctx.adam = adam
         return h[1:], c[-1].clone(), *starts[-1].clone().unbind()
 
@@ -87,20 +86,20 @@ class _AdamLSTM(torch.autograd.Function):
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # once_differentiable makes ctx positional
         ctx: Any, dh_each: Tensor, dc: Tensor, dp: Tensor, dn: Tensor
     ):
-        x, w, u, gates, h, c, starts = ctx.saved_tensors
-        dh, dc, e, transposed = torch.zeros_like(dc), dc.clone(), -2 * dn, u.t().contiguous()
+        x, weight_ih, weight_hh, gates, h, c, starts = ctx.saved_tensors
+        dh, dc, e, transposed = torch.zeros_like(dc), dc.clone(), -2 * dn, weight_hh.t().contiguous()
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None
-        dw, du, db = torch.zeros_like(w.t()), torch.zeros_like(u), 0
+        d_weight_ih, d_weight_hh, d_bias = torch.zeros_like(weight_ih.t()), torch.zeros_like(weight_hh), 0
         for start, block in reversed(list(zip(starts[:-1], _blocks(gates), strict=True))):
             da = torch.empty_like(gates[block])
             _run_gates_back(da, gates[block], c[block.start : block.stop + 1], dh_each[block], dh, dc, transposed)
-            du.addbmm_(da, h[block].mT)
-            db = db + da.sum((0, 2))
-            dg, dp, e = _filtered_back(ctx.adam, da, *_filtered(ctx.adam, w, x[block], *start), dp, e)
-            dw.addbmm_(x[block], dg.mT)
+            d_weight_hh.addbmm_(da, h[block].mT)
+            d_bias = d_bias + da.sum((0, 2))
+            dg, dp, e = _filtered_back(ctx.adam, da, *_filtered(ctx.adam, weight_ih, x[block], *start), dp, e)
+            d_weight_ih.addbmm_(x[block], dg.mT)
             if dx is not None:
-                torch.matmul(w.t(), dg, out=dx[block])
-        return None, dx, dw.t(), dp, -0.5 * e, du, db, dh, dc
+                torch.matmul(weight_ih.t(), dg, out=dx[block])
+        return None, dx, d_weight_ih.t(), dp, -0.5 * e, d_weight_hh, d_bias, dh, dc
 
 
 def _blocks(gates: Tensor) -> list[slice]:

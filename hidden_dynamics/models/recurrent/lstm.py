@@ -45,6 +45,7 @@ class LSTM(FilteredRNN[LSTMState]):
     """
 
     State, own = LSTMState, 2
+    weight_hh_l0: Tensor
 
     def __init__(
         self,
