@@ -4,7 +4,7 @@ The bodies are six residual blocks (ResNet), a neural ODE (ODE-Net; RKNet, with 
 more channels), or two that evolve together (ACE-ODE-Net). Facts of the released code give what the text does not.
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -106,7 +106,7 @@ class ImageNetwork(nn.Module):
     def forward(self, images: Tensor) -> ImageOutput:
         """(batch, channels, H, W) in [0, 1]."""
         state, attention = self.body(self.stem(images))
-        return ImageOutput(*self.head(state), state, attention)
+        return ImageOutput(*self.head(state), state=state, attention=attention)
 
     def penalty(self, output: ImageOutput, part: str | None = None) -> Tensor | float:
         """The term added to the loss of an output when `part` is trained, or when all is (None)."""
@@ -222,14 +222,16 @@ class ACEODENet(TrainedInTurn, ImageNetwork):
         return self.integral((x, self.q(x)))
 
     def attention_parameters(self) -> list[nn.Parameter]:
-        own = list(self.integral.dynamics.g.parameters())
-        return [*own, *self.q.parameters()] if self.q_trained_with == "attention" else own
+        return [*self._theta_g(), *self.q.parameters()] if self.q_trained_with == "attention" else self._theta_g()
 
-    def penalty(self, output: ImageOutput, part: str | None = None) -> Tensor | float:
+    def _theta_g(self) -> list[nn.Parameter]:
+        return list(cast(CoEvolving, self.integral.dynamics).g.parameters())
+
+    def penalty(self, output: Any, part: str | None = None) -> Tensor | float:
         if part == "hidden":
             return 0.0
         if self.penalised == "logits":
             penalised = self.head(output.attention)[0].flatten()
         else:
-            penalised = torch.cat([parameter.flatten() for parameter in self.integral.dynamics.g.parameters()])
-        return self.weight * torch.linalg.vector_norm(penalised, self.norm)
+            penalised = torch.cat([parameter.flatten() for parameter in self._theta_g()])
+        return self.weight * cast(Tensor, torch.linalg.vector_norm(penalised, self.norm))

@@ -10,10 +10,10 @@ and entries of each layer's recurrent weight are dropped with one mask per segme
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -121,8 +121,8 @@ class LanguageModel(nn.Module):
             raise TypeError("a language model drops weights of LSTMs: its core must derive from recurrent.LSTM")
         nn.init.uniform_(self.embedding, -EMBEDDING_RANGE, EMBEDDING_RANGE)
         if initialisation == "uniform":
-            for layer in self.layers:
-                bound = 1 / math.sqrt(layer.hidden_size)
+            for layer, size in zip(self.layers, sizes[1:], strict=True):
+                bound = 1 / math.sqrt(size)
                 for parameter in layer.parameters():
                     nn.init.uniform_(parameter, -bound, bound)
 
@@ -134,22 +134,20 @@ class LanguageModel(nn.Module):
             hidden_state: what the segment before returned; None is the start of the texts. Detach it, or gradients flow
                 through all segments.
         """
-        x, ends = self._embed(words), []
-        for index, layer in enumerate(self.layers):
+        x, ends = self._embed(words), list[LayerState]()
+        for index, layer in enumerate(cast(Iterable[LSTM], self.layers)):
             x = self._drop_throughout(x, self.dropouts.layer if index else self.dropouts.input)
             x, end = self._run(layer, x, None if hidden_state is None else hidden_state[index])
-            ends.append((*end, end.filter))
+            ends.append((end[0], end[1], end.filter))
         dropped = self._drop_throughout(x, self.dropouts.output)
         return LanguageOutput(functional.linear(dropped, self.embedding, self.bias), x, dropped, tuple(ends))
 
-    def _run(self, layer: nn.Module, x: Tensor, start: LayerState | None) -> tuple[Tensor, LSTMState]:
-        if start is not None:
-            h, c, filter_state = start
-            start = LSTMState((h, c), filter_state if self.carry_filter else None)
+    def _run(self, layer: LSTM, x: Tensor, start: LayerState | None) -> tuple[Tensor, LSTMState]:
+        state = None if start is None else LSTMState(start[:2], start[2] if self.carry_filter else None)
         if not self.training or self.dropouts.weight == 0:
-            return layer(x, start)
+            return layer(x, state)
         weight = functional.dropout(layer.weight_hh_l0, self.dropouts.weight)
-        return functional_call(layer, {"weight_hh_l0": weight}, (x, start))
+        return functional_call(layer, {"weight_hh_l0": weight}, (x, state))
 
     def _embed(self, words: Tensor) -> Tensor:
         x, rate = functional.embedding(words, self.embedding), self.dropouts.embedding

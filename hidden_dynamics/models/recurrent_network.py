@@ -38,7 +38,7 @@ class RecurrentNetwork(nn.Module):
         if readout not in ("uniform", "kaiming"):
             raise ValueError(f"readout must be 'uniform' or 'kaiming', not {readout!r}")
         self.every_step = task.every_step
-        self.core = core(task.input_size, **hyperparameters)
+        self.core: Any = core(task.input_size, **hyperparameters)
         self.readout = nn.Linear(self.core.hidden_size, task.output_size)
         if readout == "kaiming":
             nn.init.kaiming_normal_(self.readout.weight, nonlinearity="relu")

@@ -7,16 +7,32 @@ A filter maps a sequence of shape (T, ...) to one of the same shape, along the f
 with which the next segment of the sequence continues. `step` is the same filter one step at a time, as the paper writes
 it; it is the reference that the parallel form is tested against.
 
-A filter of one's own is a module with `forward(g, state)`, `step(g, state)` and `linear`: True where it commutes with
-W, so that a core runs it over the inputs, (T, batch, d), in place of the gates. Its state is None at first, and then a
-tensor, or a tuple of tensors, (batch, channels) each, and of numbers; of a filter that is not linear, it is a tuple of
-tensors alone.
+A filter of one's own is a module with `forward(g, state)`, `step(g, state)` and `linear`, as `InputFilter` has them.
 """
+
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.momentum.recurrence import linear_recurrence
+
+
+class InputFilter(Protocol):
+    """What a recurrent core asks of its filter, a module.
+
+    Its state is None at first, and then a tensor, or a tuple of tensors, (batch, channels) each, and of numbers; of a
+    filter that is not linear, it is a tuple of tensors alone.
+
+    Attributes:
+        linear: it commutes with W, so a core runs it over the inputs, (T, batch, d), in place of the gates.
+    """
+
+    linear: bool
+
+    def __call__(self, g: Tensor, state: Any = None) -> tuple[Tensor, Any]: ...
+
+    def step(self, g: Tensor, state: Any = None) -> tuple[Tensor, Any]: ...
 
 
 class Identity(nn.Module):
@@ -79,7 +95,7 @@ class Nesterov(nn.Module):
             raise ValueError(f"restart must be None or at least 1 step, not {restart}")
         self.s, self.restart, self.phase = _above_zero("s", s), restart, phase
 
-    def gamma(self, done: int, steps: int) -> Tensor:
+    def gamma(self, done: int | None, steps: int) -> Tensor:
         """gamma_t of the `steps` steps that follow the first `done`: float64, of shape (steps,).
 
         Raises:

@@ -12,7 +12,7 @@ from torch import Tensor
 BLOCK = 32
 
 
-def linear_recurrence(x: Tensor, decay: float | Tensor, initial: Tensor | None = None) -> Tensor:
+def linear_recurrence(x: Tensor, decay: Tensor | float, initial: Tensor | None = None) -> Tensor:
     """u_t = x_t + decay_t u_{t-1}, for t = 0, ..., T - 1.
 
     Args:
@@ -33,11 +33,11 @@ def linear_recurrence(x: Tensor, decay: float | Tensor, initial: Tensor | None =
             f"the initial value must be {tuple(x.shape[1:])} {x.dtype} on {x.device}, not {tuple(initial.shape)} "
             f"{initial.dtype} on {initial.device}"
         )
-    if isinstance(decay, float) and decay == 0.0:
+    if not isinstance(decay, Tensor) and decay == 0:
         return x
     flat, carry = x.reshape(x.shape[0], -1), None if initial is None else initial.reshape(-1)
-    matrices, blocks = _matrices(decay, x.dtype, x.device), []
-    for k, block in enumerate(flat.split(BLOCK)):
+    matrices, blocks = _matrices(decay, x.dtype, x.device), list[Tensor]()
+    for k, block in enumerate(torch.split(flat, BLOCK)):
         matrix = matrices[k % len(matrices), : len(block), : len(block)]
         u = matrix @ block
         if carry is not None:
@@ -47,13 +47,13 @@ def linear_recurrence(x: Tensor, decay: float | Tensor, initial: Tensor | None =
     return torch.cat(blocks).view(x.shape)
 
 
-def _at(decay: float | Tensor, step: int) -> float:
-    return decay if isinstance(decay, float) else decay[step].item()
+def _at(decay: Tensor | float, step: int) -> float:
+    return decay[step].item() if isinstance(decay, Tensor) else decay
 
 
-def _matrices(decay: float | Tensor, dtype: torch.dtype, device: torch.device) -> Tensor:
+def _matrices(decay: Tensor | float, dtype: torch.dtype, device: torch.device) -> Tensor:
     """(blocks or 1, BLOCK, BLOCK): entry (k, i, j) is a_{j+1} ... a_i of block k where i >= j; 0 elsewhere."""
-    if isinstance(decay, float):
+    if not isinstance(decay, Tensor):
         return _constant_matrix(decay, dtype, device)
     padded = torch.zeros(-(-decay.shape[0] // BLOCK) * BLOCK, dtype=torch.float64)
     padded[: decay.shape[0]] = decay

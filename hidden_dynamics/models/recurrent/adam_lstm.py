@@ -16,6 +16,7 @@ and the adjoints, from da_t = dL/da_t, with e_t = -2 dL/dn_t:
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -56,13 +57,15 @@ def adam_lstm(
     s, eps = adam.s, adam.eps
     inputs = torch.cat([x, x.new_ones(1, 1, 1).expand(x.shape[0], 1, x.shape[2])], dim=1)
     weight = torch.cat([weight_ih, bias_ih.unsqueeze(1)], dim=1)
-    h, c, p, n = _AdamLSTM.apply(adam, inputs, weight, v / s, (m + eps) / s**2, weight_hh, bias_hh, h0, c0)
+    given = adam, inputs, weight, v / s, (m + eps) / s**2, weight_hh, bias_hh, h0, c0
+    h, c, p, n = cast(tuple[Tensor, Tensor, Tensor, Tensor], _AdamLSTM.apply(*given))
     return h, c, (s * p, s**2 * n - eps)
 
 
 class _AdamLSTM(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, adam: Adam, x: Tensor, weight_ih: Tensor, p: Tensor, n: Tensor, weight_hh: Tensor, bias, h0, c0):
+    def forward(ctx: Any, adam: Adam, *given: Tensor):
+        x, weight_ih, p, n, weight_hh, bias, h0, c0 = given
         gates = x.new_empty(x.shape[0], *p.shape)
         h, c = (torch.cat([start.unsqueeze(0), start.new_empty(x.shape[0], *start.shape)]) for start in (h0, c0))
         blocks = _blocks(gates)
@@ -80,7 +83,9 @@ class _AdamLSTM(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, dh_each: Tensor, dc: Tensor, dp: Tensor, dn: Tensor):
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # once_differentiable makes ctx positional
+        ctx: Any, dh_each: Tensor, dc: Tensor, dp: Tensor, dn: Tensor
+    ):
         x, weight_ih, weight_hh, gates, h, c, starts = ctx.saved_tensors
         dh, dc, e, transposed = torch.zeros_like(dc), dc.clone(), -2 * dn, weight_hh.t().contiguous()
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None
@@ -149,11 +154,11 @@ def _run_gates(a: Tensor, weight: Tensor, h: Tensor, c: Tensor) -> None:
 def _run_gates_back(da: Tensor, gates: Tensor, c: Tensor, dh_each: Tensor, dh: Tensor, dc: Tensor, transposed: Tensor):
     """From dL/dh_t, without what comes through later steps, to da; dh and dc, which come through later steps, become
     those of the step before."""
-    n, c_each, dh_each = c.shape[1], c.unbind(), dh_each.unbind()
+    n, c_each, dh_from_above = c.shape[1], c.unbind(), dh_each.unbind()
     parts = (each.unbind() for array in (da, gates) for each in (array, array[:, : 2 * n], *array.chunk(4, 1)))
     for t, part in reversed(list(enumerate(zip(*parts, strict=True)))):
         da_t, d_i_and_f, di, df, dg, do, _, i_and_f, i, f, g, o = part
-        dh += dh_each[t]
+        dh += dh_from_above[t]
         tanh_c = torch.tanh(c_each[t + 1])
         torch.mul(dh, tanh_c, out=do)
         dh *= o

@@ -6,14 +6,15 @@ too small. The checks look at shapes, types and devices alone, so no GPU is wait
 """
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import torch
 from torch import Tensor, nn
+from torch.amp.autocast_mode import is_autocast_available
 from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from hidden_dynamics.models.momentum.filters import Identity
+from hidden_dynamics.models.momentum.filters import Identity, InputFilter
 from hidden_dynamics.models.recurrent.state import (
     Direction,
     FilteredState,
@@ -24,8 +25,12 @@ from hidden_dynamics.models.recurrent.state import (
     map_tensors,
 )
 
+Sequences = TypeVar("Sequences", Tensor, PackedSequence)
+S = TypeVar("S", bound=FilteredState)
+Start = Tensor | tuple[Tensor, ...] | list[Tensor]
 
-class FilteredRNN(nn.Module):
+
+class FilteredRNN(nn.Module, Generic[S]):
     """A recurrent core whose input passes through a filter; the contract of `nn.LSTM` and `nn.RNN`.
 
     Its arguments are those of `nn.LSTM`, in its order, then `filter` and `backend`. A subclass makes the parameters of
@@ -55,9 +60,10 @@ class FilteredRNN(nn.Module):
         TypeError: an argument is none of the cell's or of its filter's.
     """
 
-    Filter: type[nn.Module] | None = None
-    State: type[FilteredState]
+    Filter: type[Any] | None = None
+    State: type[S]
     own: int
+    weight_ih_l0: Tensor
 
     def __init__(
         self,
@@ -72,7 +78,7 @@ class FilteredRNN(nn.Module):
         device: Any = None,
         dtype: torch.dtype | None = None,
         *,
-        filter: nn.Module | None = None,
+        filter: InputFilter | None = None,
         backend: str = "fused",
         **of_filter: Any,
     ):
@@ -86,7 +92,7 @@ class FilteredRNN(nn.Module):
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.proj_size, self.backend = bidirectional, proj_size, backend
-        self.filter = self.Filter(**of_filter) if self.Filter else Identity() if filter is None else filter
+        self.filter: InputFilter = self.Filter(**of_filter) if self.Filter else Identity() if filter is None else filter
         for index, suffix in enumerate(self.suffixes):
             self._make_layer(suffix, self._input_size(index), device=device, dtype=dtype)
         self.reset_parameters()
@@ -101,7 +107,24 @@ class FilteredRNN(nn.Module):
         ways = 1 + self.bidirectional
         return self.input_size if index < ways else ways * self.hidden_size
 
-    def forward(self, input: Tensor | PackedSequence, hx: Any = None) -> tuple[Any, Any]:
+    def _make_layer(self, suffix: str, input_size: int, **factory: Any) -> None:
+        raise NotImplementedError
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters of all layers anew."""
+        raise NotImplementedError
+
+    if TYPE_CHECKING:  # nn.Module says that any call gives Any
+
+        def __call__(self, input: Sequences, hx: Start | None = None) -> tuple[Sequences, S]: ...
+
+    @overload
+    def forward(self, input: Tensor, hx: Start | None = None) -> tuple[Tensor, S]: ...
+
+    @overload
+    def forward(self, input: PackedSequence, hx: Start | None = None) -> tuple[PackedSequence, S]: ...
+
+    def forward(self, input: Tensor | PackedSequence, hx: Start | None = None) -> tuple[Tensor | PackedSequence, S]:
         """Run sequences, or a segment of them. Under autocast, in the weights' own type.
 
         Args:
@@ -119,10 +142,11 @@ class FilteredRNN(nn.Module):
                 units or dimensions; one of them is of another type or device than the weights; or the state was made
                 with another filter or by the other backend, or after unequal numbers of steps by a filter that counts.
         """
-        weight = self.weight_ih_l0
-        if torch.amp.is_autocast_available(weight.device.type) and torch.is_autocast_enabled(weight.device.type):
-            with torch.autocast(weight.device.type, enabled=False):
-                return self.forward(_of_type(weight.dtype, input), _of_type(weight.dtype, hx))
+        device, dtype = self.weight_ih_l0.device.type, self.weight_ih_l0.dtype
+        if is_autocast_available(device) and torch.is_autocast_enabled(device):
+            with torch.autocast(device, enabled=False):
+                input, hx = _of_type(dtype, input), _of_type(dtype, hx)
+                return self.forward(input, hx)
         if isinstance(input, PackedSequence):
             return self._forward_packed(input, hx)
         self._check_input(input)
@@ -135,7 +159,7 @@ class FilteredRNN(nn.Module):
         h, end = self._run_layers(input.transpose(0, 1) if self.batch_first else input, state)
         return h.transpose(0, 1) if self.batch_first else h, end
 
-    def _forward_packed(self, packed: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
+    def _forward_packed(self, packed: PackedSequence, hx: Start | None) -> tuple[PackedSequence, S]:
         data, batch_sizes, order, back = packed
         if data.dim() != 2 or data.shape[1] != self.input_size or kind(data) != kind(self.weight_ih_l0):
             needed = f"(steps, {self.input_size}) {kind(self.weight_ih_l0)}"
@@ -146,12 +170,12 @@ class FilteredRNN(nn.Module):
         h = pack_padded_sequence(h, lengths).data
         return PackedSequence(h, batch_sizes, order, back), end.reordered(back)
 
-    def _run_layers(self, x: Tensor, state: Any, lengths: Tensor | None = None) -> tuple[Tensor, Any]:
+    def _run_layers(self, x: Tensor, state: S | None, lengths: Tensor | None = None) -> tuple[Tensor, S]:
         """Over (T, batch, d); `lengths`, (batch,), descending, where the sequences are padded."""
         ways, suffixes = 1 + self.bidirectional, self.suffixes
         if state is None:
             state = self.State(self.own * (x.new_zeros(len(suffixes), x.shape[1], self.hidden_size),))
-        starts, ends = state.directions(), []
+        starts, ends = state.directions(), list[Direction]()
         for layer in range(0, len(suffixes), ways):
             if layer > 0:
                 x = functional.dropout(x, self.dropout, self.training)
@@ -172,14 +196,15 @@ class FilteredRNN(nn.Module):
         """In segments, each of the sequences that reach to its end: a state after the last step of each is wanted."""
         if lengths is None or len(lengths) == 0 or lengths[0] == lengths[-1]:
             return self._run(x, start, suffix)
-        outputs, finished, begin, count = [], [], 0, len(lengths)
-        for stop in lengths.unique().tolist():
+        outputs, finished = list[Tensor](), list[tuple[tuple[Tensor, ...], Any]]()
+        begin, count = 0, len(lengths)
+        for stop in cast(list[int], lengths.unique().tolist()):
             h, end = self._run(x[begin:stop, :count], start, suffix)
             outputs.append(functional.pad(h, (0, 0, 0, len(lengths) - count)))
             remaining = int((lengths > stop).sum())
             finished.append(end.of(slice(remaining, count))[:2])
             start, begin, count = end.of(slice(0, remaining)), stop, remaining
-        return torch.cat(outputs), Direction(*joined(finished[::-1]), end.matrix)
+        return torch.cat(outputs), Direction(*joined(finished[::-1]), matrix=start.matrix)
 
     def _run(self, x: Tensor, start: Direction, suffix: str) -> tuple[Tensor, Direction]:
         """One layer in one direction, from h (T, batch, N) of every step to the state after the last."""
@@ -212,7 +237,7 @@ class FilteredRNN(nn.Module):
                 f"(T, {self.input_size}), {needed}, of at least one step, not {described(x)}"
             )
 
-    def _checked_state(self, x: Tensor, batch: tuple[int, ...], state: Any) -> FilteredState:
+    def _checked_state(self, x: Tensor, batch: tuple[int, ...], state: Start) -> S:
         count = len(self.suffixes)
         h = x.new_empty(1).expand(count, *batch, self.hidden_size)
         own = tuple(state) if isinstance(state, list | tuple) else (state,)
@@ -236,14 +261,14 @@ class FilteredRNN(nn.Module):
 
     def extra_repr(self) -> str:
         """As torch's, and what differs from its."""
-        given = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0, "bidirectional": False}
-        given["backend"] = "fused"
+        given: dict[str, Any] = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0}
+        given |= {"bidirectional": False, "backend": "fused"}
         shown = [f"{key}={getattr(self, key)}" for key, usual in given.items() if getattr(self, key) != usual]
         filters = [] if isinstance(self.filter, Identity) else [f"filter={self.filter}"]
         return ", ".join([str(self.input_size), str(self.hidden_size), *shown, *filters])
 
 
-def _check_sizes(input_size: int, hidden_size: int, num_layers: int, dropout: float, proj_size: int) -> None:
+def _check_sizes(input_size: Any, hidden_size: Any, num_layers: Any, dropout: float, proj_size: int) -> None:
     for name, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
         if not isinstance(size, int):
             raise TypeError(f"{name} must be a whole number, not {size!r}")

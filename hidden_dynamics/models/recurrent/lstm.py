@@ -20,12 +20,14 @@ from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 from hidden_dynamics.models.recurrent.state import Direction, FilteredState, map_tensors
 
+Pair = tuple[Tensor, Tensor]
+
 
 class LSTMState(FilteredState):
     """The pair (h, c) as `nn.LSTM` has it, that also carries the filter's state: see `FilteredState`."""
 
 
-class LSTM(FilteredRNN):
+class LSTM(FilteredRNN[LSTMState]):
     """An LSTM whose input passes through a filter; in the place of `nn.LSTM`.
 
     The fused backend is torch's own LSTM (cuDNN, oneDNN) or, behind Adam and RMSProp on a CPU, `adam_lstm`. Any other
@@ -33,7 +35,7 @@ class LSTM(FilteredRNN):
     weight in any case, and where it is filtered already, that is the 4N x 4N identity.
 
     Args:
-        sizes, options: as of `FilteredRNN`.
+        input_size, hidden_size, others, options: as of `FilteredRNN`.
         forget_bias: initial fill of the forget gate's bias.
         forget_fill: "both" fills both bias vectors (Appendix F and the released code), "once" bias_hh alone (Appendix A
             taken literally).
@@ -43,12 +45,21 @@ class LSTM(FilteredRNN):
     """
 
     State, own = LSTMState, 2
+    weight_hh_l0: Tensor
 
-    def __init__(self, *sizes: Any, forget_bias: float = 1.0, forget_fill: str = "both", **options: Any):
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        *others: Any,
+        forget_bias: float = 1.0,
+        forget_fill: str = "both",
+        **options: Any,
+    ):
         if forget_fill not in ("both", "once"):
             raise ValueError(f"forget_fill must be 'both' or 'once', not {forget_fill!r}")
         self.forget_bias, self.forget_fill = forget_bias, forget_fill  # before: the first values need them
-        super().__init__(*sizes, **options)
+        super().__init__(input_size, hidden_size, *others, **options)
 
     @classmethod
     def from_torch(cls, lstm: nn.LSTM, **options: Any) -> Self:
@@ -95,7 +106,8 @@ class LSTM(FilteredRNN):
 
     def _run(self, x: Tensor, start: Direction, suffix: str) -> tuple[Tensor, Direction]:
         run = self._fused if self.backend == "fused" else self._reference
-        h, end, filter_state = run(x, start.own, start.filter, *self.weights(suffix))
+        h0, c0 = start.own
+        h, end, filter_state = run(x, (h0, c0), start.filter, *self.weights(suffix))
         return h, Direction(end, filter_state)
 
     def filtered(self, index: int = 0) -> tuple[str, int]:
@@ -105,22 +117,22 @@ class LSTM(FilteredRNN):
         return "gates", 4 * self.hidden_size
 
     def _reference(
-        self, x: Tensor, hidden: tuple, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
-    ) -> tuple[Tensor, tuple, Any]:
-        outputs = []
-        for x_t in x:
+        self, x: Tensor, hidden: Pair, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
+    ) -> tuple[Tensor, Pair, Any]:
+        outputs: list[Tensor] = []
+        for x_t in x.unbind():
             y, filter_state = self.filter.step(x_t @ w.t() + b, filter_state)
             hidden = lstm_cell(y + hidden[0] @ u.t() + b_hh, hidden[1])
             outputs.append(hidden[0])
         return torch.stack(outputs), hidden, filter_state
 
     def _fused(
-        self, x: Tensor, hidden: tuple, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
-    ) -> tuple[Tensor, tuple, Any]:
+        self, x: Tensor, hidden: Pair, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
+    ) -> tuple[Tensor, Pair, Any]:
         """Project, filter, and run the core on the result; a filter that commutes with the projection goes first."""
         if self.filter.linear:
             return self._fused_linear(x, hidden, filter_state, w, b, u, b_hh)
-        if x.device.type == "cpu" and type(self.filter) in (Adam, RMSProp):
+        if x.device.type == "cpu" and (type(self.filter) is Adam or type(self.filter) is RMSProp):
             state, (h0, c0) = map_tensors(Tensor.t, filter_state), map_tensors(Tensor.t, hidden)
             h, c, end = adam_lstm(self.filter, x.transpose(1, 2), state, w, b, u, b_hh, h0, c0)
             h = h.transpose(1, 2)  # there, features come before the batch
@@ -130,8 +142,8 @@ class LSTM(FilteredRNN):
         return h, hidden, end
 
     def _fused_linear(
-        self, x: Tensor, hidden: tuple, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
-    ) -> tuple[Tensor, tuple, Any]:
+        self, x: Tensor, hidden: Pair, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
+    ) -> tuple[Tensor, Pair, Any]:
         """filter(W x + b) = [W, b] filter([x, 1]): filter d + 1 channels, then run torch's LSTM."""
         if isinstance(self.filter, Identity):
             h, hidden = torch_lstm(x, hidden, w, u, b_hh, b)
@@ -183,12 +195,12 @@ class SRLSTM(LSTM):
 
     Filter = Nesterov
 
-    def __init__(self, *sizes: Any, cell: str = "filter", **options: Any):
+    def __init__(self, input_size: int, hidden_size: int, *others: Any, cell: str = "filter", **options: Any):
         if cell not in ("filter", "look_ahead"):
             raise ValueError(f"cell must be 'filter' or 'look_ahead', not {cell!r}")
         if cell == "look_ahead" and options.setdefault("backend", "reference") != "reference":
             raise ValueError("the look-ahead cell is no filter on the input: it runs with backend='reference' alone")
-        super().__init__(*sizes, **options)
+        super().__init__(input_size, hidden_size, *others, **options)
         self.cell = cell
 
     def filtered(self, index: int = 0) -> tuple[str, int]:
@@ -198,16 +210,17 @@ class SRLSTM(LSTM):
         return super().filtered(index)
 
     def _reference(
-        self, x: Tensor, hidden: tuple, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
-    ) -> tuple[Tensor, tuple, Any]:
+        self, x: Tensor, hidden: Pair, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
+    ) -> tuple[Tensor, Pair, Any]:
         if self.cell == "filter":
             return super()._reference(x, hidden, filter_state, w, b, u, b_hh)
+        assert isinstance(self.filter, Nesterov)
         q, done = filter_state or (x.new_zeros(x.shape[1], 4 * self.hidden_size), 0)
-        outputs = []
-        for x_t, gamma in zip(x, self.filter.gamma(done, x.shape[0]).tolist(), strict=True):
+        outputs: list[Tensor] = []
+        for x_t, gamma in zip(x.unbind(), self.filter.gamma(done, x.shape[0]).unbind(), strict=True):
             before, g = q, x_t @ w.t() + b
             q = hidden[0] @ u.t() + b_hh - self.filter.s * g
-            hidden = lstm_cell(q + gamma * (q - before), hidden[1])
+            hidden = lstm_cell(q + gamma.item() * (q - before), hidden[1])
             outputs.append(hidden[0])
         return torch.stack(outputs), hidden, (q, done + x.shape[0])
 
@@ -215,11 +228,11 @@ class SRLSTM(LSTM):
 class LookAheadLSTM(SRLSTM):
     """SRLSTM with cell="look_ahead": the released one."""
 
-    def __init__(self, *sizes: Any, **options: Any):
-        super().__init__(*sizes, cell="look_ahead", **options)
+    def __init__(self, input_size: int, hidden_size: int, *others: Any, **options: Any):
+        super().__init__(input_size, hidden_size, *others, cell="look_ahead", **options)
 
 
-def lstm_cell(a: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+def lstm_cell(a: Tensor, c: Tensor) -> Pair:
     """One step of the core, from the pre-activation a (batch, 4N) and c_{t-1} (batch, N) to (h_t, c_t)."""
     i, f, g, o = a.chunk(4, dim=1)
     c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
@@ -227,13 +240,8 @@ def lstm_cell(a: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def torch_lstm(
-    y: Tensor,
-    hidden: tuple[Tensor, Tensor],
-    weight_ih: Tensor,
-    weight_hh: Tensor,
-    bias_hh: Tensor,
-    bias_ih: Tensor | None = None,
-) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    y: Tensor, hidden: Pair, weight_ih: Tensor, weight_hh: Tensor, bias_hh: Tensor, bias_ih: Tensor | None = None
+) -> tuple[Tensor, Pair]:
     """torch's own LSTM with computed weights: y (T, batch, d) to h (T, batch, N) and (h, c), (batch, N)."""
     weights = [weight_ih, weight_hh, torch.zeros_like(bias_hh) if bias_ih is None else bias_ih, bias_hh]
     start = (hidden[0].unsqueeze(0).contiguous(), hidden[1].unsqueeze(0).contiguous())

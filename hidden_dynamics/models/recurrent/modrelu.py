@@ -10,6 +10,8 @@ elsewhere both are 0. So h is all that has to be kept. With dh_t the gradient th
 In memory, states are rows: (batch, N), and Q^T h is h Q.
 """
 
+from typing import Any, cast
+
 import torch
 from torch import Tensor
 
@@ -37,12 +39,13 @@ def modrelu_rnn(
         h, (T, batch, N), and h of the last step, (batch, N), through which a gradient that is 0 at all others costs
         nothing at those. Differentiable once.
     """
-    return _ModreluRNN.apply(y.contiguous(), matrix.contiguous(), bias, h0, norms)
+    given = y.contiguous(), matrix.contiguous(), bias, h0, norms
+    return cast(tuple[Tensor, Tensor], _ModreluRNN.apply(*given))
 
 
 class _ModreluRNN(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, y: Tensor, matrix: Tensor, bias: Tensor, h0: Tensor, norms: Tensor | None):
+    def forward(ctx: Any, y: Tensor, matrix: Tensor, bias: Tensor, h0: Tensor, norms: Tensor | None):
         _run(y, matrix, bias, h0)
         ctx.mark_dirty(y)
         ctx.set_materialize_grads(False)
@@ -52,7 +55,9 @@ class _ModreluRNN(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, dh: Tensor | None, dh_end: Tensor | None):
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # once_differentiable makes ctx positional
+        ctx: Any, dh: Tensor | None, dh_end: Tensor | None
+    ):
         h, matrix, h0 = ctx.saved_tensors
         dz, d_bias, dh0 = _run_back(h, matrix, dh, dh_end, ctx.norms)
         d_matrix = h0.t() @ dz[0]

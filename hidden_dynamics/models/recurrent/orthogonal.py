@@ -17,7 +17,7 @@ from hidden_dynamics.models.momentum.filters import Adam, Momentum, Nesterov, RM
 from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
 from hidden_dynamics.models.recurrent.projection import filtered_projection
-from hidden_dynamics.models.recurrent.state import Direction, FilteredState
+from hidden_dynamics.models.recurrent.state import Direction, FilteredState, Matrix
 from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
 
 
@@ -30,13 +30,13 @@ class OrthogonalState(FilteredState):
         return self[0]
 
 
-class OrthogonalRNN(FilteredRNN):
+class OrthogonalRNN(FilteredRNN[OrthogonalState]):
     """An RNN with an orthogonal recurrent matrix whose input passes through a filter.
 
     The fused backend filters all steps at once and differentiates the recurrence by hand.
 
     Args:
-        sizes, options: as of `FilteredRNN`.
+        input_size, hidden_size, others, options: as of `FilteredRNN`.
         K: see `DynamicTrivialisation`.
         initialisation: of Q: "cayley" or "henaff".
 
@@ -53,9 +53,17 @@ class OrthogonalRNN(FilteredRNN):
 
     State, own = OrthogonalState, 1
 
-    def __init__(self, *sizes: Any, K: int | float | str = 1, initialisation: str = "cayley", **options: Any):
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        *others: Any,
+        K: int | float | str = 1,
+        initialisation: str = "cayley",
+        **options: Any,
+    ):
         self.of_matrix = K, initialisation  # before: the layers need it
-        super().__init__(*sizes, **options)
+        super().__init__(input_size, hidden_size, *others, **options)
         self.record_gradients, self.gradient_norms = False, None
 
     def _make_layer(self, suffix: str, input_size: int, **factory: Any) -> None:
@@ -92,7 +100,7 @@ class OrthogonalRNN(FilteredRNN):
             return "inputs", self._input_size(index)
         return "units", self.hidden_size
 
-    def _matrix(self, start: Direction, suffix: str) -> tuple[Tensor, tuple]:
+    def _matrix(self, start: Direction, suffix: str) -> Matrix:
         """Q, the state's own where the parameter is still the one that it was made of."""
         mode, orthogonal = (torch.is_grad_enabled(), self.training), getattr(self, f"orthogonal{suffix}")
         if start.matrix is not None and start.matrix[1] == (*mode, *orthogonal.version):
@@ -109,8 +117,8 @@ class OrthogonalRNN(FilteredRNN):
     def _reference(
         self, x: Tensor, h: Tensor, filter_state: Any, weight: Tensor, bias: Tensor, matrix: Tensor, norms: Any
     ) -> tuple[Tensor, Tensor, Any]:
-        outputs = []
-        for t, x_t in enumerate(x):
+        outputs: list[Tensor] = []
+        for t, x_t in enumerate(x.unbind()):
             y, filter_state = self.filter.step(x_t @ weight.t(), filter_state)
             h = modrelu(y + h @ matrix, bias)
             if norms is not None:

@@ -1,8 +1,12 @@
 """filter(W x + b) for a filter that does not commute with the linear map; only the result is kept of its size."""
 
+from typing import Any, cast
+
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
+
+from hidden_dynamics.models.momentum.filters import InputFilter
 
 # Elements of a block of steps. A few such arrays fit into the cache of a CPU; on a GPU it is enough work to hide the
 # launches.
@@ -10,7 +14,7 @@ CPU_BLOCK, GPU_BLOCK = 2**19, 2**24
 
 
 def filtered_projection(
-    x: Tensor, weight: Tensor, bias: Tensor, filter: nn.Module, state: tuple[Tensor, ...] | None = None
+    x: Tensor, weight: Tensor, bias: Tensor, filter: InputFilter, state: tuple[Tensor, ...] | None = None
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
     """In blocks of steps; backward computes each block again.
 
@@ -24,14 +28,14 @@ def filtered_projection(
     Returns:
         filter(W x + b), (T, batch, channels), and the filter's state after the last step. Differentiable once.
     """
-    y, *end = _InBlocks.apply(filter, x, weight, bias, *(state or ()))
+    y, *end = cast(tuple[Tensor, ...], _InBlocks.apply(filter, x, weight, bias, *(state or ())))
     return y, tuple(end)
 
 
 class _InBlocks(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, filter: nn.Module, x: Tensor, weight: Tensor, bias: Tensor, *state: Tensor):
-        y, kept = x.new_empty(*x.shape[:2], len(weight)), []
+    def forward(ctx: Any, filter: InputFilter, x: Tensor, weight: Tensor, bias: Tensor, *state: Tensor):
+        y, kept = x.new_empty(*x.shape[:2], len(weight)), list[Tensor]()
         ctx.save_for_backward(x, weight, bias, *state)
         for index, times in enumerate(blocks := _blocks(y)):
             y[times], end = _project_and_filter(filter, x[times], weight, bias, *state)
@@ -45,7 +49,9 @@ class _InBlocks(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, dy: Tensor, *d_state: Tensor):
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # once_differentiable makes ctx positional
+        ctx: Any, dy: Tensor, *d_state: Tensor
+    ):
         x, weight, bias, *first = ctx.saved_tensors
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None
         d_weight, d_bias = torch.zeros_like(weight), torch.zeros_like(bias)
@@ -60,11 +66,13 @@ class _InBlocks(torch.autograd.Function):
                 dx[times] = found.pop()
             d_weight += found[0]
             d_bias += found[1]
-            d_state = found[2:]
+            d_state = tuple(found[2:])
         return None, dx, d_weight, d_bias, *d_state
 
 
-def _project_and_filter(filter: nn.Module, x: Tensor, weight: Tensor, bias: Tensor, *state: Tensor):
+def _project_and_filter(
+    filter: InputFilter, x: Tensor, weight: Tensor, bias: Tensor, *state: Tensor
+) -> tuple[Tensor, tuple[Tensor, ...]]:
     return filter(functional.linear(x, weight, bias), state or None)
 
 

@@ -6,6 +6,9 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor
 
+FilterState = Tensor | tuple[Any, ...] | float | None  # tensors and numbers, alone or in tuples
+Matrix = tuple[Tensor, tuple[int, ...]]  # Q of an orthogonal RNN and its version
+
 
 class Direction(NamedTuple):
     """The state of one layer in one direction.
@@ -13,19 +16,19 @@ class Direction(NamedTuple):
     Attributes:
         own: h, or h and c, each (batch, hidden_size).
         filter: the filter's state.
-        matrix: Q of an orthogonal RNN and its version: segments that are differentiated together share it.
+        matrix: of an orthogonal RNN: segments that are differentiated together share it.
     """
 
     own: tuple[Tensor, ...]
     filter: Any = None
-    matrix: tuple[Tensor, tuple] | None = None
+    matrix: Matrix | None = None
 
     def of(self, sequences: slice) -> "Direction":
         """The state of these sequences of the batch."""
-        return Direction(*map_tensors(lambda tensor: tensor[..., sequences, :], self[:2]), self.matrix)
+        return Direction(*map_tensors(lambda tensor: tensor[..., sequences, :], self[:2]), matrix=self.matrix)
 
 
-class FilteredState(tuple):
+class FilteredState(tuple[Tensor, ...]):
     """h, or the pair (h, c), that also carries the filter's state.
 
     Its tensors are (layers * directions, batch, hidden_size), as those of `nn.RNN` and `nn.LSTM`; those of a sequence
@@ -38,13 +41,11 @@ class FilteredState(tuple):
         matrices: `Direction.matrix` of each.
     """
 
-    filter: tuple | None
+    filter: tuple[Any, ...] | None
     maker: str | None
-    matrices: tuple | None
+    matrices: tuple[Matrix | None, ...] | None
 
-    def __new__(
-        cls, own: Iterable[Tensor], filter: Any = None, maker: str | None = None, matrices: tuple | None = None
-    ) -> Self:
+    def __new__(cls, own: Iterable[Tensor], filter: Any = None, maker: str | None = None, matrices: Any = None) -> Self:
         """See the class; a copy or a pickle has no matrices."""
         state = super().__new__(cls, own)
         state.filter, state.maker, state.matrices = filter, maker, matrices
@@ -53,7 +54,7 @@ class FilteredState(tuple):
     def __init_subclass__(cls) -> None:
         torch.serialization.add_safe_globals([cls])
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (tuple(self), self.filter, self.maker)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> Self:
@@ -80,9 +81,9 @@ class FilteredState(tuple):
 
     def directions(self) -> list[Direction]:
         """The state of each layer and direction."""
-        count = len(self[0])
-        parts = [each or count * (None,) for each in (self.filter, self.matrices)]
-        return [Direction(*each) for each in zip(zip(*self, strict=True), *parts, strict=True)]
+        none = len(self[0]) * (None,)
+        own = zip(*(each.unbind() for each in self), strict=True)
+        return [Direction(*each) for each in zip(own, self.filter or none, self.matrices or none, strict=True)]
 
     @classmethod
     def of_directions(cls, directions: Sequence[Direction], maker: str | None) -> Self:
@@ -95,20 +96,20 @@ def joined(states: Sequence[Any]) -> Any:
     """The states of parts of a batch as one; what is no tensor, a filter's count of steps, is None where they differ:
     then no core takes the state."""
     if isinstance(states[0], Tensor):
-        return torch.cat(states, -2)
+        return torch.cat(tuple(states), -2)
     if isinstance(states[0], tuple):
         return tuple(map(joined, zip(*states, strict=True)))
     return states[0] if all(state == states[0] for state in states) else None
 
 
-def map_tensors(function: Callable[[Tensor], Tensor], value: Any) -> Any:
+def map_tensors(function: Callable[[Tensor], Tensor], value: FilterState) -> Any:
     """`value` with `function` of every tensor in it; tuples are gone through, anything else stays."""
     if isinstance(value, tuple):
         return tuple(map_tensors(function, item) for item in value)
     return function(value) if isinstance(value, Tensor) else value
 
 
-def described(value: Any) -> str:
+def described(value: FilterState) -> str:
     """Shape, type and device of every tensor in it; the class of anything else but a tuple."""
     if isinstance(value, tuple):
         return f"({', '.join(map(described, value))})"

@@ -8,10 +8,11 @@ stays in one (Lezcano-Casado, "Trivializations for Gradient-Based Optimization o
 """
 
 import math
+from typing import cast
 
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
+from torch.utils import checkpoint
 
 PROJECTION_INTERVAL = 100  # rebases; what rounding has done to the base until then is undone
 
@@ -33,6 +34,11 @@ class DynamicTrivialisation(nn.Module):
 
     Source: facts of the released code, Section 3; it differs in that the first base is Q itself and A starts at 0.
     """
+
+    above: Tensor
+    base: Tensor
+    used: Tensor
+    steps: Tensor
 
     def __init__(self, size: int, K: int | float | str = 1, initialisation: str = "cayley"):
         super().__init__()
@@ -60,7 +66,8 @@ class DynamicTrivialisation(nn.Module):
         """
         if self.training and math.isfinite(self.K) and not torch.equal(self.skew, self.used):
             self._count_step()
-        return checkpoint(_rotated, self.base, self.skew_matrix(), use_reentrant=False, preserve_rng_state=False)
+        given = self.base, self.skew_matrix()
+        return cast(Tensor, checkpoint.checkpoint(_rotated, *given, use_reentrant=False, preserve_rng_state=False))
 
     @property
     def version(self) -> tuple[int, ...]:
@@ -101,15 +108,18 @@ def exponentials(a: Tensor) -> list[Tensor]:
     The first is a Taylor polynomial of degree 15 (the remainder is below 1e-18) in six products (Paterson, Stockmeyer,
     1973), the others are squares. torch.matrix_exp is off by up to 5e-12 where the norm is between 0.02 and 0.05.
     """
-    norm = torch.linalg.matrix_norm(a.detach(), 1).item()  # no less than the spectral norm of a skew-symmetric matrix
+    norm = cast(float, torch.linalg.matrix_norm(a.detach(), 1).item())  # no less than a skew matrix's spectral norm
     doublings = math.ceil(math.log2(2 * norm)) if 0.5 < norm < math.inf else 0
     a = a / 2**doublings
     a2 = a @ a
-    powers = torch.eye(a.shape[0], dtype=a.dtype, device=a.device), a, a2, a2 @ a
-    a4, result = a2 @ a2, 0
-    for k in (12, 8, 4, 0):
-        block = sum(power / math.factorial(k + i) for i, power in enumerate(powers))
-        result = block if k == 12 else torch.addmm(block, a4, result)
+    one, powers, a4 = torch.eye(a.shape[0], dtype=a.dtype, device=a.device), (a, a2, a2 @ a), a2 @ a2
+
+    def block(k: int) -> Tensor:
+        return sum((power / math.factorial(k + i) for i, power in enumerate(powers, 1)), one / math.factorial(k))
+
+    result = block(12)
+    for k in (8, 4, 0):
+        result = torch.addmm(block(k), a4, result)
     results = [result]
     for _ in range(doublings):
         results.append(results[-1] @ results[-1])
@@ -153,5 +163,5 @@ def rotations(angle: Tensor, size: int) -> Tensor:
 
 def nearest_orthogonal(matrix: Tensor) -> Tensor:
     """The orthogonal matrix next to `matrix` in the Frobenius norm: its polar factor."""
-    u, _, v_t = torch.linalg.svd(matrix)
+    u, _, v_t = cast(tuple[Tensor, Tensor, Tensor], torch.linalg.svd(matrix))
     return u @ v_t

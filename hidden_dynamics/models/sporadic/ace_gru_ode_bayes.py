@@ -1,6 +1,6 @@
 """ACE-GRU-ODE-Bayes: GRU-ODE-Bayes with pairwise attention that evolves beside it (ACE-NODE, Section 4.2)."""
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -64,21 +64,21 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
         penalised = self.weight * self.mixing * filtered.norms.sum() / filtered.size
         return super().loss(filtered, observations) + penalised
 
-    def penalty(self, filtered: Filtered, part: str | None = None) -> Tensor | float:
-        return 0.0 if self.penalised == "correlation" else super().penalty(filtered, part)
+    def penalty(self, output: object, part: str | None = None) -> Tensor | float:
+        return 0.0 if self.penalised == "correlation" else super().penalty(output, part)
 
     def attention_parameters(self) -> list[nn.Parameter]:
         return [] if self.g is None else list(self.g.parameters())
 
     def _dynamics(self) -> list[GRUODE]:
-        return [self.dynamics, self.g] if self.attention in ("evolving", "fc") else [self.dynamics]
+        return [self.dynamics] if self.g is None or self.attention == "released" else [self.dynamics, self.g]
 
     def _stepped(self, h: Tensor, a: Tensor | None, gates: list[Tensor]) -> State:
         """An attention of None is the correlation of h."""
         a = self._correlation(h) if a is None else a
         attended = pairwise(h, a)
         moved = torch.add(h, self.dynamics.rate(attended, gates[0]), alpha=self.delta)
-        if len(gates) == 1:
+        if self.g is None or len(gates) == 1:
             return moved, None
         rate = self.g.rate(attended, gates[1])
         return moved, torch.addmm(a, rate.t(), attended, alpha=self.delta / len(h))
@@ -86,7 +86,7 @@ class ACEGRUODEBayes(TrainedInTurn, GRUODEBayes):
     def _attention_after_jump(self, h: Tensor, a: Tensor | None, norms: list[Tensor]) -> Tensor | None:
         if self.penalised == "correlation":
             found = correlation(h.detach())
-            norms.append(torch.linalg.matrix_norm(found))
+            norms.append(cast(Tensor, torch.linalg.matrix_norm(found)))
             if self.attention == "released":
                 return found
         return a if self.attention in ("evolving", "fc") and self.at_jump == "kept" else None

@@ -147,7 +147,7 @@ class GRUODEBayes(Forecaster):
         passed = self._passed(observations, Masks(), way.steps, way.last, wanted.tolist())
         if not len(wanted):
             return self.p(passed.after[:0])
-        return self.p(torch.stack(passed.wanted)[torch.from_numpy(which).to(series.device), series])
+        return self.p(torch.stack(passed.wanted)[torch.as_tensor(which).to(series.device), series])
 
     def p(self, h: Tensor, mask: Tensor | None = None) -> Tensor:
         """Mean and logvar, (..., 2 D), of h, (..., d)."""
@@ -172,7 +172,7 @@ class GRUODEBayes(Forecaster):
         of_start = self._drawn(like.new_empty(observations.size, self.covariates_in.out_features))
         before, after = (self._drawn(like.new_empty(rows, self.p_in.out_features)) for _ in range(2))
         union = observations.rows_of_times()
-        passed = torch.from_numpy(self.path(observations).passed)[union].to(like.device)
+        passed = torch.as_tensor(self.path(observations).passed)[union].to(like.device)
         union, series = union.to(like.device), observations.series
         order = torch.sort(series, stable=True).indices
         earlier, later = order[:-1], order[1:]
@@ -195,11 +195,13 @@ class GRUODEBayes(Forecaster):
         self, observations: Observations, masks: Masks, jumps: list[int], steps: int, wanted: Sequence[int] = ()
     ) -> Passed:
         """The way of the state through this many steps; state k is that after k events, which are steps and jumps."""
-        counts = observations.offsets.diff().tolist()
-        rows = [observations.series, observations.values, observations.mask, masks.before]
-        each = list(zip(*([None] * len(counts) if part is None else part.split(counts) for part in rows), strict=True))
+        counts: list[int] = observations.offsets.diff().numpy().tolist()
+        rows = [torch.split(part, counts) for part in (observations.series, observations.values, observations.mask)]
+        drops = [None] * len(counts) if masks.before is None else torch.split(masks.before, counts)
+        each = list(zip(*rows, drops, strict=True))
         preparing, gates = self.jump.preparing_matrix(), [dynamics.gates() for dynamics in self._dynamics()]
-        before, after, norms, states, chosen = [], [], [], [], set(wanted)
+        before, after, norms = list[Tensor](), list[Tensor](), list[Tensor]()
+        states, chosen = list[Tensor | None](), set(wanted)
 
         def flow(state: State, first: int, end: int) -> State:
             for _ in range(first, end):

@@ -82,7 +82,7 @@ class BayesJump(nn.Module):
             preparing: `preparing_matrix()`, made once for many jumps.
         """
         preparing = self.preparing_matrix() if preparing is None else preparing
-        mean, logvar = (p.unflatten(1, (2, -1)) * mask.unsqueeze(1)).unbind(1)
+        mean, logvar = (torch.unflatten(p, 1, (2, -1)) * mask.unsqueeze(1)).unbind(1)
         error = (values - mean) * torch.exp(-0.5 * logvar)
         e = torch.relu(torch.cat([mask, values, mean, logvar, error], 1) @ preparing)
         return gru_step(self.gru, torch.addmm(self.gru.bias_ih, e, self.gru.weight_ih.t()), h)

@@ -1,6 +1,6 @@
 """Neural-ODE-VAE (Chen et al. 2018, Section 5): a latent state flows by an ODE from where an encoder puts it."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -85,8 +85,8 @@ class NeuralODEVAE(Variational):
 
     def _flown(self, z: Tensor, series: Tensor, times: np.ndarray) -> Tensor:
         """z of series of the batch at times, (N, size), of z(0), (batch, size)."""
-        scaled = torch.from_numpy(np.concatenate([[0.0], times]) / self.until).to(z)  # where two may be alike
-        union, which = scaled.unique(return_inverse=True)
+        scaled = torch.as_tensor(np.concatenate([[0.0], times]) / self.until).to(z)  # where two may be alike
+        union, which = cast(tuple[Tensor, Tensor], scaled.unique(return_inverse=True))
         order, counts = which[1:].argsort(stable=True), which[1:].bincount(minlength=len(union))
         offsets = functional.pad(counts.cumsum(0), (1, 0)).cpu()
         rows, _ = self.integral.of_rows(z[None], union.double().cpu(), offsets, series[order])

@@ -68,7 +68,7 @@ def path(observed: np.ndarray, delta: float, end: float, kind: str = "euler") ->
         if time is not None:
             state += 1
             events.append((time, state))
-    times, states = np.array(events).T
+    found = np.array(events)
     decimals = -int(Decimal(str(delta)).as_tuple().exponent)
-    times, first = np.unique(np.around(times, decimals).astype(np.float32), return_index=True)
-    return Path(steps[1:-1], steps[-1], np.array(passed[1:-1], np.int64), times, states[first].astype(np.int64))
+    times, first = np.unique(np.around(found[:, 0], decimals).astype(np.float32), return_index=True)
+    return Path(steps[1:-1], steps[-1], np.array(passed[1:-1], np.int64), times, found[first, 1].astype(np.int64))

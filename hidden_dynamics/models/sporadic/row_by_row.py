@@ -73,7 +73,7 @@ class RowByRow(Forecaster):
         Nothing is dropped, whether training or not.
         """
         batch = padded(self.accepted(observations, times))
-        return self._read(batch, batch.at(series, torch.from_numpy(times).to(series.device, torch.float64)), drop=False)
+        return self._read(batch, batch.at(series, torch.as_tensor(times).to(series.device, torch.float64)), drop=False)
 
     def _read(self, batch: Padded, places: Places, drop: bool) -> Tensor:
         return self.readout(self.seen(self.states(batch)[places.series, places.rows], places), drop)

@@ -99,7 +99,7 @@ class SequentialVAE(Variational):
         """
         batch = padded(self.accepted(observations, times))
         z, _ = self.chain(batch, draw=False)
-        places = batch.at(series, torch.from_numpy(times).to(series.device, torch.float64))
+        places = batch.at(series, torch.as_tensor(times).to(series.device, torch.float64))
         return self.readout(self.transition(z[series, places.rows], places.elapsed).mean, drop=False)
 
     def chain(self, batch: Padded, draw: bool) -> Chain:
@@ -107,7 +107,7 @@ class SequentialVAE(Variational):
         rows = torch.cat([batch.values, batch.mask, batch.gaps().unsqueeze(2)], 2)
         later = self.later(rows, batch.lengths)
         noise = torch.randn_like(later) if draw else torch.zeros_like(later)
-        z, parameters = [self.start.expand(len(later), -1)], []
+        z, parameters = [self.start.expand(len(later), -1)], list[Tensor]()
         for r, drawn in zip(later.unbind(1), noise.unbind(1), strict=True):
             parameters.append(self.posterior((torch.tanh(self.combiner(z[-1])) + r) / 2))
             mean, spread = parameters[-1].chunk(2, 1)
