@@ -58,13 +58,6 @@ class Claim:
         return [*filter(None, (self.subject, self.reference)), *self.than, *self.ranked]
 
     @property
-    def printed_ratio(self) -> float:
-        """Of a claim on a ratio of costs, the published one."""
-        one, other = self.printed
-        assert one and other, f"{self.id}: the paper prints no ratio"
-        return one.value / other.value
-
-    @property
     def same(self) -> tuple:
         """Equal for two claims that say the same of the same cells."""
         number = self.printed[0].value if self.kind == "value" and self.printed[0] else None

@@ -200,9 +200,8 @@ class _Maker:
         """Every cost against the baseline's: its side of it and, where it is measured apart, the printed ratio."""
         margin = load_claims().definitions.costs
         for subject, reference, quantity in self.artifact.ratios():
-            printed = one, other = self.both(quantity, subject, reference)
-            assert one and other, f"{self.origin}: the paper does not print both"
-            ratio = one.value / other.value
+            printed = self.both(quantity, subject, reference)
+            ratio = ratio_of(printed)
             about = f"{self.model(subject)}’s {quantity.replace('_', ' ')} on {self.task(subject.task)}"
             theirs = f"{self.model(reference)}’s{_size(subject)}."
             side = {1: "more than", -1: "less than", 0: "about the same as"}[region_of(ratio, margin)]
@@ -271,6 +270,13 @@ def _article(title: str) -> str:
     """Before a heading: an MSE, a NegLL, a test MSE."""
     spelt = title.split()[0].isupper()
     return "an" if title[0] in ("AEFHILMNORSX" if spelt else "aeio") else "a"
+
+
+def ratio_of(printed: tuple[Number | None, Number | None]) -> float:
+    """Of a cost to the baseline's; the paper prints both."""
+    one, other = printed
+    assert one and other
+    return one.value / other.value
 
 
 def region_of(ratio: float, margin: float) -> int:

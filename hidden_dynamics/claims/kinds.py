@@ -10,7 +10,7 @@ import numpy as np
 
 from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import BY_CLOCKS, Claim
-from hidden_dynamics.claims.expand import region_of, smallest_p, strata
+from hidden_dynamics.claims.expand import ratio_of, region_of, smallest_p, strata
 from hidden_dynamics.claims.samples import Evidence, Runs, of_shared_seeds
 from hidden_dynamics.claims.statistics import FEWEST, Estimate, Sample, equivalence, paired, welch
 from hidden_dynamics.claims.verdict import plain
@@ -185,12 +185,12 @@ def ratio(claim: Claim, evidence: Evidence) -> Result:
     if claim.metric == BY_CLOCKS:
         return Result(reason="trainings may have shared a machine: their clocks are not compared")
     margin = evidence.definitions.costs
-    return _cost(claim, evidence, 0.0, math.log1p(margin), region_of(claim.printed_ratio, margin))
+    return _cost(claim, evidence, 0.0, math.log1p(margin), region_of(ratio_of(claim.printed), margin))
 
 
 def _printed_ratio(claim: Claim, evidence: Evidence) -> Result:
     """The ratio to the baseline's cost is the printed one, within a margin of at most half its distance from 1."""
-    centre = math.log(claim.printed_ratio)
+    centre = math.log(ratio_of(claim.printed))
     margin = math.log1p(evidence.definitions.margin("cost_ratio").around(1.0))
     return _cost(claim, evidence, centre, min(margin, abs(centre) / 2) if centre else margin, 0)
 
