@@ -6,7 +6,6 @@ before it builds its graph, so they import matplotlib and pandas where something
 """
 
 import importlib
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.published import Number, Published, load_published, published_task
 
 Models = Annotated[list[str], Field(min_length=1)]
+REQUIRED: Any = ...  # the default of a key that has none, where ArtifactSettings gives it one
 
 
 class ArtifactSettings(Entry):
@@ -189,8 +189,9 @@ class Artifact(ABC):
     @property
     def position(self) -> tuple[int, int]:
         """Sorts a paper's artifacts: its tables, then its figures, by number; what is not in the paper comes last."""
-        form, digits = re.fullmatch(r"[a-z]+_([a-z]+)(\d*)", self.name).groups()
-        forms = ("table", "figure")
+        place, forms = self.name.partition("_")[2], ("table", "figure")
+        form = place.rstrip("0123456789")
+        digits = place.removeprefix(form)
         return (forms.index(form), int(digits)) if form in forms and digits else (len(forms), 0)
 
     @cached_property
@@ -240,6 +241,14 @@ class Artifact(ABC):
     def ratios(self) -> Iterator[tuple[Cell, Cell, str]]:
         """(cell, its baseline, quantity) of measured costs, of which the paper prints both."""
         yield from ()
+
+
+class BesidePublished(Artifact):
+    """Ours beside the numbers of a file that its settings have to name."""
+
+    @cached_property
+    def published(self) -> Published:
+        return load_published(self.settings.published)
 
 
 class InPanels(Artifact):

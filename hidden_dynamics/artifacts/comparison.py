@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from hidden_dynamics.artifacts.base import Artifact
+from hidden_dynamics.artifacts.base import Artifact, BesidePublished
 from hidden_dynamics.artifacts.notes import scale_notes, title_of
-from hidden_dynamics.artifacts.tables import ABSENT, Table, number, signed
+from hidden_dynamics.artifacts.tables import ABSENT, Table, TextRow, number, signed
 from hidden_dynamics.claims.verdict import NOT_RUN, word
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
@@ -39,7 +39,7 @@ def size_of(text: str) -> int | str | None:
     return int(text) if text.isdigit() else text or None
 
 
-def baseline_label(artifact: Artifact) -> str:
+def baseline_label(artifact: BesidePublished) -> str:
     return artifact.configuration.models[artifact.published.baseline].label
 
 
@@ -112,13 +112,13 @@ def standing(artifact: Artifact, record: Record) -> float:
     return math.nan if printed is None else printed.value
 
 
-def peers_of(artifact: Artifact, records: Sequence[Record], record: Record) -> list[Record]:
+def peers_of(artifact: BesidePublished, records: Sequence[Record], record: Record) -> list[Record]:
     """The records of its task and metric and, unless the paper compares across sizes, of its size."""
     shared = ("task", "metric") if artifact.published.across_sizes else ("task", "metric", "paper_size")
     return [other for other in records if all(other[column] == record[column] for column in shared)]
 
 
-def compared(artifact: Artifact, records: Sequence[Record], verdicts: Rows) -> list[Record]:
+def compared(artifact: BesidePublished, records: Sequence[Record], verdicts: Rows) -> list[Record]:
     """Records with their distances from the published number and from the baseline's record, and their verdicts.
 
     Returns:
@@ -147,7 +147,7 @@ def _ordering(gap: float, published_gap: float) -> str | None:
     return "tied" if abs(gap) < NOTHING else "holds" if gap * published_gap > 0 else "fails"
 
 
-def with_verdicts(artifact: Artifact, records: Sequence[Record], verdicts: Rows) -> list[Record]:
+def with_verdicts(artifact: BesidePublished, records: Sequence[Record], verdicts: Rows) -> list[Record]:
     """Records with `verdict`, on how the model stands to the baseline, and `value_verdict`, on the published number.
 
     None where nothing is judged; records as they are where nothing of the artifact was.
@@ -213,7 +213,7 @@ def ours_text(record: Record, decimals: int, *remarks: str, failed: Mapping[str,
     return f"{number(record['mean'], decimals)} ± {number(record['std'], decimals)} ({about})"
 
 
-def gap_texts(artifact: Artifact, record: Record, decimals: int) -> dict[str, str]:
+def gap_texts(artifact: BesidePublished, record: Record, decimals: int) -> dict[str, str]:
     """By heading: the difference from the published number, and the gap to the baseline, such as "holds +1.00 (+0.34)"
     with the published one; the verdicts."""
     gap = signed(record["gap"], decimals)
@@ -230,7 +230,7 @@ def verdict_texts(record: Record) -> dict[str, str]:
     }
 
 
-def gap_note(artifact: Artifact, among: str = "") -> str:
+def gap_note(artifact: BesidePublished, among: str = "") -> str:
     """A sentence on the column of gaps to the baseline.
 
     Args:
@@ -247,9 +247,9 @@ def gap_note(artifact: Artifact, among: str = "") -> str:
 
 
 def table(
-    artifact: Artifact,
+    artifact: BesidePublished,
     records: Sequence[Record],
-    rows: Rows,
+    rows: Sequence[TextRow],
     notes: Iterable[str],
     about: str = "",
     others: Sequence[Record] = (),
@@ -270,7 +270,7 @@ def table(
     return Table.of(title, [*lines, *artifact.published.notes, *below], rows, [*records, *others], OPTIONAL)
 
 
-def _notes(artifact: Artifact, records: Rows) -> list[str]:
+def _notes(artifact: BesidePublished, records: Rows) -> list[str]:
     """What deviates from the paper and what that forbids, what verdicts are, and the rows of the user's own models."""
     parts = dict.fromkeys(part for record in records for part in (record["deviations"] or "").split("; ") if part)
     deviates = (

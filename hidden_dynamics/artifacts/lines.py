@@ -1,6 +1,6 @@
 """Lines of figures: a model's mean over its runs with a band, or the runs' own lines; naive baselines; their legend."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,7 @@ def draw_line(
     x: NDArray,
     mean: NDArray | None,
     band: tuple[NDArray, NDArray],
-    seeds: Sequence[NDArray],
+    seeds: Iterable[NDArray],
     front: float = 2,
     **marks: Any,
 ) -> None:
@@ -43,9 +43,10 @@ def draw_line(
         front: zorder of the mean.
         marks: other properties of the mean's line.
     """
-    colour, point = {"color": style["color"]}, {"marker": "o"} if x.size == 1 else {}
+    colour: dict[str, Any] = {"color": style["color"]}
+    point: dict[str, Any] = {"marker": "o"} if x.size == 1 else {}
     if np.isfinite(band[0]).any():
-        bars = {"alpha": 0.6} if point else {"alpha": 0.12, "linewidth": 0}
+        bars: dict[str, Any] = {"alpha": 0.6} if point else {"alpha": 0.12, "linewidth": 0}
         (ax.vlines if point else ax.fill_between)(x, *band, **colour, **bars, gid=f"band {model}")
     look = colour | {"alpha": 0.45} if mean is not None else {**style, "alpha": 0.9}
     for values in seeds:

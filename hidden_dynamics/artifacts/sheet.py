@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hidden_dynamics.artifacts.base import ArtifactSettings
 from hidden_dynamics.configuration import Configuration
@@ -22,8 +22,16 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
+    from matplotlib.typing import RcKeyType
 
-STYLE = {
+    class Page(Figure):
+        """A figure of `page`, which gives it a heading and notes."""
+
+        heading: str
+        notes: list[str]
+
+
+STYLE: "dict[RcKeyType, Any]" = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 8.5,
@@ -56,7 +64,7 @@ def page(
     height: float,
     notes: Iterable[str],
     handles: Sequence["Artist"] = (),
-) -> tuple["Figure", "SubFigure"]:
+) -> tuple["Page", "SubFigure"]:
     """An empty figure: title, subtitle and legend above, its body below.
 
     Args:
@@ -66,16 +74,16 @@ def page(
         handles: the legend's entries.
 
     Returns:
-        (figure, its body). The figure has its `notes` as a list.
+        (figure, its body).
     """
     from matplotlib.figure import Figure
 
     rows = math.ceil(len(handles) / legend_columns([str(handle.get_label()) for handle in handles], width))
     head_height = 0.56 + 0.19 * rows
-    figure = Figure(figsize=(width, head_height + height), dpi=DOTS_PER_INCH, layout="constrained")
+    figure = cast("Page", Figure(figsize=(width, head_height + height), dpi=DOTS_PER_INCH, layout="constrained"))
     figure.notes = [" ".join(note.split()) for note in notes if note]
     figure.heading = settings.heading
-    head, body = figure.subfigures(2, 1, height_ratios=[head_height, height], hspace=0)
+    head, body = figure.subfigures(2, 1, squeeze=False, height_ratios=[head_height, height], hspace=0)[:, 0]
     head.text(0.5, 1 - 0.08 / head_height, settings.heading, ha="center", va="top", fontsize=11, gid="title")
     head.text(0.5, 1 - 0.32 / head_height, subtitle, ha="center", va="top", color="0.3", gid="subtitle")
     if handles:
@@ -135,7 +143,7 @@ def luminance(colour: Sequence[float]) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def save(figure: "Figure", stem: str | Path) -> None:
+def save(figure: "Page", stem: str | Path) -> None:
     """Write `<stem>.md`, its notes, `<stem>.pdf` and `<stem>.png`, each whole or not at all, the same bytes for the
     same figure."""
     stem = Path(stem)
@@ -169,4 +177,5 @@ def settle(figure: "Figure") -> None:
     for band in figure.subfigs:
         band.bbox_relative.set_points(band.bbox_relative.get_points().round(6) + 0.0)  # no -0.0
     for ax in figure.axes:
-        ax.set_position([round(float(number), 6) for number in ax.get_position(original=True).bounds])
+        left, low, width, height = (round(float(number), 6) for number in ax.get_position(original=True).bounds)
+        ax.set_position((left, low, width, height))

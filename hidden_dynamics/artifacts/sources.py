@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hidden_dynamics.artifacts.base import Artifact
+from hidden_dynamics.artifacts.base import Artifact, InPanels
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.curves import Curve, curves_of
@@ -37,7 +37,8 @@ class Sources:
     def curves(self) -> list[list[Curve]]:
         """The averaged curves of each panel."""
         artifact, runs = self.artifact, self.artifact.cell_runs
-        return [curves_of(artifact.configuration, panel, runs, self.root) for panel in artifact.panels]
+        panels = artifact.panels if isinstance(artifact, InPanels) else []
+        return [curves_of(artifact.configuration, panel, runs, self.root) for panel in panels]
 
     @cached_property
     def costs(self) -> list[dict[str, str]]:

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     import pandas
 
 ABSENT = "–"
-
-
 Column = tuple[str, str] | str
+TextRow = Mapping[Any, str]  # by column; of keys that are all text, too, which a Mapping[Column, str] does not take
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Table:
         cls,
         title: str,
         notes: Iterable[str],
-        rows: Sequence[Mapping[Column, str]],
+        rows: Sequence[TextRow],
         records: Sequence[Mapping[str, Any]],
         optional: tuple[str, ...] = (),
     ) -> "Table":

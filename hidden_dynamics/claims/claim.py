@@ -60,7 +60,7 @@ class Claim:
     @property
     def same(self) -> tuple:
         """Equal for two claims that say the same of the same cells."""
-        number = self.printed[0].value if self.kind == "value" else None
+        number = self.printed[0].value if self.kind == "value" and self.printed[0] else None
         cells = self.subject, self.reference, self.than, frozenset(self.ranked)
         return self.kind, self.task, self.metric, *cells, number, self.times
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.claims.verdict import COLUMNS, FAILS, HOLDS, NOT_RUN, UNDECIDED
+from hidden_dynamics.configuration.entries import listed
 from hidden_dynamics.papers.claims import ClaimEntry
 from hidden_dynamics.results.rows import Row
 
@@ -25,7 +26,7 @@ def verdicts_of_others(entries: Sequence[ClaimEntry], rows: Sequence[Row], alpha
 
 
 def _row(entry: ClaimEntry, rows: Sequence[Row], alpha: float) -> dict[str, str]:
-    parts = {part: _of_entry(part, rows) for part in entry.of}
+    parts = {part: _of_entry(part, rows) for part in listed(entry.of)}
     smallest = [_smallest_p(part, rows) for part in parts]
     for (part, found), p in zip(list(parts.items()), holm(smallest), strict=True):
         if found == FAILS and p >= alpha:

@@ -13,6 +13,7 @@ from typing import Any
 
 from hidden_dynamics.claims.claim import BY_CLOCKS, Claim
 from hidden_dynamics.configuration import known
+from hidden_dynamics.configuration.entries import listed
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.errors import UserError
@@ -119,9 +120,10 @@ class _Maker:
 
     def gains(self) -> Iterator[Claim]:
         """The subject's lead over the reference is larger on the first task than on the second."""
-        entry, (task, other) = self.entry, self.entry.tasks
+        entry, (task, other) = self.entry, listed(self.entry.tasks)
         for metric, ((size, _), subject, reference) in itertools.product(self.metrics(task), entry.combinations):
-            pair, than = ([Cell(at, model, size) for model in (subject, reference)] for at in (task, other))
+            models = list(filter(None, (subject, reference)))
+            pair, than = ([Cell(at, model, size) for model in models] for at in (task, other))
             one, theirs = self.model(pair[0]), self.model(pair[1])
             statement = (
                 f"{one}’s lead over {theirs} in {self.title(metric)} is larger on {self.task(task)} than on "
@@ -135,20 +137,20 @@ class _Maker:
         return [(task, metric) for task in tasks for metric in self.metrics(task)]
 
     def metrics(self, task: str) -> list[str]:
-        kind = self.entry.kind
+        fixed = KINDS[self.entry.kind].metric
         known(task, self.artifact.configuration.tasks, "task", self.origin)
-        return [KINDS[kind].metric] if KINDS[kind].metric else self.entry.metrics or self.artifact.metrics_on(task)
+        return [fixed] if fixed else self.entry.metrics or self.artifact.metrics_on(task)
 
     def table_pairs(self) -> Iterator[Claim]:
         """Every row of a table of results against its baseline, in the printed direction."""
         for cell, baseline, metric in self.artifact.pairs():
-            pair, numbers = (cell, baseline), self.both(metric, cell, baseline)
-            if None in numbers or abs(numbers[0].value - numbers[1].value) < NOTHING:
+            pair, (one, other) = (cell, baseline), self.both(metric, cell, baseline)
+            if one is None or other is None or abs(one.value - other.value) < NOTHING:
                 continue
-            if (numbers[0].value - numbers[1].value) * self.about(metric).sign < 0:
-                pair, numbers = pair[::-1], numbers[::-1]
+            if (one.value - other.value) * self.about(metric).sign < 0:
+                pair, one, other = pair[::-1], other, one
             statement = self.compared("better", metric, *pair)
-            yield self.claim("better", statement, cell.task, metric, *pair, printed=numbers)
+            yield self.claim("better", statement, cell.task, metric, *pair, printed=(one, other))
 
     def rankings(self) -> Iterator[Claim]:
         """Of every task and metric, the order of its rows within each size; not of so few that any order is likely."""
@@ -190,15 +192,16 @@ class _Maker:
 
     def gaps(self, metric: str, pairs: list[tuple[Cell, Cell]]) -> list[float]:
         """The published gaps that there are, but for those that are nothing."""
-        numbers = [both for both in (self.both(metric, *pair) for pair in pairs) if None not in both]
-        return [gap for gap in (abs(one.value - other.value) for one, other in numbers) if gap > NOTHING]
+        numbers = (self.both(metric, *pair) for pair in pairs)
+        gaps = [abs(one.value - other.value) for one, other in numbers if one and other]
+        return [gap for gap in gaps if gap > NOTHING]
 
     def ratios(self) -> Iterator[Claim]:
         """Every cost against the baseline's: its side of it and, where it is measured apart, the printed ratio."""
         margin = load_claims().definitions.costs
         for subject, reference, quantity in self.artifact.ratios():
             printed = self.both(quantity, subject, reference)
-            ratio = printed[0].value / printed[1].value
+            ratio = ratio_of(printed)
             about = f"{self.model(subject)}’s {quantity.replace('_', ' ')} on {self.task(subject.task)}"
             theirs = f"{self.model(reference)}’s{_size(subject)}."
             side = {1: "more than", -1: "less than", 0: "about the same as"}[region_of(ratio, margin)]
@@ -267,6 +270,13 @@ def _article(title: str) -> str:
     """Before a heading: an MSE, a NegLL, a test MSE."""
     spelt = title.split()[0].isupper()
     return "an" if title[0] in ("AEFHILMNORSX" if spelt else "aeio") else "a"
+
+
+def ratio_of(printed: tuple[Number | None, Number | None]) -> float:
+    """Of a cost to the baseline's; the paper prints both."""
+    one, other = printed
+    assert one and other
+    return one.value / other.value
 
 
 def region_of(ratio: float, margin: float) -> int:

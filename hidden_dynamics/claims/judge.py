@@ -10,7 +10,7 @@ from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.kinds import LEARNING, PAPER_RUNS, TESTS, Result
 from hidden_dynamics.claims.samples import Evidence
-from hidden_dynamics.claims.statistics import MOST, Sample, holm
+from hidden_dynamics.claims.statistics import MOST, Estimate, Sample, holm
 from hidden_dynamics.claims.verdict import COLUMNS, FAILS, HOLDS, NOT_RUN, UNDECIDED, plain
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
@@ -40,17 +40,19 @@ class Judged:
 
 def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
     """A verdict on each claim."""
-    judged, families = [_tested(evidence, claim) for claim in claims], {}
+    judged = [_tested(evidence, claim) for claim in claims]
+    families: dict[str, dict[tuple, tuple[str, float, float]]] = {}
     for one in judged:
-        if one.result.p is not None:
-            families.setdefault(one.claim.family, {}).setdefault(one.claim.test, one)
+        claim, p, other = one.claim, one.result.p, one.result.other
+        if p is not None:
+            families.setdefault(claim.family, {}).setdefault(claim.test, (claim.id, p, other[2] if other else p))
     adjusted = {name: _adjusted(tests) for name, tests in families.items()}
     found = []
     for one in judged:
-        family = families.get(one.claim.family, {}).values()
-        one = replace(one, family=[(first.claim.id, first.result.p) for first in family])
-        p = adjusted.get(one.claim.family, {}).get(one.claim.test, (None, None))
-        found.append(one if one.result.supports is None else _judged(one, *p, evidence.definitions.alpha))
+        claim, supports = one.claim, one.result.supports
+        one = replace(one, family=[(name, p) for name, p, _ in families.get(claim.family, {}).values()])
+        both = adjusted.get(claim.family, {}).get(claim.test, (None, None))
+        found.append(one if supports is None else _judged(one, supports, *both, evidence.definitions.alpha))
     return found
 
 
@@ -68,10 +70,9 @@ def _tested(evidence: Evidence, claim: Claim) -> Judged:
     return Judged(claim, result, UNDECIDED, result.reason, deviating)
 
 
-def _adjusted(tests: Mapping[tuple, Judged]) -> dict[tuple, tuple[float, float]]:
-    """Of each test of a family, Holm's p, and that of the other test."""
-    results = [one.result for one in tests.values()]
-    own, other = holm([each.p for each in results]), holm([each.other[2] if each.other else each.p for each in results])
+def _adjusted(tests: Mapping[tuple, tuple[str, float, float]]) -> dict[tuple, tuple[float, float]]:
+    """Of each test of a family (the first claim's id, its p, that of the other test) both p by Holm's method."""
+    own, other = holm([p for _, p, _ in tests.values()]), holm([p for _, _, p in tests.values()])
     return dict(zip(tests, zip(own, other, strict=True), strict=True))
 
 
@@ -104,14 +105,14 @@ def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None
         row["counted"] = "true"
 
 
-def _judged(one: Judged, p_adjusted: float | None, p_of_other: float | None, alpha: float) -> Judged:
+def _judged(one: Judged, supports: bool, p_adjusted: float | None, p_of_other: float | None, alpha: float) -> Judged:
     """The verdict, with that by the other test where it is another one."""
     result, tests, other = one.result, len(one.family), ""
-    verdict, reason = _decided(result, result.supports, p_adjusted, tests, alpha)
+    verdict, reason = _decided(result, supports, p_adjusted, tests, alpha)
     gated = _gate(one, verdict, reason)
     if result.other and not gated["reason"].startswith(NOTHING):
-        name, supports, p = result.other
-        otherwise, _ = _decided(result, supports, p_of_other, tests, alpha)
+        name, too, p = result.other
+        otherwise, _ = _decided(result, too, p_of_other, tests, alpha)
         other = f"{otherwise} by {name} (p = {plain(p, 2)})" if otherwise != verdict else ""
     return replace(one, p_adjusted=p_adjusted, other_test=other, **gated)
 
@@ -136,7 +137,8 @@ def _decided(result: Result, supports: bool, p_adjusted: float | None, tests: in
     """(verdict, reason)."""
     bar = result.bars[not supports]
     if p_adjusted is not None and p_adjusted >= alpha:
-        alone = f"p < {alpha:g} alone, but not among the {tests} tests of its family" if result.p < alpha else ""
+        below = result.p is not None and result.p < alpha
+        alone = f"p < {alpha:g} alone, but not among the {tests} tests of its family" if below else ""
         doubt = "chance agrees as well" if result.tau is not None else "the seeds’ spread allows both"
         return UNDECIDED, "; ".join(filter(None, (alone or bar or doubt, result.reason)))
     if bar:
@@ -186,32 +188,32 @@ def _without_momentum(rows: Sequence[Row]) -> list[str]:
 
 def _numbers(evidence: Evidence, judged: Judged) -> dict[str, Any]:
     """Estimate and interval, what would have been found, and the standardised difference."""
-    result, definitions = judged.result, evidence.definitions
-    if result.estimate is None:
+    result, estimate, definitions = judged.result, judged.result.estimate, evidence.definitions
+    if estimate is None:
         single = result.tau if result.tau is not None else result.ratio
         return {"estimate": _cell(single)}
     # An equivalence test at the level 1 - a is one of whether the interval of level 1 - 2 a is within the margin.
     level = definitions.level if result.margin is None else round(2 * definitions.level - 1, 12)
     shown = math.exp if result.logarithms else float
-    low, high = result.estimate.interval(level)
+    low, high = estimate.interval(level)
     alpha = definitions.alpha / max(1, len(judged.family))
     undecided = judged.verdict == UNDECIDED
     return {
-        "estimate": shown(result.estimate.value),
+        "estimate": shown(estimate.value),
         "low": shown(low),
         "high": shown(high),
         "level": level,
-        "detectable": _cell(_detectable(result, alpha, definitions.power)),
+        "detectable": _cell(_detectable(result, estimate, alpha, definitions.power)),
         "seeds_needed": _seeds(result, alpha, definitions.power) if undecided else "",
-        **_effect(judged.claim, result, definitions.level),
+        **_effect(judged.claim, result, estimate, definitions.level),
     }
 
 
-def _detectable(result: Result, alpha: float, power: float) -> float:
+def _detectable(result: Result, estimate: Estimate, alpha: float, power: float) -> float:
     if result.margin is not None:
-        smallest = statistics.detectable_within(result.estimate, alpha, power)
+        smallest = statistics.detectable_within(estimate, alpha, power)
         return math.exp(smallest) if result.logarithms else smallest
-    smallest = statistics.detectable(result.estimate, alpha, power)
+    smallest = statistics.detectable(estimate, alpha, power)
     if result.logarithms:
         return math.exp(result.null + result.way * smallest)
     return result.null + result.way * smallest if result.null else smallest
@@ -225,17 +227,18 @@ def _seeds(result: Result, alpha: float, power: float) -> str:
     return str(needed or f"more than {MOST}")
 
 
-def _effect(claim: Claim, result: Result, level: float) -> dict[str, float]:
+def _effect(claim: Claim, result: Result, estimate: Estimate, level: float) -> dict[str, float]:
     """Hedges' g, positive in the claim's direction, with the interval of the difference in the same deviations."""
     samples = [runs.sample for runs in result.samples]
     if len(samples) != 2 or math.isnan(statistics.hedges_g(1.0, samples)):
         return {}
-    ends = (result.estimate.value, *sorted(result.estimate.interval(level), key=lambda end: result.way * end))
+    ends = (estimate.value, *sorted(estimate.interval(level), key=lambda end: result.way * end))
     effects = (result.way * statistics.hedges_g(end, samples) for end in ends)
-    own = dict(zip(("effect", "effect_low", "effect_high"), effects, strict=True))
-    if None in claim.printed or None in (number.std for number in claim.printed) or claim.kind == "gain":
+    own: dict[str, float] = dict(zip(("effect", "effect_low", "effect_high"), effects, strict=True))
+    numbers = [number for number in claim.printed if number]
+    printed = [Sample(one.value, one.std, one.runs or PAPER_RUNS) for one in numbers if one.std is not None]
+    if len(printed) < 2 or claim.kind == "gain":
         return own
-    printed = [Sample(number.value, number.std, number.runs or PAPER_RUNS) for number in claim.printed]
     theirs = result.way * statistics.hedges_g(printed[0].mean - printed[1].mean, printed)
     return own | ({} if math.isnan(theirs) else {"published_effect": theirs})
 
@@ -257,10 +260,11 @@ def _test_error(evidence: Evidence, judged: Judged) -> float | None:
         return None
     factor, size = evidence.configuration.metrics[claim.metric].factor, test_set(samples[0].rows[0])
     share = samples[0].sample.mean / factor if len(samples[0].values) > 1 else samples[0].values[0] / factor
-    if claim.metric == "test_accuracy" and size.get("size"):
-        return factor * statistics.error_of_share(share, size["size"])
-    if claim.metric == "test_auc" and size.get("positive"):
-        return factor * statistics.error_of_auc(share, size["positive"], size["size"] - size["positive"])
+    n, positive = size.get("size"), size.get("positive")
+    if claim.metric == "test_accuracy" and n:
+        return factor * statistics.error_of_share(share, n)
+    if claim.metric == "test_auc" and n and positive:
+        return factor * statistics.error_of_auc(share, positive, n - positive)
     return None
 
 

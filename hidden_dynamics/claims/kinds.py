@@ -10,7 +10,7 @@ import numpy as np
 
 from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import BY_CLOCKS, Claim
-from hidden_dynamics.claims.expand import region_of, smallest_p, strata
+from hidden_dynamics.claims.expand import ratio_of, region_of, smallest_p, strata
 from hidden_dynamics.claims.samples import Evidence, Runs, of_shared_seeds
 from hidden_dynamics.claims.statistics import FEWEST, Estimate, Sample, equivalence, paired, welch
 from hidden_dynamics.claims.verdict import plain
@@ -67,7 +67,8 @@ def better(claim: Claim, evidence: Evidence) -> Result:
     way, samples = evidence.sign(claim.metric), evidence.numbers(claim)
     if claim.reference is None:
         return _above_naive(samples[0], way)
-    gap = None if None in claim.printed else abs(claim.printed[0].value - claim.printed[1].value)
+    one, other = claim.printed
+    gap = abs(one.value - other.value) if one and other else None
     return _difference(claim, evidence, samples, way, gap=gap)
 
 
@@ -119,6 +120,7 @@ def value(claim: Claim, evidence: Evidence) -> Result:
     if claim.reference is not None:
         return _printed_ratio(claim, evidence)
     (runs,), number, margin = evidence.numbers(claim), claim.printed[0], _margin(claim, evidence)
+    assert number and number.std is not None and margin is not None, f"{claim.id}: the paper prints no ±"
     printed = Sample(number.value, number.std, number.runs or PAPER_RUNS, runs.overlap)
     if _undecidable(printed, margin):
         text = f"no number of seeds could show it: ± {printed.std:g} is too wide for a margin of {margin:.3g}"
@@ -183,14 +185,13 @@ def ratio(claim: Claim, evidence: Evidence) -> Result:
     if claim.metric == BY_CLOCKS:
         return Result(reason="trainings may have shared a machine: their clocks are not compared")
     margin = evidence.definitions.costs
-    region = region_of(claim.printed[0].value / claim.printed[1].value, margin)
-    return _cost(claim, evidence, 0.0, math.log1p(margin), region)
+    return _cost(claim, evidence, 0.0, math.log1p(margin), region_of(ratio_of(claim.printed), margin))
 
 
 def _printed_ratio(claim: Claim, evidence: Evidence) -> Result:
     """The ratio to the baseline's cost is the printed one, within a margin of at most half its distance from 1."""
-    centre = math.log(claim.printed[0].value / claim.printed[1].value)
-    margin = math.log1p(evidence.definitions.margin("cost_ratio").relative)
+    centre = math.log(ratio_of(claim.printed))
+    margin = math.log1p(evidence.definitions.margin("cost_ratio").around(1.0))
     return _cost(claim, evidence, centre, min(margin, abs(centre) / 2) if centre else margin, 0)
 
 

@@ -109,7 +109,7 @@ class Evidence:
     def sign(self, metric: str) -> int:
         return self.configuration.metrics[metric].sign
 
-    def rows(self, claim: Claim, cell: Cell) -> list[Row]:
+    def rows(self, claim: Claim, cell: Cell) -> Sequence[Row]:
         """The runs of a cell; its measured costs where the claim is of costs."""
         rows = self._costs(cell, claim.metric) or self._runs(cell)
         return with_originals(self.configuration, claim.paper, rows)
@@ -144,7 +144,7 @@ class Evidence:
 
     def cost_ratios(self, claim: Claim) -> Runs:
         """log of the subject's cost as a multiple of the reference's, a process each."""
-        rows = self._costs(claim.subject, claim.metric)
+        rows = self._costs(claim.cells[0], claim.metric)
         ratios = {row["process"]: math.log(float(row["ratio"])) for row in rows if row["ratio"]}
         return Runs(_label(rows), rows, ratios)
 
@@ -198,15 +198,15 @@ class Evidence:
         rows, fixed = runs.rows, self.definitions.naive.get(metric)
         runs = replace(runs, overlap=max(resampled(self.configuration, cell.task, cell.model) for cell in cells))
         known = seeds.naive_of(rows[0]) if rows else {}
-        if fixed is None and metric not in known:
-            metric = next((name for name in known if name.startswith("test_") and not alone), None)
-        if metric is None:
+        others = (name for name in known if name.startswith("test_") and not alone)
+        held = metric if fixed is not None or metric in known else next(others, None)
+        if held is None:
             return runs
-        sign, factor = self.sign(metric), self.configuration.metrics[metric].factor
-        best = {row["seed"]: seeds.best(seeds.naive_of(row), metric, sign) for row in rows}
+        sign, factor = self.sign(held), self.configuration.metrics[held].factor
+        best = {row["seed"]: seeds.best(seeds.naive_of(row), held, sign) for row in rows}
         if fixed is not None:
             best = dict.fromkeys(best, (VANISHED, fixed))
-        scores = {row["seed"]: _measured(row, metric) * factor for row in rows}
+        scores = {row["seed"]: _measured(row, held) * factor for row in rows}
         return replace(
             runs,
             naive={seed: found[1] * factor for seed, found in best.items() if found},

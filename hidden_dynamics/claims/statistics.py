@@ -14,7 +14,7 @@ from functools import cache, reduce
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, nctdtr, nctdtrinc, stdtr, stdtrit
 
 FEWEST = 3  # values of a sample that is tested: of two, a gap of ten deviations is found in half of all cases
@@ -42,10 +42,10 @@ class Sample:
     overlap: float = 0.0
 
     @classmethod
-    def of(cls, values: Sequence[float], overlap: float = 0.0) -> "Sample":
-        """Of two values or more."""
-        values = np.asarray(values, dtype=np.float64)
-        return cls(float(values.mean()), float(values.std(ddof=1)), values.size, overlap)
+    def of(cls, values: ArrayLike, overlap: float = 0.0) -> "Sample":
+        """Of two values or more, (n,)."""
+        array = np.asarray(values, dtype=np.float64)
+        return cls(float(array.mean()), float(array.std(ddof=1)), array.size, overlap)
 
     @property
     def variance(self) -> float:
@@ -101,7 +101,7 @@ def satterthwaite(variances: Sequence[float], n: float) -> float:
     return max(1.0, math.floor(degrees + 1e-9))  # but for what rounding errors take from a whole number
 
 
-def paired(values: Sequence[NDArray], weights: Sequence[float] = (1, -1), overlap: float = 0.0) -> Estimate | None:
+def paired(values: Sequence[ArrayLike], weights: Sequence[float] = (1, -1), overlap: float = 0.0) -> Estimate | None:
     """The mean of the weighted sums seed by seed; None where all are one number.
 
     Args:
@@ -109,7 +109,7 @@ def paired(values: Sequence[NDArray], weights: Sequence[float] = (1, -1), overla
     """
     sums = sum(weight * np.asarray(each, dtype=np.float64) for weight, each in zip(weights, values, strict=True))
     sample = Sample.of(sums, overlap)
-    scale = float(np.abs(values).max())  # what rounding leaves of equal sums is no spread
+    scale = float(np.abs(np.asarray(values)).max())  # what rounding leaves of equal sums is no spread
     if not sample.std > 4 * EPS * max(scale, 1e-300):
         return None
     return Estimate(sample.mean, math.sqrt(sample.variance), sample.n - 1)

@@ -102,7 +102,7 @@ def section_of(artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], r
 
 def table_of(artifact: Artifact, root: Path) -> tuple[Markup, ...]:
     path = root / artifact.configuration.paths.table(artifact.name, "html")
-    return tuple(map(Markup, PARTS.search(path.read_text(encoding="utf-8")).groups()))
+    return tuple(map(Markup, PARTS.findall(path.read_text(encoding="utf-8"))[0]))
 
 
 def picture_of(artifact: Artifact, root: Path) -> tuple[Markup, ...]:

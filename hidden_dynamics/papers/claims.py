@@ -79,7 +79,10 @@ class Margin(Entry):
 
     def around(self, number: float) -> float:
         """The margin of a number, in its unit."""
-        return self.relative * abs(number) if self.errors is None else self.errors * (self.of - number)
+        if self.errors is not None:
+            return self.errors * (self.of - number)
+        assert self.relative is not None, "a margin is of one thing"
+        return self.relative * abs(number)
 
 
 class Definitions(Entry):
@@ -137,7 +140,7 @@ class ClaimEntry(Entry):
     artifact: str
     source: Text
     says: Text
-    kind: Literal[tuple(KINDS)]
+    kind: Literal[tuple(KINDS)]  # pyright: ignore[reportInvalidTypeForm] pydantic reads the names, a checker cannot
     tasks: Names | None = None
     metrics: Names | None = None
     subject: ModelNames | None = None
@@ -158,16 +161,16 @@ class ClaimEntry(Entry):
         if wrong:
             text = f"a claim of kind {self.kind} {', '.join(wrong)}"
             raise PydanticCustomError("keys", "{text}", {"text": text})
-        if self.but is not None and self.but >= len(self.of):
+        if self.but is not None and self.but >= len(listed(self.of)):
             raise PydanticCustomError("but", "fewer have to be allowed to fail than there are")
-        if self.kind == "gain" and len(self.tasks) != 2:
+        if self.kind == "gain" and len(listed(self.tasks)) != 2:
             raise PydanticCustomError("tasks", "a claim of kind gain needs two tasks")
         return self
 
     @property
     def combinations(self) -> list[tuple[tuple[int, int], str, str | None]]:
         """((the subject's size, the reference's), subject, reference) of each claim at one place."""
-        sizes = [tuple(size) if isinstance(size, list) else (size, size) for size in self.sizes or ()]
+        sizes = [(size[0], size[1]) if isinstance(size, list) else (size, size) for size in self.sizes or ()]
         return list(itertools.product(sizes, listed(self.subject), listed(self.reference) or (None,)))
 
 
@@ -204,7 +207,7 @@ def load_claims(path: Path = FILE) -> Claims:
                 known(metric, content.definitions.naive, "naive baseline", f"{ORIGIN}: {entry.id}")
     parts = [entry.id for entry in content.claims if entry.kind != "all"]
     for entry in content.of_others:
-        for part in entry.of:
+        for part in listed(entry.of):
             known(part, parts, "claim", f"{ORIGIN}: {entry.id}")
     return content
 

@@ -36,7 +36,8 @@ def metadata(configuration: Configuration, runs: Sequence[Row], ended: datetime,
         runs: the rows of runs.csv.
         ended: when the last of them had finished.
     """
-    about, crate, scale = read_yaml(ROOT / "CITATION.cff"), ROCrate(version="1.1"), configuration.scale_name
+    about, scale = read_yaml(ROOT / "CITATION.cff"), configuration.scale_name
+    crate: Any = ROCrate(version="1.1")  # has no types
     crate.metadata.extra_terms["sha256"] = "https://w3id.org/ro/terms/workflow-run#sha256"
 
     def context(identifier: str, kind: str, **properties: Any) -> Any:
@@ -45,8 +46,8 @@ def metadata(configuration: Configuration, runs: Sequence[Row], ended: datetime,
     parts = [crate.add_file(dest_path=path, properties=_file(path, files[path])) for path in files if path != WORKFLOW]
     authors = context("#authors", "Organization", name=", ".join(author["name"] for author in about["authors"]))
     licence = context(f"https://spdx.org/licenses/{about['license']}", "CreativeWork", name=about["license"])
-    lock = re.search(r"^snakemake==(\S+)", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
-    workflow = crate.add_workflow(dest_path=WORKFLOW, main=True, lang="snakemake", lang_version=lock[1])
+    locked = re.findall(r"^snakemake==(\S+)", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    workflow = crate.add_workflow(dest_path=WORKFLOW, main=True, lang="snakemake", lang_version=locked[0])
     objects = [
         context(f"#setting-{name}", "PropertyValue", name=name, value=as_given(value))
         for name, value in settings_of(configuration).items()

@@ -32,7 +32,7 @@ def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping
         for path, one in artifacts.items()
         if isinstance(one, Forest) or one.settings.kind == CONTROLLED
     ]
-    about = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    about: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), undefined=jinja2.StrictUndefined, **about)
     return template.render(
         command=command_of(configuration),

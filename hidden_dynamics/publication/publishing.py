@@ -79,7 +79,7 @@ def run_rows(rows: Sequence[Row], records: Mapping[str, Mapping[str, bytes]]) ->
         variants = {variant: value for variant, value in json.loads(row["variants"]).items() if value != "published"}
         seconds = json.loads(records[name][RECORD])["seconds"]["evaluation"]
         about = {"run": name, "variants": json.dumps(variants), "evaluation_seconds": seconds}
-        found[name] = {column: (row | about)[column] for column in RUN_COLUMNS}
+        found[name] = {column: {**row, **about}[column] for column in RUN_COLUMNS}
     return list(found.values())
 
 

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -25,7 +26,7 @@ def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping
     tasks: dict[str, list[Row]] = {}
     for run in runs:
         tasks.setdefault(run["task"], []).append(run)
-    about = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    about: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), undefined=jinja2.StrictUndefined, **about)
     return template.render(
         configuration=configuration,

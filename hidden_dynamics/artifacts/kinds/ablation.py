@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hidden_dynamics.artifacts.base import ArtifactSettings, InPanels
+from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished, InPanels
 from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import luminance, page, plain_numbers, style
 from hidden_dynamics.artifacts.sources import Sources
@@ -51,11 +51,11 @@ class PanelSettings(Entry):
 
 
 class Settings(ArtifactSettings):
-    published: str
+    published: str = REQUIRED
     panels: Annotated[list[PanelSettings], Field(min_length=1)]
 
 
-class Ablation(InPanels):
+class Ablation(BesidePublished, InPanels):
     Settings = Settings
     summarised = True
     with_extras = False  # the grids are of the paper's models alone
@@ -197,7 +197,7 @@ def draw_grid(ax: "Axes", by_place: Mapping[tuple[float, float], Square], panel:
     colours, norm = colours_of(values.compressed(), panel.metric.better, panel.settings.colour_scale)
     image = ax.imshow(values, cmap=colours, norm=norm, aspect="auto", gid=gid)
     for i, j in np.ndindex(values.shape):
-        colour = colours(norm(values[i, j])) if np.isfinite(squares[i][j].value) else None
+        colour = colours(norm(squares[i][j].value)) if np.isfinite(squares[i][j].value) else None
         draw_square(ax, j, i, texts[i][j], colour, fontsize=8, gid=f"{gid} {rows[i]:g} {columns[j]:g}")
     ax.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
     ax.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])

@@ -11,10 +11,10 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
 from hidden_dynamics.artifacts import comparison
-from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
+from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.comparison import Record, Rows
 from hidden_dynamics.artifacts.notes import variants_note
-from hidden_dynamics.artifacts.tables import ABSENT, Table, number
+from hidden_dynamics.artifacts.tables import ABSENT, Table, TextRow, number
 from hidden_dynamics.configuration.runs import Cell, Run
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.papers.deviations import data_text, listed, original_of
@@ -34,11 +34,11 @@ NOTES = {
 
 
 class Settings(SideBySideSettings):
-    published: str
+    published: str = REQUIRED
     quantity: Literal["time", "memory"]
 
 
-class MeasuredCosts(SideBySide):
+class MeasuredCosts(BesidePublished, SideBySide):
     """Costs of models of one size on one task."""
 
     form = "table"
@@ -99,9 +99,9 @@ def _record(artifact: CostTable, costs: Rows, cell: Cell, quantity: str) -> Reco
     return record | published_costs(artifact, record) | {"published_unit": unit}
 
 
-def _row(artifact: CostTable, records: Sequence[Record]) -> dict[str | tuple[str, str], str]:
+def _row(artifact: CostTable, records: Sequence[Record]) -> TextRow:
     first, baseline = records[0], comparison.baseline_label(artifact)
-    cells = {"Model": first["label"], "N": comparison.size_text(first["size"], first["paper_size"])}
+    cells: dict[Any, str] = {"Model": first["label"], "N": comparison.size_text(first["size"], first["paper_size"])}
     for record in records:
         quantity = artifact.published.content["quantities"][record["metric"]]
         decimals = artifact.configuration.metrics[record["metric"]].decimals

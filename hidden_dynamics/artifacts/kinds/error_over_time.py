@@ -185,11 +185,11 @@ def draw_over_time(
         values = errors.of(model)
         if len(values):
             share = resampled(configuration, errors.runs[0]["task"], model)
-            mean, *band = mean_band(values, resampled=share)
+            mean, low, high = mean_band(values, resampled=share)
             few = values if 1 < len(values) < FEWEST else ()
-            draw_line(ax, model, look, errors.times, mean, band, few, marker="o", ms=3.5)
+            draw_line(ax, model, look, errors.times, mean, (low, high), few, marker="o", ms=3.5)
             top = np.nanmax(np.stack([mean, *few]), initial=0.0)
-            highest.append(min(np.nanmax(band[1], initial=top), 2 * top))
+            highest.append(min(np.nanmax(high, initial=top), 2 * top))
     draw_naive(ax, naive, naive)
     ax.set_ylim(0, 1.08 * max(highest + in_sight(naive, max(highest))) or 1.0)
 
@@ -200,7 +200,7 @@ def draw_over_rows(ax: "Axes", made: Sequence[tuple[Row, Arrays]], styles: Style
     ax.set_xlabel("Number of the target’s row (rows sorted by series, then time)")
     ax.set_ylabel(f"Mean over {BLOCK} rows × all features,\nnot observed: 0")
     for run, arrays in made:
-        ax.plot(*blocks(arrays), **styles[run["model"]] | {"linewidth": 1.1}, gid=f"curve {run['model']}")
+        ax.plot(*blocks(arrays), **{**styles[run["model"]], "linewidth": 1.1}, gid=f"curve {run['model']}")
     ax.set_ylim(bottom=0)
     ax.set_xmargin(0.01)
 

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.notes import scale_notes
@@ -26,7 +26,7 @@ WITH_A_WAY = ("better", "faster")  # kinds of claims whose effect says on which 
 EFFECTS = ("effect", "effect_low", "effect_high", "published_effect")
 IDLE = "nothing learned"
 PAPERS = "the paper’s own"
-STYLES = {  # Okabe and Ito's colours; told apart by shape, too
+STYLES: dict[str, dict[str, Any]] = {  # Okabe and Ito's colours; told apart by shape, too
     HOLDS: {"color": "#0072B2", "marker": "o"},
     FAILS: {"color": "#D55E00", "marker": "X"},
     UNDECIDED: {"color": "0.35", "marker": "s"},

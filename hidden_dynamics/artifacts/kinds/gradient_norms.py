@@ -20,7 +20,7 @@ from hidden_dynamics.results.run_files import RunFiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Colormap, Normalize
     from matplotlib.figure import Figure
 
 QUANTILE = 0.99  # of the norms, within the limits of colours that fit them
@@ -66,7 +66,7 @@ def draw(artifact: GradientNorms, sources: Sources) -> "Figure":
     recordings = [Recording(run, *RunFiles(sources.root / run["directory"]).gradients()) for run in runs]
     norms = np.concatenate([recording.norms.ravel() for recording in recordings])
     limits = colour_limits(norms[np.isfinite(norms)], papers)
-    colours = ScalarMappable(Normalize(*limits), matplotlib.colormaps["viridis"].with_extremes(bad=NOT_FINITE))
+    norm, colours = Normalize(*limits), matplotlib.colormaps["viridis"].with_extremes(bad=NOT_FINITE)
     drawn = DRAWN.format(papers[0], papers[1], limits[1])
     with style():
         figure, body = page(
@@ -78,7 +78,7 @@ def draw(artifact: GradientNorms, sources: Sources) -> "Figure":
         )
         axes = body.subplots(1, len(recordings), sharex=True, sharey=True, squeeze=False)[0]
         for ax, recording in zip(axes, recordings, strict=True):
-            draw_norms(ax, recording, colours)
+            draw_norms(ax, recording, colours, norm)
             run = recording.run
             ended = f"diverged at iteration {run['diverged_at']}" if run["status"] == "diverged" else ""
             ax.set_title("\n".join(about(configuration, [run], run["label"], f"seed {run['seed']}", ended)))
@@ -86,7 +86,7 @@ def draw(artifact: GradientNorms, sources: Sources) -> "Figure":
             ax.spines[:].set_visible(True)
         set_limits(axes[0], [recording for recording in recordings if recording.norms.size])
         extend = "max" if (norms > limits[1]).any() else "neither"
-        bar = body.colorbar(colours, ax=list(axes), extend=extend, pad=0.015, aspect=30)
+        bar = body.colorbar(ScalarMappable(norm, colours), ax=list(axes), extend=extend, pad=0.015, aspect=30)
         bar.set_label(r"$\Vert\partial\mathcal{L}/\partial h_t\Vert_2$")
     return figure
 
@@ -123,15 +123,15 @@ def colour_limits(norms: NDArray, papers: Sequence[float]) -> tuple[float, float
     return 0.0, float(f"{math.ceil(high / unit) * unit:.2g}")
 
 
-def draw_norms(ax: "Axes", recording: Recording, colours: "ScalarMappable") -> None:
+def draw_norms(ax: "Axes", recording: Recording, colours: "Colormap", norm: "Normalize") -> None:
     """One heat map: a column of pixels per recorded iteration, a row per step; words where there is nothing to show."""
     if not recording.norms.size:
         write_instead(ax, "no gradient was recorded")
         return
     ax.imshow(
         np.ma.masked_invalid(recording.norms.T),
-        cmap=colours.cmap,
-        norm=colours.norm,
+        cmap=colours,
+        norm=norm,
         extent=(*recording.ends, recording.norms.shape[1] - 0.5, -0.5),
         aspect="auto",
         interpolation="nearest",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
+from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished, Models
 from hidden_dynamics.artifacts.notes import scale_notes, title_of, variants_note
 from hidden_dynamics.artifacts.tables import ABSENT, Table
 from hidden_dynamics.configuration import known
@@ -51,12 +51,12 @@ OPTIMISERS = {"name": "optimiser", "lr": "learning_rate", "alpha": "alpha", "wei
 class Settings(ArtifactSettings):
     """`tasks`: those shown; null: all that the models are trained on."""
 
-    published: str
+    published: str = REQUIRED
     models: Models
     tasks: Names | None = None
 
 
-class HyperparameterTable(Artifact):
+class HyperparameterTable(BesidePublished):
     Settings = Settings
     form = "table"
     origin = "The numbers are the configuration's (config/tasks.yaml, config/models.yaml, the scale)."

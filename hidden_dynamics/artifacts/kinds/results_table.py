@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from hidden_dynamics.artifacts import comparison
-from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
+from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished
 from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.notes import chosen_note, divergence_notes, runs_notes, splits_note
-from hidden_dynamics.artifacts.tables import ABSENT, Table, number
+from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
 from hidden_dynamics.configuration import Entry
 from hidden_dynamics.configuration.entries import listed
 from hidden_dynamics.configuration.runs import Cell
@@ -72,14 +72,14 @@ class Settings(ArtifactSettings):
         extras: whether models of the user's own on the same tasks and sizes are shown, too.
     """
 
-    published: str
+    published: str = REQUIRED
     tasks: Annotated[list[str], Field(min_length=1)]
     rows: Annotated[list[Row], Field(min_length=1)]
     metrics: Names | None = None
     extras: bool = True
 
 
-class ResultsTable(Artifact):
+class ResultsTable(BesidePublished):
     """Models at sizes of their own, each on all of its tasks."""
 
     Settings = Settings
@@ -233,7 +233,7 @@ def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Re
         run_as = _joined(group, "size")
         parameters = _joined(group, "published_parameters")
         at = f" (N = {size})" if parameters != ABSENT and run_as not in (str(size), ABSENT) else ""
-        row = {
+        row: dict[Column, str] = {
             "Model": group[0]["label"],
             "N": comparison.size_text(run_as, size),
             "Parameters": _joined(group, "parameters", ","),

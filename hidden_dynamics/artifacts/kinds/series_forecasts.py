@@ -142,8 +142,9 @@ class Forecast:
             self.arrays[f"grid_{name}"][place, shown, feature].astype(float) for name in ("mean", "variance")
         )
         width = DEVIATIONS * np.sqrt(variance)
-        lines = (np.where(np.isfinite(values), values, np.nan) for values in (mean, mean - width, mean + width))
-        return grid[shown], *lines
+        lines = (mean, mean - width, mean + width)
+        mean, low, high = (np.where(np.isfinite(values), values, np.nan) for values in lines)
+        return grid[shown], mean, low, high
 
     def observations(self, place: int, feature: int) -> dict[str, tuple[NDArray, NDArray]]:
         """(times, values) of a feature's observations in a series, by what they are: given, withheld, or a target."""
@@ -166,7 +167,7 @@ def draw_panel(ax: "Axes", made: Sequence[Forecast], styles: Styles, place: int,
         grid, mean, low, high = one.course(place, feature)
         band = {"color": styles[model]["color"], "alpha": 0.13, "linewidth": 0, "gid": f"band {model}"}
         ax.fill_between(grid, low, high, **band)
-        ax.plot(grid, mean, **styles[model] | {"linewidth": 1.2}, gid=f"curve {model}")
+        ax.plot(grid, mean, **{**styles[model], "linewidth": 1.2}, gid=f"curve {model}")
     seen = made[0].observations(place, feature)
     for kind, points in seen.items():
         ax.plot(*points, linestyle="none", **MARKS[kind], zorder=4, gid=f"{kind} {feature}")

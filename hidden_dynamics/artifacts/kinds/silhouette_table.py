@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hidden_dynamics.artifacts import comparison
-from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
+from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.notes import divergence_notes, runs_notes
 from hidden_dynamics.artifacts.tables import Table
@@ -44,10 +44,10 @@ class Featured(SideBySide):
 
 
 class Settings(FeaturedSettings):
-    published: str
+    published: str = REQUIRED
 
 
-class SilhouetteTable(Featured):
+class SilhouetteTable(BesidePublished, Featured):
     Settings = Settings
     form = "table"
 

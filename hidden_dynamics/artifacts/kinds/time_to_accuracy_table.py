@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from hidden_dynamics.artifacts import comparison
-from hidden_dynamics.artifacts.base import SideBySideSettings
+from hidden_dynamics.artifacts.base import REQUIRED, SideBySideSettings
 from hidden_dynamics.artifacts.comparison import Record, Rows
 from hidden_dynamics.artifacts.kinds import cost_table
 from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts, significant
@@ -35,7 +35,7 @@ NOTE = (
 
 
 class Settings(SideBySideSettings):
-    published: str
+    published: str = REQUIRED
     metric: str
     target: Number
 
