@@ -13,10 +13,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
-from hidden_dynamics.models.recurrent.orthogonal import (
-    MomentumDTRIV,
-    OrthogonalRNN,
-)
+from hidden_dynamics.models.recurrent.orthogonal import DTRIV, MomentumDTRIV
 from hidden_dynamics.models.recurrent.trivialisation import (
     DynamicTrivialisation,
     angles,
@@ -371,7 +368,7 @@ def test_recorded_norms_are_those_of_retained_gradients(name, last_only):
 def test_initialisation():
     """W: Kaiming normal, fan in, for a relu: std sqrt(2 / d)."""
     torch.manual_seed(0)
-    model = OrthogonalRNN(129, 400)
+    model = DTRIV(129, 400)
     assert model.weight_ih_l0.std().item() == pytest.approx(math.sqrt(2 / 129), rel=0.02)
     assert model.bias_l0.abs().max() < 0.01
     assert model.bias_l0.min() < -0.009 and model.bias_l0.max() > 0.009

@@ -40,7 +40,7 @@ class LSTM(FilteredRNN[LSTMState]):
         forget_fill: "both" fills both bias vectors (Appendix F and the released code), "once" bias_hh alone (Appendix A
             taken literally).
 
-    Parameters, of each layer and direction: weight_ih_l0 (4N, d), bias_ih_l0 (4N), weight_hh_l0 (4N, N), bias_hh_l0
+    Parameters, of each layer and direction: weight_ih_l0 (4N, d), weight_hh_l0 (4N, N), bias_ih_l0 (4N), bias_hh_l0
     (4N), gates in the order i, f, g, o.
     """
 
@@ -77,9 +77,9 @@ class LSTM(FilteredRNN[LSTMState]):
         return made
 
     def _make_layer(self, suffix: str, input_size: int, **factory: Any) -> None:
-        four_n = 4 * self.hidden_size
-        shapes = {"weight_ih": (four_n, input_size), "bias_ih": (four_n,)}
-        shapes |= {"weight_hh": (four_n, self.hidden_size), "bias_hh": (four_n,)}
+        n = self.hidden_size  # in torch's order
+        shapes: dict[str, tuple[int, ...]] = {"weight_ih": (4 * n, input_size), "weight_hh": (4 * n, n)}
+        shapes |= {"bias_ih": (4 * n,), "bias_hh": (4 * n,)}
         for name, shape in shapes.items():
             if self.bias or name.startswith("weight"):
                 self.register_parameter(name + suffix, nn.Parameter(torch.empty(shape, **factory)))

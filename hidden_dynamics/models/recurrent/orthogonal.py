@@ -30,8 +30,10 @@ class OrthogonalState(FilteredState):
         return self[0]
 
 
-class OrthogonalRNN(FilteredRNN[OrthogonalState]):
-    """An RNN with an orthogonal recurrent matrix whose input passes through a filter.
+class DTRIV(FilteredRNN[OrthogonalState]):
+    """An RNN with an orthogonal recurrent matrix whose input passes through a filter; in the place of `nn.RNN`.
+
+    Without a filter, it has no momentum (Section 3.1; Lezcano-Casado, 2019).
 
     The fused backend filters all steps at once and differentiates the recurrence by hand.
 
@@ -139,29 +141,25 @@ class OrthogonalRNN(FilteredRNN[OrthogonalState]):
         return h, h_end, end
 
 
-class DTRIV(OrthogonalRNN):
-    """The orthogonal RNN without momentum (Section 3.1; Lezcano-Casado, 2019)."""
-
-
-class MomentumDTRIV(OrthogonalRNN):
+class MomentumDTRIV(DTRIV):
     """DTRIV with v_t = mu v_{t-1} + s W x_t (Eq. 9). Takes mu and s of `filters.Momentum`."""
 
     Filter = Momentum
 
 
-class AdamDTRIV(OrthogonalRNN):
+class AdamDTRIV(DTRIV):
     """DTRIV whose input is filtered as Adam filters gradients (Eq. 15). Takes mu, s, beta and eps of `filters.Adam`."""
 
     Filter = Adam
 
 
-class RMSPropDTRIV(OrthogonalRNN):
+class RMSPropDTRIV(DTRIV):
     """AdamDTRIV with mu = 0 (Section 2.4). Takes s, beta and eps of `filters.RMSProp`."""
 
     Filter = RMSProp
 
 
-class SRDTRIV(OrthogonalRNN):
+class SRDTRIV(DTRIV):
     """DTRIV with Nesterov momentum restarted every `restart` steps (Section 2.4). Takes s, restart and phase of
     `filters.Nesterov`."""
 
