@@ -7,7 +7,10 @@ A filter maps a sequence of shape (T, ...) to one of the same shape, along the f
 with which the next segment of the sequence continues. `step` is the same filter one step at a time, as the paper writes
 it; it is the reference that the parallel form is tested against.
 
-A filter of one's own is a module with `forward(g, state)`, `step(g, state)` and `linear`, as `InputFilter` has them.
+A filter of one's own is a module with `forward(g, state)`, `step(g, state)` and `linear`: True where it commutes with
+W, so that a core runs it over the inputs, (T, batch, d), in place of the gates. Its state is None at first, and then a
+tensor, or a tuple of tensors, (batch, channels) each, and of numbers; of a filter that is not linear, it is a tuple of
+tensors alone.
 """
 
 from typing import Any, Protocol
@@ -19,19 +22,11 @@ from hidden_dynamics.models.momentum.recurrence import linear_recurrence
 
 
 class InputFilter(Protocol):
-    """What a recurrent core asks of its filter, a module.
-
-    Its state is None at first, and then a tensor, or a tuple of tensors, (batch, channels) each, and of numbers; of a
-    filter that is not linear, it is a tuple of tensors alone.
-
-    Attributes:
-        linear: it commutes with W, so a core runs it over the inputs, (T, batch, d), in place of the gates.
-    """
+    """A filter, one's own or one of these, as a recurrent core sees it."""
 
     linear: bool
 
     def __call__(self, g: Tensor, state: Any = None) -> tuple[Tensor, Any]: ...
-
     def step(self, g: Tensor, state: Any = None) -> tuple[Tensor, Any]: ...
 
 

@@ -82,10 +82,8 @@ class _AdamLSTM(torch.autograd.Function):
         return h[1:], c[-1].clone(), *starts[-1].clone().unbind()
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # once_differentiable makes ctx positional
-        ctx: Any, dh_each: Tensor, dc: Tensor, dp: Tensor, dn: Tensor
-    ):
+    @torch.autograd.function.once_differentiable  # makes ctx positional
+    def backward(ctx: Any, dh_each: Tensor, dc: Tensor, dp: Tensor, dn: Tensor):  # pyright: ignore[reportIncompatibleMethodOverride]
         x, weight_ih, weight_hh, gates, h, c, starts = ctx.saved_tensors
         dh, dc, e, transposed = torch.zeros_like(dc), dc.clone(), -2 * dn, weight_hh.t().contiguous()
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None

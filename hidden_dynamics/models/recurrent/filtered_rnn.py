@@ -107,23 +107,16 @@ class FilteredRNN(nn.Module, Generic[S]):
         ways = 1 + self.bidirectional
         return self.input_size if index < ways else ways * self.hidden_size
 
-    def _make_layer(self, suffix: str, input_size: int, **factory: Any) -> None:
-        raise NotImplementedError
-
-    def reset_parameters(self) -> None:
-        """Draw the parameters of all layers anew."""
-        raise NotImplementedError
-
-    if TYPE_CHECKING:  # nn.Module says that any call gives Any
+    if TYPE_CHECKING:  # nn.Module says that any call gives Any; the others are the subclass's
 
         def __call__(self, input: Sequences, hx: Start | None = None) -> tuple[Sequences, S]: ...
+        def _make_layer(self, suffix: str, input_size: int, **factory: Any) -> None: ...
+        def reset_parameters(self) -> None: ...
 
     @overload
     def forward(self, input: Tensor, hx: Start | None = None) -> tuple[Tensor, S]: ...
-
     @overload
     def forward(self, input: PackedSequence, hx: Start | None = None) -> tuple[PackedSequence, S]: ...
-
     def forward(self, input: Tensor | PackedSequence, hx: Start | None = None) -> tuple[Tensor | PackedSequence, S]:
         """Run sequences, or a segment of them. Under autocast, in the weights' own type.
 

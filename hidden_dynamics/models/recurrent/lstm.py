@@ -116,22 +116,19 @@ class LSTM(FilteredRNN[LSTMState]):
             return "inputs", self._input_size(index) + 1
         return "gates", 4 * self.hidden_size
 
-    def _reference(
-        self, x: Tensor, hidden: Pair, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
-    ) -> tuple[Tensor, Pair, Any]:
-        outputs: list[Tensor] = []
+    def _reference(self, x: Tensor, hidden: Pair, filter_state: Any, *weights: Tensor) -> tuple[Tensor, Pair, Any]:
+        (w, b, u, b_hh), outputs = weights, list[Tensor]()
         for x_t in x.unbind():
             y, filter_state = self.filter.step(x_t @ w.t() + b, filter_state)
             hidden = lstm_cell(y + hidden[0] @ u.t() + b_hh, hidden[1])
             outputs.append(hidden[0])
         return torch.stack(outputs), hidden, filter_state
 
-    def _fused(
-        self, x: Tensor, hidden: Pair, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
-    ) -> tuple[Tensor, Pair, Any]:
+    def _fused(self, x: Tensor, hidden: Pair, filter_state: Any, *weights: Tensor) -> tuple[Tensor, Pair, Any]:
         """Project, filter, and run the core on the result; a filter that commutes with the projection goes first."""
         if self.filter.linear:
-            return self._fused_linear(x, hidden, filter_state, w, b, u, b_hh)
+            return self._fused_linear(x, hidden, filter_state, *weights)
+        w, b, u, b_hh = weights
         if x.device.type == "cpu" and (type(self.filter) is Adam or type(self.filter) is RMSProp):
             state, (h0, c0) = map_tensors(Tensor.t, filter_state), map_tensors(Tensor.t, hidden)
             h, c, end = adam_lstm(self.filter, x.transpose(1, 2), state, w, b, u, b_hh, h0, c0)
@@ -141,10 +138,9 @@ class LSTM(FilteredRNN[LSTMState]):
         h, hidden = torch_lstm(y, hidden, torch.eye(len(w), dtype=x.dtype, device=x.device), u, b_hh)
         return h, hidden, end
 
-    def _fused_linear(
-        self, x: Tensor, hidden: Pair, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
-    ) -> tuple[Tensor, Pair, Any]:
+    def _fused_linear(self, x: Tensor, hidden: Pair, filter_state: Any, *weights: Tensor) -> tuple[Tensor, Pair, Any]:
         """filter(W x + b) = [W, b] filter([x, 1]): filter d + 1 channels, then run torch's LSTM."""
+        w, b, u, b_hh = weights
         if isinstance(self.filter, Identity):
             h, hidden = torch_lstm(x, hidden, w, u, b_hh, b)
             return h, hidden, None
@@ -209,14 +205,12 @@ class SRLSTM(LSTM):
             return "whole pre-activation", 4 * self.hidden_size
         return super().filtered(index)
 
-    def _reference(
-        self, x: Tensor, hidden: Pair, filter_state: Any, w: Tensor, b: Tensor, u: Tensor, b_hh: Tensor
-    ) -> tuple[Tensor, Pair, Any]:
+    def _reference(self, x: Tensor, hidden: Pair, filter_state: Any, *weights: Tensor) -> tuple[Tensor, Pair, Any]:
         if self.cell == "filter":
-            return super()._reference(x, hidden, filter_state, w, b, u, b_hh)
+            return super()._reference(x, hidden, filter_state, *weights)
         assert isinstance(self.filter, Nesterov)
         q, done = filter_state or (x.new_zeros(x.shape[1], 4 * self.hidden_size), 0)
-        outputs: list[Tensor] = []
+        (w, b, u, b_hh), outputs = weights, list[Tensor]()
         for x_t, gamma in zip(x.unbind(), self.filter.gamma(done, x.shape[0]).unbind(), strict=True):
             before, g = q, x_t @ w.t() + b
             q = hidden[0] @ u.t() + b_hh - self.filter.s * g

@@ -54,10 +54,8 @@ class _ModreluRNN(torch.autograd.Function):
         return y, y[-1].clone()
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # once_differentiable makes ctx positional
-        ctx: Any, dh: Tensor | None, dh_end: Tensor | None
-    ):
+    @torch.autograd.function.once_differentiable  # makes ctx positional
+    def backward(ctx: Any, dh: Tensor | None, dh_end: Tensor | None):  # pyright: ignore[reportIncompatibleMethodOverride]
         h, matrix, h0 = ctx.saved_tensors
         dz, d_bias, dh0 = _run_back(h, matrix, dh, dh_end, ctx.norms)
         d_matrix = h0.t() @ dz[0]

@@ -48,10 +48,8 @@ class _InBlocks(torch.autograd.Function):
         return y, *(part.clone() for part in state)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # once_differentiable makes ctx positional
-        ctx: Any, dy: Tensor, *d_state: Tensor
-    ):
+    @torch.autograd.function.once_differentiable  # makes ctx positional
+    def backward(ctx: Any, dy: Tensor, *d_state: Tensor):  # pyright: ignore[reportIncompatibleMethodOverride]
         x, weight, bias, *first = ctx.saved_tensors
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None
         d_weight, d_bias = torch.zeros_like(weight), torch.zeros_like(bias)

@@ -7,6 +7,7 @@ K = 1 moves from tangent space to tangent space (Riemannian gradient descent whe
 stays in one (Lezcano-Casado, "Trivializations for Gradient-Based Optimization on Manifolds", NeurIPS 2019).
 """
 
+import functools
 import math
 from typing import cast
 
@@ -113,14 +114,11 @@ def exponentials(a: Tensor) -> list[Tensor]:
     a = a / 2**doublings
     a2 = a @ a
     one, powers, a4 = torch.eye(a.shape[0], dtype=a.dtype, device=a.device), (a, a2, a2 @ a), a2 @ a2
-
-    def block(k: int) -> Tensor:
-        return sum((power / math.factorial(k + i) for i, power in enumerate(powers, 1)), one / math.factorial(k))
-
-    result = block(12)
-    for k in (8, 4, 0):
-        result = torch.addmm(block(k), a4, result)
-    results = [result]
+    blocks = (
+        sum((power / math.factorial(k + i) for i, power in enumerate(powers, 1)), one / math.factorial(k))
+        for k in (12, 8, 4, 0)
+    )
+    results = [functools.reduce(lambda result, block: torch.addmm(block, a4, result), blocks)]
     for _ in range(doublings):
         results.append(results[-1] @ results[-1])
     return results
