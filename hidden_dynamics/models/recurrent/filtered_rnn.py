@@ -119,6 +119,8 @@ class FilteredRNN(nn.Module):
                 units or dimensions; one of them is of another type or device than the weights; or the state was made
                 with another filter or by the other backend, or after unequal numbers of steps by a filter that counts.
         """
+        if torch.compiler.is_dynamo_compiling():  # as torch does with its own: a compiler would unroll time
+            return torch.compiler.disable(self.forward)(input, hx)
         weight = self.weight_ih_l0
         if torch.amp.is_autocast_available(weight.device.type) and torch.is_autocast_enabled(weight.device.type):
             with torch.autocast(weight.device.type, enabled=False):
