@@ -13,11 +13,13 @@ import pytest
 import torch
 from cases import CORES, LSTMS, assert_all_close, noise, randomised, tensors
 from torch import nn
+from torch.func import functional_call
 from torch.nn.utils import parametrizations, prune
 from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence, pad_packed_sequence, unpack_sequence
 from torch.utils.checkpoint import checkpoint
 
 import hidden_dynamics.nn as hd
+from hidden_dynamics.models.momentum.recurrence import _constant_matrix
 
 D, N, BATCH, STEPS = 3, 5, 4, 11
 LENGTHS = [5, 11, 1, 5]
@@ -256,6 +258,7 @@ def test_under_autocast_in_its_own_type(name):
 @every_core
 def test_functional_frozen_checkpointed_and_after_inference(name):
     model, x = made(name), noise(STEPS, BATCH, D, seed=1).requires_grad_()
+    _constant_matrix.cache_clear()
     with torch.inference_mode():
         inferred = model(x)[0]
     h = model(x)[0]
@@ -268,7 +271,7 @@ def test_functional_frozen_checkpointed_and_after_inference(name):
     with torch.no_grad():
         for parameter in doubled.parameters():
             parameter.mul_(2)
-    assert_all_close([torch.func.functional_call(model, weights, (x,))[0]], [doubled(x)[0]])
+    assert_all_close([functional_call(model, weights, (x,))[0]], [doubled(x)[0]])
     model.requires_grad_(False)
     assert_all_close(torch.autograd.grad(model(x)[0].square().sum(), [x]), usual[:1])
 
@@ -288,6 +291,43 @@ def test_pruned_and_parametrised(name):
 
 
 @every_core
-def test_second_derivatives_by_the_reference(name):
-    model, x = made(name, backend="reference"), noise(3, 1, D).requires_grad_()
-    assert torch.autograd.gradgradcheck(lambda x: model(x)[0], (x,))
+@either_backend
+def test_second_derivatives_and_torchs_transforms(name, backend):
+    """jacrev, grad and vmap of torch.func, each against autograd over the cell as it runs without them."""
+    model, x = made(name, backend=backend).eval(), noise(2, 3, 1, D)
+    assert torch.autograd.gradgradcheck(lambda x: model(x)[0], (x[0].requires_grad_(),))
+    weights = dict(model.named_parameters())
+
+    def loss(weights, x):
+        return functional_call(model, weights, (x,))[0].square().sum()
+
+    expected = torch.autograd.functional.hessian(lambda x: loss(weights, x), x[0])
+    assert_all_close([torch.func.jacrev(torch.func.grad(loss, 1), 1)(weights, x[0])], [expected], 1e-10)
+    found = torch.func.vmap(torch.func.grad(loss), (None, 0))(weights, x)
+    usual = [torch.autograd.grad(loss(weights, each), [*weights.values()]) for each in x]
+    assert_all_close(found.values(), [*map(torch.stack, zip(*usual, strict=True))], 1e-10)
+
+
+def test_an_orthogonal_matrix_that_is_to_move_is_refused_to_torchs_transforms():
+    model = hd.DTRIV(D, N)
+    with pytest.raises(RuntimeError, match="K must be infinity"):
+        torch.func.grad(lambda x: model(x)[0].sum())(torch.randn(STEPS, BATCH, D))
+
+
+@pytest.mark.parametrize("name", ["torch", "LSTM", "Momentum", "NAG", "Adam", "Momentum, orthogonal"])
+def test_exported_and_compiled(name):
+    """Exported programs are saved, loaded and given another batch and a state; a compiler leaves the cell as it is."""
+    torch.manual_seed(0)
+    model = nn.LSTM(D, N, 2).double().eval() if name == "torch" else made(name, 2).eval()
+    x, y = noise(3, BATCH, D), noise(3, BATCH + 1, D)
+    for first, given in (((x,), (y,)), ((x, model(x)[1]), (x, model(y[:, 1:])[1]))):
+        shapes = ({1: torch.export.Dim("batch", min=2, max=9)},) if len(first) == 1 else None
+        file = io.BytesIO()
+        with torch.no_grad():
+            torch.export.save(torch.export.export(model, first, dynamic_shapes=shapes), file)
+        file.seek(0)
+        h, end = torch.export.load(file).module()(*given)
+        expected, expected_end = model(*given)
+        assert_all_close([h, *tensors(end)], [expected, *tensors(expected_end)])
+    compiled = torch.compile(model, backend="eager")
+    assert_all_close([compiled(x, compiled(x)[1])[0]], [model(x, model(x)[1])[0]], 0)

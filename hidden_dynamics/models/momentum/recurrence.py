@@ -9,6 +9,8 @@ import functools
 import torch
 from torch import Tensor
 
+from hidden_dynamics.models.followed import followed
+
 BLOCK = 32
 
 
@@ -54,13 +56,15 @@ def _at(decay: Tensor | float, step: int) -> float:
 def _matrices(decay: Tensor | float, dtype: torch.dtype, device: torch.device) -> Tensor:
     """(blocks or 1, BLOCK, BLOCK): entry (k, i, j) is a_{j+1} ... a_i of block k where i >= j; 0 elsewhere."""
     if not isinstance(decay, Tensor):
-        return _constant_matrix(decay, dtype, device)
+        make = _constant_matrix.__wrapped__ if followed() else _constant_matrix  # a transform's tensors end with it
+        return make(decay, dtype, device)
     padded = torch.zeros(-(-decay.shape[0] // BLOCK) * BLOCK, dtype=torch.float64)
     padded[: decay.shape[0]] = decay
     return _products(padded.view(-1, BLOCK)).to(dtype=dtype, device=device)
 
 
 @functools.lru_cache(maxsize=64)
+@torch.inference_mode(False)  # whoever evaluates first, a gradient may be taken through it later
 def _constant_matrix(decay: float, dtype: torch.dtype, device: torch.device) -> Tensor:
     return _products(torch.full((1, BLOCK), decay, dtype=torch.float64)).to(dtype=dtype, device=device)
 

@@ -14,6 +14,7 @@ and the adjoints, from da_t = dL/da_t, with e_t = -2 dL/dn_t:
     dg_t = dp_t - (1 - beta) / s^2 g_t e_t
 """
 
+import functools
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, cast
@@ -21,6 +22,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from hidden_dynamics.models.followed import differentiable, followed
 from hidden_dynamics.models.momentum.filters import Adam
 
 BLOCK = 2**19  # elements of the gates of a block of steps: what the filter needs of them fits into a core's own cache
@@ -51,15 +53,30 @@ def adam_lstm(
         h0, c0: (N, batch).
 
     Returns:
-        h, (T, N, batch); c, (N, batch), and the filter's state after the last step. Differentiable once.
+        h, (T, N, batch); c, (N, batch), and the filter's state after the last step.
     """
     v, m = state if state is not None else 2 * (x.new_zeros(weight_ih.shape[0], x.shape[2]),)
     s, eps = adam.s, adam.eps
     inputs = torch.cat([x, x.new_ones(1, 1, 1).expand(x.shape[0], 1, x.shape[2])], dim=1)
     weight = torch.cat([weight_ih, bias_ih.unsqueeze(1)], dim=1)
+    run = _by_steps if followed() else _AdamLSTM.apply
     given = adam, inputs, weight, v / s, (m + eps) / s**2, weight_hh, bias_hh, h0, c0
-    h, c, p, n = cast(tuple[Tensor, Tensor, Tensor, Tensor], _AdamLSTM.apply(*given))
+    h, c, p, n = cast(tuple[Tensor, Tensor, Tensor, Tensor], run(*given))
     return h, c, (s * p, s**2 * n - eps)
+
+
+def _by_steps(adam: Adam, x: Tensor, weight_ih: Tensor, p: Tensor, n: Tensor, weight_hh: Tensor, bias, h, c):
+    """As the equations read."""
+    outputs = []
+    for x_t in x:
+        gate = weight_ih @ x_t
+        p = adam.mu * p + gate
+        n = adam.beta * n + (1 - adam.beta) / adam.s**2 * (gate.square() + adam.eps)
+        i, f, g, o = (p * n.rsqrt() + weight_hh @ h + bias.unsqueeze(1)).chunk(4)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+        outputs.append(h)
+    return torch.stack(outputs), c, p, n
 
 
 class _AdamLSTM(torch.autograd.Function):
@@ -77,14 +94,17 @@ class _AdamLSTM(torch.autograd.Function):
             torch.addcmul(bias.unsqueeze(1), p_each, n_each.rsqrt_(), out=gates[block])
             around = slice(block.start, block.stop + 1)
             _run_gates(gates[block], weight_hh, h[around], c[around])
-        ctx.save_for_backward(x, weight_ih, weight_hh, gates, h, c, starts)
+        ctx.save_for_backward(x, weight_ih, p, n, weight_hh, bias, h0, c0, gates, h, c, starts)
         ctx.adam = adam
         return h[1:], c[-1].clone(), *starts[-1].clone().unbind()
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # makes ctx positional
     def backward(ctx: Any, dh_each: Tensor, dc: Tensor, dp: Tensor, dn: Tensor):  # pyright: ignore[reportIncompatibleMethodOverride]
-        x, weight_ih, weight_hh, gates, h, c, starts = ctx.saved_tensors
+        *given, gates, h, c, starts = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            by_steps = functools.partial(_by_steps, ctx.adam)
+            return None, *differentiable(by_steps, given, (dh_each, dc, dp, dn), ctx.needs_input_grad[1:])
+        x, weight_ih, _, _, weight_hh, *_ = given
         dh, dc, e, transposed = torch.zeros_like(dc), dc.clone(), -2 * dn, weight_hh.t().contiguous()
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None
         d_weight_ih, d_weight_hh, d_bias = torch.zeros_like(weight_ih.t()), torch.zeros_like(weight_hh), 0

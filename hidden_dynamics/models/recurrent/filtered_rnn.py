@@ -135,6 +135,8 @@ class FilteredRNN(nn.Module, Generic[S]):
                 units or dimensions; one of them is of another type or device than the weights; or the state was made
                 with another filter or by the other backend, or after unequal numbers of steps by a filter that counts.
         """
+        if torch.compiler.is_dynamo_compiling():  # as torch does with its own: a compiler would unroll time
+            return torch.compiler.disable(self.forward)(input, hx)
         device, dtype = self.weight_ih_l0.device.type, self.weight_ih_l0.dtype
         if is_autocast_available(device) and torch.is_autocast_enabled(device):
             with torch.autocast(device, enabled=False):

@@ -15,6 +15,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from hidden_dynamics.models.followed import followed
+
 where_nonzero = torch.ops.aten.hardshrink_backward.grad_input  # of (gradient, h, 0): the gradient where h is not 0
 
 
@@ -37,8 +39,13 @@ def modrelu_rnn(
 
     Returns:
         h, (T, batch, N), and h of the last step, (batch, N), through which a gradient that is 0 at all others costs
-        nothing at those. Differentiable once.
+        nothing at those.
     """
+    if followed():
+        h = [h0]
+        for y_t in y:
+            h.append(modrelu(y_t + h[-1] @ matrix, bias))
+        return torch.stack(h[1:]), h[-1]
     given = y.contiguous(), matrix.contiguous(), bias, h0, norms
     return cast(tuple[Tensor, Tensor], _ModreluRNN.apply(*given))
 
@@ -54,9 +61,10 @@ class _ModreluRNN(torch.autograd.Function):
         return y, y[-1].clone()
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # makes ctx positional
     def backward(ctx: Any, dh: Tensor | None, dh_end: Tensor | None):  # pyright: ignore[reportIncompatibleMethodOverride]
         h, matrix, h0 = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            return *_differentiable(h, matrix, h0, dh, dh_end, ctx.norms), None
         dz, d_bias, dh0 = _run_back(h, matrix, dh, dh_end, ctx.norms)
         d_matrix = h0.t() @ dz[0]
         if h.shape[0] > 1:
@@ -94,3 +102,20 @@ def _run_back(
         else:
             torch.addmm(dh_at[t - 1], dz_t, transposed, out=total)
     return dz, d_bias.sum(0), total
+
+
+def _differentiable(
+    h: Tensor, matrix: Tensor, h0: Tensor, dh: Tensor | None, dh_end: Tensor | None, norms: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """(dz, dQ, db, dh0) by operations that autograd can follow: for `create_graph`."""
+    total = torch.zeros_like(h0) if dh_end is None else dh_end
+    dz = []
+    for t in reversed(range(len(h))):
+        total = total if dh is None else total + dh[t]
+        if norms is not None:
+            norms[t] = torch.linalg.vector_norm(total.detach())
+        dz.append(total * (h[t] != 0))
+        total = dz[-1] @ matrix.t()
+    dz = torch.stack(dz[::-1])
+    d_matrix = torch.cat([h0.unsqueeze(0), h[:-1]]).flatten(0, 1).t() @ dz.flatten(0, 1)
+    return dz, d_matrix, (dz * h.detach().sign()).sum((0, 1)), total

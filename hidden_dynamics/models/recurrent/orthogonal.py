@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from hidden_dynamics.models.followed import followed
 from hidden_dynamics.models.momentum.filters import Adam, Momentum, Nesterov, RMSProp
 from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
@@ -105,13 +106,15 @@ class DTRIV(FilteredRNN[OrthogonalState]):
     def _matrix(self, start: Direction, suffix: str) -> Matrix:
         """Q, the state's own where the parameter is still the one that it was made of."""
         mode, orthogonal = (torch.is_grad_enabled(), self.training), getattr(self, f"orthogonal{suffix}")
+        if followed():  # no tensor of theirs has an address, of which a version is made
+            return orthogonal(), ()
         if start.matrix is not None and start.matrix[1] == (*mode, *orthogonal.version):
             return start.matrix
         matrix = orthogonal()
         return matrix, (*mode, *orthogonal.version)
 
     def _recording(self, x: Tensor) -> Tensor | None:
-        if not self.record_gradients or not torch.is_grad_enabled():
+        if not self.record_gradients or not torch.is_grad_enabled() or followed():
             return None
         self.gradient_norms = x.new_zeros(x.shape[0])
         return self.gradient_norms

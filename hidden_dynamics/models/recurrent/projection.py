@@ -1,11 +1,13 @@
 """filter(W x + b) for a filter that does not commute with the linear map; only the result is kept of its size."""
 
+import functools
 from typing import Any, cast
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from hidden_dynamics.models.followed import differentiable, followed
 from hidden_dynamics.models.momentum.filters import InputFilter
 
 # Elements of a block of steps. A few such arrays fit into the cache of a CPU; on a GPU it is enough work to hide the
@@ -26,9 +28,10 @@ def filtered_projection(
         state: the filter's state before the first step; None is the start.
 
     Returns:
-        filter(W x + b), (T, batch, channels), and the filter's state after the last step. Differentiable once.
+        filter(W x + b), (T, batch, channels), and the filter's state after the last step.
     """
-    y, *end = cast(tuple[Tensor, ...], _InBlocks.apply(filter, x, weight, bias, *(state or ())))
+    run = _project_and_filter if followed() else _InBlocks.apply
+    y, *end = cast(tuple[Tensor, ...], run(filter, x, weight, bias, *(state or ())))
     return y, tuple(end)
 
 
@@ -38,7 +41,7 @@ class _InBlocks(torch.autograd.Function):
         y, kept = x.new_empty(*x.shape[:2], len(weight)), list[Tensor]()
         ctx.save_for_backward(x, weight, bias, *state)
         for index, times in enumerate(blocks := _blocks(y)):
-            y[times], end = _project_and_filter(filter, x[times], weight, bias, *state)
+            y[times], *end = _project_and_filter(filter, x[times], weight, bias, *state)
             if not kept:  # at once, not in between what each block allocates and frees
                 kept = [part.new_empty(len(blocks), *part.shape) for part in end]
             for whole, part in zip(kept, end, strict=True):
@@ -48,16 +51,18 @@ class _InBlocks(torch.autograd.Function):
         return y, *(part.clone() for part in state)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # makes ctx positional
     def backward(ctx: Any, dy: Tensor, *d_state: Tensor):  # pyright: ignore[reportIncompatibleMethodOverride]
         x, weight, bias, *first = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            whole = functools.partial(_project_and_filter, ctx.filter)
+            return None, *differentiable(whole, ctx.saved_tensors, (dy, *d_state), ctx.needs_input_grad[1:])
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None
         d_weight, d_bias = torch.zeros_like(weight), torch.zeros_like(bias)
         for times, start in reversed(list(zip(_blocks(dy), (first, *zip(*ctx.starts, strict=True)), strict=True))):
             x_block = x[times].detach().requires_grad_(dx is not None)
             leaves = [part.detach().requires_grad_() for part in (weight, bias, *start)]
             with torch.enable_grad():
-                y, end = _project_and_filter(ctx.filter, x_block, *leaves)
+                y, *end = _project_and_filter(ctx.filter, x_block, *leaves)
             wanted, given = leaves if dx is None else [*leaves, x_block], (dy[times], *d_state)
             found = list(torch.autograd.grad((y, *end), wanted, given, materialize_grads=True))
             if dx is not None:
@@ -70,8 +75,9 @@ class _InBlocks(torch.autograd.Function):
 
 def _project_and_filter(
     filter: InputFilter, x: Tensor, weight: Tensor, bias: Tensor, *state: Tensor
-) -> tuple[Tensor, tuple[Tensor, ...]]:
-    return filter(functional.linear(x, weight, bias), state or None)
+) -> tuple[Tensor, ...]:
+    y, end = filter(functional.linear(x, weight, bias), state or None)
+    return y, *end
 
 
 def _blocks(y: Tensor) -> list[slice]:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
+from torch.utils import _pytree  # torch's only register of what torch.func and torch.export look for tensors in
 
 FilterState = Tensor | tuple[Any, ...] | float | None  # tensors and numbers, alone or in tuples
 Matrix = tuple[Tensor, tuple[int, ...]]  # Q of an orthogonal RNN and its version
@@ -53,6 +54,14 @@ class FilteredState(tuple[Tensor, ...]):
 
     def __init_subclass__(cls) -> None:
         torch.serialization.add_safe_globals([cls])
+        own, of_filter = map(_pytree.GetAttrKey, ("own", "filter"))
+        _pytree.register_pytree_node(
+            cls,
+            lambda state: ([tuple(state), state.filter], state.maker),
+            lambda parts, maker: cls(*parts, maker),
+            serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
+            flatten_with_keys_fn=lambda state: ([(own, tuple(state)), (of_filter, state.filter)], state.maker),
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (tuple(self), self.filter, self.maker)

@@ -15,6 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils import checkpoint
 
+from hidden_dynamics.models.followed import followed
+
 PROJECTION_INTERVAL = 100  # rebases; what rounding has done to the base until then is undone
 
 
@@ -64,7 +66,14 @@ class DynamicTrivialisation(nn.Module):
         """Q, (N, N), differentiable with respect to `skew`. In training mode, the base moves when it is due.
 
         Backward computes Q again: a graph of N x N matrices is not kept beside that of all steps.
+
+        Raises:
+            RuntimeError: the base would have to move within a transform of torch.func, or in what torch.export makes.
         """
+        if followed():
+            if self.training and math.isfinite(self.K):
+                raise RuntimeError(f"under torch.func and torch.export, K must be infinity in training, not {self.K}")
+            return (self.base.double() @ torch.matrix_exp(self.skew_matrix().double())).to(self.base.dtype)
         if self.training and math.isfinite(self.K) and not torch.equal(self.skew, self.used):
             self._count_step()
         given = self.base, self.skew_matrix()

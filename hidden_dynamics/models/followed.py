@@ -1,0 +1,32 @@
+"""Where autograd, or a transform of torch's, has to follow every operation of a cell, and no kernel derived by hand."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+
+def followed() -> bool:
+    """Whether a transform of torch.func is at work, or torch.export: what branches on a tensor's values, overwrites one
+    or has a backward of its own cannot be followed."""
+    return torch.compiler.is_exporting() or torch._C._are_functorch_transforms_active()  # there is no public name
+
+
+def differentiable(
+    function: Callable[..., Sequence[Tensor]],
+    given: Sequence[Tensor],
+    gradients: Sequence[Tensor],
+    needed: Sequence[bool],
+) -> tuple[Tensor | None, ...]:
+    """What a backward gives that is itself to be differentiated (`create_graph`): by autograd, through `function`.
+
+    Args:
+        function: what forward computes, by operations that autograd knows.
+        given: forward's tensors.
+        gradients: of its results.
+        needed: for which of `given` a gradient is wanted; the others' is None.
+    """
+    leaves = [each.view_as(each) for each in given]  # no ancestors of one another, as what is given may be
+    wanted = [leaf for leaf, is_needed in zip(leaves, needed, strict=True) if is_needed]
+    found = iter(torch.autograd.grad(function(*leaves), wanted, gradients, create_graph=True, materialize_grads=True))
+    return tuple(next(found) if is_needed else None for is_needed in needed)
