@@ -17,6 +17,7 @@ import argparse
 from pathlib import Path
 
 from hidden_dynamics.artifacts import Artifact, artifact_named
+from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.errors import UserError, run_main
@@ -31,7 +32,7 @@ def main() -> None:
     given = parse_arguments()
     configuration = load(parse_settings(given.config))
     artifact = artifact_named(configuration, given.artifact, "--artifact")
-    runs, settings = runs_of(artifact), configuration.settings
+    (runs, baseline), settings = measured_by(artifact), configuration.settings
     batch_size = given.batch or runs[0].spec["training"]["batch_size"]
     threads = given.threads or configuration.scale.threads
     devices.set_arithmetic(threads, settings.precision)
@@ -39,25 +40,26 @@ def main() -> None:
     with devices.turn(device, settings.runs_per_gpu) as device:
         processes = given.processes or configuration.scale.processes
         circumstances = Circumstances(device, threads, batch_size, processes, given.rounds)
-        rows = list(measure(configuration, runs, artifact.published.baseline, circumstances))
+        rows = list(measure(configuration, runs, baseline, circumstances))
     write_rows(given.output or artifact.inputs()["costs"], COLUMNS, rows)
     for row in rows:
         place = f"{row['process']} {row['model']:16} {row['quantity']:18}"
         print(f"{place} {row['value']:10.4g} {row['unit']}, ratio {row['ratio']}")
 
 
-def runs_of(artifact: Artifact) -> list[Run]:
-    """
+def measured_by(artifact: Artifact) -> tuple[list[Run], str]:
+    """The runs that are measured, and the model that they are held to.
+
     Raises:
         UserError: the artifact shows no costs, or not those of its baseline.
     """
-    if artifact.measured != "costs":
+    if not isinstance(artifact, MeasuredCosts) or artifact.published is None:
         raise UserError(f"{artifact.name} shows no measured costs (its kind is {artifact.settings.kind}).")
     runs, baseline = artifact.measured_runs(), artifact.published.baseline
     if baseline not in [run.model for run in runs]:
         text = f"config/artifacts.yaml: {artifact.name} must have {baseline}: the others are held to it."
         raise UserError(text, file="config/artifacts.yaml", key=f"{artifact.name}.models")
-    return runs
+    return runs, baseline
 
 
 def parse_arguments() -> argparse.Namespace:

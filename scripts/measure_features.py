@@ -49,7 +49,7 @@ def main() -> None:
     output = Path(artifact.inputs()["features"])
     path = output.with_suffix(".npz")
     with atomic(path, "wb") as handle:
-        np.savez(handle, **maps)
+        np.savez(handle, **maps)  # pyright: ignore[reportArgumentType]  # none is called `allow_pickle`
     about = {"settings": json.dumps(artifact.settings.features.given(), sort_keys=True), "embeddings": str(path)}
     write_rows(output, COLUMNS, [row | about for row in rows])
 

@@ -53,7 +53,7 @@ def main() -> int:
     before = checkpoints(given)
     trainings = Trainings(commands, given.at_once)
     code = trainings.run(time.monotonic() + left - margin(left) if left is not None else None)
-    if not trainings.out_of_time or code not in (0, *STOPPED):
+    if job is None or not trainings.out_of_time or code not in (0, *STOPPED):
         return code if code >= 0 else 128 - code
     if checkpoints(given) == before:
         print("error: nothing was trained within this time limit: ask for a longer one (time_limit).", file=sys.stderr)

@@ -102,9 +102,9 @@ def timed(runs: Sequence[Run], path: str, circumstances: Circumstances) -> Sessi
         for subject in subjects
         for kind, step in ACTIONS.items()
     }
-    wait = {"wait": functools.partial(torch.cuda.synchronize, device)} if device.type == "cuda" else {}
+    wait = functools.partial(torch.cuda.synchronize, device) if device.type == "cuda" else lambda: None
     steps = {(model, f"{kind}_time"): action for (model, kind), action in actions.items()}
-    times, memory = interleaved(steps, circumstances.rounds, **wait), {}
+    times, memory = interleaved(steps, circumstances.rounds, wait=wait), {}
     for (model, kind), action in actions.items() if device.type == "cuda" else ():
         memory.setdefault(model, {})[f"{kind}_memory"] = allocated_beyond(action, device)
     batches = {

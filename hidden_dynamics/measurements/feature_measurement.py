@@ -32,6 +32,7 @@ from hidden_dynamics.training import devices
 from hidden_dynamics.training.building import build
 
 LAYERS = {"pooled": "features", "state": "state"}  # of an `ImageOutput`
+OfImages = tuple[NDArray, NDArray, NDArray]  # their features, classes and clusters
 
 
 class Measured(NamedTuple):
@@ -65,17 +66,17 @@ def measure(
         about = row_of(configuration, run, record, Path())
         row = {name: about.get(name) for name in COLUMNS}
         row |= {"fingerprint": record["fingerprint"], "measured_on": devices.name_of(device)}
-        found, *of_images = _measure_run(configuration, run, record, settings, device)
-        mapped = of_images and run.id == first[run.model]
-        yield Measured(row | found, _mapped(run, *of_images, settings) if mapped else {})
+        found, of_images = _measure_run(configuration, run, record, settings, device)
+        maps = {} if of_images is None or run.id != first[run.model] else _mapped(run, of_images, settings)
+        yield Measured(row | found, maps)
 
 
 def _measure_run(
     configuration: Configuration, run: Run, record: Mapping[str, Any], settings: FeatureSettings, device: torch.device
-) -> tuple[Any, ...]:
-    """The run's row and, where its features fall into clusters, the features, the images' labels and clusters."""
+) -> tuple[dict[str, Any], OfImages | None]:
+    """The run's row and, where its features fall into clusters, what is mapped of them."""
     if record["diverged_at"] is not None:
-        return ({"status": "diverged"},)
+        return {"status": "diverged"}, None
     task, network = build(run, load_data(configuration, run, record).arrays, device)
     load_weights(network, Path(run.directory))
     kept = record["reported"] is not None and hasattr(task, "evaluate_test")
@@ -83,20 +84,18 @@ def _measure_run(
     try:
         features, labels = features_of(network, task, settings)
     except SolverFailure as failure:
-        return ({**about, "status": "solver failed", "failure": str(failure)},)
+        return {**about, "status": "solver failed", "failure": str(failure)}, None
     about |= {"images": features.shape[0], "dimensions": features.shape[1]}
     if not np.isfinite(features).all():
-        return ({**about, "status": "not finite"},)
+        return {**about, "status": "not finite"}, None
     found = cluster(features, settings)
     if found.silhouette is None:
-        return ({**about, "status": "collapsed"},)
-    return {**about, "silhouette": found.silhouette, "status": "measured"}, features, labels, found.assigned
+        return {**about, "status": "collapsed"}, None
+    return {**about, "silhouette": found.silhouette, "status": "measured"}, (features, labels, found.assigned)
 
 
-def _mapped(
-    run: Run, features: NDArray, labels: NDArray, assigned: NDArray, settings: FeatureSettings
-) -> dict[str, NDArray]:
-    most = settings.embedded
+def _mapped(run: Run, of_images: OfImages, settings: FeatureSettings) -> dict[str, NDArray]:
+    (features, labels, assigned), most = of_images, settings.embedded
     embedding = embed(features[:most], settings)
     if embedding is None:
         return {}
@@ -154,7 +153,8 @@ def cluster(features: NDArray, settings: FeatureSettings) -> Clusters:
     Args:
         features: (n, d), finite.
     """
-    means = KMeans(settings.clusters, n_init=settings.initialisations, random_state=settings.seed)
+    given: dict[str, Any] = {"n_init": settings.initialisations, "random_state": settings.seed}
+    means = KMeans(settings.clusters, **given)
     # In one thread, because otherwise the order of its sums is that in which threads happen to end.
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of clusters that are missing: the result says it

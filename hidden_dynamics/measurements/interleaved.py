@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from torch import nn
 
 from hidden_dynamics.configuration.runs import Run
 from hidden_dynamics.tasks.schedule import schedule_of
@@ -32,7 +31,7 @@ class Subject:
 
     run: Run
     task: Any
-    network: nn.Module
+    network: optimisers.Network
     optimisers: dict[str, torch.optim.Optimizer]
     batch: Any
 

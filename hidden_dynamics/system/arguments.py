@@ -39,7 +39,7 @@ SHARED: dict[str, dict[str, Any]] = {
 }
 
 
-def parser(description: str, *shared: str) -> argparse.ArgumentParser:
+def parser(description: str | None, *shared: str) -> argparse.ArgumentParser:
     """The parser of a script, with those of the `SHARED` options that are named."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     for option in shared:

@@ -108,8 +108,9 @@ def _dotted(node: ast.AST) -> list[str] | None:
     """The parts of a name such as `module.name`; None of another node."""
     if isinstance(node, ast.Name):
         return [node.id]
-    before = _dotted(node.value) if isinstance(node, ast.Attribute) else None
-    return [*before, node.attr] if before else None
+    if isinstance(node, ast.Attribute) and (before := _dotted(node.value)):
+        return [*before, node.attr]
+    return None
 
 
 @functools.cache
@@ -144,6 +145,7 @@ def _path_of(module: str) -> Path | None:
 @functools.cache
 def _read(module: str) -> Module:
     path = _path_of(module)
+    assert path is not None  # `_place` and `_references` have found it
     try:
         tree = _bare(ast.parse(path.read_text(encoding="utf-8")))
     except SyntaxError as error:
@@ -179,7 +181,8 @@ def _absolute(module: str, statement: ast.ImportFrom) -> str:
     if not statement.level:
         return statement.module or ""
     parts = module.split(".")
-    keep = len(parts) - statement.level + (_path_of(module).name == "__init__.py")
+    path = _path_of(module)
+    keep = len(parts) - statement.level + (path is not None and path.name == "__init__.py")
     return ".".join([*parts[:keep], *([statement.module] if statement.module else [])])
 
 

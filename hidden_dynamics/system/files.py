@@ -34,8 +34,8 @@ def atomic(path: str | Path, mode: str = "w") -> Iterator[IO]:
 @contextlib.contextmanager
 def _moved_when_whole(descriptor: int, name: str, path: Path, mode: str) -> Iterator[IO]:
     try:
-        text = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
-        with os.fdopen(descriptor, mode, **text) as handle:
+        encoding, newline = (None, None) if "b" in mode else ("utf-8", "")
+        with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as handle:
             yield handle
             handle.flush()
             os.fsync(handle.fileno())

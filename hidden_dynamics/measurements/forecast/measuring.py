@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -27,6 +27,7 @@ from hidden_dynamics.measurements.processes import in_fresh_process, peak_reside
 from hidden_dynamics.system.files import ROOT
 from hidden_dynamics.training import devices, loop, optimisers
 from hidden_dynamics.training.building import build
+from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 
 Clock = Callable[[], float]
@@ -44,7 +45,7 @@ class Calibrator:
     places: int
 
     @property
-    def clock(self) -> str:
+    def clock(self) -> Literal["cpu", "wall"]:
         """That of the process where a run has one thread on a CPU: what it takes whatever else the machine does."""
         return "cpu" if self.device.type == "cpu" and self.threads == 1 else "wall"
 
@@ -140,7 +141,7 @@ def _seconds(evaluate: Callable[[nn.Module], Any], network: nn.Module, clock: Cl
     return clock() - start
 
 
-class _Watch:
+class _Watch(Checkpoint):
     """An observer of a run in training: times its iterations and stops it. It is in the place of a checkpoint, too, and
     keeps none.
 
@@ -175,7 +176,7 @@ class _Watch:
         pass
 
 
-def _in_the_loop(run: Run, task: Any, network: nn.Module, device: torch.device, clock: Clock) -> _Watch:
+def _in_the_loop(run: Run, task: Any, network: optimisers.Network, device: torch.device, clock: Clock) -> _Watch:
     """The real training loop without evaluations, until the watch stops it."""
     training = {key: value for key, value in run.spec["training"].items() if key not in ("rates", "evaluate_every")}
     # A schedule of its own may draw all epochs beforehand.
