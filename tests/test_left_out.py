@@ -7,6 +7,7 @@ from made import curves_of, make_run, sources_of, summary_of
 
 from hidden_dynamics.artifacts import left_out_note, load_artifacts, load_claimed
 from hidden_dynamics.artifacts.kinds.curves import Curves
+from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.configuration.runs import all_runs
 
@@ -29,6 +30,15 @@ def test_a_task_that_is_left_out_has_no_runs(configured):
     everything, without = configured(scale="evening"), configured(scale="evening", **WITHOUT)
     assert [run for run in all_runs(everything) if run.task != "svhn_images"] == all_runs(without)
     assert all_runs(configured(scale="demo", **WITHOUT)) == all_runs(configured(scale="demo"))  # digits in its place
+
+
+def test_only_the_tasks_that_are_chosen_have_runs(configured):
+    chosen = configured(scale="paper", only=["physionet_released", "adding"], leave_out=["adding"], overrides={})
+    assert {run.task for run in all_runs(chosen)} == {"physionet_released"}
+    assert chosen.left_out["physionet"] == "PhysioNet mortality" and chosen.left_out["adding"] == "Adding task"
+    assert scale_notes(chosen)[-1] == "Run, as the user chose (only): physionet_released."
+    drawn_of = load_artifacts(chosen)
+    assert "acenode_released" in drawn_of and "acenode_table7" not in drawn_of
 
 
 def test_what_shows_nothing_else_is_not_made_and_is_named(configured):
@@ -64,4 +74,4 @@ def test_a_table_has_no_numbers_of_what_is_left_out(tmp_path):
 def test_claims_on_what_is_left_out_are_not_run_and_say_why():
     without = judged(artifact_at("evening", "momentumrnn_table1", leave_out=["mnist"]))
     assert without and {row["verdict"] for row in without.values()} == {NOT_RUN}
-    assert {row["reason"] for row in without.values() if row["task"] == "mnist"} == {"MNIST is left out (leave_out)"}
+    assert {row["reason"] for row in without.values() if row["task"] == "mnist"} == {"MNIST is left out"}

@@ -124,7 +124,7 @@ class Artifact(ABC):
 
     @property
     def is_left_out(self) -> bool:
-        """Whether the user leaves out the data of all that it shows (`leave_out` in config.yaml): it is not made."""
+        """Whether the user leaves out all that it shows (`leave_out`, `only` in config.yaml): it is not made."""
         return bool(self.tasks()) and set(self.tasks()) <= set(self.configuration.left_out)
 
     def check(self, where: str) -> None:

@@ -20,7 +20,10 @@ def scale_notes(configuration: Configuration) -> list[str]:
     overrides = configuration.settings.overrides.given()
     if any(overrides.values()):
         notes.append(f"Changed by the user (overrides): {json.dumps(overrides, sort_keys=True)}.")
-    if configuration.left_out:
+    if configuration.settings.only:
+        run = [name for name in configuration.tasks if name not in configuration.left_out]
+        notes.append(f"Run, as the user chose (only): {', '.join(run)}.")
+    elif configuration.left_out:
         datasets = ", ".join(dict.fromkeys(configuration.left_out.values()))
         tasks = ", ".join(configuration.left_out)
         notes.append(f"Left out by the user (leave_out): {datasets}; so there are no runs of {tasks}.")

@@ -159,7 +159,7 @@ class Evidence:
         absent = [cell for cell in claim.cells if not self.rows(claim, cell)]
         left_out = [self.configuration.left_out.get(cell.task) for cell in absent]
         if any(left_out):
-            return f"{' and '.join(dict.fromkeys(filter(None, left_out)))} is left out (leave_out)"
+            return f"{' and '.join(dict.fromkeys(filter(None, left_out)))} is left out"
         labels = self.configuration.models
         cells = ", ".join(labels[cell.model].label + (f" of size {cell.size}" if cell.size else "") for cell in absent)
         tasks = " and ".join(dict.fromkeys(cell.task for cell in absent))

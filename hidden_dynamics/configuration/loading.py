@@ -101,9 +101,13 @@ class Configuration:
 
     @functools.cached_property
     def left_out(self) -> dict[str, str]:
-        """{task that is not run: its dataset's title}, as the user leaves datasets out."""
-        datasets = {name: task.dataset for name, task in self.tasks.items()}
-        return {name: self.title_of(of) for name, of in datasets.items() if of in self.settings.leave_out}
+        """{task that is not run: the title of its dataset, if the user leaves that out, or its own, if `only` others run}."""
+        out, only = self.settings.leave_out, self.settings.only or self.tasks
+        return {
+            name: self.title_of(task.dataset) if task.dataset in out else task.title
+            for name, task in self.tasks.items()
+            if task.dataset in out or name not in only
+        }
 
     def data_title(self, task: str) -> str:
         """The title of the task's dataset as it is prepared for the task."""
@@ -302,6 +306,8 @@ def _check_names(c: Configuration) -> None:
         known(name, c.datasets, "dataset", "config.yaml: data.copies")
     for name in c.settings.leave_out:
         known(name, c.datasets, "dataset", "config.yaml: leave_out")
+    for name in c.settings.only:
+        known(name, c.tasks, "task", "config.yaml: only")
     _check_variants(c.variants, c.settings.variants, "config.yaml: variants")
     for name, model in c.models.items():
         for task in model.tasks if model.control_of else ():

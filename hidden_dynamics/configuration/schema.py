@@ -69,6 +69,7 @@ class Settings(Entry):
     time_limit: Whole | None = None
     data: DataSettings
     leave_out: Annotated[list[str], Different] = []
+    only: Annotated[list[str], Different] = []
     results: Directory
     evidence: Directory = "docs/evidence"
     variants: Variants
