@@ -6,6 +6,7 @@ too small. The checks look at shapes, types and devices alone, so no GPU is wait
 """
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import torch
@@ -136,7 +137,7 @@ class FilteredRNN(nn.Module, Generic[S]):
                 with another filter or by the other backend, or after unequal numbers of steps by a filter that counts.
         """
         if torch.compiler.is_dynamo_compiling():  # as torch does with its own: a compiler would unroll time
-            return torch.compiler.disable(self.forward)(input, hx)
+            return cast(Callable[..., Any], torch.compiler.disable(self.forward))(input, hx)
         device, dtype = self.weight_ih_l0.device.type, self.weight_ih_l0.dtype
         if is_autocast_available(device) and torch.is_autocast_enabled(device):
             with torch.autocast(device, enabled=False):

@@ -1,7 +1,7 @@
 """The state of a recurrent core between two segments of a sequence, and how a wrong one is described."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import torch
 from torch import Tensor
@@ -54,11 +54,11 @@ class FilteredState(tuple[Tensor, ...]):
 
     def __init_subclass__(cls) -> None:
         torch.serialization.add_safe_globals([cls])
-        own, of_filter = map(_pytree.GetAttrKey, ("own", "filter"))
+        own, of_filter = (cast(_pytree.KeyEntry, _pytree.GetAttrKey(name)) for name in ("own", "filter"))
         _pytree.register_pytree_node(
             cls,
             lambda state: ([tuple(state), state.filter], state.maker),
-            lambda parts, maker: cls(*parts, maker),
+            lambda parts, maker: cls(*parts, maker=maker),
             serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
             flatten_with_keys_fn=lambda state: ([(own, tuple(state)), (of_filter, state.filter)], state.maker),
         )
