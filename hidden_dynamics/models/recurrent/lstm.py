@@ -204,7 +204,7 @@ class SRLSTM(LSTM):
             return super()._reference(x, hidden, filter_state, w, b, u, b_hh)
         q, done = filter_state or (x.new_zeros(x.shape[1], 4 * self.hidden_size), 0)
         outputs = []
-        for x_t, gamma in zip(x, self.filter.gamma(done, x.shape[0]).tolist(), strict=True):
+        for x_t, gamma in zip(x, self.filter.gamma(done, x.shape[0]).to(x), strict=True):
             before, g = q, x_t @ w.t() + b
             q = hidden[0] @ u.t() + b_hh - self.filter.s * g
             hidden = lstm_cell(q + gamma * (q - before), hidden[1])

@@ -30,7 +30,8 @@ class FilteredState(tuple):
     """h, or the pair (h, c), that also carries the filter's state.
 
     Its tensors are (layers * directions, batch, hidden_size), as those of `nn.RNN` and `nn.LSTM`; those of a sequence
-    without a batch lack that dimension. It can be copied, pickled, and saved and loaded by torch, `weights_only` too.
+    without a batch lack that dimension. It can be copied, pickled, and saved and loaded by torch, `weights_only` too
+    where its class is imported.
 
     Attributes:
         filter: the filter's states, one for each layer and direction, in the order of h; None is their start. What they
@@ -62,16 +63,21 @@ class FilteredState(tuple):
             flatten_with_keys_fn=lambda state: ([(own, tuple(state)), (of_filter, state.filter)], state.maker),
         )
 
+    @property
+    def plain(self) -> tuple:
+        """The state in torch's and Python's own types, for `torch.save`; `State(*plain)`, of the core, is it again."""
+        return tuple(self), self.filter, self.maker
+
     def __reduce__(self) -> tuple:
-        return type(self), (tuple(self), self.filter, self.maker)
+        return type(self), self.plain
 
     def map(self, function: Callable[[Tensor], Tensor]) -> Self:
         """The state with `function` of every tensor in it."""
         return type(self)(map(function, self), map_tensors(function, self.filter), self.maker, self.matrices)
 
     def to(self, *args: Any, **options: Any) -> Self:
-        """On another device, or of another type, as `Tensor.to`."""
-        moved = self.map(lambda tensor: tensor.to(*args, **options))
+        """On another device, or of another type, as `Tensor.to`; counts of steps stay as they are."""
+        moved = self.map(lambda tensor: tensor.to(*args, **options) if tensor.is_floating_point() else tensor)
         return type(self)(moved, moved.filter, moved.maker)
 
     def detach(self) -> Self:
@@ -100,14 +106,15 @@ class FilteredState(tuple):
         return cls(map(torch.stack, zip(*own, strict=True)), filters, maker, matrices)
 
 
-def joined(states: Sequence[Any]) -> Any:
-    """The states of parts of a batch as one; what is no tensor, a filter's count of steps, is None where they differ:
-    then no core takes the state."""
-    if isinstance(states[0], Tensor):
-        return torch.cat(states, -2)
+def joined(states: Sequence[Any], sizes: Sequence[int]) -> Any:
+    """The states of parts of a batch, of so many sequences each, as one; a filter's count of steps, where it differs,
+    becomes one of each sequence, (batch, 1)."""
     if isinstance(states[0], tuple):
-        return tuple(map(joined, zip(*states, strict=True)))
-    return states[0] if all(state == states[0] for state in states) else None
+        return tuple(joined(parts, sizes) for parts in zip(*states, strict=True))
+    if not any(isinstance(state, Tensor) or state != states[0] for state in states):
+        return states[0]
+    parts = zip(states, sizes, strict=True)
+    return torch.cat([each if isinstance(each, Tensor) else torch.full((size, 1), each) for each, size in parts], -2)
 
 
 def map_tensors(function: Callable[[Tensor], Tensor], value: Any) -> Any:
