@@ -1,17 +1,25 @@
-"""Time and memory of one training step of each LSTM, against torch's own nn.LSTM, and of DTRIV against a plain loop.
+"""Time and memory of one training step of each LSTM and orthogonal RNN, against torch's own nn.LSTM.
 
     python benchmarks/train_step.py
     python benchmarks/train_step.py --device cuda --reference
+    python benchmarks/train_step.py --table
 
 The step is that of pixel-by-pixel MNIST: 128 sequences of 784 scalars, forward, the mean square of the last hidden
 state, backward. Every round times every variant once, nn.LSTM among them, so that what else the machine does falls on
 all alike; a ratio is the median over the rounds of the ratios within a round. Memory is the peak beyond what the
 process held before the step: on a GPU what torch allocated, on the CPU the resident memory of a fresh process for each.
+
+`--table` is docs/library.md's: each cell's ratio to nn.LSTM at three sizes, in one thread and in two, in processes that
+keep the memory of freed tensors and that do not, within ten minutes; denormal numbers are flushed to zero in all.
 """
 
 import argparse
+import contextlib
+import csv
 import functools
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,43 +37,11 @@ from shared import (  # noqa: E402
     times,
     write,
 )
-from torch import Tensor, nn  # noqa: E402
+from torch import nn  # noqa: E402
 
-from hidden_dynamics.models.recurrent.lstm import LSTM, NAGLSTM, SRLSTM, AdamLSTM, MomentumLSTM, RMSPropLSTM  # noqa: E402
-from hidden_dynamics.models.recurrent.orthogonal import DTRIV, MomentumDTRIV  # noqa: E402
-
-
-class PlainLoop(nn.Module):
-    """MomentumDTRIV, or DTRIV where mu = 0 and s = 1, with everything left to autograd.
-
-    As one would write it first: A is a free matrix of which the part above the diagonal counts, Q = base exp(A - A^T).
-    """
-
-    def __init__(self, n: int, mu: float, s: float, K: int | float):
-        super().__init__()
-        self.mu, self.s, self.K = mu, s, K
-        self.weight_ih, self.bias = nn.Parameter(2**0.5 * torch.randn(n, 1)), nn.Parameter(0.01 * torch.randn(n))
-        self.A = nn.Parameter(torch.zeros(n, n))
-        self.register_buffer("base", torch.linalg.qr(torch.randn(n, n))[0])
-
-    def matrix(self) -> Tensor:
-        upper = self.A.triu(1)
-        return self.base @ torch.matrix_exp(upper - upper.T)
-
-    def forward(self, x: Tensor) -> tuple[Tensor, None]:
-        if self.K == 1:
-            with torch.no_grad():
-                self.base.copy_(self.matrix())
-                self.A.zero_()
-        q = self.matrix()
-        h = v = x.new_zeros(x.shape[1], q.shape[0])
-        for x_t in x:
-            y = x_t @ self.weight_ih.t()
-            if self.mu > 0:
-                v = y = self.mu * v + self.s * y
-            z = y + h @ q
-            h = torch.sign(z) * torch.relu(z.abs() + self.bias)
-        return h.unsqueeze(0), None
+from hidden_dynamics.models.momentum.filters import Adam, Identity, Momentum, Nesterov, RMSProp  # noqa: E402
+from hidden_dynamics.models.recurrent.lstm import LSTM  # noqa: E402
+from hidden_dynamics.models.recurrent.orthogonal import DTRIV  # noqa: E402
 
 
 def k_of(n: int) -> float:
@@ -73,31 +49,35 @@ def k_of(n: int) -> float:
     return 1 if n <= 170 else float("inf")
 
 
-VARIANTS = {  # hyperparameters of the paper's MNIST runs; they have no influence on the time
-    "nn.LSTM": lambda n, **options: nn.LSTM(1, n),
-    "LSTM": lambda n, **options: LSTM(1, n, **options),
-    "Momentum": lambda n, **options: MomentumLSTM(1, n, mu=0.6, s=0.6, **options),
-    "NAG": lambda n, **options: NAGLSTM(1, n, s=1.0, **options),
-    "SR": lambda n, **options: SRLSTM(1, n, s=1.0, restart=2, **options),
-    "Adam": lambda n, **options: AdamLSTM(1, n, mu=0.6, s=0.6, beta=0.1, **options),
-    "RMSProp": lambda n, **options: RMSPropLSTM(1, n, s=0.6, beta=0.9, **options),
-    "plain DTRIV": lambda n, **options: PlainLoop(n, 0.0, 1.0, k_of(n)),
-    "DTRIV": lambda n, **options: DTRIV(1, n, K=k_of(n), **options),
-    "plain MomentumDTRIV": lambda n, **options: PlainLoop(n, 0.6, 0.9, k_of(n)),
-    "MomentumDTRIV": lambda n, **options: MomentumDTRIV(1, n, mu=0.6, s=0.9, K=k_of(n), **options),
+FILTERS = {  # hyperparameters of the paper's MNIST runs; they have no influence on the time
+    "": Identity(),
+    "Momentum": Momentum(0.6, 0.6),
+    "NAG": Nesterov(1.0),
+    "SR": Nesterov(1.0, restart=2),
+    "Adam": Adam(0.6, 0.6, 0.1),
+    "RMSProp": RMSProp(0.6, 0.9),
 }
-STOCK, PLAIN = "nn.LSTM", "plain "
-
-
-def baseline_of(name: str) -> str:
-    """What a variant is compared with: the plain loop of it, or torch's LSTM."""
-    name = name.removeprefix(PLAIN)
-    return PLAIN + name if PLAIN + name in VARIANTS else STOCK
+STOCK, GEMMS = "nn.LSTM", "GEMMs"
+VARIANTS = {STOCK: lambda n, **options: nn.LSTM(1, n)}
+VARIANTS |= {f"{name}LSTM": functools.partial(LSTM, 1, filter=each) for name, each in FILTERS.items()}
+VARIANTS |= {
+    f"{name}DTRIV": lambda n, each=each, **options: DTRIV(1, n, K=k_of(n), filter=each, **options)
+    for name, each in FILTERS.items()
+}
+TABLE = {"sizes": [128, 256, 512], "steps": 196, "rounds": 3}
+LIMIT = 145  # seconds of each of the table's four processes
 
 
 def main() -> None:
     options = parse_arguments()
-    prepare(options)
+    if options.table:
+        print_ratios(options)
+        return
+    if options.process == "freed":  # as a process of the user's own; `prepare` keeps memory
+        torch.set_num_threads(options.threads)
+        torch.set_flush_denormal(True)
+    else:
+        prepare(options)
     if options.memory_of:
         print(peak_memory(options.memory_of, options.sizes[0], options))
         return
@@ -116,8 +96,12 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--reference", action="store_true", help="also time the loop over time (one round; slow)")
     parser.add_argument("--steps", type=int, default=784, help="length of a sequence (default: 784)")
     parser.add_argument("--batch", type=int, default=128, help="sequences (default: 128)")
+    parser.add_argument("--table", action="store_true", help="ratios to nn.LSTM alone, as a table (see above)")
+    parser.add_argument("--process", choices=["kept", "freed"], help=argparse.SUPPRESS)
     parser.add_argument("--memory-of", choices=list(VARIANTS), help=argparse.SUPPRESS)
     add_clock(parser)
+    if "--table" in sys.argv:
+        parser.set_defaults(**TABLE)
     return parse(parser, "train_step")
 
 
@@ -126,29 +110,44 @@ def training_step(model: nn.Module, x: torch.Tensor) -> None:
     model(x)[0][-1].square().mean().backward()
 
 
+def gemms(n: int, options: argparse.Namespace) -> Callable[[], None]:
+    """The matrix products of an orthogonal cell's step, alone: forwards, backwards and of the matrix."""
+    h, q = (torch.rand(*shape, device=options.device) for shape in ((options.steps, options.batch, n), (n, n)))
+    out, rows = torch.empty_like(h[0]), h.flatten(0, 1)
+
+    def run() -> None:
+        for h_t in (*h, *h):
+            torch.mm(h_t, q, out=out)
+        torch.mm(rows.t(), rows)
+
+    return run
+
+
 def measure(size: int, options: argparse.Namespace) -> list[dict]:
     x = torch.rand(options.steps, options.batch, 1, device=options.device)
     models = {name: make(size).to(options.device) for name, make in VARIANTS.items()}
-    rounds = times({name: functools.partial(training_step, model, x) for name, model in models.items()}, options)
-    memory = {name: memory_in_mib(name, size, models[name], x, options) for name in models}
+    actions = {name: functools.partial(training_step, model, x) for name, model in models.items()}
+    rounds = times({**actions, GEMMS: gemms(size, options)}, options, warm_up=1)
+    memory = dict.fromkeys(models, 0.0)
+    if not options.process:
+        memory = {name: memory_in_mib(name, size, models[name], x, options) for name in models}
     rows = []
     for name in models:
-        baseline = baseline_of(name)
-        ratio, seconds = compared(rounds, name, baseline)
+        ratio, seconds = compared(rounds, name, STOCK)
         row = {
             "size": size,
             "variant": name,
             "seconds": round(seconds, 4),
-            "baseline": baseline,
             "ratio": round(ratio.median, 3),
             "ratio_lowest": round(ratio.low, 3),
             "ratio_highest": round(ratio.high, 3),
+            "gemm_share": round(compared(rounds, GEMMS, name)[0].median, 3) if name.endswith("DTRIV") else "",
             "times_faster_than_reference": "",
             "peak_memory_mib": round(memory[name], 1),
-            "memory_ratio": round(memory[name] / memory[baseline], 3) if memory[baseline] else "",
+            "memory_ratio": round(memory[name] / memory[STOCK], 3) if memory[STOCK] else "",
             **circumstances(options),
         }
-        if options.reference and name not in (STOCK, baseline):
+        if options.reference and name != STOCK:
             reference = VARIANTS[name](size, backend="reference").to(options.device)
             (taken,) = times({name: functools.partial(training_step, reference, x)}, options, rounds=1)
             row["times_faster_than_reference"] = round(taken[name] / row["seconds"], 1)
@@ -178,6 +177,34 @@ def print_table(rows: list[dict]) -> None:
             f"  ({row['ratio_lowest']:.2f} - {row['ratio_highest']:.2f})  {row['peak_memory_mib']:6.0f} MiB"
             f"  {row['memory_ratio']:>7}  {row['times_faster_than_reference'] or '-':>13}"
         )
+
+
+def in_table(row: dict[str, str]) -> str:
+    if row["variant"] == STOCK:
+        return f"{float(row['seconds']):.2f} s"
+    return f"{float(row['ratio']):.2f}" + (f" ({float(row['gemm_share']):.0%})" if row["gemm_share"] else "")
+
+
+def print_ratios(options: argparse.Namespace) -> None:
+    """Each cell's ratios at the sizes, by memory and threads, and in brackets, of an orthogonal cell, the share of the
+    GEMMs' speed that it reaches; what a process did not come to within its time is left out."""
+    columns = {(threads, memory): [] for memory in ("kept", "freed") for threads in (1, 2)}
+    for (threads, memory), rows in columns.items():
+        output = options.output.with_name(f"table-{memory}-{threads}.csv")
+        output.unlink(missing_ok=True)
+        given = {"process": memory, "threads": threads, "output": output, "clock": options.clock}
+        given |= {name: getattr(options, name) for name in ("steps", "batch", "rounds")}
+        command = [sys.executable, __file__, "--sizes", *map(str, options.sizes)]
+        command += [f"--{name}={value}" for name, value in given.items()]
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
+        with output.open(newline="", encoding="utf-8") as file:
+            rows += csv.DictReader(file)
+    print(f"| | {' | '.join(f'{memory}, {threads}' for threads, memory in columns)} |\n{5 * '|---'}|")
+    for name in VARIANTS:
+        found = [[row for row in rows if row["variant"] == name] for rows in columns.values()]
+        cells = [", ".join(map(in_table, rows)) for rows in found]
+        print(f"| {name} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

@@ -37,12 +37,12 @@ def randomised(model, seed=0):
 
 
 def tensors(state):
-    """The tensors of a filter's state, or of a core's: h, c where there is one, and the filters'."""
+    """The tensors of a filter's state, or of a core's: h, c where there is one, and the filters', but for counts."""
     if hasattr(state, "filter"):
         return [*state, *tensors(state.filter)]
     if isinstance(state, tuple):
         return [tensor for part in state for tensor in tensors(part)]
-    return [state] if isinstance(state, torch.Tensor) else []
+    return [state] if isinstance(state, torch.Tensor) and state.is_floating_point() else []
 
 
 class Watching(TorchDispatchMode):

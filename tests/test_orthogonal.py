@@ -256,13 +256,6 @@ def test_modrelu_by_hand():
     assert torch.equal(h[0], expected)
 
 
-def test_recurrence_gradcheck():
-    """Away from the kinks (at the seed given), by finite differences."""
-    inputs = [0.7 * noise(4, 2, 3), noise(3, 3, seed=1), torch.tensor([-0.1, 0.1, 0.3]).double(), noise(2, 3, seed=2)]
-    leaves = [tensor.requires_grad_() for tensor in inputs]
-    assert torch.autograd.gradcheck(lambda y, q, b, h: modrelu_rnn(1 * y, q, b, h), leaves)
-
-
 # ---- fused against reference
 
 
@@ -375,15 +368,6 @@ def test_initialisation():
 
 
 # ---- errors
-
-
-def test_backward_twice_is_backward_twice():
-    """What backward needs is not overwritten."""
-    model, x = make("Momentum, orthogonal"), noise(5, BATCH, D)
-    h, _ = model(x)
-    value = h.square().sum()
-    first = torch.autograd.grad(value, list(model.parameters()), retain_graph=True)
-    assert all(map(torch.equal, first, torch.autograd.grad(value, list(model.parameters()))))
 
 
 def test_a_changed_output_is_noticed():

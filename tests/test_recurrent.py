@@ -195,9 +195,3 @@ def test_what_is_kept_for_backward(name, monkeypatch):
     of_sequence = BATCH * (6 * N + D + 1) * blocks * of_block
     small = BATCH * 6 * 4 * N + 8 * N * (N + D + 3)  # a few states and weights
     assert of_sequence <= sum(sizes.values()) <= of_sequence + 2 * BATCH * 4 * N * blocks + small
-
-
-def test_backward_twice_is_backward_twice():
-    h, _ = (model := make_core("Adam", D, N))(noise(5, BATCH, D))
-    first = torch.autograd.grad(h.sum(), list(model.parameters()), retain_graph=True)
-    assert all(map(torch.equal, first, torch.autograd.grad(h.sum(), list(model.parameters()))))

@@ -19,6 +19,7 @@ def documented(public):
 
 @pytest.mark.parametrize("name", hd.__all__)
 def test_sections_of_a_docstring_are_googles_and_its_arguments_are_those_of_the_signature(name):
+    assert inspect.getdoc(getattr(hd, name))
     for one, text in documented(getattr(hd, name)):
         # What is indented belongs to a section whose title has a line to itself, or is a formula after an empty line.
         titles = re.findall(r"^(\S.*)\n {4}", text, re.MULTILINE)

@@ -9,7 +9,7 @@ from torch import Tensor
 def followed() -> bool:
     """Whether a transform of torch.func is at work, or torch.export: what branches on a tensor's values, overwrites one
     or has a backward of its own cannot be followed."""
-    return torch.compiler.is_exporting() or torch._C._are_functorch_transforms_active()  # there is no public name
+    return torch.compiler.is_exporting() or torch._C._are_functorch_transforms_active()  # pyright: ignore[reportPrivateUsage]  # no public name
 
 
 def differentiable(

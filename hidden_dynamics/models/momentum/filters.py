@@ -10,15 +10,17 @@ it; it is the reference that the parallel form is tested against.
 A filter of one's own is a module with `forward(g, state)`, `step(g, state)` and `linear`: True where it commutes with
 W, so that a core runs it over the inputs, (T, batch, d), in place of the gates. Its state is None at first, and then a
 tensor, or a tuple of tensors, (batch, channels) each, and of numbers; of a filter that is not linear, it is a tuple of
-tensors alone.
+tensors alone. Of sequences of unequal lengths, a number of steps becomes one of each: (batch, 1), int64 on the CPU.
 """
 
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor, nn
 
 from hidden_dynamics.models.momentum.recurrence import linear_recurrence
+
+Counted = tuple[Tensor, int | Tensor]
 
 
 class InputFilter(Protocol):
@@ -79,7 +81,8 @@ class Nesterov(nn.Module):
         phase: j = (t - 1 + phase) mod F. The paper's text writes j = t mod F, which is phase 1; the released code has
             phase 0. Without a restart the two agree, and phase is ignored.
 
-    State: v of the last step, of g_t's shape, and the number of steps done; None means the start of a sequence.
+    State: v of the last step, of g_t's shape, and the number of steps done, or that of each sequence, (batch, 1), int64
+    on the CPU; None means the start of a sequence.
     """
 
     linear = True
@@ -90,27 +93,37 @@ class Nesterov(nn.Module):
             raise ValueError(f"restart must be None or at least 1 step, not {restart}")
         self.s, self.restart, self.phase = _above_zero("s", s), restart, phase
 
-    def gamma(self, done: int | None, steps: int) -> Tensor:
-        """gamma_t of the `steps` steps that follow the first `done`: float64, of shape (steps,).
+    def gamma(self, done: Any, steps: int) -> Tensor:
+        """gamma_t of the `steps` steps that follow the first `done`: float64, (steps,); (steps, batch, 1) where each
+        sequence has its own.
 
         Raises:
             ValueError: `done` is no number of steps.
         """
-        if not isinstance(done, int) or done < 0:
+        if not isinstance(done, int | Tensor) or not torch.as_tensor(done >= 0).all():
             raise ValueError(f"a filter's state counts the steps done, at least 0, and not {done!r}")
-        j = torch.arange(done, done + steps, dtype=torch.float64)
+        j = torch.arange(steps, dtype=torch.float64)
+        j = done + (j.view(-1, 1, 1) if isinstance(done, Tensor) else j)
         if self.restart is not None:
             j = (j + self.phase) % self.restart
         return j / (j + 3)
 
-    def forward(self, g: Tensor, state: tuple[Tensor, int] | None = None) -> tuple[Tensor, tuple[Tensor, int]]:
+    def forward(self, g: Tensor, state: Counted | None = None) -> tuple[Tensor, Counted]:
         v, done = (None, 0) if state is None else state
+        if isinstance(done, Tensor) and len(cast(Tensor, done.unique())) == 1:
+            done = int(done[0])
+        if isinstance(done, Tensor) and v is not None:  # each sequence has a gamma of its own
+            outputs, end = list[Tensor](), (v, done)
+            for g_t in g.unbind():
+                y, end = self.step(g_t, end)
+                outputs.append(y)
+            return torch.stack(outputs), end
         v = linear_recurrence(self.s * g, self.gamma(done, g.shape[0]), v)
         return v, (v[-1], done + g.shape[0])
 
-    def step(self, g: Tensor, state: tuple[Tensor, int] | None = None) -> tuple[Tensor, tuple[Tensor, int]]:
+    def step(self, g: Tensor, state: Counted | None = None) -> tuple[Tensor, Counted]:
         v, done = (torch.zeros_like(g), 0) if state is None else state
-        v = self.gamma(done, 1).item() * v + self.s * g
+        v = self.gamma(done, 1)[0].to(g) * v + self.s * g
         return v, (v, done + 1)
 
     def extra_repr(self) -> str:

@@ -15,7 +15,7 @@ and the adjoints, from da_t = dL/da_t, with e_t = -2 dL/dn_t:
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
@@ -59,16 +59,15 @@ def adam_lstm(
     s, eps = adam.s, adam.eps
     inputs = torch.cat([x, x.new_ones(1, 1, 1).expand(x.shape[0], 1, x.shape[2])], dim=1)
     weight = torch.cat([weight_ih, bias_ih.unsqueeze(1)], dim=1)
-    run = _by_steps if followed() else _AdamLSTM.apply
-    given = adam, inputs, weight, v / s, (m + eps) / s**2, weight_hh, bias_hh, h0, c0
-    h, c, p, n = cast(tuple[Tensor, Tensor, Tensor, Tensor], run(*given))
+    run = cast(Callable[..., tuple[Tensor, ...]], _by_steps if followed() else _AdamLSTM.apply)
+    h, c, p, n = run(adam, inputs, weight, v / s, (m + eps) / s**2, weight_hh, bias_hh, h0, c0)
     return h, c, (s * p, s**2 * n - eps)
 
 
-def _by_steps(adam: Adam, x: Tensor, weight_ih: Tensor, p: Tensor, n: Tensor, weight_hh: Tensor, bias, h, c):
+def _by_steps(adam: Adam, *given: Tensor) -> tuple[Tensor, ...]:
     """As the equations read."""
-    outputs = []
-    for x_t in x:
+    (x, weight_ih, p, n, weight_hh, bias, h, c), outputs = given, list[Tensor]()
+    for x_t in x.unbind():
         gate = weight_ih @ x_t
         p = adam.mu * p + gate
         n = adam.beta * n + (1 - adam.beta) / adam.s**2 * (gate.square() + adam.eps)
@@ -99,11 +98,11 @@ class _AdamLSTM(torch.autograd.Function):
         return h[1:], c[-1].clone(), *starts[-1].clone().unbind()
 
     @staticmethod
-    def backward(ctx: Any, dh_each: Tensor, dc: Tensor, dp: Tensor, dn: Tensor):  # pyright: ignore[reportIncompatibleMethodOverride]
-        *given, gates, h, c, starts = ctx.saved_tensors
+    def backward(ctx: Any, *gradients: Tensor):
+        (dh_each, dc, dp, dn), (*given, gates, h, c, starts) = gradients, ctx.saved_tensors
         if torch.is_grad_enabled():
             by_steps = functools.partial(_by_steps, ctx.adam)
-            return None, *differentiable(by_steps, given, (dh_each, dc, dp, dn), ctx.needs_input_grad[1:])
+            return None, *differentiable(by_steps, given, gradients, ctx.needs_input_grad[1:])
         x, weight_ih, _, _, weight_hh, *_ = given
         dh, dc, e, transposed = torch.zeros_like(dc), dc.clone(), -2 * dn, weight_hh.t().contiguous()
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None

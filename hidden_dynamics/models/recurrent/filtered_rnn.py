@@ -6,6 +6,7 @@ too small. The checks look at shapes, types and devices alone, so no GPU is wait
 """
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import torch
@@ -133,10 +134,10 @@ class FilteredRNN(nn.Module, Generic[S]):
         Raises:
             ValueError: the input has other dimensions or features or no step; the state has other layers, sequences,
                 units or dimensions; one of them is of another type or device than the weights; or the state was made
-                with another filter or by the other backend, or after unequal numbers of steps by a filter that counts.
+                with another filter or by the other backend.
         """
         if torch.compiler.is_dynamo_compiling():  # as torch does with its own: a compiler would unroll time
-            return torch.compiler.disable(self.forward)(input, hx)
+            return cast(Callable[..., Any], torch.compiler.disable(self.forward))(input, hx)
         device, dtype = self.weight_ih_l0.device.type, self.weight_ih_l0.dtype
         if is_autocast_available(device) and torch.is_autocast_enabled(device):
             with torch.autocast(device, enabled=False):
@@ -191,15 +192,16 @@ class FilteredRNN(nn.Module, Generic[S]):
         """In segments, each of the sequences that reach to its end: a state after the last step of each is wanted."""
         if lengths is None or len(lengths) == 0 or lengths[0] == lengths[-1]:
             return self._run(x, start, suffix)
-        outputs, finished = list[Tensor](), list[tuple[tuple[Tensor, ...], Any]]()
+        outputs, finished, sizes = list[Tensor](), list[tuple[tuple[Tensor, ...], Any]](), list[int]()
         begin, count = 0, len(lengths)
         for stop in cast(list[int], lengths.unique().tolist()):
             h, end = self._run(x[begin:stop, :count], start, suffix)
             outputs.append(functional.pad(h, (0, 0, 0, len(lengths) - count)))
             remaining = int((lengths > stop).sum())
             finished.append(end.of(slice(remaining, count))[:2])
+            sizes.append(count - remaining)
             start, begin, count = end.of(slice(0, remaining)), stop, remaining
-        return torch.cat(outputs), Direction(*joined(finished[::-1]), matrix=start.matrix)
+        return torch.cat(outputs), Direction(*joined(finished[::-1], sizes[::-1]), matrix=start.matrix)
 
     def _run(self, x: Tensor, start: Direction, suffix: str) -> tuple[Tensor, Direction]:
         """One layer in one direction, from h (T, batch, N) of every step to the state after the last."""
@@ -248,7 +250,9 @@ class FilteredRNN(nn.Module, Generic[S]):
             empty = (x.new_empty(0, self.filtered(index)[1]) for index in range(count))
             starts = tuple(self.filter.step(each)[1] for each in empty)  # of no sequences, for their form alone
             like = map_tensors(lambda tensor: tensor.new_empty(1).expand(*batch, *tensor.shape[1:]), starts)
-            check_like("the filter's state", state.filter, like)
+            counts = described(torch.empty(*batch, 1, dtype=torch.int64))  # of each sequence, in the place of one
+            given = map_tensors(lambda tensor: 0 if described(tensor) == counts else tensor, state.filter)
+            check_like("the filter's state", given, like)
         return state
 
     def __repr__(self) -> str:

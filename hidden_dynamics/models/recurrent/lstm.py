@@ -211,10 +211,10 @@ class SRLSTM(LSTM):
         assert isinstance(self.filter, Nesterov)
         q, done = filter_state or (x.new_zeros(x.shape[1], 4 * self.hidden_size), 0)
         (w, b, u, b_hh), outputs = weights, list[Tensor]()
-        for x_t, gamma in zip(x.unbind(), self.filter.gamma(done, x.shape[0]).unbind(), strict=True):
+        for x_t, gamma in zip(x.unbind(), self.filter.gamma(done, x.shape[0]).to(x).unbind(), strict=True):
             before, g = q, x_t @ w.t() + b
             q = hidden[0] @ u.t() + b_hh - self.filter.s * g
-            hidden = lstm_cell(q + gamma.item() * (q - before), hidden[1])
+            hidden = lstm_cell(q + gamma * (q - before), hidden[1])
             outputs.append(hidden[0])
         return torch.stack(outputs), hidden, (q, done + x.shape[0])
 

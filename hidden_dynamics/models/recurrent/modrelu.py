@@ -43,7 +43,7 @@ def modrelu_rnn(
     """
     if followed():
         h = [h0]
-        for y_t in y:
+        for y_t in y.unbind():
             h.append(modrelu(y_t + h[-1] @ matrix, bias))
         return torch.stack(h[1:]), h[-1]
     given = y.contiguous(), matrix.contiguous(), bias, h0, norms
@@ -61,7 +61,8 @@ class _ModreluRNN(torch.autograd.Function):
         return y, y[-1].clone()
 
     @staticmethod
-    def backward(ctx: Any, dh: Tensor | None, dh_end: Tensor | None):  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx: Any, *gradients: Tensor | None):
+        dh, dh_end = gradients
         h, matrix, h0 = ctx.saved_tensors
         if torch.is_grad_enabled():
             return *_differentiable(h, matrix, h0, dh, dh_end, ctx.norms), None
@@ -109,13 +110,13 @@ def _differentiable(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """(dz, dQ, db, dh0) by operations that autograd can follow: for `create_graph`."""
     total = torch.zeros_like(h0) if dh_end is None else dh_end
-    dz = []
+    dz_each = list[Tensor]()
     for t in reversed(range(len(h))):
         total = total if dh is None else total + dh[t]
         if norms is not None:
             norms[t] = torch.linalg.vector_norm(total.detach())
-        dz.append(total * (h[t] != 0))
-        total = dz[-1] @ matrix.t()
-    dz = torch.stack(dz[::-1])
+        dz_each.append(total * (h[t] != 0))
+        total = dz_each[-1] @ matrix.t()
+    dz = torch.stack(dz_each[::-1])
     d_matrix = torch.cat([h0.unsqueeze(0), h[:-1]]).flatten(0, 1).t() @ dz.flatten(0, 1)
     return dz, d_matrix, (dz * h.detach().sign()).sum((0, 1)), total

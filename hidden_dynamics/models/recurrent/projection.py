@@ -1,6 +1,7 @@
 """filter(W x + b) for a filter that does not commute with the linear map; only the result is kept of its size."""
 
 import functools
+from collections.abc import Callable
 from typing import Any, cast
 
 import torch
@@ -30,8 +31,8 @@ def filtered_projection(
     Returns:
         filter(W x + b), (T, batch, channels), and the filter's state after the last step.
     """
-    run = _project_and_filter if followed() else _InBlocks.apply
-    y, *end = cast(tuple[Tensor, ...], run(filter, x, weight, bias, *(state or ())))
+    run = cast(Callable[..., tuple[Tensor, ...]], _project_and_filter if followed() else _InBlocks.apply)
+    y, *end = run(filter, x, weight, bias, *(state or ()))
     return y, tuple(end)
 
 
@@ -51,11 +52,12 @@ class _InBlocks(torch.autograd.Function):
         return y, *(part.clone() for part in state)
 
     @staticmethod
-    def backward(ctx: Any, dy: Tensor, *d_state: Tensor):  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx: Any, *gradients: Tensor):
+        dy, *d_state = gradients
         x, weight, bias, *first = ctx.saved_tensors
         if torch.is_grad_enabled():
             whole = functools.partial(_project_and_filter, ctx.filter)
-            return None, *differentiable(whole, ctx.saved_tensors, (dy, *d_state), ctx.needs_input_grad[1:])
+            return None, *differentiable(whole, ctx.saved_tensors, gradients, ctx.needs_input_grad[1:])
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None
         d_weight, d_bias = torch.zeros_like(weight), torch.zeros_like(bias)
         for times, start in reversed(list(zip(_blocks(dy), (first, *zip(*ctx.starts, strict=True)), strict=True))):
@@ -69,7 +71,7 @@ class _InBlocks(torch.autograd.Function):
                 dx[times] = found.pop()
             d_weight += found[0]
             d_bias += found[1]
-            d_state = tuple(found[2:])
+            d_state = found[2:]
         return None, dx, d_weight, d_bias, *d_state
 
 

@@ -1,7 +1,7 @@
 """The state of a recurrent core between two segments of a sequence, and how a wrong one is described."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import torch
 from torch import Tensor
@@ -33,7 +33,8 @@ class FilteredState(tuple[Tensor, ...]):
     """h, or the pair (h, c), that also carries the filter's state.
 
     Its tensors are (layers * directions, batch, hidden_size), as those of `nn.RNN` and `nn.LSTM`; those of a sequence
-    without a batch lack that dimension. It can be copied, pickled, and saved and loaded by torch, `weights_only` too.
+    without a batch lack that dimension. It can be copied, pickled, and saved and loaded by torch, `weights_only` too
+    where its class is imported.
 
     Attributes:
         filter: the filter's states, one for each layer and direction, in the order of h; None is their start. What they
@@ -54,25 +55,30 @@ class FilteredState(tuple[Tensor, ...]):
 
     def __init_subclass__(cls) -> None:
         torch.serialization.add_safe_globals([cls])
-        own, of_filter = map(_pytree.GetAttrKey, ("own", "filter"))
+        own, of_filter = (cast(_pytree.KeyEntry, _pytree.GetAttrKey(name)) for name in ("own", "filter"))
         _pytree.register_pytree_node(
             cls,
             lambda state: ([tuple(state), state.filter], state.maker),
-            lambda parts, maker: cls(*parts, maker),
+            lambda parts, maker: cls(*parts, maker=maker),
             serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
             flatten_with_keys_fn=lambda state: ([(own, tuple(state)), (of_filter, state.filter)], state.maker),
         )
 
+    @property
+    def plain(self) -> tuple[Any, ...]:
+        """The state in torch's and Python's own types, for `torch.save`; `State(*plain)`, of the core, is it again."""
+        return tuple(self), self.filter, self.maker
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (tuple(self), self.filter, self.maker)
+        return type(self), self.plain
 
     def map(self, function: Callable[[Tensor], Tensor]) -> Self:
         """The state with `function` of every tensor in it."""
         return type(self)(map(function, self), map_tensors(function, self.filter), self.maker, self.matrices)
 
     def to(self, *args: Any, **options: Any) -> Self:
-        """On another device, or of another type, as `Tensor.to`."""
-        moved = self.map(lambda tensor: tensor.to(*args, **options))
+        """On another device, or of another type, as `Tensor.to`; counts of steps stay as they are."""
+        moved = self.map(lambda tensor: tensor.to(*args, **options) if tensor.is_floating_point() else tensor)
         return type(self)(moved, moved.filter, moved.maker)
 
     def detach(self) -> Self:
@@ -101,27 +107,28 @@ class FilteredState(tuple[Tensor, ...]):
         return cls(map(torch.stack, zip(*own, strict=True)), filters, maker, matrices)
 
 
-def joined(states: Sequence[Any]) -> Any:
-    """The states of parts of a batch as one; what is no tensor, a filter's count of steps, is None where they differ:
-    then no core takes the state."""
-    if isinstance(states[0], Tensor):
-        return torch.cat(tuple(states), -2)
+def joined(states: Sequence[Any], sizes: Sequence[int]) -> Any:
+    """The states of parts of a batch, of so many sequences each, as one; a filter's count of steps, where it differs,
+    becomes one of each sequence, (batch, 1)."""
     if isinstance(states[0], tuple):
-        return tuple(map(joined, zip(*states, strict=True)))
-    return states[0] if all(state == states[0] for state in states) else None
+        return tuple(joined(parts, sizes) for parts in zip(*states, strict=True))
+    if not any(isinstance(state, Tensor) or state != states[0] for state in states):
+        return states[0]
+    parts = zip(states, sizes, strict=True)
+    return torch.cat([each if isinstance(each, Tensor) else torch.full((size, 1), each) for each, size in parts], -2)
 
 
-def map_tensors(function: Callable[[Tensor], Tensor], value: FilterState) -> Any:
+def map_tensors(function: Callable[[Tensor], FilterState], value: FilterState) -> Any:
     """`value` with `function` of every tensor in it; tuples are gone through, anything else stays."""
     if isinstance(value, tuple):
         return tuple(map_tensors(function, item) for item in value)
     return function(value) if isinstance(value, Tensor) else value
 
 
-def described(value: FilterState) -> str:
+def described(value: object) -> str:
     """Shape, type and device of every tensor in it; the class of anything else but a tuple."""
     if isinstance(value, tuple):
-        return f"({', '.join(map(described, value))})"
+        return f"({', '.join(map(described, cast(tuple[object, ...], value)))})"
     return f"{tuple(value.shape)} {kind(value)}" if isinstance(value, Tensor) else type(value).__name__
 
 
