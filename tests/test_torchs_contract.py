@@ -217,8 +217,8 @@ except Exception as refused:
     import hidden_dynamics.nn
     torch.save([torch.load("both", weights_only=True)[0], plain], "again")
 """
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
+    there = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    subprocess.run([sys.executable, "-c", code], **there, check=True)
     whole, plain = torch.load(tmp_path / "again", weights_only=True)
     for again in (whole, model.State(*plain)):
         assert_all_close([model(noise(3, 2, D), again)[0]], [model(noise(3, 2, D), state)[0]], 0)
