@@ -101,7 +101,7 @@ class Configuration:
 
     @functools.cached_property
     def left_out(self) -> dict[str, str]:
-        """{task that is not run: the title of its dataset, if the user leaves that out, or its own, if `only` others run}."""
+        """{task that is not run: the title of its dataset, if that is left out, or its own, if only others are run}."""
         out, only = self.settings.leave_out, self.settings.only or self.tasks
         return {
             name: self.title_of(task.dataset) if task.dataset in out else task.title

@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """Networks of images (ACE-NODE, Section 4.1): a stem, a body of constant width, a head.
 
 The bodies are six residual blocks (ResNet), a neural ODE (ODE-Net; RKNet, with fixed steps; Augmented-ODE-Net, with

@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """A pair of neural ODEs that evolve together, and how it is trained (ACE-NODE, Section 3, Equations 3 to 6)."""
 
 from collections.abc import Callable

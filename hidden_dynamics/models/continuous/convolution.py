@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """Convolutional dynamics that know the time (the ODE-Net of Chen et al. 2018; ACE-NODE, Table 1)."""
 
 import functools

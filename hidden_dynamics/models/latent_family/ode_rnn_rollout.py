@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """The state's rollout over union times, its backpropagation derived by hand.
 
 By autograd, a training step on PhysioNet takes twice the time: the rollout is thousands of small steps, and autograd

@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """Momentum as a filter on the input: the filters of MomentumRNN, parallel over time.
 
 In every momentum cell of the paper, what momentum touches depends on the inputs alone, never on the hidden state. With

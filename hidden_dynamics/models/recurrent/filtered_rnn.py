@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """What all recurrent cells share: a filter on the input, layers and directions, packed sequences, states, layouts, and
 that no kernel sees what it cannot take.
 

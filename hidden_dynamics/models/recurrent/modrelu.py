@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """The recurrence h_t = modrelu(y_t + Q^T h_{t-1}) and its backpropagation through time, derived by hand.
 
     modrelu(z) = sign(z) relu(|z| + b),   sign(0) = 0

@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """The orthogonal RNN with a filter on its input: DTRIV, and the cells of MomentumRNN that are made of it.
 
 With y the filtered input, Q orthogonal and h_0 = 0:

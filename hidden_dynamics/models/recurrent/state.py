@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """The state of a recurrent core between two segments of a sequence, and how a wrong one is described."""
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """Orthogonal matrices as a trainable parameter: dynamic trivialisation of SO(N).
 
     Q = B exp(A),   A skew-symmetric, B orthogonal,

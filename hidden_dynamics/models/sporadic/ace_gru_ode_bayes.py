@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """ACE-GRU-ODE-Bayes: GRU-ODE-Bayes with pairwise attention that evolves beside it (ACE-NODE, Section 4.2)."""
 
 from typing import Any, cast

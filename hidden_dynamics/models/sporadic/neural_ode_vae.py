@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """Neural-ODE-VAE (Chen et al. 2018, Section 5): a latent state flows by an ODE from where an encoder puts it."""
 
 from typing import Any, cast
