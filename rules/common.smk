@@ -60,8 +60,7 @@ def names(artifacts):
 def sources_of(artifact):
     """The files that an artifact is made of, by name: those of its runs, measurements, printed numbers."""
     files = artifact.inputs() | {"runs": artifact.details()}
-    if artifact.settings.published:
-        files["published"] = f"published/{artifact.settings.published}"
+    files["published"] = [f"published/{name}" for name in artifact.printed_files()]
     if artifact.name in CLAIMED:
         files["claims"] = "published/claims.yaml"
     return files

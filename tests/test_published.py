@@ -12,7 +12,7 @@ from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.papers.published import PUBLISHED, GridRow, Number, Published, load_published, load_tasks
 from hidden_dynamics.training.building import imported
 
-FILES = sorted(str(path.relative_to(PUBLISHED)) for path in PUBLISHED.glob("*/*.yaml"))
+FILES = sorted(str(path.relative_to(PUBLISHED)) for path in PUBLISHED.glob("*/*.*"))
 
 
 def test_the_transcription_is_the_one_that_was_compared_with_the_papers_text():

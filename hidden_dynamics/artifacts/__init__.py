@@ -1,5 +1,7 @@
 """The papers' tables and figures: the needs, content and drawing of each, a module per kind."""
 
+from collections.abc import Iterator
+
 from hidden_dynamics.artifacts import kinds
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration, known, typed
@@ -9,13 +11,12 @@ __all__ = ["Artifact", "artifact_named", "left_out_note", "load_artifacts", "loa
 
 
 def load_artifacts(configuration: Configuration) -> dict[str, Artifact]:
-    """Every configured artifact whose data are not left out, by name, held to its kind and to what is configured.
+    """Every configured artifact that has something to show, by name, held to its kind and to what is configured.
 
     Raises:
         UserError: settings are not as the kind has them, or name what is not configured.
     """
-    every = (artifact_named(configuration, name) for name in configuration.artifacts)
-    return {artifact.name: artifact for artifact in every if not artifact.is_left_out}
+    return {artifact.name: artifact for artifact in _every(configuration) if not artifact.is_left_out}
 
 
 def load_claimed(configuration: Configuration) -> dict[str, Artifact]:
@@ -26,8 +27,12 @@ def load_claimed(configuration: Configuration) -> dict[str, Artifact]:
 
 def left_out_note(configuration: Configuration) -> str:
     """A sentence on the artifacts whose data are left out: "Left out with their data: ACE-NODE, Table 3."; else ""."""
-    missing = [configuration.artifacts[name] for name in configuration.artifacts.keys() - load_artifacts(configuration)]
-    return f"Left out with their data: {'; '.join(sorted(one['source'] for one in missing))}." if missing else ""
+    missing = sorted(each.settings.source for each in _every(configuration) if each.is_left_out and each.tasks())
+    return f"Left out with their data: {'; '.join(missing)}." if missing else ""
+
+
+def _every(configuration: Configuration) -> Iterator[Artifact]:
+    return (artifact_named(configuration, name) for name in configuration.artifacts)
 
 
 def artifact_named(configuration: Configuration, name: str, origin: str = "config/artifacts.yaml") -> Artifact:

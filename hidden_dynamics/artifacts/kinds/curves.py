@@ -4,6 +4,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Number, Size, Whole
 from hidden_dynamics.papers.deviations import deviations
+from hidden_dynamics.papers.logs import Log, files_of, load_logs
 from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.rows import Row
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+LOGGED = {"color": "0.5"}  # of the authors' own losses
 TITLE = 66  # characters in a line of a panel's title
 
 Limits = Annotated[list[Number], Field(min_length=2, max_length=2)]
@@ -60,8 +63,14 @@ class PanelSettings(Entry):
 
 
 class Settings(ArtifactSettings):
+    """
+    Attributes:
+        logs: the file of published/ with the authors' own losses, drawn behind those of runs that share their settings.
+    """
+
     models: Models
     panels: Annotated[list[PanelSettings], Field(min_length=1)]
+    logs: str | None = None
 
 
 class Curves(InPanels):
@@ -71,6 +80,19 @@ class Curves(InPanels):
 
     def shown(self) -> list[Cell]:
         return [Cell(panel.task, model, panel.size) for panel in self.settings.panels for model in self.settings.models]
+
+    def printed_files(self) -> list[str]:
+        return super().printed_files() + files_of(self.settings.logs)
+
+    def logged(self, panel: PanelSettings, ours: Sequence[Curve]) -> dict[str, Log]:
+        """The authors' own losses behind a panel's curves, as far as ours go and one epoch more; by model."""
+        runs = {run.model: run for run in self.cell_runs if (run.task, run.paper_size) == (panel.task, panel.size)}
+        found = {}
+        for curve in ours if self.settings.logs and panel.against == "epoch" else ():
+            log, _ = load_logs(self.settings.logs).of(self.configuration, runs[curve.model])
+            if log and log[0].split == panel.split:
+                found[curve.model] = log[: max(2, 1 + sum(point.epoch <= curve.x[-1] for point in log))]
+        return found
 
     def printed(self) -> Iterator[tuple[Cell, str]]:
         """The final losses that the paper names."""
@@ -92,6 +114,7 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
     names = list(dict.fromkeys(name for panel in panels for name in panel.naive))
     marks = [{"color": "white", "marker": "<", "mec": "0.2", "linestyle": "none", "label": "published final value"}]
     marks = marks if any(panel.published for panel in panels) else []
+    marks += [{**LOGGED, "label": "authors’ logs"}] if any(panel.logged for panel in panels) else []
     columns = min(len(panels), 2)
     rows = math.ceil(len(panels) / columns)
     with style():
@@ -100,7 +123,7 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
             subtitle_of(configuration, runs),
             width=9.6 if columns == 2 else 6.8,
             height=3.1 * rows,
-            notes=figure_notes(configuration, runs, drawn_note(panels), *no_momentum_notes(runs)),
+            notes=figure_notes(configuration, runs, drawn_note(panels), logged_note(panels), *no_momentum_notes(runs)),
             handles=[
                 *model_entries(runs, styles),
                 *(legend_entry(**mark) for mark in marks),
@@ -125,6 +148,7 @@ class Panel:
         runs: rows of the summary.
         published: the paper's final values by model; none where the runs deviate from the paper.
         naive: the losses of the naive baselines, by name.
+        logged: the authors' own losses, by model.
         x_limits, y_limits: the configured ones where the runs are as the paper's; else ones that fit, or None.
     """
 
@@ -133,6 +157,7 @@ class Panel:
     curves: Sequence[Curve]
     published: Mapping[str, float]
     naive: Mapping[str, float]
+    logged: Mapping[str, Log]
     x_limits: Sequence[float] | None
     y_limits: Sequence[float] | None
 
@@ -145,14 +170,16 @@ def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], 
     printed = {model: artifact.number(Cell(settings.task, model, settings.size), metric) for model in models}
     published = {model: number.value for model, number in printed.items() if number is not None}
     naive = {name: score for curve in curves for name, score in curve.naive.items()}
-    limits = settings.y_limits if papers else None
+    logged, limits = artifact.logged(settings, curves), settings.y_limits if papers else None
     if limits is None:
-        marks = [*published.values()]
+        ends = [(point.least, point.greatest) for log in logged.values() for point in log]
+        marks = [*published.values(), *chain(*ends)]
         limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
         if limits:
             marks += in_sight(naive, limits[1])
             limits = robust_limits(curves, marks, settings.x_scale, settings.y_scale)
-    return Panel(settings, runs, curves, published, naive, settings.x_limits if papers else None, limits)
+    x_limits = settings.x_limits if papers else None
+    return Panel(settings, runs, curves, published, naive, logged, x_limits, limits)
 
 
 def lines_of(curve: Curve) -> NDArray:
@@ -210,6 +237,10 @@ def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
     for curve in panel.curves:
         front = 10 + len(styles) - list(styles).index(curve.model)
         draw_curve(ax, curve, styles[curve.model], front)
+    for model, log in panel.logged.items():
+        x, mean, *band = np.array([(point.epoch, point.mean, point.least, point.greatest) for point in log]).T
+        look = LOGGED | {"linestyle": styles[model]["linestyle"]}
+        draw_line(ax, f"logged {model}", look, x, mean, band, (), front=0.5)
     draw_naive(ax, panel.naive, names)
     for rank, (model, value) in enumerate(panel.published.items()):
         shape = {"marker": "<", "ms": max(9 - 3 * rank, 3), "mec": "0.2", "mew": 0.7, "color": styles[model]["color"]}
@@ -251,3 +282,14 @@ def drawn_note(panels: Sequence[Panel]) -> str:
         "with fewer iterations ends before the others; a model that was evaluated once is a point, and its band a bar. "
         f"Smoothing: {f'triangular moving average, points: {smoothed}' if smoothed else 'none'}."
     )
+
+
+def logged_note(panels: Sequence[Panel]) -> str:
+    """What the authors' own losses are; "" where none are drawn."""
+    seeds = sorted({point.n for panel in panels for log in panel.logged.values() for point in log})
+    text = (
+        "Grey: losses that the authors logged in their own runs, where these share all settings with ours: a band from "
+        f"the least to the greatest of n = {' or '.join(map(str, seeds))} seeds, and the mean, dashed as the model’s "
+        "own line; not smoothed, as far as ours go and one epoch more."
+    )
+    return text if seeds else ""

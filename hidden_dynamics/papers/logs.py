@@ -1,0 +1,152 @@
+"""Losses that authors logged in training and released: published/<paper>/logs.yaml, and logs.csv beside it.
+
+A log speaks to a run that has all its settings: those that it names, and else the paper's, as the released code reads
+them. The number of epochs is none: the first ones of a shorter training are the same. Quick to import.
+"""
+
+import csv
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from hidden_dynamics.configuration import Configuration, Entry, read_yaml, typed
+from hidden_dynamics.configuration.runs import Cell, Run, resolve
+from hidden_dynamics.configuration.schema import Text, Whole
+from hidden_dynamics.errors import UserError
+from hidden_dynamics.papers.published import PUBLISHED
+
+NAMED = ("mu", "s", "beta", "restart")  # the hyperparameters of the columns
+ROUNDED = 1e-4  # numbers have five digits
+Loss = Annotated[float, Field(gt=0)]
+Setting = Annotated[float, Field(ge=0)] | None
+
+
+class About(Entry):
+    """logs.yaml. Losses whose ratio is within 1 / margin and margin are alike; `tasks` names each configured task as
+    logs.csv does; of those of `clipping` it says whether gradients were clipped."""
+
+    kind: Literal["logs"]
+    source: dict[str, Text]
+    margin: Annotated[float, Field(gt=1)]
+    tasks: dict[str, Text]
+    clipping: list[str]
+    notes: list[Text]
+
+
+class Point(Entry):
+    """A line of logs.csv: one cell's loss after `epoch` epochs, over n seeds."""
+
+    model_config = ConfigDict(strict=False)  # its cells are text
+
+    task: Text
+    model: Text
+    size: Whole
+    mu: Setting
+    s: Setting
+    beta: Setting
+    restart: Whole | None
+    clipped: bool
+    split: Literal["test", "validation"]
+    epoch: Whole
+    n: Whole
+    mean: Loss
+    sd: Annotated[float, Field(ge=0)]
+    least: Loss
+    greatest: Loss
+
+    @model_validator(mode="after")
+    def _is_of_one_sample(self) -> "Point":
+        within = self.least / (1 + ROUNDED) <= self.mean <= self.greatest * (1 + ROUNDED)
+        if not within or (self.n == 1) != (self.sd == 0):
+            raise PydanticCustomError("sample", "mean, least, greatest, deviation and n are not of one sample")
+        return self
+
+
+Log = tuple[Point, ...]  # a cell's points by epoch
+
+
+@dataclass(frozen=True)
+class Logs:
+    about: About
+    logs: tuple[Log, ...]
+
+    def of(self, configuration: Configuration, run: Run) -> tuple[Log | None, str]:
+        """The log that speaks to a run; else None, and in what it differs from the closest one of its size."""
+        reasons, ours, cell = [], _settings(run), (self.about.tasks.get(run.task), run.model)
+        for log in (log for log in self.logs if (log[0].task, log[0].model) == cell):
+            theirs = _logged(configuration, self.about, run.task, log)
+            if theirs == ours:
+                return log, ""
+            if theirs is not None and log[0].size == run.paper_size:
+                places = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+                reasons.append([f"{name} = {ours.get(name)}, the log’s {theirs.get(name)}" for name in places])
+        return None, ", ".join(min(reasons, key=len, default=["no log"]))
+
+
+def files_of(name: str | None) -> list[str]:
+    """The two files of published/ that logs are read from; none without a name."""
+    return [name, name.removesuffix(".yaml") + ".csv"] if name else []
+
+
+@functools.cache
+def load_logs(name: str) -> Logs:
+    """The logs of a file of published/, such as "momentumrnn/logs.yaml".
+
+    Raises:
+        UserError: it or its table is missing, or not as it should be; the message names file and line.
+    """
+    about, table = files_of(name)
+    origin, logs = f"published/{table}", {}
+    try:
+        lines = (PUBLISHED / table).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{origin} cannot be read ({error}): restore it with git.", file=origin) from None
+    for number, row in enumerate(csv.DictReader(lines), 2):
+        point = typed(Point, {name: cell or None for name, cell in row.items()}, origin, f"line {number}")
+        log = logs.setdefault(tuple(row[name] for name in ("task", "model", "size", *NAMED, "clipped", "split")), [])
+        if log and point.epoch <= log[-1].epoch:
+            text = f"{origin}: line {number}: expected a later epoch than {log[-1].epoch}."
+            raise UserError(text, file=origin, key=f"line {number}")
+        log.append(point)
+    return Logs(typed(About, read_yaml(PUBLISHED / about), f"published/{about}"), tuple(map(tuple, logs.values())))
+
+
+def _logged(configuration: Configuration, about: About, task: str, log: Log) -> dict[str, Any] | None:
+    """The settings that a log was made with; None of a cell that is not configured.
+
+    Raises:
+        UserError: the log names a hyperparameter that its model does not have, or lacks one that it has.
+    """
+    first, models = log[0], configuration.papers_tasks[task].models
+    if first.model not in models or first.size not in models[first.model].run_sizes:
+        return None
+    settings = configuration.settings.model_copy(update={"variants": {"default": "released"}, "precision": "fp32"})
+    authors = replace(configuration, settings=settings, tasks=configuration.papers_tasks)
+    found = _settings(resolve(authors, *Cell(task, first.model, first.size), 0))
+    for name in NAMED:
+        value = getattr(first, name)
+        if (value is None) == (name in found) and value != 0:  # a cell without momentum has no mu
+            raise UserError(f"the log of {first.model}, N = {first.size}, on {task} has {name} = {value}.", key=name)
+        found |= {name: value} if name in found else {}
+    if task in about.clipping and not first.clipped:
+        found.pop("training.clip_norm", None)
+    return found
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    """What fixes a run's course, by dotted place: its specification without seed, epochs and names of variants."""
+    spec = {name: part for name, part in run.spec.items() if name not in ("seed", "variants", "hyperparameters")}
+    found = _flat(spec) | _flat(run.spec["hyperparameters"])
+    return {name: value for name, value in found.items() if name != "training.epochs"}
+
+
+def _flat(parts: Mapping[str, Any], place: str = "") -> dict[str, Any]:
+    """What nested mappings hold, by dotted place; without what is None."""
+    found: dict[str, Any] = {}
+    for name, part in parts.items():
+        found |= _flat(part, f"{place}{name}.") if isinstance(part, Mapping) else {f"{place}{name}": part}
+    return {name: part for name, part in found.items() if part is not None}

@@ -1,0 +1,265 @@
+"""The authors' logs: their reader, the runs that they speak to, the table and the figures that set them beside ours."""
+
+import math
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from conftest import examples, refused
+from drawn import artifact_at, legend, panels_of, with_gid, words
+from hypothesis import given
+from hypothesis import strategies as st
+from made import curves_of, make_run, sources_of, summary_of
+
+from hidden_dynamics.artifacts import left_out_note, load_artifacts
+from hidden_dynamics.artifacts.kinds.course import of_logarithm
+from hidden_dynamics.artifacts.sources import Sources
+from hidden_dynamics.configuration import load, merge, read_yaml
+from hidden_dynamics.configuration.runs import Run, resolve, runs_on
+from hidden_dynamics.papers import logs
+from hidden_dynamics.papers.logs import Log, load_logs
+from hidden_dynamics.papers.published import PUBLISHED
+from hidden_dynamics.system.files import ROOT
+
+NAME, TABLE, FIVE = "momentumrnn/logs.yaml", "momentumrnn_course", [0, 1, 2, 3, 4]
+RELEASED = {"default": "released"}
+TASK, MOMENTUM = "pmnist_dtriv", "momentum_dtriv"
+LOGS = load_logs(NAME)
+
+
+def spoken(task: str = TASK, model: str = MOMENTUM, size: int = 512, **settings: Any) -> Log | None:
+    configuration = load(read_yaml(ROOT / "config.yaml") | {"scale": "paper", "variants": RELEASED} | settings)
+    return LOGS.of(configuration, resolve(configuration, task, model, size, 3))[0]
+
+
+def changed(task: str = TASK, **change: Any) -> dict[str, Any]:
+    return {"overrides": {"tasks": {task: change}}}
+
+
+# Which runs a log speaks to
+
+
+def test_all_logs_but_four_are_of_the_papers_settings(configured):
+    paper = configured(scale="paper", variants=RELEASED | {"orthogonal_speech_clipping": "published"})
+    runs = [run for task in LOGS.about.tasks for run in runs_on(paper, task, [0])]
+    found = [log for log in (LOGS.of(paper, run)[0] for run in runs) if log]
+    assert len(found) == len(set(map(id, found)))
+    others = [log[0] for log in LOGS.logs if log not in found]
+    sr, adam = ("sr_lstm", 128, None, 8, False), ("adam_lstm", 128, 0.8, None, False)
+    unclipped = [(model, 512, None, None, False) for model in ("dtriv", MOMENTUM)]
+    assert {(one.model, one.size, one.beta, one.restart, one.clipped) for one in others} == {sr, adam, *unclipped}
+
+
+@pytest.mark.parametrize(
+    ("settings", "speaks"),
+    [
+        (changed(training={"epochs": 1}), True),
+        (changed(training={"epochs": 1, "evaluate_every": 50}), False),
+        (changed(training={"clip_norm": None}), False),
+        (changed(data={"side": 14}), False),
+        ({"variants": {"default": "published"}}, False),
+        ({"precision": "tf32"}, False),
+        ({"scale": "pilot"}, True),
+        ({"scale": "evening"}, False),
+    ],
+)
+def test_a_log_speaks_to_runs_that_share_all_settings_but_the_number_of_epochs(settings, speaks):
+    assert (spoken(**settings) is not None) == speaks
+
+
+def test_a_log_of_other_settings_speaks_to_runs_that_share_them():
+    assert spoken("mnist", "adam_lstm", 128) is None
+    beta = {"models": {"adam_lstm": {"hyperparameters": {"beta": 0.8}}}}
+    assert spoken("mnist", "adam_lstm", 128, **changed("mnist", **beta))[0].beta == 0.8
+    assert not spoken(model="dtriv", **changed(training={"clip_norm": None}))[0].clipped
+
+
+def places(spec: Any, *place: str) -> Iterator[tuple[str, ...]]:
+    if not isinstance(spec, dict):
+        yield place
+    for name, part in spec.items() if isinstance(spec, dict) else ():
+        yield from places(part, *place, name)
+
+
+@examples(25)
+@given(data=st.data())
+def test_a_run_that_differs_in_whatever_one_setting_is_not_spoken_to(configured, data):
+    paper = configured(scale="paper", variants=RELEASED)
+    run = resolve(paper, TASK, MOMENTUM, 512, 0)
+    free = {("seed",), ("training", "epochs")}
+    place = data.draw(st.sampled_from([one for one in places(run.spec) if one not in free and one[0] != "variants"]))
+    change: Any = data.draw(st.sampled_from(["another", 0.123, 7]))
+    for name in reversed(place):
+        change = {name: change}
+    assert LOGS.of(paper, run)[0] is not None
+    assert LOGS.of(paper, replace(run, spec=merge(run.spec, change)))[0] is None
+
+
+# The reader
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("2.1661", "two", "line 2.mean"),
+        ("2.1661,", ",", "line 2.mean"),
+        ("2.1661", "nan", "line 2.mean"),
+        ("2.1661", "2.4", "line 2"),
+        ("0.157", "0", "line 2"),
+        ("test,2,5", "test,1,5", "line 3"),
+        ("test,2,5", "test,0,5", "line 3.epoch"),
+        ("2.3023\n", "2.3023,7\n", "line 2"),
+        (",least,greatest", ",least,most", "line 2"),
+        ("no,test,1", "perhaps,test,1", "line 2.clipped"),
+    ],
+)
+def test_a_damaged_table_is_refused_with_its_line(tmp_path, monkeypatch, old, new, key):
+    shutil.copytree(PUBLISHED / "momentumrnn", tmp_path / "momentumrnn")
+    table = tmp_path / "momentumrnn/logs.csv"
+    table.write_text(table.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+    monkeypatch.setattr(logs, "PUBLISHED", tmp_path)
+    with refused(file="published/momentumrnn/logs.csv", key=key):
+        load_logs.__wrapped__(NAME)
+    table.write_bytes(b"\xff")
+    with refused(file="published/momentumrnn/logs.csv"):
+        load_logs.__wrapped__(NAME)
+
+
+@pytest.mark.parametrize("change", [{"beta": 0.9}, {"mu": None}])
+def test_a_log_that_names_what_its_model_has_not_is_refused(configured, change):
+    (log,) = [log for log in LOGS.logs if (log[0].model, log[0].size, log[0].mu) == (MOMENTUM, 512, 0.3)]
+    wrong = replace(LOGS, logs=(tuple(point.model_copy(update=change) for point in log),))
+    paper = configured(scale="paper")
+    with refused(key=next(iter(change))):
+        wrong.of(paper, resolve(paper, TASK, MOMENTUM, 512, 0))
+
+
+# The table
+
+
+def table_of(root: Path, losses: Any, seeds=FIVE, **about: Any):
+    """Of runs whose test losses after each epoch `losses` gives; about: by (model, seed), keywords of a run."""
+    overrides = {"artifacts": {TABLE: {"rows": [{TASK: [512]}]}}}
+    artifact = artifact_at("paper", TABLE, seeds=seeds, variants=RELEASED, overrides=overrides)
+    for run in artifact.runs:
+        courses = enumerate(losses(run), 1)
+        evaluations = [{"epoch": float(k), "iteration": k, "test_loss": y, "test_accuracy": 0.5} for k, y in courses]
+        whole = {"evaluations": evaluations} | about.get(f"{run.model}_{run.seed}", {})
+        make_run(root, artifact.configuration, run, **whole)
+    return artifact.draw(Sources(artifact, root)).data.set_index("model")
+
+
+def like_theirs(factor: float = 1.0, spread: float = 0.01, epochs: int = 1):
+    """Losses around those of the logs, off by a factor, with a deviation of `spread` times the mean."""
+
+    def losses(run: Run) -> list[float]:
+        means = {"dtriv": 0.4421, MOMENTUM: 0.37064, "sr_dtriv": 0.3662}
+        return [means[run.model] * factor * (1 + spread * (run.seed - 2) / math.sqrt(2.5))] * epochs
+
+    return losses
+
+
+def test_the_numbers_are_scipys(tmp_path):
+    """Welch's degrees of freedom are rounded down; the authors' logarithms have the moments of a log-normal loss."""
+    found = table_of(tmp_path, like_theirs(1.02, 0.03)).loc[MOMENTUM]
+    ours = np.log([like_theirs(1.02, 0.03)(Run("", MOMENTUM, "", 512, seed, "", {}, {}))[0] for seed in FIVE])
+    variance = math.log(1 + (0.0122 / 0.37064) ** 2)
+    theirs = math.log(0.37064) - variance / 2, math.sqrt(variance), 5
+    welch = scipy.stats.ttest_ind_from_stats(ours.mean(), ours.std(ddof=1), 5, *theirs, equal_var=False)
+    difference = ours.mean() - theirs[0]
+    error = difference / welch.statistic
+    a, b = ours.var(ddof=1) / 5, variance / 5
+    t = scipy.stats.t(math.floor((a + b) ** 2 / ((a**2 + b**2) / 4)))
+    width = math.log(1.1)
+    assert found["ratio"] == pytest.approx(math.exp(difference))
+    assert found[["low", "high"]].tolist() == pytest.approx(np.exp(difference + t.ppf([0.05, 0.95]) * error).tolist())
+    assert found["p"] == pytest.approx(max(t.sf((width + difference) / error), t.sf((width - difference) / error)))
+    noise = t.rvs(200_000, random_state=0) * error  # of two that are alike, the share shown to be within the margin
+    assert found["power"] == pytest.approx(np.mean(np.abs(noise) + t.ppf(1 - 0.05 / 3) * error < width), abs=0.01)
+
+
+@given(st.floats(-3, 3), st.floats(0.01, 1))
+def test_the_logarithm_of_a_log_normal_loss_has_its_own_moments(mean, std):
+    loss = scipy.stats.lognorm(std, scale=math.exp(mean))
+    point = LOGS.logs[0][0].model_copy(update={"mean": loss.mean(), "sd": loss.std()})
+    assert (of_logarithm(point).mean, of_logarithm(point).std) == (pytest.approx(mean), pytest.approx(std))
+
+
+@pytest.mark.parametrize(
+    ("factor", "spread", "verdict", "power"),
+    [
+        (1.0, 0.01, "agree", 0.95),
+        (1.3, 0.01, "differ", 0.95),
+        (0.7, 0.01, "differ", 0.95),
+        (1.1, 0.01, "undecided", 0.95),
+        (1.0, 0.1, "undecided", 0.0),
+    ],
+)
+def test_the_verdict_is_by_p_adjusted_over_the_cells_that_have_a_log(tmp_path, factor, spread, verdict, power):
+    table = table_of(tmp_path, like_theirs(factor, spread))
+    assert table.loc[MOMENTUM, "verdict"] == verdict and table.loc[MOMENTUM, "power"] == pytest.approx(power, abs=0.05)
+    assert set(table.index) == {"dtriv", MOMENTUM, "sr_dtriv"}
+    smallest, middle, largest = sorted(table["p"])
+    steps = np.maximum.accumulate([3 * smallest, 2 * middle, largest]).clip(max=1)
+    assert sorted(table["p_adjusted"]) == pytest.approx(steps.tolist())
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(1, 1), (2, 2), (17, 15), (150, 100)])
+def test_the_last_epoch_that_both_have_is_compared(tmp_path, ours, theirs):
+    assert set(table_of(tmp_path, like_theirs(epochs=ours))["epoch"].dropna()) == {theirs}
+
+
+def test_failed_runs_bar_an_agreement_and_two_seeds_are_not_tested(tmp_path):
+    lost = {"evaluations": [], "diverged_at": 7}
+    table = table_of(tmp_path, like_theirs(), **{f"{MOMENTUM}_4": lost, "dtriv_0": lost})
+    assert tuple(table.loc[MOMENTUM, ["n", "diverged", "verdict"]]) == (4, 1, "undecided")
+    few = table_of(tmp_path / "few", like_theirs(), seeds=[0, 1]).loc[MOMENTUM]
+    assert few["verdict"] == "undecided" and math.isnan(few["p"])
+
+
+def test_it_is_made_where_runs_are_at_the_papers_settings(configured):
+    scales = {scale: configured(scale=scale) for scale in ("demo", "evening", "pilot", "paper")}
+    assert [TABLE in load_artifacts(one) for one in scales.values()] == [False, False, True, True]
+    assert {left_out_note(one) for one in scales.values()} == {""}
+    artifact = load_artifacts(scales["paper"])[TABLE]
+    assert artifact.printed_files() == [NAME, "momentumrnn/logs.csv"]
+    assert ("mnist", "lstm", 128) in artifact.cells() and not {cell.task for cell in artifact.cells()} & {TASK, "ptb"}
+
+
+# The figures
+
+
+def drawn(scale: str, points: int = 3, number: int = 11, **settings: Any):
+    artifact = artifact_at(scale, f"momentumrnn_figure{number}", seeds=FIVE, **{"variants": RELEASED} | settings)
+    curves = curves_of(artifact, points=points, seeds=5)
+    return artifact.draw(sources_of(artifact, summary=summary_of(artifact), curves=curves))
+
+
+@pytest.mark.parametrize("points", [1, 3])
+def test_logs_lie_behind_our_test_losses_to_the_next_epoch(points):
+    figure = drawn("paper", points)
+    train, test = panels_of(figure)
+    assert not with_gid(train, "curve logged")
+    (mean,) = with_gid(test, f"curve logged {MOMENTUM}")
+    assert mean.get_xdata().tolist() == list(range(1, points + 2))
+    assert mean.get_ydata()[:2].tolist() == [0.37064, 0.32983] and mean.get_zorder() < 1
+    (band,) = with_gid(test, f"band logged {MOMENTUM}")
+    first = next(log[0] for log in LOGS.logs if log[0].mean == 0.37064)
+    assert {first.least, first.greatest} <= set(band.get_paths()[0].vertices[:, 1])
+    assert len(with_gid(test, "curve logged")) == 3 and legend(figure).count("authors’ logs") == 1
+    assert "from the least to the greatest of n = 5 seeds" in words(figure)
+    assert len(with_gid(panels_of(drawn("paper", number=5))[1], "curve logged")) == 3  # validation losses, of text
+
+
+@pytest.mark.parametrize(
+    ("scale", "settings"), [("demo", {}), ("evening", {}), ("paper", {"variants": {"default": "published"}})]
+)
+def test_nothing_is_drawn_where_the_runs_have_other_settings(scale, settings):
+    figure = drawn(scale, **settings)
+    assert not with_gid(figure, "curve logged") and not {"authors’ logs"} & set(legend(figure))
+    assert "Grey" not in words(figure)
