@@ -75,8 +75,13 @@ class Course(Artifact):
         ]
         return {cell: logs.of(configuration, resolve(configuration, *cell, 0)) for cell in cells}
 
+    @cached_property
+    def logs(self) -> dict[Cell, Log]:
+        """The logs that speak."""
+        return {cell: log for cell, (log, _) in self.found.items() if log}
+
     def shown(self) -> list[Cell]:
-        return [cell for cell, (log, _) in self.found.items() if log]
+        return list(self.logs)
 
     @property
     def is_left_out(self) -> bool:
@@ -120,7 +125,8 @@ def _records(artifact: Course, sources: "Sources", width: float) -> list[Record]
     """
     from hidden_dynamics.claims.statistics import equivalence, holm, power_within  # SciPy
 
-    definitions, compared = load_claims().definitions, [_compared(artifact, sources, cell) for cell in artifact.cells()]
+    definitions = load_claims().definitions
+    compared = [_compared(artifact, sources, cell, artifact.logs[cell]) for cell in artifact.cells()]
     tested = [(record, estimate, *equivalence(estimate, width)) for record, estimate in compared if estimate]
     adjusted = holm([p for *_, p in tested])
     for (record, estimate, within, p), p_adjusted in zip(tested, adjusted, strict=True):
@@ -133,11 +139,10 @@ def _records(artifact: Course, sources: "Sources", width: float) -> list[Record]
     return [record for record, _ in compared]
 
 
-def _compared(artifact: Course, sources: "Sources", cell: Cell) -> "tuple[Record, Estimate | None]":
+def _compared(artifact: Course, sources: "Sources", cell: Cell, log: Log) -> "tuple[Record, Estimate | None]":
     """Both losses after the last epoch that both have, and the difference of their logarithms; None untested."""
     from hidden_dynamics.claims.statistics import Sample, welch  # SciPy
 
-    log = artifact.found[cell][0]
     runs = {run.directory for run in artifact.cell_runs if run.cell == cell}
     rows = [row for row in sources.summary if row["directory"] in runs]
     losses = [losses_after(RunFiles(sources.root / row["directory"]), log[0].split) for row in rows]

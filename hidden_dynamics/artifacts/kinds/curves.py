@@ -238,9 +238,9 @@ def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
         front = 10 + len(styles) - list(styles).index(curve.model)
         draw_curve(ax, curve, styles[curve.model], front)
     for model, log in panel.logged.items():
-        x, mean, *band = np.array([(point.epoch, point.mean, point.least, point.greatest) for point in log]).T
+        x, mean, least, greatest = np.array([(point.epoch, point.mean, point.least, point.greatest) for point in log]).T
         look = LOGGED | {"linestyle": styles[model]["linestyle"]}
-        draw_line(ax, f"logged {model}", look, x, mean, band, (), front=0.5)
+        draw_line(ax, f"logged {model}", look, x, mean, (least, greatest), (), front=0.5)
     draw_naive(ax, panel.naive, names)
     for rank, (model, value) in enumerate(panel.published.items()):
         shape = {"marker": "<", "ms": max(9 - 3 * rank, 3), "mec": "0.2", "mew": 0.7, "color": styles[model]["color"]}
