@@ -53,7 +53,7 @@ def measured_by(artifact: Artifact) -> tuple[list[Run], str]:
     Raises:
         UserError: the artifact shows no costs, or not those of its baseline.
     """
-    if not isinstance(artifact, MeasuredCosts) or artifact.published is None:
+    if not isinstance(artifact, MeasuredCosts):
         raise UserError(f"{artifact.name} shows no measured costs (its kind is {artifact.settings.kind}).")
     runs, baseline = artifact.measured_runs(), artifact.published.baseline
     if baseline not in [run.model for run in runs]:
