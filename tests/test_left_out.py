@@ -36,7 +36,10 @@ def test_only_the_tasks_that_are_chosen_have_runs(configured):
     chosen = configured(scale="paper", only=["physionet_released", "adding"], leave_out=["adding"], overrides={})
     assert {run.task for run in all_runs(chosen)} == {"physionet_released"}
     assert chosen.left_out["physionet"] == "PhysioNet mortality" and chosen.left_out["adding"] == "Adding task"
-    assert scale_notes(chosen)[-1] == "Run, as the user chose (only): physionet_released."
+    assert scale_notes(chosen)[1:] == [
+        "Run, as the user chose (only): physionet_released, adding.",
+        "Left out by the user (leave_out): Adding task; so there are no runs of adding.",
+    ]
     drawn_of = load_artifacts(chosen)
     assert "acenode_released" in drawn_of and "acenode_table7" not in drawn_of
 
@@ -46,7 +49,10 @@ def test_what_shows_nothing_else_is_not_made_and_is_named(configured):
     artifacts = load_artifacts(without)
     assert load_artifacts(everything).keys() - artifacts.keys() == {"acenode_table3"}
     assert "acenode_table3" in load_claimed(everything) and "acenode_table3" not in load_claimed(without)
-    assert left_out_note(without) == "Left out with their data: ACE-NODE, Table 3." and left_out_note(everything) == ""
+    assert (
+        left_out_note(without) == "Not made, as what they show is left out: ACE-NODE, Table 3."
+        and left_out_note(everything) == ""
+    )
     assert {run.task for run in artifacts["acenode_table10"].runs} == {"mnist_images", "cifar10_images"}
 
 

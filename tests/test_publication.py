@@ -108,7 +108,7 @@ def test_a_left_out_artifact_is_named_and_not_shown(published, configured, tmp_p
     with few_artifacts():
         files = publication(configured(scale="demo", **settings), published.root)
     assert "figures/acenode_figure6.png" not in files
-    (said,) = re.findall(r"Left out with their data: (.*)\.", files["README.md"].decode())
+    (said,) = re.findall(r"Not made, as what they show is left out: (.*)\.", files["README.md"].decode())
     assert "ACE-NODE, Figure 6" in said.split("; ") and "MomentumRNN, Figure 1" not in said
 
 
@@ -288,4 +288,4 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
         process.run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
     readme = (tmp_path / "published-here/README.md").read_text(encoding="utf-8")
     assert all(f"[{artifact.settings.title}]" in readme for artifact in load_artifacts(configuration).values())
-    assert "Left out with their data: ACE-NODE, Figure 4;" in readme
+    assert "Not made, as what they show is left out: ACE-NODE, Figure 4;" in readme

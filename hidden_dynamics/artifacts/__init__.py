@@ -26,9 +26,9 @@ def load_claimed(configuration: Configuration) -> dict[str, Artifact]:
 
 
 def left_out_note(configuration: Configuration) -> str:
-    """A sentence on the artifacts whose data are left out: "Left out with their data: ACE-NODE, Table 3."; else ""."""
+    """A sentence on the artifacts all of whose tasks are left out: else ""."""
     missing = sorted(each.settings.source for each in _every(configuration) if each.is_left_out and each.tasks())
-    return f"Left out with their data: {'; '.join(missing)}." if missing else ""
+    return f"Not made, as what they show is left out: {'; '.join(missing)}." if missing else ""
 
 
 def _every(configuration: Configuration) -> Iterator[Artifact]:

@@ -20,13 +20,13 @@ def scale_notes(configuration: Configuration) -> list[str]:
     overrides = configuration.settings.overrides.given()
     if any(overrides.values()):
         notes.append(f"Changed by the user (overrides): {json.dumps(overrides, sort_keys=True)}.")
-    if configuration.settings.only:
-        run = [name for name in configuration.tasks if name not in configuration.left_out]
-        notes.append(f"Run, as the user chose (only): {', '.join(run)}.")
-    elif configuration.left_out:
-        datasets = ", ".join(dict.fromkeys(configuration.left_out.values()))
-        tasks = ", ".join(configuration.left_out)
-        notes.append(f"Left out by the user (leave_out): {datasets}; so there are no runs of {tasks}.")
+    only = configuration.settings.only
+    if only:
+        notes.append(f"Run, as the user chose (only): {', '.join(only)}.")
+    titles = {name: title for name, title in configuration.left_out.items() if not only or name in only}
+    if titles:
+        datasets = ", ".join(dict.fromkeys(titles.values()))
+        notes.append(f"Left out by the user (leave_out): {datasets}; so there are no runs of {', '.join(titles)}.")
     return notes
 
 

@@ -1,9 +1,9 @@
-"""A digest of all definitions that a run's code reaches, blind to comments, docstrings, types and formatting.
+"""A digest of all definitions that a run's code reaches, blind to comments, docstrings, format and types of signatures.
 
 From named definitions (a cell, a network, a task, the training loop), every definition of the project that they refer
 to is followed, through imports too. The digest is over their places and syntax trees, each with the places of what it
-refers to: rewording or typing a function changes nothing, and a changed equation changes the digests of just the runs
-that use it, as moving a definition to another module does. No module is imported.
+refers to: rewording a definition changes nothing, and a changed equation changes the digests of just the runs that use
+it, as moving a definition to another module does. No module is imported.
 """
 
 import ast
