@@ -9,7 +9,6 @@ from cases import noise
 from hidden_dynamics.models.latent_family.ace_latent_ode import ACELatentODE
 from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.latent_family.latent_ode import LatentODE
-from hidden_dynamics.models.latent_family.mtan import MTAN
 from hidden_dynamics.models.latent_family.ode_rnn import ODERNN
 from hidden_dynamics.models.latent_family.poisson_latent_ode import LatentODEPoisson
 from hidden_dynamics.models.latent_family.rnn_baselines import RNNBaseline
@@ -67,7 +66,6 @@ LATENT = {
     **{"Augmented-Latent-ODE": (LatentODE, {"augmented": 2}), "Poisson": (LatentODEPoisson, {})},
     "Poisson, released": (LatentODEPoisson, {"unobserved": "zero"}),
     **{name: (ACELatentODE, options) for name, options in ACE.items()},
-    "mTAND": (MTAN, {"recognition_size": 5, "generation_size": 4, "reference_points": 3, "embedding": 4}),
 }
 NETWORKS = FORECASTERS | RECONSTRUCTING | LATENT
 

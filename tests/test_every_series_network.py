@@ -122,18 +122,13 @@ def test_of_nothing_the_likelihood_is_1_and_what_is_latent_is_inferred_all_the_s
     if not len(targets.series):
         bound = replace(called, labels=None)
         expected = called.divergence_weight * prediction.divergence + prediction.extra
-        several = 0.0 if name == "mTAND" else log(len(prediction.values))  # its bound has it already
-        torch.testing.assert_close(network.loss(prediction, bound), expected - several)
+        torch.testing.assert_close(network.loss(prediction, bound), expected - log(len(prediction.values)))
 
 
 # ----------------------------------------------------------------------------------- The divergence at a deviation of 0
 
 ZERO = 43.1685  # nats in float32: -1 / 2 - log of the root of the smallest normal number
-ENTRIES = {
-    "Neural-ODE-VAE": 2 * 4,
-    "Sequential VAE": 5 * 4,
-    "mTAND": 3 * 4 * (1 / 6 + 1 / 5) / 2,
-}  # where none is averaged
+ENTRIES = {"Neural-ODE-VAE": 2 * 4, "Sequential VAE": 5 * 4}  # where none is averaged
 
 
 @pytest.mark.parametrize("name", [*LATENT, "Neural-ODE-VAE", "Sequential VAE"])
@@ -144,8 +139,7 @@ def test_a_deviation_of_0_is_the_same_event_in_every_family(name):
         for parameter in network.parameters():
             parameter.zero_()
         if name in ENTRIES:  # which read a logarithm, or softplus
-            last = network.posterior[-1] if name == "mTAND" else network.posterior
-            last.bias.view(2, -1)[1] = -1000
+            network.posterior.bias.view(2, -1)[1] = -1000
         if name == "Sequential VAE":
             network.transition.spread.bias.fill_(log(e - 1))
     assert all(each.isfinite().all() for each in learnt(network, called))
@@ -168,7 +162,7 @@ def unused(name, labels):
     if name.endswith("GRU-ODE-Bayes, released"):
         found |= {"g.reset", "g.update", "g.candidate"}
     if labels == "rows" and name != "RNN-VAE":
-        found.add("readout" if name == "mTAND" else "decoder")
+        found.add("decoder")
     return found
 
 
@@ -233,10 +227,7 @@ def test_the_order_of_series_has_no_influence(name, means):
     assert_all_close([turned], [found[order]], 1e-8)
 
 
-ALONE = [*(name for name in FORECASTERS if "ACE" not in name), "mTAND"]
-
-
-@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("name", [name for name in FORECASTERS if "ACE" not in name])
 def test_a_series_is_answered_alike_alone_and_in_any_batch(name, means):
     """But where networks read all union times of a batch, or its correlations."""
     network, rows = shaken(made(name)), drawn_rows(6)
@@ -313,7 +304,6 @@ OUT_OF_RANGE = [
     ),
     *(("Latent-ODE", wrong) for wrong in ({"samples": 0}, {"augmented": -1})),
     ("Poisson", {"augmented": 5}),
-    ("mTAND", {"heads": 3}),
 ]
 
 
@@ -322,5 +312,5 @@ OUT_OF_RANGE = [
     [*((name, {choice: "sideways"}) for name, choices in CHOICES.items() for choice in choices), *OUT_OF_RANGE],
 )
 def test_a_value_out_of_its_range_is_refused_by_its_name(name, options):
-    with pytest.raises(ValueError, match=next(iter(options)).replace("heads", "embedding")):
+    with pytest.raises(ValueError, match=next(iter(options))):
         made(name, **options)
