@@ -27,3 +27,17 @@ for name, artifact in ARTIFACTS.items():
             "Rendering {params.artifact}"
         shell:
             "python scripts/render.py --artifact {params.artifact} > {log:q} 2>&1"
+
+
+def refuse(name):
+    needed = artifact_named(CONFIGURATION, name).needed
+    raise WorkflowError(f"{name} has nothing to show at scale {CONFIGURATION.scale_name}: it needs {needed}.")
+
+
+for name in sorted(CONFIGURATION.artifacts.keys() - ARTIFACTS.keys()):
+
+    rule:
+        name:
+            name
+        input:
+            lambda wildcards, name=name: refuse(name),

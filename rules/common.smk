@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(workflow.basedir))
 
-from hidden_dynamics.artifacts import load_artifacts
+from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.configured import configured
 from hidden_dynamics.configuration import load
 from hidden_dynamics.configuration.jobs import TrainingJobs

@@ -58,6 +58,7 @@ class Artifact(ABC):
         with_extras: whether models of the user's own on the same tasks and sizes are shown, too.
         ranked_as: what its published rankings are of, in the plural.
         origin: a sentence on where its numbers come from, where no run and no measurement reports them.
+        needed: without what it is not made.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Artifact(ABC):
     with_extras: ClassVar[bool] = True
     ranked_as: ClassVar[str] = "rows of the table"
     origin: ClassVar[str] = ""
+    needed: ClassVar[str] = "data that the user leaves out (leave_out, only)"
 
     @property
     def configured_at(self) -> str:

@@ -218,7 +218,7 @@ def detectable_within(estimate: Estimate, alpha: float, power: float = POWER) ->
 
 
 def power_within(estimate: Estimate, margin: float, alpha: float) -> float:
-    """The chance with which a true difference of 0 would have been shown to lie within a margin, at this error."""
+    """The chance with which a true 0 would have been shown to lie within a margin; conditional on this error."""
     beyond = margin / estimate.error - stdtrit(estimate.degrees, 1 - alpha)
     return max(0.0, float(2 * stdtr(estimate.degrees, beyond) - 1))
 

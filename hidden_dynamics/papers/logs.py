@@ -75,16 +75,15 @@ class Logs:
     logs: tuple[Log, ...]
 
     def of(self, configuration: Configuration, run: Run) -> tuple[Log | None, str]:
-        """The log that speaks to a run; else None, and in what it differs from the closest one of its size."""
-        reasons, ours, cell = [], _settings(run), (self.about.tasks.get(run.task), run.model)
+        """The log that speaks to a run; else None, and in how many settings the closest one of its size differs."""
+        counts, ours, cell = [], _settings(run), (self.about.tasks.get(run.task), run.model)
         for log in (log for log in self.logs if (log[0].task, log[0].model) == cell):
             theirs = _logged(configuration, self.about, run.task, log)
             if theirs == ours:
                 return log, ""
             if theirs is not None and log[0].size == run.paper_size:
-                places = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-                reasons.append([f"{name} = {ours.get(name)}, the log’s {theirs.get(name)}" for name in places])
-        return None, ", ".join(min(reasons, key=len, default=["no log"]))
+                counts.append(sum(ours.get(name) != theirs.get(name) for name in {**ours, **theirs}))
+        return None, f"settings that differ: {min(counts)}" if counts else "no log"
 
 
 def files_of(name: str | None) -> list[str]:

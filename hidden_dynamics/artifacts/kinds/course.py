@@ -6,7 +6,7 @@ It says nothing of what the paper claims.
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.comparison import Record, begun, ours_text, over_seeds, size_text
@@ -17,7 +17,7 @@ from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.papers.claims import load_claims
-from hidden_dynamics.papers.logs import Log, Point, files_of, load_logs
+from hidden_dynamics.papers.logs import Log, Logs, Point, files_of, load_logs
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seeds import FEWEST
 
@@ -31,14 +31,18 @@ NOTES = (
     "This table asks whether the implementation is faithful: whether our losses are those that the authors logged in "
     "their own runs. It is no verdict on what the paper claims. Compared are runs that share all settings of a log but "
     "the number of epochs, after the last epoch that both have (with three seeds a side), and after no other one. The "
-    "loss is the test loss, on the Penn Treebank the validation loss; ±: sample standard deviation (n − 1) over seeds.",
+    "loss is the test loss, on the Penn Treebank the validation loss; ±: sample standard deviation (n − 1) over seeds; "
+    "not so far: runs without a loss after that epoch.",
     "Agree: the ratio of the two (of geometric means) lies between 1/{margin:g} and {margin:g}, by two one-sided tests "
-    "on the logarithm of the loss (Welch’s t; in brackets their interval, of 90 %); differ: it lies outside. Either "
-    "needs p < {alpha:g} after Holm’s adjustment over the cells tested here; three seeds a side, or nothing is tested; "
-    "and of our runs none that failed, or they do not agree. Of the authors’ seeds, mean m and "
-    "deviation s are known; those of the logarithm are taken as of a log-normal loss: σ² = ln(1 + s²/m²), ln m − σ²/2. "
-    "Power: the chance with which two that are alike would be found to agree at this spread of the seeds, by the first "
-    "test of Holm’s; where it is low, so few seeds cannot decide.",
+    "on the logarithm of the loss (Welch’s t; in brackets their interval, of 90 %); differ: it lies outside (this p is "
+    "doubled). Either needs p < {alpha:g} after Holm’s adjustment over the cells of the task and size that have a log, "
+    "and three seeds a side (else p is 1). A cell with a failed run is not called agreeing. Of the authors’ runs only "
+    "mean m and deviation s are known; we take the loss as log-normal, so the logarithm has the variance "
+    "σ² = ln(1 + s²/m²) and the mean ln m − σ²/2.",
+    "Other logs: the factors between this log and those of the other cells of its task and size after this epoch, the "
+    "smallest to the largest. Where all are within the margin, any of these cells would agree, and none is called "
+    "agreeing. Power: the chance that two that are alike are found to agree by the first test of Holm’s, if the "
+    "standard error is the one seen; where it is low, so few seeds cannot decide.",
 )
 
 
@@ -49,7 +53,7 @@ class Settings(ArtifactSettings):
         logs: the file of published/ with the authors' losses, and the margin.
     """
 
-    rows: list[dict[str, list[Size]]]
+    rows: dict[str, list[Size]]
     logs: str
 
 
@@ -59,6 +63,7 @@ class Course(Artifact):
     summarised = True
     run_files = ("metrics.csv",)
     with_extras = False  # the authors have no logs of them
+    needed = "runs that share the settings of an authors' log, as scales pilot and paper have"
 
     @cached_property
     def found(self) -> dict[Cell, tuple[Log | None, str]]:
@@ -67,8 +72,7 @@ class Course(Artifact):
         where = configuration.tasks, "task", f"{self.configured_at}.rows"
         cells = [
             Cell(task, model, size)
-            for row in self.settings.rows
-            for task, sizes in row.items()
+            for task, sizes in self.settings.rows.items()
             for size in sizes
             for model, entry in configuration.tasks[known(task, *where)].models.items()
             if size in entry.run_sizes and not entry.extra
@@ -98,11 +102,11 @@ KIND = Course
 def draw(artifact: Course, sources: "Sources") -> Table:
     """A row for each cell to whose runs a log speaks; of the others, a note says why none does."""
     configuration, about = artifact.configuration, load_logs(artifact.settings.logs).about
-    records = _records(artifact, sources, math.log(about.margin))
+    records = _records(artifact, sources, about.margin)
     others = [
         f"{configuration.tasks[task].title} {configuration.models[model].label}, N = {size} ({reason})"
         for (task, model, size), (log, reason) in artifact.found.items()
-        if not log
+        if not log and task not in configuration.left_out
     ]
     notes = [note.format(margin=about.margin, alpha=load_claims().definitions.alpha) for note in NOTES]
     notes += [f"Not compared, because no log has all their settings: {'; '.join(others)}."] if others else []
@@ -117,26 +121,40 @@ def draw(artifact: Course, sources: "Sources") -> Table:
 # As data
 
 
-def _records(artifact: Course, sources: "Sources", width: float) -> list[Record]:
+def _records(artifact: Course, sources: "Sources", margin: float) -> list[Record]:
     """A record for each cell: both losses, their ratio with its interval, p, power and the verdict.
 
-    Args:
-        width: the logarithm of the margin.
+    Holm's families are the cells of a task and size that have a log, tested or not: no choice of rows changes them.
     """
-    from hidden_dynamics.claims.statistics import equivalence, holm, power_within  # SciPy
+    from hidden_dynamics.claims.statistics import equivalence, holm  # SciPy
+
+    families: dict[tuple[str, Any], list[tuple[Record, Estimate | None]]] = {}
+    for cell in artifact.cells():
+        families.setdefault((cell.task, cell.size), []).append(_compared(artifact, sources, cell, artifact.logs[cell]))
+    for family in families.values():
+        tests = [equivalence(estimate, math.log(margin)) if estimate else (False, 1.0) for _, estimate in family]
+        adjusted = holm([p for _, p in tests])
+        for (record, estimate), (within, p), p_adjusted in zip(family, tests, adjusted, strict=True):
+            record["apart"] = record["farthest"] > margin
+            if estimate:
+                record |= {"p": p, "p_adjusted": p_adjusted, "tests": len(family)}
+                record |= _judged(record, estimate, within, margin)
+    return [record for family in families.values() for record, _ in family]
+
+
+def _judged(record: Record, estimate: "Estimate", within: bool, margin: float) -> Record:
+    """Ratio, interval, power and verdict of a cell that is tested."""
+    from hidden_dynamics.claims.statistics import power_within  # SciPy
 
     definitions = load_claims().definitions
-    compared = [_compared(artifact, sources, cell, artifact.logs[cell]) for cell in artifact.cells()]
-    tested = [(record, estimate, *equivalence(estimate, width)) for record, estimate in compared if estimate]
-    adjusted = holm([p for *_, p in tested])
-    for (record, estimate, within, p), p_adjusted in zip(tested, adjusted, strict=True):
-        ends = estimate.value, *estimate.interval(round(2 * definitions.level - 1, 12))
-        power = power_within(estimate, width, definitions.alpha / len(tested))
-        record |= dict(zip(("ratio", "low", "high"), map(math.exp, ends), strict=True))
-        record |= {"p": p, "p_adjusted": p_adjusted, "tests": len(tested), "power": power}
-        if p_adjusted < definitions.alpha and not (within and record["diverged"]):
-            record["verdict"] = AGREE if within else DIFFER
-    return [record for record, _ in compared]
+    ends = estimate.value, *estimate.interval(round(2 * definitions.level - 1, 12))
+    may_agree = record["apart"] and not record["diverged"] and not record["not_finite"]
+    decided = record["p_adjusted"] < definitions.alpha and (may_agree or not within)
+    return {
+        **dict(zip(("ratio", "low", "high"), map(math.exp, ends), strict=True)),
+        "power": power_within(estimate, math.log(margin), definitions.alpha / record["tests"]),
+        "verdict": (AGREE if within else DIFFER) if decided else UNDECIDED,
+    }
 
 
 def _compared(artifact: Course, sources: "Sources", cell: Cell, log: Log) -> "tuple[Record, Estimate | None]":
@@ -147,30 +165,45 @@ def _compared(artifact: Course, sources: "Sources", cell: Cell, log: Log) -> "tu
     rows = [row for row in sources.summary if row["directory"] in runs]
     losses = [losses_after(RunFiles(sources.root / row["directory"]), log[0].split) for row in rows]
     point = last_common(losses, log)
-    ours = [own[point.epoch] for own in losses if point.epoch in own]
+    found = [own.get(point.epoch) if point else None for own in losses]
+    ours = [loss for loss in found if loss is not None and 0 < loss < math.inf]
+    failed = [row["status"] != "finished" for row in rows]
+    factors = others_of(load_logs(artifact.settings.logs), point) if point else []
     record = {
-        **begun(artifact, cell, f"{point.split}_loss", rows),
-        **{"epoch": point.epoch, "runs": len(rows), "diverged": len(rows) - len(ours), **over_seeds(ours)},
-        **{f"published_{name}": getattr(point, name) for name in ("n", "mean", "sd")},
+        **begun(artifact, cell, f"{log[0].split}_loss", rows),
+        **{"epoch": point.epoch if point else None, "runs": len(rows), "diverged": sum(failed)},
+        "not_finite": sum(loss is not None for loss in found) - len(ours),
+        "not_so_far": sum(loss is None and not fails for loss, fails in zip(found, failed, strict=True)),
+        **over_seeds(ours),
+        **{f"published_{name}": getattr(point, name, math.nan) for name in ("n", "mean", "sd")},
+        **{"nearest": min(factors, default=math.nan), "farthest": max(factors, default=math.nan)},
         **dict.fromkeys(("ratio", "low", "high", "p", "p_adjusted", "tests", "power"), math.nan),
         "verdict": UNDECIDED,
     }
-    if min(len(ours), point.n) < FEWEST:
+    if point is None or min(len(ours), point.n) < FEWEST:
         return record, None
     return record, welch([Sample.of([math.log(loss) for loss in ours]), of_logarithm(point)])
 
 
 def losses_after(files: RunFiles, split: str) -> dict[int, float]:
-    """The finite losses of a run after whole epochs, by epoch."""
+    """The losses of a run after whole epochs, by epoch."""
     epochs, losses = files.evaluations(f"{split}_loss", "epoch")
     found = zip(epochs.tolist(), losses.tolist(), strict=True)
-    return {round(epoch): loss for epoch, loss in found if epoch == round(epoch) and 0 < loss < math.inf}
+    return {round(epoch): loss for epoch, loss in found if epoch == round(epoch)}
 
 
-def last_common(losses: Sequence[dict[int, float]], log: Log) -> Point:
-    """A log's point after the last epoch that both have, with three seeds a side where there is one; else its first."""
+def last_common(losses: Sequence[dict[int, float]], log: Log) -> Point | None:
+    """A log's point after the last epoch that both have, with three seeds a side where there is one; None without."""
     counts = {point.epoch: min(point.n, sum(point.epoch in own for own in losses)) for point in log}
-    return max(log, key=lambda point: (min(counts[point.epoch], FEWEST), point.epoch if counts[point.epoch] else 0))
+    common = [point for point in log if counts[point.epoch]]
+    return max(common, key=lambda point: (min(counts[point.epoch], FEWEST), point.epoch), default=None)
+
+
+def others_of(logs: Logs, point: Point) -> list[float]:
+    """The factors, 1 or above, between a point's geometric mean and those of the other logs beside it."""
+    beside = (point.task, point.size, point.epoch)
+    others = [one for log in logs.logs for one in log if (one.task, one.size, one.epoch) == beside and one != point]
+    return [math.exp(abs(of_logarithm(one).mean - of_logarithm(point).mean)) for one in others]
 
 
 def of_logarithm(point: Point) -> "Sample":
@@ -185,16 +218,20 @@ def of_logarithm(point: Point) -> "Sample":
 
 
 def _row(artifact: Course, record: Record) -> dict[str, str]:
-    ratio, low, high = (number(record[name], 3) for name in ("ratio", "low", "high"))
+    columns = ("ratio", "low", "high", "nearest", "farthest")
+    ratio, low, high, nearest, farthest = (number(record[name], 3) for name in columns)
     theirs = f"{number(record['published_mean'], DECIMALS)} ± {number(record['published_sd'], DECIMALS)}"
+    failed = {"diverged": "diverged", "not finite": "not_finite", "not so far": "not_so_far"}
+    alike = "" if record["apart"] or math.isnan(record["p"]) else ": the logs are alike here"
     return {
         "Task": artifact.configuration.tasks[record["task"]].title,
         "Model": record["label"],
         "N": size_text(record["size"], record["paper_size"]),
-        "Epoch": str(record["epoch"]),
-        "Ours": ours_text(record, DECIMALS),
-        "The authors’": f"{theirs} (n = {record['published_n']})",
+        "Epoch": str(record["epoch"] or ABSENT),
+        "Ours": ours_text(record, DECIMALS, failed={way: record[name] for way, name in failed.items()}),
+        "The authors’": f"{theirs} (n = {record['published_n']})" if record["epoch"] else ABSENT,
         "Ours ÷ theirs": ABSENT if math.isnan(record["ratio"]) else f"{ratio} ({low} to {high})",
+        "Other logs": ABSENT if math.isnan(record["nearest"]) else f"{nearest} to {farthest}",
         "Power": ABSENT if math.isnan(record["power"]) else f"{100 * record['power']:.0f} %",
-        "Verdict": record["verdict"],
+        "Verdict": record["verdict"] + (alike if record["verdict"] == UNDECIDED else ""),
     }

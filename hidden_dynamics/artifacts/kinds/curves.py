@@ -28,6 +28,7 @@ from hidden_dynamics.results.rows import Row
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 LOGGED = {"color": "0.5"}  # of the authors' own losses
 TITLE = 66  # characters in a line of a panel's title
@@ -85,7 +86,7 @@ class Curves(InPanels):
         return super().printed_files() + files_of(self.settings.logs)
 
     def logged(self, panel: PanelSettings, ours: Sequence[Curve]) -> dict[str, Log]:
-        """The authors' own losses behind a panel's curves, as far as ours go and one epoch more; by model."""
+        """The authors' own losses behind a panel's curves, as far as ours go and to the next logged epoch; by model."""
         runs = {run.model: run for run in self.cell_runs if (run.task, run.paper_size) == (panel.task, panel.size)}
         found = {}
         for curve in ours if self.settings.logs and panel.against == "epoch" else ():
@@ -112,9 +113,6 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
     panels = [panel_of(artifact, settings, sources.summary, curves) for settings, curves in shown]
     runs, styles = [run for panel in panels for run in panel.runs], line_styles(configuration, sources.summary)
     names = list(dict.fromkeys(name for panel in panels for name in panel.naive))
-    marks = [{"color": "white", "marker": "<", "mec": "0.2", "linestyle": "none", "label": "published final value"}]
-    marks = marks if any(panel.published for panel in panels) else []
-    marks += [{**LOGGED, "label": "authors’ logs"}] if any(panel.logged for panel in panels) else []
     columns = min(len(panels), 2)
     rows = math.ceil(len(panels) / columns)
     with style():
@@ -124,11 +122,7 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
             width=9.6 if columns == 2 else 6.8,
             height=3.1 * rows,
             notes=figure_notes(configuration, runs, drawn_note(panels), logged_note(panels), *no_momentum_notes(runs)),
-            handles=[
-                *model_entries(runs, styles),
-                *(legend_entry(**mark) for mark in marks),
-                *naive_entries(names),
-            ],
+            handles=[*model_entries(runs, styles), *mark_entries(panels), *naive_entries(names)],
         )
         axes = body.subplots(rows, columns, squeeze=False).ravel()
         for ax, panel in zip(axes, panels, strict=False):
@@ -253,6 +247,14 @@ def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
         ax.set_xlim(*panel.x_limits)
 
 
+def mark_entries(panels: Sequence[Panel]) -> "list[Line2D]":
+    """Of a legend: what is printed or logged by the authors, where a panel has some."""
+    published = {"color": "white", "marker": "<", "mec": "0.2", "linestyle": "none", "label": "published final value"}
+    marks = [published] if any(panel.published for panel in panels) else []
+    marks += [{**LOGGED, "label": "authors’ logs"}] if any(panel.logged for panel in panels) else []
+    return [legend_entry(**mark) for mark in marks]
+
+
 def describe(ax: "Axes", configuration: Configuration, panel: Panel) -> None:
     """Labels, numbers of logarithmic axes, and the title: task, size and split, other data, what else to know."""
     settings = panel.settings
@@ -290,6 +292,6 @@ def logged_note(panels: Sequence[Panel]) -> str:
     text = (
         "Grey: losses that the authors logged in their own runs, where these share all settings with ours: a band from "
         f"the least to the greatest of n = {' or '.join(map(str, seeds))} seeds, and the mean, dashed as the model’s "
-        "own line; not smoothed, as far as ours go and one epoch more."
+        "own line; not smoothed, as far as ours go and to the next logged epoch."
     )
     return text if seeds else ""
