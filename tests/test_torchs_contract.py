@@ -13,7 +13,7 @@ import unittest
 
 import pytest
 import torch
-from cases import CORES, LSTMS, assert_all_close, noise, randomised, tensors
+from cases import CORES, LSTMS, ORTHOGONAL, assert_all_close, noise, randomised, tensors
 from torch import nn
 from torch.func import functional_call
 from torch.nn.utils import parametrizations, prune
@@ -238,7 +238,7 @@ def test_the_weights_are_torchs(name):
     assert ours.flatten_parameters() is None
 
 
-@every_core
+@pytest.mark.parametrize("name", LSTMS | ORTHOGONAL)
 def test_device_and_type(name):
     cls, given = CORES[name]
     on_meta = cls(D, N, 2, bidirectional=True, device="meta", dtype=torch.float64, **given)
