@@ -15,6 +15,7 @@ import pytest
 import torch
 from cases import CORES, LSTMS, ORTHOGONAL, assert_all_close, noise, randomised, tensors
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functional_call
 from torch.nn.utils import parametrizations, prune
 from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence, pad_packed_sequence, unpack_sequence
@@ -222,6 +223,16 @@ except Exception as refused:
     whole, plain = torch.load(tmp_path / "again", weights_only=True)
     for again in (whole, model.State(*plain)):
         assert_all_close([model(noise(3, 2, D), again)[0]], [model(noise(3, 2, D), state)[0]], 0)
+
+
+@pytest.mark.parametrize("place", ["cpu", "cuda"])  # as `State.to` leaves counts, and as `torch.load` may put them
+def test_counts_of_steps_are_on_the_cpu_of_sequences_on_a_gpu(place):
+    with FakeTensorMode():  # which knows devices that are not there
+        model, x = hd.NAGLSTM(D, N, s=0.7, device="cuda"), torch.zeros(1, 2, D, device="cuda")
+        h, v, counts = x.new_zeros(1, 2, N), x.new_zeros(2, D + 1), torch.zeros(2, 1, dtype=torch.int64, device=place)
+        state = model._checked_state(x, (2,), model.State((h, h), ((v, counts),), model.maker))
+        ((v, counts),) = state.reordered(torch.tensor([1, 0], device="cuda")).filter
+    assert (v.device.type, counts.device.type) == ("cuda", "cpu")
 
 
 # ---- making

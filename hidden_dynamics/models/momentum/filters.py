@@ -114,7 +114,8 @@ class Nesterov(nn.Module):
         v, done = (None, 0) if state is None else state
         if isinstance(done, Tensor) and len(cast(Tensor, done.unique())) == 1:
             done = int(done[0])
-        if isinstance(done, Tensor) and v is not None:  # each sequence has a gamma of its own
+        if isinstance(done, Tensor):  # each sequence has a gamma of its own
+            assert v is not None
             outputs, end = list[Tensor](), (v, done)
             for g_t in g.unbind():
                 y, end = self.step(g_t, end)
