@@ -338,9 +338,11 @@ def test_second_derivatives_and_torchs_transforms(name, backend):
     assert_all_close(found.values(), [*map(torch.stack, zip(*usual, strict=True))], 1e-10)
 
 
-def test_an_orthogonal_matrix_that_is_to_move_is_refused_to_torchs_transforms():
-    model = hd.DTRIV(D, N)
-    with pytest.raises(RuntimeError, match="K must be infinity"):
+@pytest.mark.parametrize(("K", "named"), [(1, "K must be infinity"), ("inf", "record_gradients must be False")])
+def test_what_orthogonal_cells_cannot_do_under_torchs_transforms(K, named):
+    model = hd.DTRIV(D, N, K=K)
+    model.record_gradients = K == "inf"
+    with pytest.raises(RuntimeError, match=named):
         torch.func.grad(lambda x: model(x)[0].sum())(torch.randn(STEPS, BATCH, D))
 
 

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional
 
-from hidden_dynamics.models.followed import differentiable, followed
 from hidden_dynamics.models.momentum.filters import InputFilter
+from hidden_dynamics.models.transformed import double_backward, is_transformed
 
 # Elements of a block of steps. A few such arrays fit into the cache of a CPU; on a GPU it is enough work to hide the
 # launches.
@@ -33,7 +33,7 @@ def filtered_projection(
     Returns:
         filter(W x + b), (T, batch, channels), and the filter's state after the last step.
     """
-    if followed():
+    if is_transformed():
         y, *end = _project_and_filter(filter, (), x, weight, bias, *(state or ()))
     else:
         own = dict(filter.named_parameters()) if isinstance(filter, nn.Module) else {}
@@ -64,7 +64,7 @@ class _InBlocks(torch.autograd.Function):
         x, *given = ctx.saved_tensors
         run = functools.partial(_project_and_filter, ctx.filter, ctx.names)
         if torch.is_grad_enabled():
-            return None, None, *differentiable(run, ctx.saved_tensors, gradients, ctx.needs_input_grad[2:])
+            return None, None, *double_backward(run, ctx.saved_tensors, gradients, ctx.needs_input_grad[2:])
         shared, first = given[: 2 + len(ctx.names)], given[2 + len(ctx.names) :]
         dx = torch.empty_like(x) if ctx.needs_input_grad[2] else None
         d_shared = [torch.zeros_like(each) for each in shared]
