@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("--sizes", type=int, nargs="+", default=[128, 256], help="hidden units (default: 128 256)")
     parser.add_argument("--rounds", type=int, default=5, help="timed rounds, after one that is not (default: 5)")
     parser.add_argument("--reference", action="store_true", help="also time the loop over time (one round; slow)")
@@ -198,8 +198,9 @@ def print_ratios(options: argparse.Namespace) -> None:
         command += [f"--{name}={value}" for name, value in given.items()]
         with contextlib.suppress(subprocess.TimeoutExpired):
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
-        with output.open(newline="", encoding="utf-8") as file:
-            rows += csv.DictReader(file)
+        if output.exists():  # the first size was done in time
+            with output.open(newline="", encoding="utf-8") as file:
+                rows += csv.DictReader(file)
     print(f"| | {' | '.join(f'{memory}, {threads}' for threads, memory in columns)} |\n{5 * '|---'}|")
     for name in VARIANTS:
         found = [[row for row in rows if row["variant"] == name] for rows in columns.values()]

@@ -9,7 +9,7 @@ from hidden_dynamics.models.recurrent.orthogonal import DTRIV, SRDTRIV, AdamDTRI
 
 
 def noise(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def assert_close(actual, expected, tolerance=1e-12):
@@ -66,10 +66,14 @@ def convolutions_of(module):
     return [part for part in module.modules() if isinstance(part, nn.Conv2d)]
 
 
-class HalvingFilter(nn.Module):
-    """A filter of a user's own that does not commute with the linear map: u_t = u_{t-1} / 2 + tanh(g_t)."""
+class LearntFilter(nn.Module):
+    """A filter of a user's own that does not commute with the linear map: u_t = a u_{t-1} + tanh(g_t), a learnt."""
 
     linear = False
+
+    def __init__(self):
+        super().__init__()
+        self.decay = nn.Parameter(torch.tensor(0.5, dtype=torch.float64))
 
     def forward(self, g, state=None):
         outputs = []
@@ -79,8 +83,12 @@ class HalvingFilter(nn.Module):
         return torch.stack(outputs), state
 
     def step(self, g, state=None):
-        u = torch.tanh(g) if state is None else 0.5 * state[0] + torch.tanh(g)
+        u = torch.tanh(g) if state is None else self.decay * state[0] + torch.tanh(g)
         return u, (u,)
+
+
+class LearntLSTM(LSTM):
+    Filter = LearntFilter
 
 
 LSTMS = {
@@ -102,7 +110,7 @@ ORTHOGONAL = {
     "Adam, orthogonal": (AdamDTRIV, {"mu": 0.3, "s": 0.3, "beta": 0.8}),
     "RMSProp, orthogonal": (RMSPropDTRIV, {"s": 0.3, "beta": 0.9, "eps": 1e-16}),
 }
-CORES = {**LSTMS, **ORTHOGONAL, "a filter of one's own": (LSTM, {"filter": HalvingFilter()})}
+CORES = {**LSTMS, **ORTHOGONAL, "a filter of one's own": (LearntLSTM, {})}
 
 
 def make_core(name, input_size, hidden_size, backend="fused", **options):

@@ -1,7 +1,9 @@
-"""benchmarks/gpu.py: every part's program on the CPU at small sizes, and one that fails or takes too long."""
+"""benchmarks/gpu.py: every part's program on the CPU at small sizes, and one that fails or takes too long; and
+benchmarks/train_step.py's table."""
 
 import csv
 import runpy
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -12,6 +14,7 @@ sys.path.append(str(ROOT / "benchmarks"))
 
 import gpu  # noqa: E402
 import shared  # noqa: E402
+import train_step  # noqa: E402
 
 
 @pytest.fixture
@@ -64,3 +67,16 @@ def test_a_part_that_fails_or_takes_too_long_leaves_the_others_alone(taken, monk
     status, rows = taken("--parts", *programs)
     assert status == 1
     assert [row["ended"] for row in rows] == ["3", "stopped after 1 s", "0"]
+
+
+def test_the_table_of_cells_lacks_what_did_not_end_in_time_and_is_asked_for_in_full(monkeypatch, tmp_path, capsys):
+    def late(*_, **__):
+        raise subprocess.TimeoutExpired("a process before its first size", 1)
+
+    monkeypatch.setattr(subprocess, "run", late)
+    monkeypatch.setattr(sys, "argv", ["train_step.py", "--table", "--output", str(tmp_path / "any.csv")])
+    train_step.main()
+    assert f"| {train_step.STOCK} |  |  |  |  |" in capsys.readouterr().out.splitlines()
+    monkeypatch.setattr(sys, "argv", ["train_step.py", "--tab"])
+    with pytest.raises(SystemExit):
+        train_step.parse_arguments()

@@ -4,7 +4,7 @@ import pytest
 import torch
 from cases import (
     LSTMS,
-    HalvingFilter,
+    LearntFilter,
     assert_all_close,
     assert_close,
     assert_same,
@@ -61,7 +61,7 @@ def test_blocks_of_adam(name, block, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "filter", [HalvingFilter(), DoubledAdam(0.6, 0.9, 0.1)], ids=lambda filter: type(filter).__name__
+    "filter", [LearntFilter(), DoubledAdam(0.6, 0.9, 0.1)], ids=lambda filter: type(filter).__name__
 )
 @pytest.mark.parametrize("elements", [projection.CPU_BLOCK, 3 * BATCH * 4 * N])
 def test_a_filter_of_ones_own(filter, elements, monkeypatch):
@@ -174,6 +174,8 @@ def test_initialisation(d, forget_fill):
     filled[n : 2 * n] = -4.0
     assert torch.equal(model.bias_hh_l0, filled)
     assert torch.equal(model.bias_ih_l0, filled if forget_fill == "both" else torch.zeros(4 * n))
+    with_own = LSTM.from_torch(nn.LSTM(d, n), filter=LearntFilter(), forget_fill=forget_fill)
+    assert with_own.filter.decay == 0.5
 
 
 # ---- memory

@@ -13,8 +13,9 @@ import unittest
 
 import pytest
 import torch
-from cases import CORES, LSTMS, assert_all_close, noise, randomised, tensors
+from cases import CORES, LSTMS, ORTHOGONAL, assert_all_close, noise, randomised, tensors
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functional_call
 from torch.nn.utils import parametrizations, prune
 from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence, pad_packed_sequence, unpack_sequence
@@ -224,6 +225,16 @@ except Exception as refused:
         assert_all_close([model(noise(3, 2, D), again)[0]], [model(noise(3, 2, D), state)[0]], 0)
 
 
+@pytest.mark.parametrize("place", ["cpu", "cuda"])  # as `State.to` leaves counts, and as `torch.load` may put them
+def test_counts_of_steps_are_on_the_cpu_of_sequences_on_a_gpu(place):
+    with FakeTensorMode():  # which knows devices that are not there
+        model, x = hd.NAGLSTM(D, N, s=0.7, device="cuda"), torch.zeros(1, 2, D, device="cuda")
+        h, v, counts = x.new_zeros(1, 2, N), x.new_zeros(2, D + 1), torch.zeros(2, 1, dtype=torch.int64, device=place)
+        state = model._checked_state(x, (2,), model.State((h, h), ((v, counts),), model.maker))
+        ((v, counts),) = state.reordered(torch.tensor([1, 0], device="cuda")).filter
+    assert (v.device.type, counts.device.type) == ("cuda", "cpu")
+
+
 # ---- making
 
 
@@ -238,7 +249,7 @@ def test_the_weights_are_torchs(name):
     assert ours.flatten_parameters() is None
 
 
-@every_core
+@pytest.mark.parametrize("name", LSTMS | ORTHOGONAL)
 def test_device_and_type(name):
     cls, given = CORES[name]
     on_meta = cls(D, N, 2, bidirectional=True, device="meta", dtype=torch.float64, **given)
@@ -327,9 +338,11 @@ def test_second_derivatives_and_torchs_transforms(name, backend):
     assert_all_close(found.values(), [*map(torch.stack, zip(*usual, strict=True))], 1e-10)
 
 
-def test_an_orthogonal_matrix_that_is_to_move_is_refused_to_torchs_transforms():
-    model = hd.DTRIV(D, N)
-    with pytest.raises(RuntimeError, match="K must be infinity"):
+@pytest.mark.parametrize(("K", "named"), [(1, "K must be infinity"), ("inf", "record_gradients must be False")])
+def test_what_orthogonal_cells_cannot_do_under_torchs_transforms(K, named):
+    model = hd.DTRIV(D, N, K=K)
+    model.record_gradients = K == "inf"
+    with pytest.raises(RuntimeError, match=named):
         torch.func.grad(lambda x: model(x)[0].sum())(torch.randn(STEPS, BATCH, D))
 
 

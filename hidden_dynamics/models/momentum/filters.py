@@ -12,6 +12,7 @@ A filter of one's own is a module with `forward(g, state)`, `step(g, state)` and
 W, so that a core runs it over the inputs, (T, batch, d), in place of the gates. Its state is None at first, and then a
 tensor, or a tuple of tensors, (batch, channels) each, and of numbers; of a filter that is not linear, it is a tuple of
 tensors alone. Of sequences of unequal lengths, a number of steps becomes one of each: (batch, 1), int64 on the CPU.
+Its parameters are among the core's, and trained with them; the core's `reset_parameters` leaves them as they are.
 """
 
 from typing import Any, Protocol, cast
@@ -113,7 +114,8 @@ class Nesterov(nn.Module):
         v, done = (None, 0) if state is None else state
         if isinstance(done, Tensor) and len(cast(Tensor, done.unique())) == 1:
             done = int(done[0])
-        if isinstance(done, Tensor) and v is not None:  # each sequence has a gamma of its own
+        if isinstance(done, Tensor):  # each sequence has a gamma of its own
+            assert v is not None
             outputs, end = list[Tensor](), (v, done)
             for g_t in g.unbind():
                 y, end = self.step(g_t, end)

@@ -9,7 +9,7 @@ import functools
 import torch
 from torch import Tensor
 
-from hidden_dynamics.models.followed import followed
+from hidden_dynamics.models.transformed import is_transformed
 
 BLOCK = 32
 
@@ -56,7 +56,8 @@ def _at(decay: Tensor | float, step: int) -> float:
 def _matrices(decay: Tensor | float, dtype: torch.dtype, device: torch.device) -> Tensor:
     """(blocks or 1, BLOCK, BLOCK): entry (k, i, j) is a_{j+1} ... a_i of block k where i >= j; 0 elsewhere."""
     if not isinstance(decay, Tensor):
-        make = _constant_matrix.__wrapped__ if followed() else _constant_matrix  # a transform's tensors end with it
+        # A transform's tensors end with it, and are not kept.
+        make = _constant_matrix.__wrapped__ if is_transformed() else _constant_matrix
         return make(decay, dtype, device)
     padded = torch.zeros(-(-decay.shape[0] // BLOCK) * BLOCK, dtype=torch.float64)
     padded[: decay.shape[0]] = decay

@@ -22,8 +22,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from hidden_dynamics.models.followed import differentiable, followed
 from hidden_dynamics.models.momentum.filters import Adam
+from hidden_dynamics.models.transformed import double_backward, is_transformed
 
 BLOCK = 2**19  # elements of the gates of a block of steps: what the filter needs of them fits into a core's own cache
 
@@ -59,7 +59,7 @@ def adam_lstm(
     s, eps = adam.s, adam.eps
     inputs = torch.cat([x, x.new_ones(1, 1, 1).expand(x.shape[0], 1, x.shape[2])], dim=1)
     weight = torch.cat([weight_ih, bias_ih.unsqueeze(1)], dim=1)
-    run = cast(Callable[..., tuple[Tensor, ...]], _by_steps if followed() else _AdamLSTM.apply)
+    run = cast(Callable[..., tuple[Tensor, ...]], _by_steps if is_transformed() else _AdamLSTM.apply)
     h, c, p, n = run(adam, inputs, weight, v / s, (m + eps) / s**2, weight_hh, bias_hh, h0, c0)
     return h, c, (s * p, s**2 * n - eps)
 
@@ -102,7 +102,7 @@ class _AdamLSTM(torch.autograd.Function):
         (dh_each, dc, dp, dn), (*given, gates, h, c, starts) = gradients, ctx.saved_tensors
         if torch.is_grad_enabled():
             by_steps = functools.partial(_by_steps, ctx.adam)
-            return None, *differentiable(by_steps, given, gradients, ctx.needs_input_grad[1:])
+            return None, *double_backward(by_steps, given, gradients, ctx.needs_input_grad[1:])
         x, weight_ih, _, _, weight_hh, *_ = given
         dh, dc, e, transposed = torch.zeros_like(dc), dc.clone(), -2 * dn, weight_hh.t().contiguous()
         dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None

@@ -1,6 +1,6 @@
 # pyright: reportUnknownMemberType=false
-"""What all recurrent cells share: a filter on the input, layers and directions, packed sequences, states, layouts, and
-that no kernel sees what it cannot take.
+"""The base of all recurrent cells: a filter on the input, layers and directions, packed sequences, states and layouts;
+inputs and states are checked before a kernel sees them.
 
 Below `nn.LSTM`, torch's kernels do not look at what they are given: they read and write past the end of a state that is
 too small. The checks look at shapes, types and devices alone, so no GPU is waited for.
@@ -247,6 +247,8 @@ class FilteredRNN(nn.Module, Generic[S]):
                 f"the state was made by {state.maker}, and this core has {self.maker}: give it h, or (h, c), alone, "
                 "and its filter begins anew"
             )
+        # Counts of steps are on the CPU: `torch.load` with a `map_location` moves them, too.
+        state = state.map(lambda tensor: tensor if tensor.is_floating_point() else tensor.cpu())
         if state.filter is not None:
             empty = (x.new_empty(0, self.filtered(index)[1]) for index in range(count))
             starts = tuple(self.filter.step(each)[1] for each in empty)  # of no sequences, for their form alone

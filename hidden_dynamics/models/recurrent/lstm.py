@@ -73,7 +73,7 @@ class LSTM(FilteredRNN[LSTMState]):
         given = {name: getattr(lstm, name) for name in (*names, "proj_size")}
         weight = lstm.weight_ih_l0
         made = cls(**given, device=weight.device, dtype=weight.dtype, **options).train(lstm.training)
-        made.load_state_dict(lstm.state_dict())
+        made.load_state_dict(made.state_dict() | lstm.state_dict())  # a filter's own parameters stay
         return made
 
     def _make_layer(self, suffix: str, input_size: int, **factory: Any) -> None:
@@ -86,8 +86,8 @@ class LSTM(FilteredRNN[LSTMState]):
 
     def reset_parameters(self) -> None:
         """Appendix A and F: weight_ih orthogonal, weight_hh the 4N x N identity (so I in the input gate's block, 0 in
-        the others), biases 0 but for the forget gate's."""
-        for name, parameter in self.named_parameters():
+        the others), biases 0 but for the forget gate's. A filter's own parameters stay."""
+        for name, parameter in self.named_parameters(recurse=False):
             if name.startswith("weight_ih"):
                 nn.init.orthogonal_(parameter)
             elif name.startswith("weight_hh"):

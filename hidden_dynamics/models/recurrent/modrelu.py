@@ -16,7 +16,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from hidden_dynamics.models.followed import followed
+from hidden_dynamics.models.transformed import is_transformed
 
 where_nonzero = torch.ops.aten.hardshrink_backward.grad_input  # of (gradient, h, 0): the gradient where h is not 0
 
@@ -42,7 +42,7 @@ def modrelu_rnn(
         h, (T, batch, N), and h of the last step, (batch, N), through which a gradient that is 0 at all others costs
         nothing at those.
     """
-    if followed():
+    if is_transformed():
         h = [h0]
         for y_t in y.unbind():
             h.append(modrelu(y_t + h[-1] @ matrix, bias))
@@ -66,7 +66,7 @@ class _ModreluRNN(torch.autograd.Function):
         dh, dh_end = gradients
         h, matrix, h0 = ctx.saved_tensors
         if torch.is_grad_enabled():
-            return *_differentiable(h, matrix, h0, dh, dh_end, ctx.norms), None
+            return *_double_backward(h, matrix, h0, dh, dh_end, ctx.norms), None
         dz, d_bias, dh0 = _run_back(h, matrix, dh, dh_end, ctx.norms)
         d_matrix = h0.t() @ dz[0]
         if h.shape[0] > 1:
@@ -106,10 +106,13 @@ def _run_back(
     return dz, d_bias.sum(0), total
 
 
-def _differentiable(
+def _double_backward(
     h: Tensor, matrix: Tensor, h0: Tensor, dh: Tensor | None, dh_end: Tensor | None, norms: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """(dz, dQ, db, dh0) by operations that autograd can follow: for `create_graph`."""
+    """(dz, dQ, db, dh0) by operations that autograd can follow: for `create_graph`.
+
+    y is overwritten, so forward cannot be run again, as `double_backward` would.
+    """
     total = torch.zeros_like(h0) if dh_end is None else dh_end
     dz_each = list[Tensor]()
     for t in reversed(range(len(h))):

@@ -14,13 +14,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from hidden_dynamics.models.followed import followed
 from hidden_dynamics.models.momentum.filters import Adam, Momentum, Nesterov, RMSProp
 from hidden_dynamics.models.recurrent.filtered_rnn import FilteredRNN
 from hidden_dynamics.models.recurrent.modrelu import modrelu, modrelu_rnn
 from hidden_dynamics.models.recurrent.projection import filtered_projection
 from hidden_dynamics.models.recurrent.state import Direction, FilteredState, Matrix
 from hidden_dynamics.models.recurrent.trivialisation import DynamicTrivialisation
+from hidden_dynamics.models.transformed import is_transformed
 
 
 class OrthogonalState(FilteredState):
@@ -48,7 +48,8 @@ class DTRIV(FilteredRNN[OrthogonalState]):
     (N (N - 1) / 2,), of which Q is made.
 
     Attributes:
-        record_gradients: whether the next forward's backward is to fill `gradient_norms`.
+        record_gradients: whether the next forward's backward is to fill `gradient_norms`; under torch.func and
+            torch.export, where it cannot, `forward` raises a RuntimeError.
         gradient_norms: (T,), the norm over batch and hidden units of dL/dh_t, the total derivative, through later steps
             too; None before the first recording. They belong to the last recording call of `forward`, and to its last
             layer and direction: of a sequence, or a batch of unequal lengths, that runs in segments, to its last
@@ -107,7 +108,7 @@ class DTRIV(FilteredRNN[OrthogonalState]):
     def _matrix(self, start: Direction, suffix: str) -> Matrix:
         """Q, the state's own where the parameter is still the one that it was made of."""
         mode, orthogonal = (torch.is_grad_enabled(), self.training), getattr(self, f"orthogonal{suffix}")
-        if followed():  # no tensor of theirs has an address, of which a version is made
+        if is_transformed():  # no tensor of theirs has an address, of which a version is made
             return orthogonal(), ()
         if start.matrix is not None and start.matrix[1] == (*mode, *orthogonal.version):
             return start.matrix
@@ -115,8 +116,10 @@ class DTRIV(FilteredRNN[OrthogonalState]):
         return matrix, (*mode, *orthogonal.version)
 
     def _recording(self, x: Tensor) -> Tensor | None:
-        if not self.record_gradients or not torch.is_grad_enabled() or followed():
+        if not self.record_gradients or not torch.is_grad_enabled():
             return None
+        if is_transformed():  # no hook, and no kernel that overwrites a tensor
+            raise RuntimeError("under torch.func and torch.export, record_gradients must be False")
         self.gradient_norms = x.new_zeros(x.shape[0])
         return self.gradient_norms
 

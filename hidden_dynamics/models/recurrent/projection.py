@@ -5,11 +5,12 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.func import functional_call
 from torch.nn import functional
 
-from hidden_dynamics.models.followed import differentiable, followed
 from hidden_dynamics.models.momentum.filters import InputFilter
+from hidden_dynamics.models.transformed import double_backward, is_transformed
 
 # Elements of a block of steps. A few such arrays fit into the cache of a CPU; on a GPU it is enough work to hide the
 # launches.
@@ -25,60 +26,70 @@ def filtered_projection(
         x: (T, batch, d).
         weight: W, (channels, d).
         bias: b, (channels,).
-        filter: of hidden_dynamics.models.momentum.filters; its state is a tuple of tensors (batch, channels).
+        filter: of hidden_dynamics.models.momentum.filters, or one's own; its state is a tuple of tensors (batch,
+            channels), and where it is a module, its parameters get their gradients.
         state: the filter's state before the first step; None is the start.
 
     Returns:
         filter(W x + b), (T, batch, channels), and the filter's state after the last step.
     """
-    run = cast(Callable[..., tuple[Tensor, ...]], _project_and_filter if followed() else _InBlocks.apply)
-    y, *end = run(filter, x, weight, bias, *(state or ()))
+    if is_transformed():
+        y, *end = _project_and_filter(filter, (), x, weight, bias, *(state or ()))
+    else:
+        own = dict(filter.named_parameters()) if isinstance(filter, nn.Module) else {}
+        run = cast(Callable[..., tuple[Tensor, ...]], _InBlocks.apply)
+        y, *end = run(filter, tuple(own), x, weight, bias, *own.values(), *(state or ()))
     return y, tuple(end)
 
 
 class _InBlocks(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, filter: InputFilter, x: Tensor, weight: Tensor, bias: Tensor, *state: Tensor):
-        y, kept = x.new_empty(*x.shape[:2], len(weight)), list[Tensor]()
-        ctx.save_for_backward(x, weight, bias, *state)
+    def forward(ctx: Any, filter: InputFilter, names: tuple[str, ...], x: Tensor, *given: Tensor):
+        shared, state = given[: 2 + len(names)], given[2 + len(names) :]  # of all blocks, and before the first
+        y, kept = x.new_empty(*x.shape[:2], len(shared[0])), list[Tensor]()
+        ctx.save_for_backward(x, *given)
         for index, times in enumerate(blocks := _blocks(y)):
-            y[times], *end = _project_and_filter(filter, x[times], weight, bias, *state)
+            y[times], *end = _project_and_filter(filter, names, x[times], *shared, *state)
             if not kept:  # at once, not in between what each block allocates and frees
                 kept = [part.new_empty(len(blocks), *part.shape) for part in end]
             for whole, part in zip(kept, end, strict=True):
                 whole[index] = part
             state = tuple(whole[index] for whole in kept)
-        ctx.filter, ctx.starts = filter, [whole[:-1] for whole in kept]
+        ctx.filter, ctx.names, ctx.starts = filter, names, [whole[:-1] for whole in kept]
         return y, *(part.clone() for part in state)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor):
         dy, *d_state = gradients
-        x, weight, bias, *first = ctx.saved_tensors
+        x, *given = ctx.saved_tensors
+        run = functools.partial(_project_and_filter, ctx.filter, ctx.names)
         if torch.is_grad_enabled():
-            whole = functools.partial(_project_and_filter, ctx.filter)
-            return None, *differentiable(whole, ctx.saved_tensors, gradients, ctx.needs_input_grad[1:])
-        dx = torch.empty_like(x) if ctx.needs_input_grad[1] else None
-        d_weight, d_bias = torch.zeros_like(weight), torch.zeros_like(bias)
+            return None, None, *double_backward(run, ctx.saved_tensors, gradients, ctx.needs_input_grad[2:])
+        shared, first = given[: 2 + len(ctx.names)], given[2 + len(ctx.names) :]
+        dx = torch.empty_like(x) if ctx.needs_input_grad[2] else None
+        d_shared = [torch.zeros_like(each) for each in shared]
         for times, start in reversed(list(zip(_blocks(dy), (first, *zip(*ctx.starts, strict=True)), strict=True))):
             x_block = x[times].detach().requires_grad_(dx is not None)
-            leaves = [part.detach().requires_grad_() for part in (weight, bias, *start)]
+            leaves = [part.detach().requires_grad_() for part in (*shared, *start)]
             with torch.enable_grad():
-                y, *end = _project_and_filter(ctx.filter, x_block, *leaves)
-            wanted, given = leaves if dx is None else [*leaves, x_block], (dy[times], *d_state)
-            found = list(torch.autograd.grad((y, *end), wanted, given, materialize_grads=True))
+                y, *end = run(x_block, *leaves)
+            wanted = leaves if dx is None else [*leaves, x_block]
+            found = list(torch.autograd.grad((y, *end), wanted, (dy[times], *d_state), materialize_grads=True))
             if dx is not None:
                 dx[times] = found.pop()
-            d_weight += found[0]
-            d_bias += found[1]
-            d_state = found[2:]
-        return None, dx, d_weight, d_bias, *d_state
+            d_state = found[len(shared) :]
+            for total, of_block in zip(d_shared, found, strict=False):
+                total += of_block
+        return None, None, dx, *d_shared, *d_state
 
 
 def _project_and_filter(
-    filter: InputFilter, x: Tensor, weight: Tensor, bias: Tensor, *state: Tensor
+    filter: InputFilter, names: tuple[str, ...], x: Tensor, weight: Tensor, bias: Tensor, *rest: Tensor
 ) -> tuple[Tensor, ...]:
-    y, end = filter(functional.linear(x, weight, bias), state or None)
+    """`rest` is the filter's parameters of these names, in the place of its own, and its state."""
+    arguments = functional.linear(x, weight, bias), rest[len(names) :] or None
+    own = dict(zip(names, rest, strict=False))
+    y, end = functional_call(cast(nn.Module, filter), own, arguments) if own else filter(*arguments)
     return y, *end
 
 

@@ -93,7 +93,7 @@ class FilteredState(tuple[Tensor, ...]):
 
     def reordered(self, order: Tensor | None) -> Self:
         """The state with the sequences of the batch in another order."""
-        return self if order is None else self.map(lambda tensor: tensor.index_select(-2, order))
+        return self if order is None else self.map(lambda tensor: tensor.index_select(-2, order.to(tensor.device)))
 
     def directions(self) -> list[Direction]:
         """The state of each layer and direction."""

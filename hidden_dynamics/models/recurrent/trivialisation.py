@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils import checkpoint
 
-from hidden_dynamics.models.followed import followed
+from hidden_dynamics.models.transformed import is_transformed
 
 PROJECTION_INTERVAL = 100  # rebases; what rounding has done to the base until then is undone
 
@@ -71,7 +71,7 @@ class DynamicTrivialisation(nn.Module):
         Raises:
             RuntimeError: the base would have to move within a transform of torch.func, or in what torch.export makes.
         """
-        if followed():
+        if is_transformed():
             if self.training and math.isfinite(self.K):
                 raise RuntimeError(f"under torch.func and torch.export, K must be infinity in training, not {self.K}")
             return (self.base.double() @ torch.matrix_exp(self.skew_matrix().double())).to(self.base.dtype)

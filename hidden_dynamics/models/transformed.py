@@ -1,4 +1,4 @@
-"""Where autograd, or a transform of torch's, has to follow every operation of a cell, and no kernel derived by hand."""
+"""Where torch.func or torch.export traces a cell, and second derivatives of hand-written backwards."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,13 +6,13 @@ import torch
 from torch import Tensor
 
 
-def followed() -> bool:
+def is_transformed() -> bool:
     """Whether a transform of torch.func is at work, or torch.export: what branches on a tensor's values, overwrites one
     or has a backward of its own cannot be followed."""
     return torch.compiler.is_exporting() or torch._C._are_functorch_transforms_active()  # pyright: ignore[reportPrivateUsage]  # no public name
 
 
-def differentiable(
+def double_backward(
     function: Callable[..., Sequence[Tensor]],
     given: Sequence[Tensor],
     gradients: Sequence[Tensor],
