@@ -29,11 +29,6 @@ for name, artifact in ARTIFACTS.items():
             "python scripts/render.py --artifact {params.artifact} > {log:q} 2>&1"
 
 
-def refuse(name):
-    needed = artifact_named(CONFIGURATION, name).needed
-    raise WorkflowError(f"{name} has nothing to show at scale {CONFIGURATION.scale_name}: it needs {needed}.")
-
-
 for name in sorted(CONFIGURATION.artifacts.keys() - ARTIFACTS.keys()):
 
     rule:

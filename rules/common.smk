@@ -122,3 +122,9 @@ def all_cores():
         return workflow.cores
     except WorkflowError:
         return SCALE.threads
+
+
+def refuse(name):
+    """Raises what an artifact that has nothing to show at this scale needs."""
+    needed = artifact_named(CONFIGURATION, name).needed
+    raise WorkflowError(f"{name} has nothing to show at scale {CONFIGURATION.scale_name}: it needs {needed}.")
