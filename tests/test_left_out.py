@@ -41,7 +41,17 @@ def test_only_the_tasks_that_are_chosen_have_runs(configured):
         "Left out by the user (leave_out): Adding task; so there are no runs of adding.",
     ]
     drawn_of = load_artifacts(chosen)
-    assert "acenode_released" in drawn_of and "acenode_table7" not in drawn_of
+    assert "acenode_table7" in drawn_of and "acenode_table8" not in drawn_of
+
+
+def test_of_a_task_the_models_that_are_chosen_alone_have_runs(configured):
+    chosen = configured(scale="paper", only=["physionet/ode_rnn", "adding", "physionet/latent_ode"], overrides={})
+    ran = {(run.task, run.model) for run in all_runs(chosen)}
+    assert {model for task, model in ran if task == "physionet"} == {"ode_rnn", "latent_ode"}
+    assert len({model for task, model in ran if task == "adding"}) > 2
+    artifacts = load_artifacts(chosen)
+    assert {run.model for run in artifacts["acenode_table7"].runs} == {"ode_rnn", "latent_ode"}
+    assert "momentumrnn_figure2" not in artifacts
 
 
 def test_what_shows_nothing_else_is_not_made_and_is_named(configured):

@@ -99,13 +99,12 @@ class Artifact(ABC):
         return importlib.import_module(type(self).__module__).draw(self, sources)
 
     def cells(self) -> list[Cell]:
-        """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not those of tasks that
-        are left out."""
+        """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not what is left out."""
         shown = self.shown()
         places = {(cell.task, cell.size) for cell in shown}
         extras = extra_cells(self.configuration) if self.with_extras else []
         cells = [*dict.fromkeys(shown), *(cell for cell in extras if (cell.task, cell.size) in places)]
-        return [cell for cell in cells if cell.task not in self.configuration.left_out]
+        return [cell for cell in cells if self.configuration.is_run(cell.task, cell.model)]
 
     @cached_property
     def cell_runs(self) -> list[Run]:
@@ -127,7 +126,7 @@ class Artifact(ABC):
     @property
     def is_left_out(self) -> bool:
         """Whether the user leaves out all that it shows (`leave_out`, `only` in config.yaml): it is not made."""
-        return bool(self.tasks()) and set(self.tasks()) <= set(self.configuration.left_out)
+        return bool(self.shown()) and not self.cells()
 
     def check(self, where: str) -> None:
         """Hold the names in its settings, which stand at `where`, to what is configured."""
@@ -277,3 +276,8 @@ class SideBySide(Artifact):
 
     def shown(self) -> list[Cell]:
         return [Cell(self.settings.task, model, self.settings.size) for model in self.settings.models]
+
+    @property
+    def is_left_out(self) -> bool:
+        """Also where one of the models is left out."""
+        return not all(self.configuration.is_run(cell.task, cell.model) for cell in self.shown())

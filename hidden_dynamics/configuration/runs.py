@@ -79,13 +79,12 @@ def all_runs(configuration: Configuration, seeds: Iterable[int] | None = None) -
 
 
 def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = None) -> list[Run]:
-    """Every run of a task, with the configured seeds or given ones; none of a task that is left out."""
-    if task in configuration.left_out:
-        return []
+    """Every run of a task, with the configured seeds or given ones; none of what is left out."""
     seeds = configuration.seeds if seeds is None else seeds
     return [
         run
         for model, entry in configuration.tasks[task].models.items()
+        if configuration.is_run(task, model)
         for size in entry.run_sizes
         for run in resolve_seeds(configuration, Cell(task, model, size), seeds)
     ]
