@@ -99,7 +99,7 @@ class Artifact(ABC):
         return importlib.import_module(type(self).__module__).draw(self, sources)
 
     def cells(self) -> list[Cell]:
-        """The cells shown: the paper's, then the user's own models on the same tasks and sizes; not what is left out."""
+        """The cells shown: the paper's, then the user's own models on the same tasks and sizes; none left out."""
         shown = self.shown()
         places = {(cell.task, cell.size) for cell in shown}
         extras = extra_cells(self.configuration) if self.with_extras else []
