@@ -27,6 +27,7 @@ def table() -> Table:
             ("MNIST | 2", "ours"): "91.50 ± 2.12 (n = 2)",
             ("MNIST | 2", "rank"): "1",
             ("[P]", "ours"): "–",
+            ("[Q]", "ours"): "–",
         },
         {"Model": STRANGE, ("MNIST | 2", "ours"): "≈3", ("[P]", "ours"): "4*"},
     ]
@@ -44,11 +45,16 @@ def test_html_is_one_closed_page_that_loads_nothing(table, tmp_path):
     text = (tmp_path / "t.html").read_text(encoding="utf-8")
     page = Reader(text)
     assert page.asked_for() == page.links() == []
-    assert page.rows == [["", "MNIST | 2", "[P]"], ["Model", "ours", "rank", "ours"], *table.frame.to_numpy().tolist()]
+    assert page.rows == [
+        ["", "MNIST | 2", "[P]", "[Q]"],
+        ["Model", "ours", "rank", "ours", "ours"],
+        *table.frame.to_numpy().tolist(),
+    ]
     assert "A title &lt;b&gt;" in text
 
 
-def test_markdown_has_as_many_cells_in_every_row(table):
+def test_markdown_has_as_many_cells_in_every_row_and_no_group_that_says_nothing(table):
+    assert "Q" not in markdown(table)
     for part in markdown(table).split("**")[2::2]:
         lines = [line for line in part.splitlines() if line.startswith("|")]
         assert len(lines) in (3, 4) and len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1

@@ -115,7 +115,7 @@ def _digits(value: float, decimals: int, sign: str = "") -> str:
 
 
 def _parts(frame: "pandas.DataFrame") -> list[tuple[str, "pandas.DataFrame"]]:
-    """The table of each group: the columns without one, then its own, in the rows that say anything in these."""
+    """The table of each group: the columns without one, then its own, in the rows that say anything in these, if any."""
     groups = [group for group in dict.fromkeys(frame.columns.get_level_values(0)) if group]
     parts = []
     for group in groups or [""]:
@@ -123,7 +123,8 @@ def _parts(frame: "pandas.DataFrame") -> list[tuple[str, "pandas.DataFrame"]]:
         part = frame.loc[
             (frame.loc[:, own] != ABSENT).any(axis="columns"), own | (frame.columns.get_level_values(0) == "")
         ]
-        parts.append((group, part.droplevel(0, axis="columns")))
+        if len(part) or not group:
+            parts.append((group, part.droplevel(0, axis="columns")))
     return parts
 
 
