@@ -115,7 +115,7 @@ def _digits(value: float, decimals: int, sign: str = "") -> str:
 
 
 def _parts(frame: "pandas.DataFrame") -> list[tuple[str, "pandas.DataFrame"]]:
-    """The table of each group: the columns without one, then its own, in the rows that say anything in these, if any."""
+    """The table of each group: the columns without one, then its own, in rows that say anything in these, if any do."""
     groups = [group for group in dict.fromkeys(frame.columns.get_level_values(0)) if group]
     parts = []
     for group in groups or [""]:
