@@ -1,5 +1,4 @@
-"""findings.md: what was found at the papers' own settings; each question in three sentences and a picture; the errors
-over all tests together."""
+"""findings.md: the claims judged at the papers' own settings; the errors over all tests together; the questions."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

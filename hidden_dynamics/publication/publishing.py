@@ -150,6 +150,5 @@ def _refuse(directory: Path) -> None:
     there = sorted(path for path in [directory, *directory.rglob("*")] if path.exists() and not path.is_dir())
     others = [path for path in there if path.relative_to(directory).as_posix() not in published]
     if others:
-        why = f"{others[0]} is of no publication"
-        text = f"{why}: move it elsewhere, or name another directory (evidence in config.yaml)."
+        text = f"{others[0]} is of no publication: move it, or name another directory (evidence in config.yaml)."
         raise UserError(text, file=others[0], key="evidence")
