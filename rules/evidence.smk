@@ -19,6 +19,6 @@ rule evidence:
     resources:
         **LIGHT,
     message:
-        "Publishing the results of the scale {SETTINGS.scale} in {SETTINGS.evidence}"
+        "Publishing the results of the scale {SETTINGS.scale} in {CONFIGURATION.published_in}"
     shell:
         "python scripts/publish_evidence.py 2> {log:q}"

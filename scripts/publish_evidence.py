@@ -1,4 +1,4 @@
-"""Publish a scale's results as a small directory that is kept with the code: docs/evidence, or as config.yaml says.
+"""Publish a scale's results as a small directory that is kept with the code: docs/evidence/<scale>, by config.yaml.
 
     python scripts/publish_evidence.py
 
@@ -17,8 +17,8 @@ def main() -> None:
     given = parser(__doc__, "--config", "--root").parse_args()
     configuration = load(parse_settings(given.config))
     files = publication(configuration, given.root)
-    publish(files, given.root / configuration.settings.evidence)
-    print(f"{configuration.settings.evidence}: {len(files)} files, {sum(map(len, files.values())):,} bytes")
+    publish(files, given.root / configuration.published_in)
+    print(f"{configuration.published_in}: {len(files)} files, {sum(map(len, files.values())):,} bytes")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ METRICS = ("train_loss", "test_loss", "test_accuracy", "test_auc", "test_average
 
 @dataclass(frozen=True)
 class Published:
-    """Finished results under `root`, their publication in `root / "docs/evidence"`, and its files."""
+    """Finished results under `root`, their publication there, and its files."""
 
     root: Path
     configuration: Configuration
@@ -36,7 +36,7 @@ class Published:
 
     @property
     def directory(self) -> Path:
-        return self.root / "docs/evidence"
+        return self.root / self.configuration.published_in
 
     @property
     def results(self) -> Path:
@@ -86,7 +86,7 @@ def results_of(
     with few_artifacts(names):
         restore.draw_all(configuration, root)
         files = publishing.publication(configuration, root)
-    publishing.publish(files, root / "docs/evidence")
+    publishing.publish(files, root / configuration.published_in)
     return Published(root, configuration, files)
 
 

@@ -13,7 +13,7 @@ from scipy.stats import false_discovery_control
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.kinds.forest import NOTHING
 from hidden_dynamics.claims.multiplicity import Discoveries, discoveries
-from hidden_dynamics.claims.verdict import COLUMNS
+from hidden_dynamics.claims.verdict import COLUMNS, word
 from hidden_dynamics.publication.findings import page
 from hidden_dynamics.publication.publishing import place_of
 
@@ -34,6 +34,7 @@ def claim(subject, reference, verdict="holds", effect=1.0, task="timit", metric=
         "reference": reference,
     }
     about |= {"id": f"{task}:{metric}:{subject}:{reference}", "verdict": verdict, "counted": "true", "p": "0.01"}
+    about |= {"p_adjusted": "0.02", "source": "Table 2", "statement": f"{subject} is better than {reference}."}
     return {name: str(value) for name, value in (dict.fromkeys(COLUMNS, "") | about | ends | more).items()}
 
 
@@ -209,6 +210,19 @@ def answers(claims, scale="paper", **changes):
 
 def test_the_page_of_findings_is_as_approved():
     approved("findings_paper.md", answers(CLAIMS))
+
+
+def test_the_page_opens_with_every_claim_that_was_judged_at_the_papers_settings_once():
+    """All claims are in its counts; in its list is neither what was not run nor what was run otherwise."""
+    unrun = [claim(f"adam_lstm-n{size}", "lstm-n158", "not run", None, counted="false") for size in (84, 120)]
+    claims = [*CLAIMS, *ELSEWHERE, *unrun]
+    start, *rest = answers(claims).partition("tests that count are decided")
+    total, *counts = map(int, re.findall(r"(\d+) (?:claims|reproduced|contradicted|inconclusive|not run)", start))
+    assert total == sum(counts) == len(claims) and counts[-1] == 3
+    listed = re.findall(r"^- \*\*(\w+)\*\*: .*`(.+)`$", start, re.MULTILINE)
+    there = [row for row in claims if not row["deviations"] and row["verdict"] != "not run"]
+    assert sorted(listed) == sorted((word(row), row["id"]) for row in there)
+    assert "reproduced" not in answers([*CLAIMS[:1], *unrun]).partition("\n## ")[0]
 
 
 def test_the_page_says_where_nothing_was_judged_and_shows_no_empty_picture():

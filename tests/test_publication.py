@@ -173,7 +173,7 @@ def test_the_script_puts_it_in_the_place_of_the_one_before(ended, published, mon
     paths = [path for path in published.directory.rglob("*") if path.is_file()]
     there = {path.relative_to(published.directory).as_posix(): path.read_bytes() for path in paths}
     assert there == published.files
-    assert [path.name for path in (published.root / "docs").iterdir()] == ["evidence"]
+    assert [path.name for path in published.directory.parent.iterdir()] == ["demo"]
 
 
 @pytest.mark.parametrize("before", [False, True])
@@ -187,14 +187,6 @@ def test_a_directory_with_something_else_is_left_alone(files, tmp_path, before):
     with refused("mine.txt", file=mine, key="evidence"):
         publish(files, tmp_path / "evidence")
     assert sorted(tmp_path.rglob("*")) == there and mine.read_text() == "mine"
-
-
-def test_the_publication_of_another_scale_is_left_alone(files, tmp_path):
-    of_another = files["ro-crate-metadata.json"].replace(b'"value": "demo"', b'"value": "evening"')
-    publish(files | {"ro-crate-metadata.json": of_another}, tmp_path / "evidence")
-    with refused("evening", file=tmp_path / "evidence", key="evidence"):
-        publish(files | {"README.md": b"new"}, tmp_path / "evidence")
-    assert (tmp_path / "evidence/README.md").read_bytes() == files["README.md"]
 
 
 def test_a_full_disk_leaves_the_one_before(files, tmp_path, monkeypatch):
@@ -286,6 +278,6 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
         Image.new("RGB", (20, 20)).save(path) if path.suffix == ".png" else path.write_text("made")
     with OneProcess(Workflow(tmp_path)) as process:
         process.run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
-    readme = (tmp_path / "published-here/README.md").read_text(encoding="utf-8")
+    readme = (tmp_path / "published-here/demo/README.md").read_text(encoding="utf-8")
     assert all(f"[{artifact.settings.title}]" in readme for artifact in load_artifacts(configuration).values())
     assert "Not made, as what they show is left out: ACE-NODE, Figure 4;" in readme

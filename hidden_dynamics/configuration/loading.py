@@ -90,6 +90,11 @@ class Configuration:
         return f"{self.settings.results}/{self.scale_name}"
 
     @property
+    def published_in(self) -> str:
+        """Directory of this scale's publication."""
+        return f"{self.settings.evidence}/{self.scale_name}"
+
+    @property
     def together(self) -> Sequence[str]:
         """The coordinates (model, seed) whose runs share a job: the settings' choice, or else the scale's."""
         given = self.settings.together

@@ -1,5 +1,6 @@
-"""findings.md: each question in three sentences and a picture; the errors over all tests together."""
+"""findings.md: the claims judged at the papers' own settings; the errors over all tests together; the questions."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,11 @@ from typing import Any
 import jinja2
 
 from hidden_dynamics.artifacts import Artifact
-from hidden_dynamics.artifacts.kinds.forest import IDLE, Comparison, Forest, deviating
+from hidden_dynamics.artifacts.kinds.forest import EFFECTS, IDLE, Comparison, Forest, deviating
 from hidden_dynamics.claims.multiplicity import in_a_sentence
-from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNDECIDED, plain
+from hidden_dynamics.claims.verdict import FAILS, HOLDS, NOT_RUN, OF_THE_PAPER, UNDECIDED, plain, word
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.pages.claims_list import shown
 from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.results.rows import Row
 
@@ -37,9 +39,35 @@ def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping
     return template.render(
         command=command_of(configuration),
         scale=configuration.scale_name,
+        found=at_the_papers_settings(claims),
+        claims=_in_words(configuration, claims),
         overall=in_a_sentence(claims),
         questions=questions,
     )
+
+
+def at_the_papers_settings(claims: Sequence[Row]) -> str:
+    """How many of all claims have which verdict at the papers' own settings; "" where none was judged there."""
+    found = Counter(map(word, claims))
+    own = {verdict: found[verdict] for verdict in OF_THE_PAPER.values()}
+    if not any(own.values()):
+        return ""
+    own[NOT_RUN] = len(claims) - sum(own.values())
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in own.items())
+    return f"Of {len(claims)} claims at the papers’ own settings: {counted}."
+
+
+def _in_words(configuration: Configuration, claims: Sequence[Row]) -> list[dict[str, str]]:
+    """The claims that were judged at the papers' own settings, decided ones first, with their numbers and places."""
+    order, found = list(OF_THE_PAPER.values()), []
+    for row in sorted((row for row in claims if word(row) in order), key=lambda row: order.index(word(row))):
+        told = shown(row)
+        effect = f"Effect: {_g({name: float(row[name]) for name in EFFECTS if row[name]})}" if row["effect"] else ""
+        paper = configuration.artifacts[row["artifact"]]["source"].partition(", ")[0]
+        place = f"{paper}, {told['source']}" + (f"; variant `{row['variant']}`" if row["variant"] else "")
+        numbers = " · ".join(filter(None, (effect, told["numbers"])))
+        found.append({**told, "numbers": numbers, "place": f"{place}; `{row['id']}`"})
+    return found
 
 
 def _answered(path: str, forest: Forest, claims: Sequence[Row]) -> dict[str, Any]:
@@ -67,8 +95,13 @@ def _largest(judged: Sequence[Comparison], verdict: str, way: Callable) -> str:
     if not own:
         return "none"
     one = way(own, key=lambda one: float(one.row["effect"]))
-    g, low, high = (plain(one.effects[name]).replace("-", "−") for name in ("effect", "effect_low", "effect_high"))
-    return f"{one.names} ({one.about}), g = {g} [{low}, {high}]"
+    return f"{one.names} ({one.about}), {_g(one.effects)}"
+
+
+def _g(effects: Mapping[str, float]) -> str:
+    """By column of `EFFECTS`: "g = 3 [2.5, 3.5]"."""
+    g, low, high = (plain(effects[name]).replace("-", "−") for name in EFFECTS[:3])
+    return f"g = {g} [{low}, {high}]"
 
 
 def _controlled(path: str, table: Artifact) -> dict[str, Any]:

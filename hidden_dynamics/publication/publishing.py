@@ -18,7 +18,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.publication import changed_settings
 from hidden_dynamics.publication.command import settings_of
 from hidden_dynamics.publication.crate import WORKFLOW, metadata
-from hidden_dynamics.publication.findings import page
+from hidden_dynamics.publication.findings import at_the_papers_settings, page
 from hidden_dynamics.publication.readme import readme
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
 from hidden_dynamics.results.records import archives, packed, record_of, write
@@ -55,7 +55,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     claims = read_rows(root / paths.all_verdicts)
     files = {
         "findings.md": page(configuration, claims, artifacts).encode(),
-        "README.md": readme(configuration, runs, artifacts).encode(),
+        "README.md": readme(configuration, runs, artifacts, at_the_papers_settings(claims)).encode(),
         "verdicts.csv": (root / paths.all_verdicts).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
         "runs.csv": _csv(RUN_COLUMNS, runs),
         "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration)),
@@ -132,24 +132,23 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
     """Put the files in the place of what was published there before; they are written beside it first.
 
     Raises:
-        UserError: the directory has something else in it, which is named, or the publication of another scale.
+        UserError: the directory has something else in it, which is named.
         OSError: the disk is full or read-only, and is named.
     """
     directory.parent.mkdir(parents=True, exist_ok=True)
+    _refuse(directory)
     with naming_the_disk(directory), tempfile.TemporaryDirectory(dir=directory.parent, prefix=".published") as beside:
         write(Path(beside, "new"), files)
-        _refuse(directory, Publication(Path(beside, "new")))
         if directory.exists():
             directory.rename(Path(beside, "old"))
         Path(beside, "new").rename(directory)
 
 
-def _refuse(directory: Path, new: Publication) -> None:
-    """Where the directory has what its description does not name, or the publication of another scale."""
-    before = Publication(directory)
+def _refuse(directory: Path) -> None:
+    """Where the directory has what its description does not name."""
+    published = Publication(directory).entities
     there = sorted(path for path in [directory, *directory.rglob("*")] if path.exists() and not path.is_dir())
-    others = [path for path in there if path.relative_to(directory).as_posix() not in before.entities]
-    if others or before.scale not in (None, new.scale):
-        why = f"{others[0]} is of no publication" if others else f"{directory} is of the scale {before.scale}"
-        text = f"{why}: move it elsewhere, or name another directory (evidence in config.yaml)."
-        raise UserError(text, file=(others or [directory])[0], key="evidence")
+    others = [path for path in there if path.relative_to(directory).as_posix() not in published]
+    if others:
+        text = f"{others[0]} is of no publication: move it, or name another directory (evidence in config.yaml)."
+        raise UserError(text, file=others[0], key="evidence")

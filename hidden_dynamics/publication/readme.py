@@ -17,11 +17,12 @@ from hidden_dynamics.results.rows import Row
 TEMPLATE = Path(__file__).parent / "templates" / "readme.md.j2"
 
 
-def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping[str, Artifact]) -> str:
+def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping[str, Artifact], found: str) -> str:
     """
     Args:
         runs: the rows of runs.csv.
         artifacts: by their files in the publication, in the papers' order.
+        found: a sentence on the papers' claims; "" for none.
     """
     tasks: dict[str, list[Row]] = {}
     for run in runs:
@@ -38,5 +39,6 @@ def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping
         commits=Counter(run["commit"] or "unknown" for run in runs),
         versions=[json.loads(versions) for versions in dict.fromkeys(run["versions"] for run in runs)],
         artifacts=artifacts,
+        found=found,
         left_out=left_out_note(configuration),
     )

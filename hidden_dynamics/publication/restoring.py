@@ -36,7 +36,6 @@ class Publication:
             self.entities: Mapping[str, Any] = {one["@id"]: one for one in json.loads(path.read_bytes())["@graph"]}
         except (OSError, ValueError, KeyError, TypeError):
             self.entities = {}
-        self.scale: str | None = self.entities.get("#setting-scale", {}).get("value")
 
     def read(self, path: str) -> bytes:
         """
