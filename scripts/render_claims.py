@@ -1,4 +1,4 @@
-"""Gather the verdicts of all tables and figures: results/<scale>/claims.csv.
+"""Gather the verdicts of all tables and figures, with the claims on what is left out: results/<scale>/claims.csv.
 
     python scripts/render_claims.py
 
@@ -10,13 +10,15 @@ import _bootstrap  # noqa: F401  isort: skip
 from pathlib import Path
 
 from hidden_dynamics.artifacts import load_claimed
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.claims.conjunctions import verdicts_of_others
-from hidden_dynamics.claims.judge import counted_once
+from hidden_dynamics.claims.expand import all_claims
+from hidden_dynamics.claims.judge import counted_once, verdicts
 from hidden_dynamics.claims.verdict import COLUMNS
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.papers.claims import load_claims
-from hidden_dynamics.results.rows import read_rows, write_rows
+from hidden_dynamics.results.rows import as_text, read_rows, write_rows
 from hidden_dynamics.system.arguments import parser
 
 
@@ -28,10 +30,15 @@ def main() -> None:
 def gather_claims(configuration: Configuration, root: Path) -> None:
     """The verdicts on all claims, as a file."""
     paths, claims = configuration.paths, load_claims()
-    names = load_claimed(configuration)
-    judged = [row for name in names for row in read_rows(root / paths.verdicts(name))]
+    claimed = load_claimed(configuration)
+    expanded, judged = all_claims(claimed), []
+    for name, artifact in claimed.items():
+        if artifact.is_left_out:
+            judged += map(as_text, verdicts(Sources(artifact, root).evidence, expanded[name]))
+        else:
+            judged += read_rows(root / paths.verdicts(name))
     counted_once(judged, list(configuration.metrics))
-    others = [entry for entry in claims.of_others if entry.artifact in names]
+    others = [entry for entry in claims.of_others if entry.artifact in claimed]
     judged += verdicts_of_others(others, judged, claims.definitions.alpha)
     write_rows(root / paths.all_verdicts, COLUMNS, judged)
 

@@ -55,7 +55,7 @@ def draw_all(configuration: Configuration, root: Path) -> None:
     rows = rows_of(configuration, all_runs(configuration), root)
     write_rows(root / configuration.paths.all_runs, COLUMNS, rows)
     sources = {name: Sources(artifact, root) for name, artifact in load_artifacts(configuration).items()}
-    for name in load_claimed(configuration):
+    for name in filter(sources.get, load_claimed(configuration)):
         judge(sources[name])
     gather_claims(configuration, root)
     for one in sources.values():

@@ -20,9 +20,9 @@ def load_artifacts(configuration: Configuration) -> dict[str, Artifact]:
 
 
 def load_claimed(configuration: Configuration) -> dict[str, Artifact]:
-    """Those of them that claims rest on."""
-    artifacts = load_artifacts(configuration)
-    return {name: artifacts[name] for name in artifacts_with_claims(configuration) if name in artifacts}
+    """Those that claims rest on, the left out last, because what two have is judged with the first of them."""
+    claimed = [artifact_named(configuration, name) for name in artifacts_with_claims(configuration)]
+    return {artifact.name: artifact for artifact in sorted(claimed, key=lambda artifact: artifact.is_left_out)}
 
 
 def left_out_note(configuration: Configuration) -> str:

@@ -61,9 +61,11 @@ class Sources:
 
     @property
     def evidence(self) -> "Evidence":
-        """What its claims are judged by."""
+        """What its claims are judged by: nothing where it is left out."""
         from hidden_dynamics.claims.samples import Evidence  # SciPy
 
+        if self.artifact.is_left_out:
+            return Evidence(self.artifact)
         return Evidence(self.artifact, [*self.summary, *self.features], self.costs, self.root)
 
     def first_run(self, model: str) -> Row:

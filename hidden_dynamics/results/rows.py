@@ -21,7 +21,12 @@ def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[
     with atomic(Path(path)) as handle:
         writer = csv.DictWriter(handle, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows({column: _cell(value) for column, value in row.items()} for row in rows)
+        writer.writerows(map(as_text, rows))
+
+
+def as_text(row: Mapping[str, Any]) -> dict[str, str]:
+    """A row as it is read again."""
+    return {column: _cell(value) for column, value in row.items()}
 
 
 def _cell(value: Any) -> str:
