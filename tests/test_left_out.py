@@ -89,7 +89,7 @@ def test_a_table_has_no_numbers_of_what_is_left_out(tmp_path):
 
 
 def test_what_is_left_out_leaves_every_claim_and_each_to_what_is_made(configured):
-    everything, without = (load_claimed(configured(scale="paper", overrides={}, only=only)) for only in ([], ["adding"]))
+    everything, without = (load_claimed(configured(scale="paper", only=only)) for only in ([], ["adding"]))
     whole, left = all_claims(everything), all_claims(without)
     assert {one.same for own in whole.values() for one in own} == {one.same for own in left.values() for one in own}
     made = [name for name, artifact in without.items() if not artifact.is_left_out]
