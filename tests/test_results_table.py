@@ -390,6 +390,7 @@ SCORES = {
     "physionet_interpolation": {"test_interpolation_mse": 0.0026},
     "human_activity": {"test_time_point_accuracy": 0.85, "test_time_point_auc": 0.9},
 }
+SCORES["physionet_released"] = SCORES["physionet"] | {"test_auc": 0.7}
 
 
 def of_family(name: str, **settings: Any) -> tuple[Any, list[dict[str, str]]]:
@@ -413,7 +414,7 @@ def of_family(name: str, **settings: Any) -> tuple[Any, list[dict[str, str]]]:
     ],
 )
 def test_random_splits_and_the_reported_evaluation_are_said_as_they_are(name, settings, said):
-    artifact, rows = of_family(name, variants=settings)
+    artifact, rows = of_family(name, variants=settings, only=["physionet", "human_activity"])
     notes = drawn(rows, artifact).notes
     assert any("test sets overlap" in note for note in notes) == said
     (reported,) = [note for note in notes if "what a run reports" in note]
