@@ -1,7 +1,7 @@
 """Put the runs of a publication back as finished runs, each verified by its digests.
 
-    python scripts/restore.py docs/evidence/evening --config '{"scale": "evening"}'
-    python scripts/restore.py docs/evidence/evening --draw redrawn
+    python scripts/restore.py docs/evidence/paper --config '{"scale": "paper"}'
+    python scripts/restore.py docs/evidence/paper --draw redrawn
 
 The first puts back the runs whose specification and code are those that are here, and whose data are, where they are
 prepared; Snakemake then draws them, and trains what is missing. A run that is there already stays. What is measured
@@ -33,7 +33,7 @@ from hidden_dynamics.system.arguments import SHARED
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("publication", type=Path, help="its directory, such as docs/evidence/evening")
+    options.add_argument("publication", type=Path, help="its directory, such as docs/evidence/paper")
     options.add_argument("--draw", type=Path, metavar="DIRECTORY", help="draw everything in this directory, a new one")
     for name in ("--config", "--root"):
         options.add_argument(name, **SHARED[name])

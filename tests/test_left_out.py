@@ -6,6 +6,7 @@ from judged import judged
 from made import curves_of, make_run, sources_of, summary_of
 
 from hidden_dynamics.artifacts import left_out_note, load_artifacts, load_claimed
+from hidden_dynamics.artifacts.configured import configured as digest
 from hidden_dynamics.artifacts.kinds.curves import Curves
 from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.claims.expand import all_claims
@@ -46,13 +47,19 @@ def test_only_the_tasks_that_are_chosen_have_runs(configured):
 
 
 def test_of_a_task_the_models_that_are_chosen_alone_have_runs(configured):
-    chosen = configured(scale="paper", only=["physionet/ode_rnn", "adding", "physionet/latent_ode"], overrides={})
+    only = ["physionet/ode_rnn", "adding/lstm", "adding", "physionet/latent_ode", "ptb/lstm"]
+    chosen = configured(scale="paper", only=only, leave_out=["ptb"], overrides={})
+    assert scale_notes(chosen)[2:] == [
+        "Left out by the user (leave_out): Penn Treebank; so there are no runs of ptb.",
+    ]
     ran = {(run.task, run.model) for run in all_runs(chosen)}
     assert {model for task, model in ran if task == "physionet"} == {"ode_rnn", "latent_ode"}
     assert len({model for task, model in ran if task == "adding"}) > 2
     artifacts = load_artifacts(chosen)
     assert {run.model for run in artifacts["acenode_table7"].runs} == {"ode_rnn", "latent_ode"}
     assert "momentumrnn_figure2" not in artifacts
+    fewer = configured(scale="paper", only=only[1:], leave_out=["ptb"], overrides={})
+    assert digest(chosen, artifacts["momentumrnn_table6"]) != digest(fewer, artifacts["momentumrnn_table6"])  # a note
 
 
 def test_what_shows_nothing_else_is_not_made_and_is_named(configured):

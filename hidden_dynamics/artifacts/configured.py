@@ -26,6 +26,6 @@ def configured(configuration: Configuration, artifact: Artifact | None = None) -
         {name: metric.given() for name, metric in configuration.metrics.items()},
         {name: dataset.given() | {"files": None} for name, dataset in configuration.datasets.items()},
         [configuration.scale_name, scale.about, scale.directions, configuration.seeds, settings.variants],
-        [settings.overrides.given(), list(configuration.left_out)],
+        [settings.overrides.given(), settings.only, list(configuration.left_out)],
     ]
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()

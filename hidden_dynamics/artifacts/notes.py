@@ -20,10 +20,10 @@ def scale_notes(configuration: Configuration) -> list[str]:
     overrides = configuration.settings.overrides.given()
     if any(overrides.values()):
         notes.append(f"Changed by the user (overrides): {json.dumps(overrides, sort_keys=True)}.")
-    only = configuration.settings.only
+    only, chosen = configuration.settings.only, configuration.chosen_tasks
     if only:
         notes.append(f"Run, as the user chose (only): {', '.join(only)}.")
-    titles = {name: title for name, title in configuration.left_out.items() if not only or name in only}
+    titles = {name: title for name, title in configuration.left_out.items() if not only or name in chosen}
     if titles:
         datasets = ", ".join(dict.fromkeys(titles.values()))
         notes.append(f"Left out by the user (leave_out): {datasets}; so there are no runs of {', '.join(titles)}.")

@@ -105,17 +105,14 @@ class Configuration:
         return self.datasets[dataset].title if dataset in self.datasets else dataset
 
     @functools.cached_property
-    def chosen(self) -> dict[str, list[str]]:
-        """What `only` names: {task: those of its models that alone are run, none where all are}."""
-        found: dict[str, list[str]] = {}
-        for task, _, model in (name.partition("/") for name in self.settings.only):
-            found.setdefault(task, []).extend([model] if model else [])
-        return found
+    def chosen_tasks(self) -> list[str]:
+        """Those that `only` names, of which all or some models are run."""
+        return [name.partition("/")[0] for name in self.settings.only]
 
     @functools.cached_property
     def left_out(self) -> dict[str, str]:
         """{task that is not run: the title of its dataset, if that is left out, or its own, if only others are run}."""
-        out, only = self.settings.leave_out, self.chosen or self.tasks
+        out, only = self.settings.leave_out, self.chosen_tasks or self.tasks
         return {
             name: self.title_of(task.dataset) if task.dataset in out else task.title
             for name, task in self.tasks.items()
@@ -124,7 +121,8 @@ class Configuration:
 
     def is_run(self, task: str, model: str) -> bool:
         """Whether the model is run on the task: neither is left out."""
-        return task not in self.left_out and model in (self.chosen.get(task) or [model])
+        only = self.settings.only
+        return task not in self.left_out and (not only or task in only or f"{task}/{model}" in only)
 
     def data_title(self, task: str) -> str:
         """The title of the task's dataset as it is prepared for the task."""
@@ -323,9 +321,9 @@ def _check_names(c: Configuration) -> None:
         known(name, c.datasets, "dataset", "config.yaml: data.copies")
     for name in c.settings.leave_out:
         known(name, c.datasets, "dataset", "config.yaml: leave_out")
-    for task, models in c.chosen.items():
+    for task, _, model in (name.partition("/") for name in c.settings.only):
         known(task, c.tasks, "task", "config.yaml: only")
-        for model in models:
+        if model:
             known(model, c.tasks[task].models, "model", f"config.yaml: only: {task}")
     _check_variants(c.variants, c.settings.variants, "config.yaml: variants")
     for name, model in c.models.items():
