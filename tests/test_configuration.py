@@ -37,6 +37,7 @@ BAD = [
     (SETTINGS, "leave_out", "svhn", "leave_out", "valid list"),
     (SETTINGS, "only", ["physionet_relased"], "only", "Did you mean 'physionet_released'"),
     (SETTINGS, "only", ["mnist/lstn"], "only: mnist", "Did you mean 'lstm'"),
+    (SETTINGS, "only", ["mnist/lstm/182"], "only: mnist/lstm", "Did you mean '128'"),
     (SETTINGS, "leave_out", ["svn"], "leave_out", "Did you mean 'svhn'"),
     (SETTINGS, "variants", {"sr_cel": "released"}, "variants", "Did you mean 'sr_cell'"),
     (SETTINGS, "variants", {"default": "relased"}, "variants.default", "'released'"),

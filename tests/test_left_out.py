@@ -47,17 +47,19 @@ def test_only_the_tasks_that_are_chosen_have_runs(configured):
 
 
 def test_of_a_task_the_models_that_are_chosen_alone_have_runs(configured):
-    only = ["physionet/ode_rnn", "adding/lstm", "adding", "physionet/latent_ode", "ptb/lstm"]
+    only = ["physionet/ode_rnn", "adding/lstm", "adding", "physionet/latent_ode", "ptb/lstm", "mnist/lstm/128"]
     chosen = configured(scale="paper", only=only, leave_out=["ptb"], overrides={})
     assert scale_notes(chosen)[2:] == [
         "Left out by the user (leave_out): Penn Treebank; so there are no runs of ptb.",
     ]
-    ran = {(run.task, run.model) for run in all_runs(chosen)}
-    assert {model for task, model in ran if task == "physionet"} == {"ode_rnn", "latent_ode"}
-    assert len({model for task, model in ran if task == "adding"}) > 2
+    ran = {(run.task, run.model, run.paper_size) for run in all_runs(chosen)}
+    assert {model for task, model, _ in ran if task == "physionet"} == {"ode_rnn", "latent_ode"}
+    assert len({model for task, model, _ in ran if task == "adding"}) > 2
+    assert {of for of in ran if of[0] == "mnist"} == {("mnist", "lstm", 128)}
     artifacts = load_artifacts(chosen)
     assert {run.model for run in artifacts["acenode_table7"].runs} == {"ode_rnn", "latent_ode"}
-    assert "momentumrnn_figure2" not in artifacts
+    assert "momentumrnn_figure2" not in artifacts and "momentumrnn_figure3" not in artifacts
+    assert {panel.size for panel in artifacts["momentumrnn_figure9"].panels} == {128}
     fewer = configured(scale="paper", only=only[1:], leave_out=["ptb"], overrides={})
     assert digest(chosen, artifacts["momentumrnn_table6"]) != digest(fewer, artifacts["momentumrnn_table6"])  # a note
 

@@ -104,7 +104,7 @@ class Artifact(ABC):
         places = {(cell.task, cell.size) for cell in shown}
         extras = extra_cells(self.configuration) if self.with_extras else []
         cells = [*dict.fromkeys(shown), *(cell for cell in extras if (cell.task, cell.size) in places)]
-        return [cell for cell in cells if self.configuration.is_run(cell.task, cell.model)]
+        return [cell for cell in cells if self.configuration.is_run(*cell)]
 
     @cached_property
     def cell_runs(self) -> list[Run]:
@@ -259,10 +259,18 @@ class BesidePublished(Artifact):
 class InPanels(Artifact):
     """Tasks in panels, which its settings list."""
 
+    @abstractmethod
+    def cells_of(self, panel: Any) -> list[Cell]:
+        """The cells of one panel."""
+
+    def shown(self) -> list[Cell]:
+        return [cell for panel in self.settings.panels for cell in self.cells_of(panel)]
+
     @property
     def panels(self) -> list[Any]:
-        """Those of tasks that are not left out."""
-        return [panel for panel in self.settings.panels if panel.task not in self.configuration.left_out]
+        """Those of which some cell is not left out."""
+        is_run = self.configuration.is_run
+        return [panel for panel in self.settings.panels if any(is_run(*cell) for cell in self.cells_of(panel))]
 
 
 class SideBySideSettings(ArtifactSettings):
@@ -280,4 +288,4 @@ class SideBySide(Artifact):
     @property
     def is_left_out(self) -> bool:
         """Also where one of the models is left out."""
-        return not all(self.configuration.is_run(cell.task, cell.model) for cell in self.shown())
+        return not all(self.configuration.is_run(*cell) for cell in self.shown())

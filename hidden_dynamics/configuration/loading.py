@@ -106,7 +106,7 @@ class Configuration:
 
     @functools.cached_property
     def chosen_tasks(self) -> list[str]:
-        """Those that `only` names, of which all or some models are run."""
+        """Those that `only` names, of which all or some models, or sizes, are run."""
         return [name.partition("/")[0] for name in self.settings.only]
 
     @functools.cached_property
@@ -119,10 +119,10 @@ class Configuration:
             if task.dataset in out or name not in only
         }
 
-    def is_run(self, task: str, model: str) -> bool:
-        """Whether the model is run on the task: neither is left out."""
-        only = self.settings.only
-        return task not in self.left_out and (not only or task in only or f"{task}/{model}" in only)
+    def is_run(self, task: str, model: str, size: Any = None) -> bool:
+        """Whether the model of one of the paper's sizes is run on the task: none of them is left out."""
+        only, names = self.settings.only, (task, f"{task}/{model}", f"{task}/{model}/{size}")
+        return task not in self.left_out and (not only or any(name in only for name in names))
 
     def data_title(self, task: str) -> str:
         """The title of the task's dataset as it is prepared for the task."""
@@ -321,10 +321,12 @@ def _check_names(c: Configuration) -> None:
         known(name, c.datasets, "dataset", "config.yaml: data.copies")
     for name in c.settings.leave_out:
         known(name, c.datasets, "dataset", "config.yaml: leave_out")
-    for task, _, model in (name.partition("/") for name in c.settings.only):
-        known(task, c.tasks, "task", "config.yaml: only")
+    for task, model, size in ((*name.split("/", 2), "", "")[:3] for name in c.settings.only):
+        models = c.tasks[known(task, c.tasks, "task", "config.yaml: only")].models
         if model:
-            known(model, c.tasks[task].models, "model", f"config.yaml: only: {task}")
+            known(model, models, "model", f"config.yaml: only: {task}")
+        if size:
+            known(size, map(str, models[model].run_sizes), "size", f"config.yaml: only: {task}/{model}")
     _check_variants(c.variants, c.settings.variants, "config.yaml: variants")
     for name, model in c.models.items():
         for task in model.tasks if model.control_of else ():

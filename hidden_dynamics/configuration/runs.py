@@ -84,8 +84,8 @@ def runs_on(configuration: Configuration, task: str, seeds: list[int] | None = N
     return [
         run
         for model, entry in configuration.tasks[task].models.items()
-        if configuration.is_run(task, model)
         for size in entry.run_sizes
+        if configuration.is_run(task, model, size)
         for run in resolve_seeds(configuration, Cell(task, model, size), seeds)
     ]
 

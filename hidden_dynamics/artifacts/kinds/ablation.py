@@ -61,9 +61,6 @@ class Ablation(BesidePublished, InPanels):
     with_extras = False  # the grids are of the paper's models alone
     ranked_as = "cells of the grid"
 
-    def shown(self) -> list[Cell]:
-        return [cell for panel in self.settings.panels for cell in self.cells_of(panel)]
-
     def cells_of(self, panel: PanelSettings) -> list[Cell]:
         task = self.configuration.tasks.get(panel.task)
         entry = task.models.get(panel.model) if task else None

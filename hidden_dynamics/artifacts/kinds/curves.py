@@ -79,8 +79,8 @@ class Curves(InPanels):
     summarised = True
     run_files = ("metrics.csv", "train_loss.npy")
 
-    def shown(self) -> list[Cell]:
-        return [Cell(panel.task, model, panel.size) for panel in self.settings.panels for model in self.settings.models]
+    def cells_of(self, panel: PanelSettings) -> list[Cell]:
+        return [Cell(panel.task, model, panel.size) for model in self.settings.models]
 
     def printed_files(self) -> list[str]:
         return super().printed_files() + files_of(self.settings.logs)
