@@ -205,7 +205,8 @@ def test_decided_tests_are_counted_over_all_by_holm_and_their_false_discovery_ra
 def answers(claims, scale="paper", **changes):
     configuration = artifact_at(scale, MOMENTUM, **changes).configuration
     artifacts = load_artifacts(configuration)
-    return page(configuration, claims, {place_of(artifact): artifact for artifact in artifacts.values()})
+    files = {place_of(artifact): artifact for artifact in artifacts.values()}
+    return page(configuration, claims, files, dict.fromkeys(files, b"# Title\n\n| its rows |\n\n- Notes"))
 
 
 def test_the_page_of_findings_is_as_approved():

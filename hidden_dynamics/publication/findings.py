@@ -17,22 +17,25 @@ from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.results.rows import Row
 
 TEMPLATE = Path(__file__).parent / "templates" / "findings.md.j2"
-CONTROLLED = "contrast_table"  # the kind that sets momentum beside controls: no claim rests on it
-OF_CONTROLS = (
-    "Each filter is set beside a control, with the same scale of its input and no momentum: no claim of the paper."
-)
+TABLES = {  # kinds that answer a question of ours, no claim of the papers
+    "contrast_table": "Each filter beside a control with the same scale of its input and no momentum.",
+    "course": "Whether the implementation is faithful: our losses beside those that the authors logged.",
+}
 
 
-def page(configuration: Configuration, claims: Sequence[Row], artifacts: Mapping[str, Artifact]) -> str:
+def page(
+    configuration: Configuration, claims: Sequence[Row], artifacts: Mapping[str, Artifact], drawn: Mapping[str, bytes]
+) -> str:
     """
     Args:
         claims: the rows of claims.csv.
         artifacts: by their files in the publication; those that answer a question are chosen here.
+        drawn: the contents of these files.
     """
     questions = [
-        _answered(path, one, claims) if isinstance(one, Forest) else _controlled(path, one)
+        _answered(path, one, claims) if isinstance(one, Forest) else _tabled(path, one, drawn[path].decode())
         for path, one in artifacts.items()
-        if isinstance(one, Forest) or one.settings.kind == CONTROLLED
+        if isinstance(one, Forest) or one.settings.kind in TABLES
     ]
     about: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), undefined=jinja2.StrictUndefined, **about)
@@ -104,6 +107,8 @@ def _g(effects: Mapping[str, float]) -> str:
     return f"g = {g} [{low}, {high}]"
 
 
-def _controlled(path: str, table: Artifact) -> dict[str, Any]:
-    where = f"What was found, and what deviates from the paper’s setup: [{path}]({path})."
-    return {"title": table.settings.title, "sentences": [OF_CONTROLS, where], "picture": None}
+def _tabled(path: str, table: Artifact, text: str) -> dict[str, Any]:
+    """The rows of a table that was drawn, without its title and notes."""
+    rows = text.split("\n\n")[1]
+    where = f"No claim of the paper. What is compared, and what deviates from its setup: [{path}]({path}).\n\n{rows}"
+    return {"title": table.settings.title, "sentences": [TABLES[table.settings.kind], where], "picture": None}

@@ -50,16 +50,17 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     made = load_artifacts(configuration).values()
     papers = [one.paper for one in made]
     artifacts = {place_of(one): one for one in sorted(made, key=lambda one: (papers.index(one.paper), one.position))}
-    drawn = dict.fromkeys(name for path in artifacts for name in (path, f"{Path(path).with_suffix('.md')}"))
+    names = dict.fromkeys(name for path in artifacts for name in (path, f"{Path(path).with_suffix('.md')}"))
+    drawn = {name: _content(root / paths.results / name) for name in names}
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
     claims = read_rows(root / paths.all_verdicts)
     files = {
-        "findings.md": page(configuration, claims, artifacts).encode(),
+        "findings.md": page(configuration, claims, artifacts, drawn).encode(),
         "README.md": readme(configuration, runs, artifacts, at_the_papers_settings(claims)).encode(),
         "verdicts.csv": (root / paths.all_verdicts).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
         "runs.csv": _csv(RUN_COLUMNS, runs),
         "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration)),
-        **{path: _content(root / paths.results / path) for path in drawn},
+        **drawn,
         **{"/".join(Path(path).parts[-2:]): (root / path).read_bytes() for path in dict.fromkeys(measured)},
         **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
         CONFIGURATION: packed(_configuration(configuration)),
