@@ -109,6 +109,6 @@ def _g(effects: Mapping[str, float]) -> str:
 
 def _tabled(path: str, table: Artifact, text: str) -> dict[str, Any]:
     """The rows of a table that was drawn, without its title and notes."""
-    rows = text.split("\n\n")[1]
+    rows = "\n".join(line for line in text.splitlines() if line.startswith("|"))
     where = f"No claim of the paper. What is compared, and what deviates from its setup: [{path}]({path}).\n\n{rows}"
     return {"title": table.settings.title, "sentences": [TABLES[table.settings.kind], where], "picture": None}
