@@ -333,7 +333,7 @@ MODRELU = "models/recurrent/modrelu.py"
 MOMENTUM = "self.s * g if state is None else self.mu * state + self.s * g"
 
 JOINED = {"tasks": {"mnist": {"models": {"nag_lstm": {"sizes": [128], "hyperparameters": {"s": 0.6}}}}}}
-WITH_MOMENTUM = {"momentum_lstm", "scaled_lstm", "momentum_dtriv", "scaled_dtriv"}  # a control's is 0
+WITH_MOMENTUM = {"momentum_lstm", "scaled_lstm", "gain_lstm", "momentum_dtriv", "scaled_dtriv"}  # a control's is 0
 ORTHOGONAL = {"dtriv", "momentum_dtriv", "scaled_dtriv", "adam_dtriv", "rmsprop_dtriv", "sr_dtriv"}
 RESTARTED = {"sr_lstm", "sr_scaled_lstm", "nag_lstm", "sr_dtriv"}
 PIXELS = {"mnist", "pmnist", "mnist_ablation", "pmnist_dtriv", "pmnist_gradients"}

@@ -30,11 +30,12 @@ NONE = {**dict.fromkeys(("difference", "low", "high", "p"), math.nan), "learned"
 NOTES = (
     "Mean ± sample standard deviation (n − 1) over n seeds of what a run reports; “k of n learned”: only k beat the "
     "best naive baseline, and the median is theirs. Differences are oriented: above 0 the first is better.",
-    "What s does: the control, whose input is scaled by the filter's s and which has no momentum, less the plain core; "
-    "none where s = 1, because then the plain core is the control. What μ adds: the filter less its control, which "
-    "differ in momentum alone (μ = 0; F = 1 is a restart at every step), unless the configuration was changed. A μ "
-    "also multiplies what stays constant by 1 / (1 − μ): that gain is part of what it adds. A filter with β has a "
-    "control that also divides by the root of the mean square: what s does is there what both do.",
+    "What s does: the control, whose input is scaled and which has no momentum, less the plain core; none where s = 1, "
+    "because then the plain core is the control. What μ adds: the filter less its control, which has its s and differs "
+    "in momentum alone (μ = 0; F = 1 is a restart at every step), unless the configuration was changed. A μ also "
+    "multiplies what stays constant by 1 / (1 − μ): that gain is part of what it adds, unless the control's s is the "
+    "filter's times the gain. A filter with β has a control that also divides by the root of the mean square: what s "
+    "does is there what both do.",
     "Intervals (95 %) and tests are of Welch's t; of the differences seed by seed where a seed has data of its own. In "
     "square brackets: p by Holm's method over the different tests of this table. Fewer than three seeds are not "
     "tested. Nothing learned: the side that is ahead does not beat the best naive baseline (one-sided t test "
@@ -68,12 +69,13 @@ class ContrastTable(Artifact):
     with_extras = False  # they have no control
 
     def contrasts(self) -> Iterator[tuple[str, dict[str, Cell]]]:
-        """A metric and the cells compared by it, `plain`, `control` and `filter`; not of tasks that are left out."""
+        """A metric and the cells compared by it, `plain`, `control` and `filter`; not where one is left out."""
         for row in self.settings.rows:
-            if row.task not in self.configuration.left_out:
-                for model, control in row.controls.items():
-                    sides = {"plain": row.plain, "control": control, "filter": model}
-                    yield row.metric, {side: Cell(row.task, name, row.size) for side, name in sides.items()}
+            for model, control in row.controls.items():
+                sides = {"plain": row.plain, "control": control, "filter": model}
+                cells = {side: Cell(row.task, name, row.size) for side, name in sides.items()}
+                if all(self.configuration.is_run(*cell) for cell in cells.values()):
+                    yield row.metric, cells
 
     def shown(self) -> list[Cell]:
         models = [
