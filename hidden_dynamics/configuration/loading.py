@@ -119,7 +119,7 @@ class Configuration:
             if task.dataset in out or name not in only
         }
 
-    def is_run(self, task: str, model: str, size: Any = None) -> bool:
+    def is_run(self, task: str, model: str, size: Any) -> bool:
         """Whether the model of one of the paper's sizes is run on the task: none of them is left out."""
         only, names = self.settings.only, (task, f"{task}/{model}", f"{task}/{model}/{size}")
         return task not in self.left_out and (not only or any(name in only for name in names))
