@@ -27,7 +27,7 @@ from hidden_dynamics.system.locks import alone
 pytestmark = pytest.mark.slow
 
 FILTERS = "hidden_dynamics/models/momentum/filters.py"
-WITH_THE_EQUATION = {"momentum_lstm-n4", "momentum_lstm-n6", "scaled_lstm-n6"}
+WITH_THE_EQUATION = {"momentum_lstm-n4", "momentum_lstm-n6", "scaled_lstm-n4", "gain_lstm-n4"}
 ARTIFACTS = list(yaml.safe_load((ROOT / "config/artifacts.yaml").read_text(encoding="utf-8")))
 
 
@@ -73,7 +73,7 @@ def test_artifacts_are_made_from_trained_runs_and_have_what_the_user_added(finis
         assert {f"tables/{name}.{form}" for form in ("csv", "md", "html")} <= made
     assert {f"figures/momentumrnn_figure9.{form}" for form in ("md", "pdf", "png")} <= made
     records = [json.loads(path.read_text()) for path in finished.root.glob("out/demo/runs/*/*/seed0/run.json")]
-    assert len(records) == 11 + 1 + 11 + 1  # mnist with a control, the user's cell, pmnist, the user's task
+    assert len(records) == 12 + 1 + 11 + 1  # mnist with two controls, the user's cell, pmnist, the user's task
     assert {record["status"] for record in records} == {"finished"}
     assert {record["dataset"]["stand_in_for"] for record in records} == {"mnist", None}
     table = (finished.root / "out/demo/tables/momentumrnn_table11.md").read_text()
@@ -141,7 +141,7 @@ def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
                 for path, text in new.items()
             }
         else:
-            without = {"scaled_lstm-n6"} if name == "metrics.csv" else set()  # whose mu is 0: its numbers stay
+            without = {"scaled_lstm-n4", "gain_lstm-n4"} if name == "metrics.csv" else set()  # whose mu is 0: its numbers stay
             assert differing == WITH_THE_EQUATION - without, name
     assert {path.split("/")[4] for path, differs in fingerprints.items() if differs} == WITH_THE_EQUATION
 
@@ -297,7 +297,7 @@ def test_at_the_papers_scale_every_artifact_is_a_target_and_downloads_try_the_mi
     listed = dict(re.findall(r"^(\w+) +(\d+)$", said, flags=re.MULTILINE))
     assert set(ARTIFACTS) <= set(listed)
     trainings = [int(count) for rule, count in listed.items() if rule.startswith("train_")]
-    assert sum(trainings) == 1320 + 5 + 5  # the papers', those of the user's own task, and of the user's cell on MNIST
+    assert sum(trainings) == 1325 + 5 + 5  # the papers', those of the user's own task, and of the user's cell on MNIST
     assert (listed["fetch"], listed["prepare"], listed["prepare_speech"]) == ("16", "12", "1")
     assert len(re.findall(r"fetch.py .* --mirror '/of mine' ", said)) == 16
 
