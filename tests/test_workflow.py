@@ -141,7 +141,7 @@ def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
                 for path, text in new.items()
             }
         else:
-            without = {"scaled_lstm-n4", "gain_lstm-n4"} if name == "metrics.csv" else set()  # whose mu is 0: its numbers stay
+            without = {"scaled_lstm-n4", "gain_lstm-n4"} if name == "metrics.csv" else set()  # their mu is 0
             assert differing == WITH_THE_EQUATION - without, name
     assert {path.split("/")[4] for path, differs in fingerprints.items() if differs} == WITH_THE_EQUATION
 
