@@ -46,8 +46,9 @@ def test_a_control_has_the_s_of_its_filter_and_differs_in_momentum_alone(configu
     for _, contrast in contrasts:
         pair = contrast["control"], contrast["filter"]
         control, filtered = (settings_of(artifact.configuration, cell) for cell in pair)
-        gain = 1 - filtered["mu"] if pair[0].model == "gain_lstm" else 1.0
-        assert control.get("s", 1.0) == pytest.approx(filtered["s"] / gain), contrast
+        of_gain = pair[0].model == "gain_lstm"
+        s = pytest.approx(filtered["s"] / (1 - filtered["mu"])) if of_gain else filtered["s"]
+        assert control.get("s", 1.0) == s, contrast
         assert control.get("mu", 0.0) == 0.0 and control.get("restart", 1) == 1, contrast
         assert filtered.get("mu", 0.0) > 0 or filtered["restart"] > 1, contrast
         names = {*control, *filtered} - {"s", "mu", "restart", "phase", "cell"}

@@ -60,6 +60,9 @@ def test_of_a_task_the_models_that_are_chosen_alone_have_runs(configured):
     assert {run.model for run in artifacts["acenode_table7"].runs} == {"ode_rnn", "latent_ode"}
     assert "momentumrnn_figure2" not in artifacts and "momentumrnn_figure3" not in artifacts
     assert {panel.size for panel in artifacts["momentumrnn_figure9"].panels} == {128}
+    own = {"tasks": {"mnist": {"models": {"nag_lstm": {"sizes": [128], "hyperparameters": {"s": 0.6}, "extra": True}}}}}
+    alone = load_artifacts(configured(scale="paper", only=["mnist/nag_lstm"], overrides=own))["momentumrnn_figure9"]
+    assert {run.model for run in alone.runs} == {"nag_lstm"} and {panel.size for panel in alone.panels} == {128}
     fewer = configured(scale="paper", only=only[1:], leave_out=["ptb"], overrides={})
     assert digest(chosen, artifacts["momentumrnn_table6"]) != digest(fewer, artifacts["momentumrnn_table6"])  # a note
 

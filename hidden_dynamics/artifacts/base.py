@@ -268,9 +268,9 @@ class InPanels(Artifact):
 
     @property
     def panels(self) -> list[Any]:
-        """Those of which some cell is not left out."""
-        is_run = self.configuration.is_run
-        return [panel for panel in self.settings.panels if any(is_run(*cell) for cell in self.cells_of(panel))]
+        """Those that show a cell which is not left out, be it of a user's own model."""
+        places, panels = {(cell.task, cell.size) for cell in self.cells()}, self.settings.panels
+        return [panel for panel in panels if any((one.task, one.size) in places for one in self.cells_of(panel))]
 
 
 class SideBySideSettings(ArtifactSettings):

@@ -18,7 +18,7 @@ from hidden_dynamics.results.rows import Row
 
 TEMPLATE = Path(__file__).parent / "templates" / "findings.md.j2"
 TABLES = {  # kinds that answer a question of ours, no claim of the papers
-    "contrast_table": "Each filter beside a control with the same scale of its input and no momentum.",
+    "contrast_table": "Each filter beside a control without momentum, whose input is scaled.",
     "course": "Whether the implementation is faithful: our losses beside those that the authors logged.",
 }
 
