@@ -207,12 +207,12 @@ def one_machine(repository, tmp_path_factory):
     return workflow
 
 
-def assert_same_runs(here, there, runs):
+def assert_same_runs(here, there, runs, count):
     """Same runs, and their measurements, losses and weights byte by byte."""
     for name in ("metrics.csv", "train_loss.npy", "model.pt"):
         expected = there.files("out/demo/runs", f"{runs}/{name}")
         made = here.files("out/demo/runs", f"{runs}/{name}")
-        assert expected and made.keys() == expected.keys()
+        assert len(expected) == count and made.keys() == expected.keys()
         assert [path for path in expected if made[path] != expected[path]] == []
 
 
@@ -242,7 +242,7 @@ def tables(slurm, repository, tmp_path_factory):  # noqa: F811
 @pytest.mark.representative
 def test_two_tables_are_made_on_slurm_and_share_their_runs(tables, one_machine):
     workflow, said = tables
-    assert_same_runs(workflow, one_machine, "*mnist/*/seed0")
+    assert_same_runs(workflow, one_machine, "*mnist/*/seed0", 23)
     for table in TABLES:
         for form in ("csv", "md", "html"):
             file = f"out/demo/tables/{table}.{form}"
@@ -273,7 +273,7 @@ def test_gpus_go_to_trainings_alone_and_the_runs_of_a_job_share_one(slurm, repos
         assert len({line["pid"] for line in traces}) == 3
         assert {line["SLURM_JOB_ID"] for line in traces} == {job}
         devices.append({line["CUDA_VISIBLE_DEVICES"] for line in traces})
-        assert_same_runs(workflow, one_machine, f"{name}/*/seed*")
+        assert_same_runs(workflow, one_machine, f"{name}/*/seed*", 3)
     assert sorted(devices, key=str) == [{"0"}, {"1"}]
     assert {line["CUDA_VISIBLE_DEVICES"] for line in workflow.trace("prepare")} <= {None, "", "NoDevFiles"}
     for job in submitted(workflow.said, "prepare"):
@@ -304,7 +304,7 @@ def interrupted(tables, repository, tmp_path_factory):
 
 def assert_continued(workflow, one_machine, name, lives):
     """The run is that of one machine, and no life of it began anew: where one ended, two evaluations were repeated."""
-    assert_same_runs(workflow, one_machine, f"{name}/*/seed0")
+    assert_same_runs(workflow, one_machine, f"{name}/*/seed0", 1)
     traces = workflow.trace(f"{name}-0")
     assert len({line["pid"] for line in traces}) == lives
     assert EVALUATIONS <= len(traces) <= EVALUATIONS + 2 * (lives - 1)
@@ -347,7 +347,7 @@ def test_a_failing_training_is_retried_and_reported_with_its_cause_and_mended_al
     said = interrupted.run(*(f"{run_of(name)}/run.json" for name in (*before, "failing")))
     assert re.findall(r"^Job \d+: (Training.*)$", said, flags=re.MULTILINE) == ["Training lstm-n3 on failing, seed 0"]
     assert {name: len(interrupted.trace(f"{name}-0")) for name in before} == before
-    assert_same_runs(interrupted, one_machine, "failing/*/seed0")
+    assert_same_runs(interrupted, one_machine, "failing/*/seed0", 1)
 
 
 def test_ctrl_c_cancels_the_jobs_and_the_same_command_continues_them(slurm, repository, one_machine, tmp_path_factory):  # noqa: F811
