@@ -133,11 +133,11 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
     """Put the files in the place of what was published there before; they are written beside it first.
 
     Raises:
-        UserError: the directory has something else in it, which is named.
+        UserError: the directory has something else in it, or a run that is not among these, which is named.
         OSError: the disk is full or read-only, and is named.
     """
     directory.parent.mkdir(parents=True, exist_ok=True)
-    _refuse(directory)
+    _refuse(directory, files["runs.csv"])
     with naming_the_disk(directory), tempfile.TemporaryDirectory(dir=directory.parent, prefix=".published") as beside:
         write(Path(beside, "new"), files)
         if directory.exists():
@@ -145,11 +145,17 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
         Path(beside, "new").rename(directory)
 
 
-def _refuse(directory: Path) -> None:
-    """Where the directory has what its description does not name."""
+def _refuse(directory: Path, runs: bytes) -> None:
+    """Where the directory has what its description does not name, or runs that are not among these."""
     published = Publication(directory).entities
     there = sorted(path for path in [directory, *directory.rglob("*")] if path.exists() and not path.is_dir())
     others = [path for path in there if path.relative_to(directory).as_posix() not in published]
     if others:
         text = f"{others[0]} is of no publication: move it, or name another directory (evidence in config.yaml)."
         raise UserError(text, file=others[0], key="evidence")
+    before = read_rows(directory / "runs.csv") if there else []
+    new = {row["run"] for row in csv.DictReader(io.StringIO(runs.decode()))}
+    lost = [row["run"] for row in before if row["run"] not in new]
+    if lost:
+        text = f"{directory} has runs that these results lack ({len(lost)}, such as {lost[0]}): restore them, or remove it."
+        raise UserError(text, file=directory, key=lost[0])
