@@ -62,7 +62,7 @@ def findings(claim: Row) -> dict[str, str]:
         "Without learning": claim["naive"],
         "Error of the test set": f"± {_number(claim['test_error'])}" if claim["test_error"] else "",
         "Detectable": mark + _number(claim["detectable"]) if claim["detectable"] else "",
-        "Seeds needed": claim["seeds_needed"] if claim["verdict"] == UNDECIDED else "",
+        "Seeds to find the printed gap": claim["seeds_needed"] if claim["verdict"] == UNDECIDED else "",
         "Published": claim["published"],
     }
 
