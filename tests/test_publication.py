@@ -192,7 +192,7 @@ def test_a_directory_with_something_else_is_left_alone(files, tmp_path, before):
 def test_one_with_runs_that_the_new_one_lacks_stays(files, tmp_path):
     publish(files, tmp_path / "evidence")
     lines = files["runs.csv"].decode().splitlines(keepends=True)
-    with refused("1, such as", file=tmp_path / "evidence", key=lines.pop().partition(",")[0]):
+    with refused("has 1 runs", file=tmp_path / "evidence", key=lines.pop().partition(",")[0]):
         publish(files | {"runs.csv": "".join(lines).encode()}, tmp_path / "evidence")
     assert (tmp_path / "evidence/runs.csv").read_bytes() == files["runs.csv"]
 

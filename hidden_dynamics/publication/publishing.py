@@ -157,5 +157,5 @@ def _refuse(directory: Path, runs: bytes) -> None:
     new = {row["run"] for row in csv.DictReader(io.StringIO(runs.decode()))}
     lost = [row["run"] for row in before if row["run"] not in new]
     if lost:
-        text = f"{directory} has runs that these results lack ({len(lost)}, such as {lost[0]}): restore them, or remove it."
+        text = f"{directory} has {len(lost)} runs that these lack, such as {lost[0]}: restore them, or remove it."
         raise UserError(text, file=directory, key=lost[0])
