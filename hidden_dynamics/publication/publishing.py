@@ -147,15 +147,17 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
 
 def _refuse(directory: Path, runs: bytes) -> None:
     """Where the directory has what its description does not name, or runs that are not among these."""
-    published = Publication(directory).entities
+    published = Publication(directory)
     there = sorted(path for path in [directory, *directory.rglob("*")] if path.exists() and not path.is_dir())
-    others = [path for path in there if path.relative_to(directory).as_posix() not in published]
+    others = [path for path in there if path.relative_to(directory).as_posix() not in published.entities]
     if others:
         text = f"{others[0]} is of no publication: move it, or name another directory (evidence in config.yaml)."
         raise UserError(text, file=others[0], key="evidence")
-    before = read_rows(directory / "runs.csv") if there else []
-    new = {row["run"] for row in csv.DictReader(io.StringIO(runs.decode()))}
-    lost = [row["run"] for row in before if row["run"] not in new]
+    lost = sorted(_run_ids(published.read("runs.csv")) - _run_ids(runs)) if there else []
     if lost:
         text = f"{directory} has {len(lost)} runs that these lack, such as {lost[0]}: restore them, or remove it."
         raise UserError(text, file=directory, key=lost[0])
+
+
+def _run_ids(table: bytes) -> set[str]:
+    return {row["run"] for row in csv.DictReader(io.StringIO(table.decode()))}
