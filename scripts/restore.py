@@ -1,10 +1,10 @@
 """Put the runs of a publication back as finished runs, each verified by its digests.
 
-    python scripts/restore.py docs/evidence/paper --config '{"scale": "paper"}'
+    python scripts/restore.py docs/evidence/paper
     python scripts/restore.py docs/evidence/paper --draw redrawn
 
-The first puts back the runs whose specification and code are those that are here, and whose data are, where they are
-prepared; Snakemake then draws them, and trains what is missing. A run that is there already stays. What is measured
+The first puts back, with the publication's settings or those of --config, the runs whose specification and code are
+those that are here, and whose data are, where they are prepared. A run that is there already stays. What is measured
 beside the runs of a task comes back where all its runs agree.
 
 The second puts all runs back in another directory, whatever specification, code and data are here, and draws every
@@ -14,6 +14,7 @@ table and figure there, with the configuration that was published. Each says by 
 import _bootstrap  # noqa: F401  isort: skip
 
 import argparse
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.configuration.runs import all_runs
 from hidden_dynamics.errors import UserError, run_main
+from hidden_dynamics.publication.command import settings_of
 from hidden_dynamics.publication.restoring import Publication, put_all_back
 from hidden_dynamics.results.rows import write_rows
 from hidden_dynamics.results.run_files import COLUMNS, rows_of
@@ -45,7 +47,8 @@ def main() -> None:
         put_all_back(publication, given.draw)
         draw_all(publication.configuration, given.draw)
         return
-    outcome = put_all_back(publication, given.root, load(parse_settings(given.config)))
+    settings = given.config or json.dumps(settings_of(publication.configuration))
+    outcome = put_all_back(publication, given.root, load(parse_settings(settings)))
     for what, count in Counter(outcome.values()).most_common():
         print(f"{count} runs {what}")
 

@@ -367,7 +367,8 @@ def _data_of(artifact: Artifact, run: Run) -> dict[str, Any]:
 def sources_of(artifact: Artifact, root: Path = Path(), **rows: Sequence[Mapping[str, str]]) -> Sources:
     """Sources whose rows are given, not read, without verdicts: sources_of(artifact, summary=rows, curves=more)."""
     sources = Sources(artifact, root)
-    vars(sources).update({"verdicts": []} | rows)
+    given = {"recorded" if name == "summary" else name: each for name, each in rows.items()}
+    vars(sources).update({"verdicts": []} | given)
     return sources
 
 

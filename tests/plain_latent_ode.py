@@ -157,22 +157,6 @@ def plain_rows_loss(logits, classes):
     return torch.stack(each).mean()
 
 
-def plain_weight(epoch):
-    """Of the divergence: `epoch` is iterations // batches of an epoch."""
-    return 0.0 if epoch < 10 else 1 - 0.99 ** (epoch - 10)
-
-
-def plain_auc(logits, labels):
-    """Of all samples' logits, (K, N), pooled: how often one who died is ranked above one who did not, ties half."""
-    pooled, repeated = logits.reshape(-1), labels.repeat(len(logits))
-    died, lived = pooled[repeated == 1], pooled[repeated == 0]
-    wins = (died[:, None] > lived[None]).double() + 0.5 * (died[:, None] == lived[None]).double()
-    return wins.mean()
-
-
-# ODE-RNN
-
-
 def plain_unit(unit, y, s, x):
     """The GRU unit of all series; those without an observation keep what they had."""
     both = torch.cat([y, s, x], 1)

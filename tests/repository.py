@@ -138,7 +138,7 @@ def add_what_a_user_adds(root):
     mine = {"label": "MyLSTM", "colour": "magenta", "core": "my_cells.MyLSTM"}
     append("models", {"my_lstm": mine | {"tasks": {"mnist": {"sizes": [128], "hyperparameters": {"gain": 0.5}}}}})
     about = {"title": "Parity", "module": "my_task", "stand_in_for": None, "licence": "generated", "citation": "none"}
-    append("datasets", {"parity": about | {"module": "my_task", "files": {}}})
+    append("datasets", {"parity": about | {"files": {}}})
     training = {
         "optimisers": {"main": {"name": "Adam", "lr": 0.01}},
         "batch_size": 4,

@@ -1,4 +1,4 @@
-"""NT-ASGD, the test that is made once on the best weights, and learning rates that follow the schedule."""
+"""NT-ASGD, and the test that is made once on the best weights."""
 
 import json
 import math
@@ -217,6 +217,3 @@ def test_a_training_stopped_in_its_test_is_tested_when_it_is_continued(tmp_path)
     rest = Scripted([])
     history, network = run_loop(tmp_path / "stopped", rest)
     assert rest.tests == 1 and history.metrics == whole.metrics and torch.equal(network.weight, expected.weight)
-
-
-# Learning rates

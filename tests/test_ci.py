@@ -1,6 +1,5 @@
 """The workflow for GitHub, which no test can run there: it reads as one, and runs what .ci/run runs."""
 
-import re
 import tomllib
 
 import yaml
@@ -20,15 +19,6 @@ def test_it_runs_what_ci_runs_but_for_the_laboratories():
     assert steps.pop() == "${{ matrix.commands }}"
     runs = [line for text in [*steps, *(part["commands"] for part in PARTS)] for line in text.splitlines()]
     assert runs == [line for line in own.splitlines() if line and line != LABORATORIES]
-
-
-def test_it_has_the_keys_of_a_workflow():
-    assert WORKFLOW.keys() == {"name", True, "permissions", "jobs"}  # `on`, in YAML 1.1
-    assert WORKFLOW[True].keys() == {"push", "pull_request", "workflow_dispatch"}
-    assert JOB.keys() == {"name", "runs-on", "timeout-minutes", "strategy", "steps"}
-    assert all(part.keys() == {"part", "commands"} for part in PARTS)
-    assert all(step.keys() in ({"run"}, {"uses"}, {"uses", "with"}) for step in JOB["steps"])
-    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]) for step in JOB["steps"] if "uses" in step)
 
 
 def test_its_python_is_one_that_the_package_allows():

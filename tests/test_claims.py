@@ -197,11 +197,6 @@ def first(**changes):
     return change
 
 
-def parts(*names):
-    """A change of the first entry: it says that these hold."""
-    return first(kind="all", subject=None, reference=None, sizes=None, of=list(names))
-
-
 def margin(**about):
     return lambda content: content["definitions"]["margins"].update(silhouette=about)
 

@@ -203,6 +203,20 @@ def test_not_better_than_nothing_is_no_verdict(paper, odenet, resnet, verdict):
     assert judged(table, rows)[name]["verdict"] == verdict
 
 
+def test_the_gate_asks_those_of_a_test_of_blocks_also_where_a_seed_failed(paper):
+    """Of blocks: a seed that one model lacks is dropped of both, and is a failed run of that one alone."""
+    table = paper("acenode_table9", variants={"default": "published", "activity_resampling": "released"})
+    metric, spread = "test_time_point_accuracy", np.array((*SPREAD, 0.0)) / 100
+    about = {"size": 15, "task": "human_activity", "metric": metric, "naive": {metric: {"majority class": 0.502}}}
+    rows = seeds(table, "augmented_latent_ode", 0.505, spread=spread, diverged=[5], **about)
+    rows += seeds(table, "latent_ode", 0.499, spread=-spread, **about)
+    name = f"activity-augmented-no-better:human_activity:{metric}:augmented_latent_ode-15:latent_ode-15"
+    row = judged(table, rows)[name]
+    assert row["reason"].startswith("nothing learned: Latent-ODE (ODE Enc.) did not beat majority class")
+    few = judged(table, rows[:2] + rows[5:8] + rows[-1:])[name]  # two seeds that both have
+    assert "runs of Augmented" in few["reason"] and "runs of Latent-ODE" not in few["reason"]
+
+
 def test_a_verdict_that_the_gate_takes_away_has_no_other_test(paper):
     table, wide = paper(), np.array([-4.0, -2.0, 0.0, 2.0, 4.0])
     ours = seeds(table, "momentum_lstm", 10.5, spread=wide + 0.01 * np.array(SPREAD))
@@ -389,6 +403,15 @@ def test_costs_of_processes_lie_on_the_printed_side(paper, ratios, direction, va
     assert found["table14:pmnist:training_time:adam_lstm-256:lstm-256"]["verdict"] == NOT_RUN
 
 
+@pytest.mark.parametrize("ratio, verdict", [(1.01, HOLDS), (1.08, FAILS)])
+def test_a_cost_that_is_printed_as_as_much_has_the_whole_margin(paper, ratio, verdict):
+    """Printed: 1.0013 times the LSTM's memory, by which half the distance from 1 is no margin."""
+    table, name = paper("momentumrnn_table15"), "pmnist:training_memory:momentum_lstm-256:lstm-256"
+    ratios = (ratio - 0.001, ratio, ratio + 0.001)
+    rows = cost(table, "momentum_lstm", "training_memory", ratios) + cost(table, "lstm", "training_memory", [1.0] * 3)
+    assert judged(table, costs=rows)[f"table15:value:{name}"]["verdict"] == verdict
+
+
 @pytest.mark.parametrize(
     "change, deviates",
     [
@@ -506,8 +529,17 @@ def test_a_part_of_several_families_fails_by_its_smallest_p_times_their_number(f
     assert of_entries(rows, of=["first"])["verdict"] == verdict
 
 
-@pytest.mark.parametrize("answers, verdict", [((FAILS, FAILS), FAILS), ((FAILS, HOLDS), UNDECIDED)])
-def test_a_part_that_two_variants_answer_otherwise_is_open(answers, verdict):
+@pytest.mark.parametrize(
+    "answers, verdict",
+    [
+        ((FAILS, FAILS), FAILS),
+        ((FAILS, HOLDS), UNDECIDED),
+        ((FAILS, NOT_RUN), FAILS),
+        ((NOT_RUN, HOLDS), HOLDS),
+        ((NOT_RUN, NOT_RUN), NOT_RUN),
+    ],
+)
+def test_a_part_that_two_variants_answer_otherwise_is_open_and_one_not_run_is_no_answer(answers, verdict):
     blank = dict.fromkeys(COLUMNS, "") | {"entries": "first", "p_adjusted": "0.001", "stand_in": "true"}
     rows = [blank | {"verdict": one, "variant": str(index)} for index, one in enumerate(answers)]
     row = of_entries(rows, of=["first"])

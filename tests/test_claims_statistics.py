@@ -199,7 +199,7 @@ def test_detectable_within_is_the_margin_within_which_zero_is_shown_to_lie():
     assert np.mean([within and p < ALPHA for within, p in shown]) == pytest.approx(POWER, abs=0.02)
 
 
-@pytest.mark.parametrize("gap, std", [(0.5, 1.0), (1.0, 1.0), (2.0, 1.0), (1.0, 0.2)])
+@pytest.mark.parametrize("gap, std", [(0.5, 1.0), (1.0, 1.0), (2.0, 1.0), (6.0, 1.0), (1.0, 0.2)])
 def test_seeds_needed_are_statsmodels_of_one_sample_and_found_as_often_of_two(gap, std):
     alone = seeds_needed(gap, [std], ALPHA)
     before, exact = (TTestPower().power(gap / std, n, ALPHA, alternative="two-sided") for n in (alone - 1, alone))
@@ -209,7 +209,7 @@ def test_seeds_needed_are_statsmodels_of_one_sample_and_found_as_often_of_two(ga
     for seeds, enough in ((n, True), (max(FEWEST, n * 2 // 3), n == FEWEST)):
         pairs = zip(generator.normal(gap, std, (1000, seeds)), generator.normal(0, 2 * std, (1000, seeds)), strict=True)
         found = np.mean([difference(*pair).p() < ALPHA for pair in pairs])
-        assert found > POWER - 0.06 if enough else found < POWER
+        assert found > POWER - 0.04 if enough else found < POWER
 
 
 def test_nothing_to_find_and_what_is_too_unsure_takes_no_number_of_seeds():

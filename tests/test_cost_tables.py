@@ -67,9 +67,6 @@ def test_both_implementations_are_named():
     assert note.startswith(f"Timed: {named}. ")
 
 
-SIZE, DATA = "N = 48, not 256", "Fashion in place of MNIST"
-
-
 def test_a_memory_too_small_to_be_seen_has_no_ratio():
     adam = cells(drawn(MEMORY, value="0.0", ratio=""), "AdamLSTM")
     assert adam["ours ÷ LSTM’s"] == "–"
@@ -172,6 +169,3 @@ def test_nobody_reaches_the_target(runs):
     table = runs.table()
     approved("momentumrnn_table16_not_reached.md", markdown(table))
     assert table.data["clock_minutes"].isna().all()
-
-
-# The published numbers

@@ -137,10 +137,10 @@ def test_a_log_that_names_what_its_model_has_not_is_refused(configured, change):
 # The table
 
 
-def table_of(root: Path, factor=1.0, spread=0.01, epochs=1, task=TASK, **about: Any):
+def table_of(root: Path, factor=1.0, spread=0.01, epochs=1, task=TASK, only="", **about: Any):
     """Of runs whose losses, after each epoch, are a log's first mean times a factor, with a deviation of `spread`
     times that; about: by (model, seed), keywords of a run, or its own number of epochs."""
-    artifact = artifact_at("paper", TABLE, seeds=FIVE, variants=RELEASED, only=[task])
+    artifact = artifact_at("paper", TABLE, seeds=FIVE, variants=RELEASED, only=[only or task])
     for run in artifact.runs:
         loss = LOGS.of(artifact.configuration, run)[0][0].mean * factor * (1 + spread * (run.seed - 2) / math.sqrt(2.5))
         own = about.get(f"{run.model}_{run.seed}", {})
@@ -189,6 +189,11 @@ def test_the_verdict_is_by_p_adjusted_over_the_cells_that_have_a_log(tmp_path, f
     assert sorted(table["p_adjusted"]) == pytest.approx(steps.tolist())
 
 
+def test_a_cell_that_is_not_run_stays_in_the_family(tmp_path):
+    alone = table_of(tmp_path, 1.06, 0.03, only=f"{TASK}/{MOMENTUM}/512")
+    assert alone["p_adjusted"].tolist() == pytest.approx(3 * alone["p"]) and alone["tests"].tolist() == [3]
+
+
 @pytest.mark.parametrize(
     ("task", "ours", "theirs"), [(TASK, 1, 1), (TASK, 17, 15), (TASK, 150, 100), ("ptb", 2, 2), ("ptb", 1, None)]
 )
@@ -226,7 +231,6 @@ def test_it_is_made_where_runs_are_at_the_papers_settings(configured):
     assert [TABLE in load_artifacts(one) for one in scales.values()] == [False, False, True, True]
     assert {left_out_note(one) for one in scales.values()} == {""}
     artifact = load_artifacts(scales["paper"])[TABLE]
-    assert artifact.printed_files() == [NAME, "momentumrnn/logs.csv"]
     assert ("mnist", "lstm", 128) in artifact.cells() and not {cell.task for cell in artifact.cells()} & {TASK, "ptb"}
 
 

@@ -72,12 +72,6 @@ def test_copying_as_drawn_in_the_module():
     assert targets.tolist() == [[0, 0, 0, 0, 0, 0, 0, 2, 1, 3]]
 
 
-def test_copying_letters_are_uniform():
-    words = copying.sample_letters(generator(0), 10_000)
-    shares = np.bincount(words.ravel(), minlength=9)[1:] / words.size
-    assert np.abs(shares - 1 / 8).max() < 0.004  # four standard errors of 100,000 letters
-
-
 def test_copying_baseline():
     assert copying.loss_without_memory(1000, 10, 8) == pytest.approx(0.020387, abs=1e-6)
     assert copying.loss_without_memory(2000) == pytest.approx(0.010294, abs=1e-6)

@@ -250,7 +250,6 @@ def test_a_gpu_answers_and_learns_the_same(name, means):
 
 CLASSIFIER = 96_901  # of series, two hidden layers of 300 units above 20 entries
 ACTIVITY = {"units": 500, "recognition_size": 100, "recognition_layers": 4, "generative_layers": 2}
-ODE_RNN = {"layers": 4, "units": 500, "gru_units": 50}
 COUNTS = {  # on PhysioNet without a classifier, and on Human Activity with 11 classes
     "RNN Delta": (9_441, {}, 16_078, {"units": 500}),
     "RNN-Impute": (9_523, {}, 16_102, {"units": 500}),

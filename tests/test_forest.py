@@ -99,7 +99,7 @@ def test_verdicts_are_told_apart_by_colour_and_shape_also_in_grey():
     marks = {name: mark(figure, f"{name} ")[1:] for name in ("fails", "undecided", "nothing learned")}
     marks["holds"] = with_gid(figure, "holds mnist")[0].get_color(), with_gid(figure, "holds mnist")[0].get_marker()
     assert len({to_rgb(colour) for colour, _ in marks.values()}) == len({shape for _, shape in marks.values()}) == 4
-    assert legend(figure) == ["holds", "fails", "undecided", "nothing learned", "the paper’s own"]
+    assert legend(figure) == ["holds", "fails", "undecided", "nothing learned", "as printed"]
     handles = legends_of(figure)[0].legend_handles
     assert [(one.get_color(), one.get_marker()) for one in handles[:-1]] == [
         marks[name] for name in legend(figure)[:-1]

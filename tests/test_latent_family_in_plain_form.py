@@ -14,7 +14,6 @@ from plain_latent_ode import (
     PoissonRate,
     dense_of,
     halves,
-    plain_auc,
     plain_batch,
     plain_bound,
     plain_correlations,
@@ -27,7 +26,6 @@ from plain_latent_ode import (
     plain_poisson,
     plain_rows_loss,
     plain_series_loss,
-    plain_weight,
     rows_of,
     vectorised_likelihood,
     vectorised_mse,
@@ -43,8 +41,6 @@ from hidden_dynamics.models.latent_family.ode_rnn import ODERNN
 from hidden_dynamics.models.latent_family.poisson_latent_ode import LatentODEPoisson
 from hidden_dynamics.models.latent_family.rnn_vae import RNNVAE
 from hidden_dynamics.models.observations import Rows, batch_of
-from hidden_dynamics.tasks.partly_observed import divergence_weight
-from hidden_dynamics.tasks.scoring import area_under_roc
 from hidden_dynamics.tasks.series_regression import SeriesRegression
 
 D, SERIES = 4, 7
@@ -374,10 +370,3 @@ def test_batches_as_released_are_the_plain_ones(targets, seed):
             assert_all_close([ours.times.double()], [expected.times], 1e-7)
             assert_all_close([ours.values.double()], [expected.values], 1e-7)
             assert torch.equal(ours.mask.double(), expected.mask)
-
-
-def test_scores_and_weights_as_released_are_the_plain_ones():
-    logits, labels = noise(3, 20), (noise(20, seed=1) > 0).double()
-    pooled = area_under_roc(labels.repeat(3).numpy(), torch.sigmoid(logits).flatten().numpy())
-    assert pooled == pytest.approx(plain_auc(logits, labels).item(), abs=1e-14)
-    assert [divergence_weight(epoch) for epoch in range(40)] == [plain_weight(epoch) for epoch in range(40)]

@@ -155,20 +155,6 @@ def test_gradients_are_finite_where_nothing_correlates(name, case):
 # Attention
 
 
-def test_an_attention_that_stays_the_identity_is_none():
-    """Of one series the correlation is the identity; without a rate it stays so, and raw attention keeps h."""
-    plain, ace = made("Latent-ODE", "series"), made("ACE, raw", "series")
-    batch = drawn("series", size=1)
-    names = plain.state_dict().keys() & ace.state_dict().keys()
-    ace.load_state_dict({name: plain.state_dict()[name] for name in names}, strict=False)
-    with torch.no_grad():
-        ace.integral.dynamics.f.load_state_dict(plain.integral.dynamics.state_dict())
-        for parameter in ace.integral.dynamics.g.parameters():
-            parameter.zero_()
-    found, expected = (network(batch, noise_of(network, 1)) for network in (ace, plain))
-    assert_all_close([found.values, found.labels], [expected.values, expected.labels], 1e-5)
-
-
 def test_the_end_is_where_attention_reaches_a_label_and_the_start_is_not():
     batch = drawn("series")
     for label_from, reached in [("end", True), ("start", False)]:
@@ -188,26 +174,3 @@ def test_a_random_rate_is_another_at_every_call_whether_training_or_not():
             network = made(name).train(training)
             first, second = (network(batch, noise_of(network)).values for _ in range(2))
             assert torch.equal(first, second) == same
-
-
-def test_a_random_linear_map_is_torchs_own_and_as_wide_as_the_batch():
-    rate, inputs = made("ACE, random").integral.dynamics.g, noise(K, 6 * 4)
-    torch.manual_seed(5)
-    found = rate.drawn(16, inputs)
-    torch.manual_seed(5)
-    theirs = nn.Linear(24, 16, dtype=torch.float64)
-    assert_all_close(found, [theirs.weight.detach(), theirs.bias.detach()], 1e-15)
-
-
-def test_alternating_training_moves_one_part_and_stores_nothing_of_the_other():
-    network, batch = made("ACE", "series", penalty={"weight": 0.01, "norm": 2}), drawn("series")
-    parts = network.parts()
-    assert sum(map(len, parts.values())) == len(list(network.parameters()))
-    for parameter in parts["hidden"]:
-        parameter.requires_grad_(False)
-    mean, deviation = network.encoder(batch.context)
-    assert not mean.requires_grad and not deviation.requires_grad
-    prediction = network(batch)
-    (network.loss(prediction, batch) + network.penalty(prediction, "attention")).backward()
-    assert all(parameter.grad is None for parameter in parts["hidden"])
-    assert all(parameter.grad.any() for parameter in parts["attention"])

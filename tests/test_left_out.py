@@ -73,7 +73,7 @@ def test_what_shows_nothing_else_is_not_made_and_is_named(configured):
     assert load_artifacts(everything).keys() - artifacts.keys() == {"acenode_table3"}
     assert [*load_claimed(without)][-1] == "acenode_table3" != [*load_claimed(everything)][-1]
     assert (
-        left_out_note(without) == "Not made, as what they show is left out: ACE-NODE, Table 3."
+        left_out_note(without) == "Not made, as what they show is left out: acenode_table3."
         and left_out_note(everything) == ""
     )
     assert {run.task for run in artifacts["acenode_table10"].runs} == {"mnist_images", "cifar10_images"}

@@ -113,7 +113,7 @@ def test_fixed_steps_are_as_few_as_the_step_size_allows_and_counted(adjoint):
     integral = Integral(dynamics, Solver("euler", step_size=0.1, adjoint=adjoint))
     at(integral, start_of(dynamics), times).sum().backward()
     assert (integral.evaluations.forward, integral.evaluations.backward) == (15, 15 if adjoint else 0)
-    assert dynamics.calls == 30 if adjoint else 15
+    assert dynamics.calls == (30 if adjoint else 15)
 
 
 # Rows of single series at single times

@@ -109,7 +109,7 @@ def test_a_left_out_artifact_is_named_and_not_shown(published, configured, tmp_p
         files = publication(configured(scale="demo", **settings), published.root)
     assert "figures/acenode_figure6.png" not in files
     (said,) = re.findall(r"Not made, as what they show is left out: (.*)\.", files["README.md"].decode())
-    assert "ACE-NODE, Figure 6" in said.split("; ") and "MomentumRNN, Figure 1" not in said
+    assert "acenode_figure6" in said.split(", ") and "momentumrnn_figure1" not in said
 
 
 def test_each_run_is_there_once_with_what_it_measured_and_each_verdict_names_its_runs(published, files):
@@ -210,6 +210,22 @@ def test_a_full_disk_leaves_the_one_before(files, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["evidence"]
 
 
+def test_one_that_cannot_take_its_place_leaves_the_one_before(files, tmp_path, monkeypatch):
+    publish(files, tmp_path / "evidence")
+    rename = Path.rename
+
+    def interrupted(path, target):
+        if path.name == "new":
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        publish(files | {"README.md": b"new"}, tmp_path / "evidence")
+    assert (tmp_path / "evidence/README.md").read_bytes() == files["README.md"]
+    assert [path.name for path in tmp_path.iterdir()] == ["evidence"]
+
+
 # Its description
 
 
@@ -288,4 +304,4 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
         process.run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
     readme = (tmp_path / "published-here/demo/README.md").read_text(encoding="utf-8")
     assert all(f"[{artifact.settings.title}]" in readme for artifact in load_artifacts(configuration).values())
-    assert "Not made, as what they show is left out: ACE-NODE, Figure 4;" in readme
+    assert "Not made, as what they show is left out: acenode_figure4," in readme

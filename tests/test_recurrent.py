@@ -3,7 +3,6 @@
 import pytest
 import torch
 from cases import (
-    LSTMS,
     LearntFilter,
     assert_all_close,
     assert_close,
@@ -22,7 +21,6 @@ from hidden_dynamics.models.recurrent import adam_lstm, projection
 from hidden_dynamics.models.recurrent.lstm import LSTM, SRLSTM, AdamLSTM, LookAheadLSTM, MomentumLSTM
 
 D, N, BATCH, STEPS = 3, 5, 4, 37
-every_lstm = pytest.mark.parametrize("name", LSTMS)
 either_backend = pytest.mark.parametrize("backend", ["fused", "reference"])
 
 

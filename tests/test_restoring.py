@@ -47,7 +47,7 @@ def files_in(directory, without=()):
     return {path.relative_to(directory).as_posix(): path.read_bytes() for path in paths}
 
 
-def test_runs_come_back_as_finished_runs_identical_to_the_byte(published, tmp_path, monkeypatch):
+def test_runs_come_back_as_finished_runs_identical_to_the_byte(published, tmp_path, ended, monkeypatch):
     configuration = published.configuration
     outcome = put_all_back(Publication(published.directory), tmp_path, configuration)
     every = {run.id: run for run in all_runs(configuration)}
@@ -55,6 +55,8 @@ def test_runs_come_back_as_finished_runs_identical_to_the_byte(published, tmp_pa
     assert files_in(tmp_path / configuration.results / "runs") == files_in(published.results / "runs")
     for folder in ("costs", "features"):  # what was measured of them, too
         assert files_in(tmp_path / configuration.results / folder) == files_in(published.results / folder)
+    again = ended(restore.main, published.directory, "--root", tmp_path / "again")  # with its own settings
+    assert again.out == f"{len(every)} runs {PUT_BACK}\n"
     monkeypatch.chdir(tmp_path)
     assert all(is_finished(configuration, run) for run in every.values())
     assert put_all_back(Publication(published.directory), tmp_path, configuration) == dict.fromkeys(every, THERE)

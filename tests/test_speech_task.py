@@ -106,19 +106,6 @@ def test_the_frames_keep_their_precision():
     assert x.dtype == y.dtype == torch.float32 and lengths.dtype == torch.int64
 
 
-@targets
-def test_an_epoch_holds_every_frame_once_and_its_last_batch_may_be_smaller(target):
-    given = arrays()
-    task = make(target, given)
-    schedule = Schedule({"epochs": 2, "batch_size": 3}, task.train_size, 1)
-    assert schedule.per_epoch == 3
-    batches = [task.batch(*schedule.indices(iteration)) for iteration in range(3)]
-    assert [len(lengths) for _, lengths, _ in batches] == [3, 3, 1]
-    seen = torch.cat([y for _, _, y in batches]).numpy()
-    expected = np.concatenate([pair(frames, target)[1] for frames in utterances(given, "train")])
-    assert np.array_equal(np.sort(seen, axis=0), np.sort(expected, axis=0))
-
-
 def test_a_batch_depends_on_its_indices_alone():
     """So a training that is resumed sees the batches it would have seen; what came before has no influence."""
     fresh, used = make("next"), make("next")

@@ -241,6 +241,3 @@ def test_script_prepares_the_topics_and_records_their_digest(tmp_path: Path, end
     assert loaded.provenance["files"] == python_topics.embedded()
     assert loaded.provenance["stand_in_for"] == ["ptb"] and loaded.provenance["settings"] == {"vocabulary": 1000}
     assert prepare_by_script("adding", {"length": 10, "test_size": 2, "seed": 0}).provenance["files"] == {}
-
-
-# --------------------------------------------------------------------------------------------------------- the registry

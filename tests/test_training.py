@@ -22,7 +22,7 @@ from torch import nn
 from hidden_dynamics.configuration import load, parse_settings
 from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, find
 from hidden_dynamics.data import adding, prepared
-from hidden_dynamics.errors import UserError
+from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations
 from hidden_dynamics.models.recurrent.orthogonal import MomentumDTRIV
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
@@ -291,6 +291,48 @@ def test_the_checkpoint_of_another_run_is_ignored(tmp_path, capsys):
     assert Checkpoint(tmp_path, "abd").load()["x"] == 2
     assert Checkpoint(tmp_path, "abc").load()["x"] == 1  # the previous file is still this run's
     assert capsys.readouterr().err == ""
+
+
+def test_a_checkpoint_is_due_every_minute_or_soon_after_an_evaluation_and_takes_two_per_cent(tmp_path, monkeypatch):
+    clock, save = SimpleNamespace(now=0.0, took=0.0), torch.save
+
+    def slowly(*given):
+        clock.now += clock.took
+        save(*given)
+
+    monkeypatch.setattr("hidden_dynamics.training.checkpoint.time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(torch, "save", slowly)
+    one = Checkpoint(tmp_path, "abc")
+    for clock.took, after_evaluation, wait in ((0.0, False, 60), (0.0, True, 5), (2.0, True, 100), (2.0, False, 100)):
+        one.save({"x": 1})
+        for more, due in ((wait - 0.1, False), (0.2, True)):
+            clock.now += more
+            assert one.due(after_evaluation) == due
+
+
+@pytest.mark.parametrize(
+    "asked, value, fails, expected",
+    [
+        (False, 1.0, False, None),
+        (True, 1.0, False, [2.0]),
+        (True, math.nan, False, []),
+        (True, 1.0, True, []),
+    ],
+)
+def test_predictions_are_made_where_they_are_asked_for_by_a_network_that_was_evaluated(asked, value, fails, expected):
+    def predictions(network):
+        assert not network.training and not torch.is_grad_enabled()
+        if fails:
+            raise SolverFailure("step size underflow", 0.5, 3, "forward")
+        return {"values": np.array([2.0])}
+
+    spec, task = spec_of(record_predictions=asked), SimpleNamespace(predictions=predictions)
+    history = loop.History(metrics=[{"iteration": 1, "epoch": 1.0, "test_loss": value}])
+    found = loop.predictions(spec, task, Linear().train(), history)
+    assert (found if found is None else [*map(float, found.get("values", []))]) == expected
+    if asked:
+        with pytest.raises(UserError, match="makes none"):
+            loop.predictions(spec | {"task_class": "Plain"}, SimpleNamespace(), Linear(), history)
 
 
 def truncate(path, length):
@@ -715,7 +757,7 @@ def test_what_is_not_configured_or_cannot_be_trained_is_refused_in_one_line(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     changes = dict(changes)
     config = workplace.config(settings=changes.pop("settings", None), **changes.pop("training", {}))
-    code, _, err = call(workplace.arguments(config | changes.pop("top", {}), **changes))
+    code, _, err = call(workplace.arguments(config, **changes))
     assert code == 1 and one_line(err) and complaint in err
     assert workplace.files() == []
 

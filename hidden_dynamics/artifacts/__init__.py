@@ -26,9 +26,9 @@ def load_claimed(configuration: Configuration) -> dict[str, Artifact]:
 
 
 def left_out_note(configuration: Configuration) -> str:
-    """A sentence on the artifacts all of whose tasks are left out; "" where there is none."""
-    missing = sorted(each.settings.source for each in _every(configuration) if each.is_left_out and each.tasks())
-    return f"Not made, as what they show is left out: {'; '.join(missing)}." if missing else ""
+    """A sentence on the artifacts all of whose tasks are left out, by name; "" where there is none."""
+    missing = sorted(each.name for each in _every(configuration) if each.is_left_out and each.tasks())
+    return f"Not made, as what they show is left out: {', '.join(missing)}." if missing else ""
 
 
 def _every(configuration: Configuration) -> Iterator[Artifact]:

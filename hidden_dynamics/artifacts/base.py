@@ -168,10 +168,6 @@ class Artifact(ABC):
         files = ("run.json", *self.run_files) if self.summarised else ()
         return [f"{run.directory}/{file}" for run in (self.runs if files else ()) for file in files]
 
-    def printed_files(self) -> list[str]:
-        """The files of published/ that it reads."""
-        return [self.settings.published] if self.settings.published else []
-
     def files(self) -> list[str]:
         """The paths of the rendered files."""
         paths = self.configuration.paths

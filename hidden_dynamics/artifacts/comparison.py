@@ -54,25 +54,20 @@ def begun(artifact: Artifact, cell: Cell, metric: str, rows: Rows, compared: Row
         rows: the cell's runs or measurements.
         compared: all that enter the comparison, where these are more.
     """
-    rows_of_all = rows if compared is None else compared
+    configuration = artifact.configuration
+    originals = with_originals(configuration, artifact.paper, rows if compared is None else compared)
+    texts = deviations(configuration, originals, trained=artifact.summarised or artifact.measured != "costs")
     return {
         "artifact": artifact.name,
-        "scale": artifact.configuration.scale_name,
+        "scale": configuration.scale_name,
         **cell._asdict(),
-        "label": rows[0]["label"] if rows else artifact.configuration.models[cell.model].label,
+        "label": rows[0]["label"] if rows else configuration.models[cell.model].label,
         "extra": cell not in artifact.shown(),
         "paper_size": cell.size,
         "metric": metric,
         "size": size_of(rows[0]["size"]) if rows else None,
-        "deviations": deviations_of(artifact, rows_of_all),
+        "deviations": "; ".join(texts + artifact.deviations()) or None,
     }
-
-
-def deviations_of(artifact: Artifact, rows: Rows) -> str | None:
-    """In what rows deviate from the paper, joined by semicolons; None where in nothing."""
-    originals = with_originals(artifact.configuration, artifact.paper, rows)
-    texts = deviations(artifact.configuration, originals, trained=artifact.summarised or artifact.measured != "costs")
-    return "; ".join(texts + artifact.deviations()) or None
 
 
 def over_seeds(values: Iterable[float]) -> Record:

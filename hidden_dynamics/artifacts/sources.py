@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hidden_dynamics.artifacts.base import Artifact, InPanels
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.claims import load_claims
+from hidden_dynamics.papers.deviations import with_originals
 from hidden_dynamics.results.curves import Curve, curves_of
 from hidden_dynamics.results.rows import Row, read_rows
 from hidden_dynamics.results.run_files import rows_of
@@ -28,10 +29,15 @@ class Sources:
     root: Path = Path()
 
     @cached_property
-    def summary(self) -> list[dict[str, str]]:
+    def recorded(self) -> list[dict[str, str]]:
         """A row for each run (hidden_dynamics.results.run_files.COLUMNS)."""
         artifact = self.artifact
         return rows_of(artifact.configuration, artifact.cell_runs, self.root) if artifact.summarised else []
+
+    @cached_property
+    def summary(self) -> list[dict[str, str]]:
+        """The same, with the paper's dataset where a task of the user's own has another."""
+        return with_originals(self.artifact.configuration, self.artifact.paper, self.recorded)
 
     @cached_property
     def curves(self) -> list[list[Curve]]:

@@ -58,14 +58,14 @@ def _row(entry: ClaimEntry, rows: Sequence[Row], alpha: float) -> dict[str, str]
 def _of_entry(name: str, rows: Sequence[Row]) -> str:
     """The verdict on what an entry says, of those on its comparisons: all have to hold.
 
-    Two variants of a task are two answers to one question: where they differ, it is undecided.
+    Two variants of a task are two answers to one question: where they differ, it is undecided. One not run is none.
     """
     by_variant: dict[str, set[str]] = {}
     for row in rows:
         if name in row["entries"].split():
             by_variant.setdefault(row["variant"], set()).add(row["verdict"])
-    answers = {_first(found) for found in by_variant.values()}
-    return UNDECIDED if len(answers) > 1 and NOT_RUN not in answers else _first(answers)
+    answers = {_first(found) for found in by_variant.values()} - {NOT_RUN}
+    return UNDECIDED if len(answers) > 1 else _first(answers)
 
 
 def _first(found: set[str]) -> str:

@@ -1,11 +1,9 @@
 """All that enters one verdict, as text, so that it can be checked by hand."""
 
-from dataclasses import fields
-
 from hidden_dynamics.claims.judge import Judged
 from hidden_dynamics.results.rows import Row
 
-SHOWN = ("test", "found", "null", "margin", "estimate", "p", "other", "gap", "tau", "ratio", "bars")
+SHOWN = ("test", "estimate", "null", "margin", "p", "other", "gap", "tau", "ratio", "bars", "found")
 
 
 def explain(judged: Judged, row: Row) -> str:
@@ -19,7 +17,7 @@ def explain(judged: Judged, row: Row) -> str:
             naive = f", {runs.naive_name} {_text(runs.naive[seed])}" if seed in runs.naive else ""
             lines.append(f"    {seed}: {_text(runs.by_seed.get(seed, 'none'))}{naive}  {place.get('directory', '')}")
     lines.append("Test")
-    shown = [(each.name, getattr(result, each.name)) for each in fields(result) if each.name in SHOWN]
+    shown = [(name, getattr(result, name)) for name in SHOWN]
     lines += [f"  {name}: {_text(value)}" for name, value in shown if value not in (None, "", ("", ""))]
     tests = sorted(judged.family, key=lambda test: test[1])
     lines += [f"Family: {claim.family}"] if tests else []

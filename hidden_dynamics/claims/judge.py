@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,7 +46,10 @@ def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
         claim, p, other = one.claim, one.result.p, one.result.other
         if p is not None:
             families.setdefault(claim.family, {}).setdefault(claim.test, (claim.id, p, other[2] if other else p))
-    adjusted = {name: _adjusted(tests) for name, tests in families.items()}
+    adjusted: dict[str, dict[tuple, tuple[float, float]]] = {}
+    for name, tests in families.items():  # p of each test by Holm's method, and that of the other test
+        own, other = holm([p for _, p, _ in tests.values()]), holm([p for _, _, p in tests.values()])
+        adjusted[name] = dict(zip(tests, zip(own, other, strict=True), strict=True))
     found = []
     for one in judged:
         claim, supports = one.claim, one.result.supports
@@ -70,12 +73,6 @@ def _tested(evidence: Evidence, claim: Claim) -> Judged:
     return Judged(claim, result, UNDECIDED, result.reason, deviating)
 
 
-def _adjusted(tests: Mapping[tuple, tuple[str, float, float]]) -> dict[tuple, tuple[float, float]]:
-    """Of each test of a family (the first claim's id, its p, that of the other test) both p by Holm's method."""
-    own, other = holm([p for _, p, _ in tests.values()]), holm([p for _, _, p in tests.values()])
-    return dict(zip(tests, zip(own, other, strict=True), strict=True))
-
-
 def verdicts(evidence: Evidence, claims: Sequence[Claim]) -> list[dict[str, Any]]:
     """A row for each claim."""
     return [row_of(evidence, one) for one in judge(evidence, claims)]
@@ -93,11 +90,12 @@ def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None
     for row in rows:
         row["counted"] = "false"
         if row["verdict"] != NOT_RUN:
-            pair = tuple(sorted((row["subject"], row["reference"]))) if KINDS[row["kind"]].symmetric else row["subject"]
+            pair = row["subject"], row["reference"]
+            pair = tuple(sorted(pair)) if KINDS[row["kind"]].symmetric else pair
             apart = row["metric"] if row["metric"] in (*TIMES, *MEMORIES) else ""
             if not row["subject"]:  # a ranking is one of a table's rows
                 apart = row["artifact"]
-            key = (row["kind"], row["task"], row["reference"] != "", pair, apart)
+            key = (row["kind"], row["task"], pair, apart)
             best = first.setdefault(key, row)
             if order[row["metric"]] < order[best["metric"]]:
                 first[key] = row
@@ -139,7 +137,7 @@ def _decided(result: Result, supports: bool, p_adjusted: float | None, tests: in
     if p_adjusted is not None and p_adjusted >= alpha:
         below = result.p is not None and result.p < alpha
         alone = f"p < {alpha:g} alone, but not among the {tests} tests of its family" if below else ""
-        doubt = "chance agrees as well" if result.tau is not None else "the seeds’ spread allows both"
+        doubt = "chance agrees as well" if result.tau is not None else "the spread allows both"
         return UNDECIDED, "; ".join(filter(None, (alone or bar or doubt, result.reason)))
     if bar:
         return UNDECIDED, bar

@@ -90,7 +90,8 @@ def not_better(claim: Claim, evidence: Evidence) -> Result:
     found = _difference(claim, evidence, samples, way, null=-way * margin, bars=bars)
     if found.estimate is None:
         return found
-    ahead = [*found.ahead, samples[1]] if found.supports else [samples[0]]  # within a margin of nothing is nothing
+    subject, other = found.samples
+    ahead = [*found.ahead, other] if found.supports else [subject]  # within a margin of nothing is nothing
     return replace(found, ahead=ahead, test=f"{found.test}, ahead by {margin:.3g} at most")
 
 
@@ -122,18 +123,14 @@ def value(claim: Claim, evidence: Evidence) -> Result:
     (runs,), number, margin = evidence.numbers(claim), claim.printed[0], _margin(claim, evidence)
     assert number and number.std is not None and margin is not None, f"{claim.id}: the paper prints no ±"
     printed = Sample(number.value, number.std, number.runs or PAPER_RUNS, runs.overlap)
-    if _undecidable(printed, margin):
+    definitions = evidence.definitions
+    alone = welch([Sample(0.0, 0.0, math.inf), printed])  # the printed mean's own error, however many seeds we have
+    if alone and statistics.detectable_within(alone, definitions.alpha, definitions.power) > margin:
         text = f"no number of seeds could show it: ± {printed.std:g} is too wide for a margin of {margin:.3g}"
         return Result(reason=text, samples=[runs])
     if few := _checked([runs]):
         return few
     return _within(welch([runs.sample, printed]), [runs], margin, "", printed)
-
-
-def _undecidable(printed: Sample, margin: float) -> bool:
-    """Whether the printed mean's own error hides the margin, however many seeds we have."""
-    alone = welch([Sample(0.0, 0.0, math.inf), printed])
-    return alone is not None and statistics.detectable_within(alone, 0.05) > margin
 
 
 def _margin(claim: Claim, evidence: Evidence) -> float | None:
@@ -176,7 +173,7 @@ def faster(claim: Claim, evidence: Evidence) -> Result:
     """Fewer iterations until the smoothed train loss first reaches the lowest level that every run of both reaches."""
     samples, level = evidence.iterations(claim, evidence.definitions.smoothing)
     counts = (", ".join(plain(math.exp(each)) for each in runs.values) or "none" for runs in samples)
-    found = f"{' against '.join(counts)} iterations to a loss of {plain(level, 4)}"
+    found = f"{' against '.join(counts)} iterations to a loss of {plain(level, 4)}" if math.isfinite(level) else ""
     return replace(_difference(claim, evidence, samples, -1, logarithms=True), found=found)
 
 
@@ -189,10 +186,12 @@ def ratio(claim: Claim, evidence: Evidence) -> Result:
 
 
 def _printed_ratio(claim: Claim, evidence: Evidence) -> Result:
-    """The ratio to the baseline's cost is the printed one, within a margin of at most half its distance from 1."""
-    centre = math.log(ratio_of(claim.printed))
-    margin = math.log1p(evidence.definitions.margin("cost_ratio").around(1.0))
-    return _cost(claim, evidence, centre, min(margin, abs(centre) / 2) if centre else margin, 0)
+    """The ratio to the baseline's cost is the printed one, within a margin; of one that is not "as much", of at most
+    half its distance from 1."""
+    printed, definitions = ratio_of(claim.printed), evidence.definitions
+    margin, centre = math.log1p(definitions.margin("cost_ratio").around(1.0)), math.log(printed)
+    apart = region_of(printed, definitions.costs)
+    return _cost(claim, evidence, centre, min(margin, abs(centre) / 2) if apart else margin, 0)
 
 
 def _cost(claim: Claim, evidence: Evidence, centre: float, margin: float, region: int) -> Result:
@@ -285,8 +284,10 @@ def _difference(claim: Claim, evidence: Evidence, samples: Sequence[Runs], way: 
     found = _of(estimate, samples, way, test=name + (" of logarithms" if logarithms else ""), **more)
     if found.estimate is not None:
         sign = -1 if logarithms else evidence.sign(claim.metric)
-        stds = [_std_of(estimate, samples)] if name != UNPAIRED else found.stds
-        found = replace(found, ahead=[_leader(samples, estimate, sign)], stds=stds)
+        found = replace(found, ahead=[_leader(samples, estimate, sign)])
+        if name != UNPAIRED:  # the deviation of the differences seed by seed
+            share = 1 / len(samples[0].values) + samples[0].overlap
+            found = replace(found, stds=[estimate.error / math.sqrt(share)])
     if found.estimate is None or other is None:
         return found
     null = more.get("null", 0.0)
@@ -296,11 +297,6 @@ def _difference(claim: Claim, evidence: Evidence, samples: Sequence[Runs], way: 
 def _leader(samples: Sequence[Runs], estimate: Estimate, sign: int) -> Runs:
     """The one that is better, where more (`sign` 1) or less (-1) is."""
     return samples[0] if estimate.value * sign > 0 else samples[1]
-
-
-def _std_of(estimate: Estimate, samples: Sequence[Runs]) -> float:
-    """The standard deviation of the differences seed by seed."""
-    return estimate.error / math.sqrt(1 / len(samples[0].values) + samples[0].overlap)
 
 
 def estimates(samples: Sequence[Runs], blocked: bool, weights: Sequence[float] = (1, -1)) -> tuple[Any, Any]:

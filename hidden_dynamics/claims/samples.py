@@ -78,9 +78,13 @@ class Runs:
 
 
 def of_shared_seeds(samples: Sequence[Runs]) -> list[Runs]:
-    """All with the numbers of the seeds that all have, in one order."""
+    """All with the numbers of the seeds that all have, in one order; of the others, with the runs that failed."""
     seeds = [seed for seed in samples[0].by_seed if all(seed in each.by_seed for each in samples)]
-    return [replace(each, by_seed={seed: each.by_seed[seed] for seed in seeds}) for each in samples]
+    rows = ([row for row in each.rows if row["seed"] in seeds or row["seed"] not in each.by_seed] for each in samples)
+    return [
+        replace(each, rows=own, by_seed={seed: each.by_seed[seed] for seed in seeds})
+        for each, own in zip(samples, rows, strict=True)
+    ]
 
 
 @dataclass(frozen=True)

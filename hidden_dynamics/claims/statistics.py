@@ -15,12 +15,12 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, nctdtr, nctdtrinc, stdtr, stdtrit
+from scipy.special import gammaincinv, gammaln, nctdtrinc, ndtr, stdtr, stdtrit
 
 FEWEST = 3  # values of a sample that is tested: of two, a gap of ten deviations is found in half of all cases
 MOST = 1000  # seeds that are thought of
 POWER = 0.8
-FAR = 30.0  # errors: a difference that is found, however few the degrees of freedom; SciPy has no number far beyond it
+SPREADS = 600  # combinations of the deviations that samples may show, over which power is averaged
 EPS = float(np.finfo(float).eps)
 
 
@@ -68,9 +68,9 @@ class Estimate:
         """Two-sided."""
         return float(2 * stdtr(self.degrees, -abs(self.t(null))))
 
-    def p_above(self, null: float = 0.0) -> float:
-        """One-sided, of a value that is not above `null`."""
-        return float(stdtr(self.degrees, -self.t(null)))
+    def p_above(self) -> float:
+        """One-sided, of a value that is not above 0."""
+        return float(stdtr(self.degrees, -self.t()))
 
     def interval(self, level: float) -> tuple[float, float]:
         half = float(stdtrit(self.degrees, (1 + level) / 2)) * self.error
@@ -90,15 +90,16 @@ def welch(samples: Sequence[Sample], weights: Sequence[float] = (1, -1)) -> Esti
     if not variance > (EPS * max(largest, 1e-300)) ** 2:
         return None
     sizes = [sample.n for sample in samples if math.isfinite(sample.n)]
-    degrees = satterthwaite(variances, sizes[0]) if len(set(sizes)) == 1 else min(sizes) - 1
+    degrees = float(satterthwaite(variances, sizes[0])) if len(set(sizes)) == 1 else min(sizes) - 1
     value = sum(weight * sample.mean for weight, sample in zip(weights, samples, strict=True))
     return Estimate(value, math.sqrt(variance), degrees)
 
 
-def satterthwaite(variances: Sequence[float], n: float) -> float:
-    """The degrees of freedom of a sum of variances, each from n values, rounded down."""
-    degrees = (n - 1) * sum(variances) ** 2 / sum(each**2 for each in variances)
-    return max(1.0, math.floor(degrees + 1e-9))  # but for what rounding errors take from a whole number
+def satterthwaite(variances: Sequence[ArrayLike], n: float) -> NDArray:
+    """The degrees of freedom of a sum of variances, each from n values, rounded down; of arrays one by one."""
+    each = [np.asarray(variance, dtype=np.float64) for variance in variances]
+    degrees = (n - 1) * sum(each) ** 2 / sum(variance**2 for variance in each)
+    return np.maximum(1.0, np.floor(degrees + 1e-9))  # but for what rounding errors take from a whole number
 
 
 def paired(values: Sequence[ArrayLike], weights: Sequence[float] = (1, -1), overlap: float = 0.0) -> Estimate | None:
@@ -228,17 +229,20 @@ def seeds_needed(
 ) -> int | None:
     """The fewest seeds a model with which the t test finds a true difference; None where `MOST` are too few.
 
-    The power is that of the noncentral t at Satterthwaite's degrees of freedom.
+    The power is averaged over the deviations that n normal numbers may show, which set error and degrees of the test.
 
     Args:
-        stds: the standard deviations of both models, or that of the differences seed by seed.
+        stds: the true standard deviations of all models, or that of the differences seed by seed.
     """
+    each = round(SPREADS ** (1 / len(stds)))
+    quantiles = (np.arange(each) + 0.5) / each
 
     def enough(n: int) -> bool:
-        error = math.sqrt(sum(std**2 for std in stds) * (1 / n + overlap))
-        degrees = satterthwaite([std**2 for std in stds], n)
-        shift = min(gap / error, FAR)
-        return 1 - nctdtr(degrees, shift, stdtrit(degrees, 1 - alpha / 2)) >= power
+        shown = 2 * gammaincinv((n - 1) / 2, quantiles) / (n - 1)  # variances of samples as shares of the true ones
+        variances = np.meshgrid(*(std**2 * shown for std in stds))
+        needed = stdtrit(satterthwaite(variances, n), 1 - alpha / 2) * np.sqrt(sum(variances))
+        scale = math.sqrt(1 / n + overlap)
+        return ndtr((gap / scale - needed) / math.hypot(*stds)).mean() >= power
 
     if gap <= 0 or not any(stds) or not enough(MOST):
         return None

@@ -44,7 +44,7 @@ def findings(claim: Row) -> dict[str, str]:
     """What a claim's test found, by heading; "" where one does not apply; nothing of a claim that is not run."""
     if claim["verdict"] == NOT_RUN:
         return {}
-    ratio = "logarithms" in claim["test"] or "of a ratio" in claim["test"]
+    ratio = claim["test"] == "count" or any(of in claim["test"] for of in ("logarithms", "of a ratio", "processes"))
     mark = "× " if ratio else "tau = " if claim["kind"] == "ranking" else ""
 
     def written(column: str) -> str:

@@ -86,11 +86,6 @@ class Logs:
         return None, f"settings that differ: {min(counts)}" if counts else "no log"
 
 
-def files_of(name: str | None) -> list[str]:
-    """The two files of published/ that logs are read from; none without a name."""
-    return [name, name.removesuffix(".yaml") + ".csv"] if name else []
-
-
 @functools.cache
 def load_logs(name: str) -> Logs:
     """The logs of a file of published/, such as "momentumrnn/logs.yaml".
@@ -98,7 +93,7 @@ def load_logs(name: str) -> Logs:
     Raises:
         UserError: it or its table is missing, or not as it should be; the message names file and line.
     """
-    about, table = files_of(name)
+    about, table = name, name.removesuffix(".yaml") + ".csv"
     origin, logs = f"published/{table}", {}
     try:
         lines = (PUBLISHED / table).read_text(encoding="utf-8").splitlines()

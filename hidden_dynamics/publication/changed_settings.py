@@ -8,7 +8,7 @@ from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.results.rows import Row
 
 COLUMNS = ("task", "setting", "here", "paper")
-ELSEWHERE = {"title", "variants", "sizes", "by_size"}  # in runs.csv; of a grid, what follows from it
+ELSEWHERE = {"title", "variants", "sizes", "by_size", "extra"}  # in runs.csv; what follows from a grid or a model
 
 
 def changed_settings(configuration: Configuration) -> list[Row]:

@@ -34,7 +34,7 @@ def metadata(configuration: Configuration, runs: Sequence[Row], ended: datetime,
 
     Args:
         runs: the rows of runs.csv.
-        ended: when the last of them had finished.
+        ended: of what time the last of their files is.
     """
     about, scale = read_yaml(ROOT / "CITATION.cff"), configuration.scale_name
     crate: Any = ROCrate(version="1.1")  # has no types

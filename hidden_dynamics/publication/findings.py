@@ -79,17 +79,14 @@ def _answered(path: str, forest: Forest, claims: Sequence[Row]) -> dict[str, Any
         sentences = [f"No comparison on this question is judged at the {scale} scale."]
         return {"title": forest.settings.title, "sentences": sentences, "picture": None}
     holds, fails = (_largest(judged, verdict, way) for verdict, way in ((HOLDS, max), (FAILS, min)))
+    verdicts = [one.verdict for one in judged]
+    counted = ", ".join(f"{verdict} {verdicts.count(verdict)}" for verdict in (HOLDS, FAILS, UNDECIDED, IDLE))
     sentences = [
-        f"Comparisons that count: {len(judged)} ({_counted(judged)}).",
+        f"Comparisons that count: {len(judged)} ({counted}).",
         f"The largest effect that holds: {holds}; the largest that fails: {fails}.",
         deviating(judged),
     ]
     return {"title": forest.settings.title, "sentences": sentences, "picture": path if forest.drawn(claims) else None}
-
-
-def _counted(judged: Sequence[Comparison]) -> str:
-    verdicts = [one.verdict for one in judged]
-    return ", ".join(f"{verdict} {verdicts.count(verdict)}" for verdict in (HOLDS, FAILS, UNDECIDED, IDLE))
 
 
 def _largest(judged: Sequence[Comparison], verdict: str, way: Callable) -> str:

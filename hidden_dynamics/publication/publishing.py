@@ -139,10 +139,15 @@ def publish(files: Mapping[str, bytes], directory: Path) -> None:
     directory.parent.mkdir(parents=True, exist_ok=True)
     _refuse(directory, files["runs.csv"])
     with naming_the_disk(directory), tempfile.TemporaryDirectory(dir=directory.parent, prefix=".published") as beside:
-        write(Path(beside, "new"), files)
-        if directory.exists():
-            directory.rename(Path(beside, "old"))
-        Path(beside, "new").rename(directory)
+        old, new = Path(beside, "old"), Path(beside, "new")
+        write(new, files)
+        try:
+            if directory.exists():
+                directory.rename(old)
+            new.rename(directory)
+        finally:
+            if old.exists() and not directory.exists():
+                old.rename(directory)
 
 
 def _refuse(directory: Path, runs: bytes) -> None:

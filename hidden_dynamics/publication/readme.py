@@ -40,5 +40,6 @@ def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping
         versions=[json.loads(versions) for versions in dict.fromkeys(run["versions"] for run in runs)],
         artifacts=artifacts,
         found=found,
+        measured=any(artifact.measured for artifact in artifacts.values()),
         left_out=left_out_note(configuration),
     )

@@ -38,8 +38,8 @@ NOTES = (
     "does is there what both do.",
     "Intervals (95 %) and tests are of Welch's t; of the differences seed by seed where a seed has data of its own. In "
     "square brackets: p by Holm's method over the different tests of this table. Fewer than three seeds are not "
-    "tested. Nothing learned: the side that is ahead does not beat the best naive baseline (one-sided t test "
-    "of its seeds, 5 %; of two seeds, each has to), and the difference is not tested.",
+    "tested, nor is a lead of a side with a failed run. Nothing learned: the side that is ahead does not beat the best "
+    "naive baseline (one-sided t test of its seeds, 5 %; of two seeds, each has to), and the difference is not tested.",
 )
 
 

@@ -17,7 +17,7 @@ from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.papers.claims import load_claims
-from hidden_dynamics.papers.logs import Log, Logs, Point, files_of, load_logs
+from hidden_dynamics.papers.logs import Log, Logs, Point, load_logs
 from hidden_dynamics.results.run_files import RunFiles
 from hidden_dynamics.results.seeds import FEWEST
 
@@ -92,9 +92,6 @@ class Course(Artifact):
         """Also where no run has the settings of a log."""
         return not self.cells()
 
-    def printed_files(self) -> list[str]:
-        return files_of(self.settings.logs)
-
 
 KIND = Course
 
@@ -124,20 +121,21 @@ def draw(artifact: Course, sources: "Sources") -> Table:
 def _records(artifact: Course, sources: "Sources", margin: float) -> list[Record]:
     """A record for each cell: both losses, their ratio with its interval, p, power and the verdict.
 
-    Holm's families are the cells of a task and size that have a log, tested or not: no choice of rows changes them.
+    Holm's families are the cells of a task and size that have a log, run or not: no choice of rows changes them.
     """
     from hidden_dynamics.claims.statistics import equivalence, holm  # SciPy
 
     families: dict[tuple[str, Any], list[tuple[Record, Estimate | None]]] = {}
     for cell in artifact.cells():
         families.setdefault((cell.task, cell.size), []).append(_compared(artifact, sources, cell, artifact.logs[cell]))
-    for family in families.values():
+    for (task, size), family in families.items():
+        left_out = sum((cell.task, cell.size) == (task, size) for cell in artifact.logs) - len(family)
         tests = [equivalence(estimate, math.log(margin)) if estimate else (False, 1.0) for _, estimate in family]
-        adjusted = holm([p for _, p in tests])
+        adjusted = holm([p for _, p in tests] + left_out * [1.0])[: len(tests)]
         for (record, estimate), (within, p), p_adjusted in zip(family, tests, adjusted, strict=True):
             record["apart"] = record["farthest"] > margin
             if estimate:
-                record |= {"p": p, "p_adjusted": p_adjusted, "tests": len(family)}
+                record |= {"p": p, "p_adjusted": p_adjusted, "tests": len(family) + left_out}
                 record |= _judged(record, estimate, within, margin)
     return [record for family in families.values() for record, _ in family]
 
@@ -222,7 +220,7 @@ def _row(artifact: Course, record: Record) -> dict[str, str]:
     ratio, low, high, nearest, farthest = (number(record[name], 3) for name in columns)
     theirs = f"{number(record['published_mean'], DECIMALS)} ± {number(record['published_sd'], DECIMALS)}"
     failed = {"diverged": "diverged", "not finite": "not_finite", "not so far": "not_so_far"}
-    alike = "" if record["apart"] or math.isnan(record["p"]) else ": the logs are alike here"
+    alike = "" if record["apart"] or math.isnan(record["p"] + record["nearest"]) else ": the logs are alike here"
     return {
         "Task": artifact.configuration.tasks[record["task"]].title,
         "Model": record["label"],

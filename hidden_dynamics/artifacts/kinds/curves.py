@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from hidden_dynamics.configuration import Configuration, Entry
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Number, Size, Whole
 from hidden_dynamics.papers.deviations import deviations
-from hidden_dynamics.papers.logs import Log, files_of, load_logs
+from hidden_dynamics.papers.logs import Log, load_logs
 from hidden_dynamics.results.curves import Curve
 from hidden_dynamics.results.rows import Row
 
@@ -81,9 +81,6 @@ class Curves(InPanels):
 
     def cells_of(self, panel: PanelSettings) -> list[Cell]:
         return [Cell(panel.task, model, panel.size) for model in self.settings.models]
-
-    def printed_files(self) -> list[str]:
-        return super().printed_files() + files_of(self.settings.logs)
 
     def logged(self, panel: PanelSettings, ours: Sequence[Curve]) -> dict[str, Log]:
         """The authors' own losses behind a panel's curves, as far as ours go and to the next logged epoch; by model."""
@@ -230,7 +227,8 @@ def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
     ax.set_xmargin(0.01)
     for curve in panel.curves:
         front = 10 + len(styles) - list(styles).index(curve.model)
-        draw_curve(ax, curve, styles[curve.model], front)
+        mean = curve.mean if curve.learned is None else None
+        draw_line(ax, curve.model, styles[curve.model], curve.x, mean, (curve.low, curve.high), curve.seeds, front)
     for model, log in panel.logged.items():
         x, mean, least, greatest = np.array([(point.epoch, point.mean, point.least, point.greatest) for point in log]).T
         look = LOGGED | {"linestyle": styles[model]["linestyle"]}
@@ -267,12 +265,6 @@ def describe(ax: "Axes", configuration: Configuration, panel: Panel) -> None:
     lines = about(configuration, panel.runs, f"{panel.runs[0]['task_title']}: {settings.split} loss")
     wrapped = [part for line in (*lines, settings.note or "") for part in textwrap.wrap(line, TITLE)]
     ax.set_title("\n".join(wrapped), linespacing=1.3)
-
-
-def draw_curve(ax: "Axes", curve: Curve, look: Mapping[str, Any], front: int) -> None:
-    """A model's line, its band or its seeds' own lines."""
-    mean = curve.mean if curve.learned is None else None
-    draw_line(ax, curve.model, look, curve.x, mean, (curve.low, curve.high), curve.seeds, front)
 
 
 def drawn_note(panels: Sequence[Panel]) -> str:

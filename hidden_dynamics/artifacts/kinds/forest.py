@@ -25,7 +25,7 @@ MOST = 30  # rows that are drawn
 WITH_A_WAY = ("better", "faster")  # kinds of claims whose effect says on which side of 0 they are
 EFFECTS = ("effect", "effect_low", "effect_high", "published_effect")
 IDLE = "nothing learned"
-PAPERS = "the paper’s own"
+PAPERS = "as printed"
 STYLES: dict[str, dict[str, Any]] = {  # Okabe and Ito's colours; told apart by shape, too
     HOLDS: {"color": "#0072B2", "marker": "o"},
     FAILS: {"color": "#D55E00", "marker": "X"},
@@ -39,7 +39,7 @@ EXPLANATION = (
     "Difference of the two models’ means over seeds in pooled standard deviations (Hedges’ g), positive where the "
     "first is better, with its 95 % interval (linear to ±1, logarithmic beyond); of iterations, by their logarithms. "
     "The verdict is on the paper’s claim: that the first is better or, with *, the second. Its test is adjusted within "
-    "a family, so that it can be undecided where the interval is without 0. Hollow: the paper’s own numbers, in its "
+    "a family, so that it can be undecided where the interval is without 0. Hollow: the printed numbers, in their "
     "own standard deviations. Nothing learned: undecided, as the model ahead has not beaten the best naive baseline."
 )
 COUNTED = "comparisons that count (mirrored ones, validation metrics and models without momentum, μ = 0, do not)"

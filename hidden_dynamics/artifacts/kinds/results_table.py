@@ -17,7 +17,7 @@ from hidden_dynamics.configuration.entries import listed
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.papers.deviations import original_of, with_originals
+from hidden_dynamics.papers.deviations import original_of
 from hidden_dynamics.papers.published import load_tasks, published_task
 from hidden_dynamics.results.seeds import BY_CHANCE, by_seed
 
@@ -141,7 +141,7 @@ def draw(artifact: ResultsTable, sources: "Sources") -> Table:
     Raises:
         UserError: tasks have the same title.
     """
-    summary = with_originals(artifact.configuration, artifact.paper, sources.summary)
+    summary = sources.summary
     records = comparison.compared(artifact, _records(artifact, summary), sources.verdicts)
     others, tasks = _others(artifact, summary), load_tasks(artifact.paper)
     theirs = dict.fromkeys(record["published_task"] for record in records)

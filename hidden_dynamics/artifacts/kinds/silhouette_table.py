@@ -2,12 +2,12 @@
 and their clusters, the figure of the same features says, too."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings
-from hidden_dynamics.artifacts.comparison import Record
+from hidden_dynamics.artifacts.comparison import Record, Rows
 from hidden_dynamics.artifacts.notes import divergence_notes, runs_notes
 from hidden_dynamics.artifacts.tables import Table
 from hidden_dynamics.configuration.runs import Cell
@@ -17,7 +17,6 @@ from hidden_dynamics.papers.deviations import data_text
 if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
 
-Rows = Sequence[Mapping[str, str]]
 SAME = ("dataset", "dataset_title", "stand_in_for", "settings", "variants")  # of all runs of a model
 LAYERS = {
     "pooled": "what the last linear map sees, means over all places",
