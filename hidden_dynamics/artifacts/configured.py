@@ -10,7 +10,7 @@ from hidden_dynamics.configuration import Configuration
 def configured(configuration: Configuration, artifact: Artifact | None = None) -> str:
     """Digest of the settings, models and tasks of an artifact; without one, of all: titles, labels and colours count.
 
-    Scale, seeds, device, variants, overrides, metrics, titles of datasets are in each: any artifact may show them.
+    Scale, seeds, variants, overrides, metrics and the titles of datasets are in each: any artifact may show them.
     """
     scale, settings = configuration.scale, configuration.settings
     tasks = artifact.tasks() if artifact else []
@@ -26,7 +26,7 @@ def configured(configuration: Configuration, artifact: Artifact | None = None) -
         {name: metric.given() for name, metric in configuration.metrics.items()},
         {name: dataset.given() | {"files": None} for name, dataset in configuration.datasets.items()},
         [configuration.scale_name, scale.about, scale.directions, configuration.seeds, settings.variants],
-        [settings.device, settings.precision, {name: one.given() for name, one in configuration.variants.items()}],
+        [settings.precision, {name: one.given() for name, one in configuration.variants.items()}],
         [settings.overrides.given(), settings.only, list(configuration.left_out)],
     ]
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()

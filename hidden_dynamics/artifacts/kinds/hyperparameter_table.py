@@ -81,8 +81,8 @@ def draw(artifact: HyperparameterTable, sources: "Sources") -> Table:
     count = sum(len(row.differing) for row in rows)
     notes = [
         *scale_notes(configuration),
-        f"Seeds: {', '.join(map(str, configuration.seeds))}. Device: {configuration.settings.device}. "
-        f"Precision: {configuration.settings.precision}. This table is made from the configuration, not from runs.",
+        f"Seeds: {', '.join(map(str, configuration.seeds))}. Precision: {configuration.settings.precision}. "
+        "This table is made from the configuration, not from runs.",
         *_details(artifact, rows),
         variants_note(row.run.spec["variants"] for row in rows),
         f"{count} values differ from the published ones, which stand beside them, as do those of the authors' "
