@@ -22,7 +22,8 @@ def test_a_change_makes_again_what_shows_it(configured):
     shown = {name: {(cell.task, cell.model) for cell in one.cells()} for name, one in load_artifacts(demo).items()}
     without = {name for name, cells in shown.items() if not cells}  # of settings, of claims: they may show any model
     assert differing(demo, configured(scale="demo", overrides={}, seeds=[0, 7])) == set(shown)
-    assert differing(demo, replace(demo, variants=demo.variants | {"mine": demo.variants["series_folds"]})) == set(shown)
+    variants = demo.variants | {"mine": demo.variants["series_folds"]}
+    assert differing(demo, replace(demo, variants=variants)) == set(shown)
     models = demo.models | {"mine": demo.models["lstm"].model_copy(update={"label": "Mine"})}
     assert differing(demo, replace(demo, models=models)) == without
     tasks = demo.tasks | {"adding": demo.tasks["adding"].model_copy(update={"title": "Sums"})}
