@@ -40,7 +40,7 @@ FIGURES = [name for name, artifact in ARTIFACTS.items() if artifact.form == "fig
 BY_RUNS = sorted((ARTIFACTS[name] for name in FIGURES if ARTIFACTS[name].runs), key=lambda figure: len(figure.runs))
 SEEN_FIRST = {task for figure in BY_RUNS[:1] for task in figure.tasks()}  # soon there is something to see
 LIGHT = dict(mem_mb=1000, runtime=30)  # of a step that neither trains nor measures
-PUBLISHED = sorted(str(path) for path in Path("published").rglob("*.*") if path.suffix in (".yaml", ".csv"))
+PUBLISHED = sorted(str(path) for path in Path("published").rglob("*") if path.suffix in (".yaml", ".csv"))
 SOON = 50  # priority: as soon as it can be made; jobs that are ready and wait cost the scheduler time
 TIME_LIMIT = min(SCALE.runtime, SETTINGS.time_limit or SCALE.runtime)
 # A job that a scheduler runs for this workflow may queue itself again.

@@ -157,6 +157,9 @@ def plain_rows_loss(logits, classes):
     return torch.stack(each).mean()
 
 
+# ODE-RNN
+
+
 def plain_unit(unit, y, s, x):
     """The GRU unit of all series; those without an observation keep what they had."""
     both = torch.cat([y, s, x], 1)

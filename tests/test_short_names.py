@@ -1,19 +1,15 @@
 """hidden_dynamics.nn: its cells in the place of torch's, as docs/library.md says."""
 
 import pytest
-from cases import LSTMS, ORTHOGONAL, assert_all_close, noise
+from cases import LSTMS, assert_all_close, noise
 
 D, N, BATCH, STEPS = 3, 5, 4, 7
 
 
-def made(name, **options):
-    cls, given = (LSTMS | ORTHOGONAL)[name]
-    return cls(D, N, **given, **options)
-
-
 @pytest.mark.parametrize("name", list(LSTMS)[1:])
 def test_a_state_handed_on_whole_carries_the_filter_and_a_plain_pair_starts_it_anew(name):
-    rnn, x = made(name).double(), noise(2 * STEPS, BATCH, D, seed=1)
+    cls, options = LSTMS[name]
+    rnn, x = cls(D, N, **options).double(), noise(2 * STEPS, BATCH, D, seed=1)
     _, state = rnn(x[:STEPS])
     on, anew = rnn(x[STEPS:], state)[0], rnn(x[STEPS:], tuple(state))[0]
     assert_all_close([on], [rnn(x)[0][STEPS:]])

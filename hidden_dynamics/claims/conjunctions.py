@@ -58,7 +58,7 @@ def _row(entry: ClaimEntry, rows: Sequence[Row], alpha: float) -> dict[str, str]
 def _of_entry(name: str, rows: Sequence[Row]) -> str:
     """The verdict on what an entry says, of those on its comparisons: all have to hold.
 
-    Two variants of a task are two answers to one question: where they differ, it is undecided. One not run is none.
+    Two variants of a task that were run are two answers to one question: where they differ, it is undecided.
     """
     by_variant: dict[str, set[str]] = {}
     for row in rows:

@@ -90,8 +90,8 @@ def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None
     for row in rows:
         row["counted"] = "false"
         if row["verdict"] != NOT_RUN:
-            pair = row["subject"], row["reference"]
-            pair = tuple(sorted(pair)) if KINDS[row["kind"]].symmetric else pair
+            sides = row["subject"], row["reference"]
+            pair = tuple(sorted(sides)) if KINDS[row["kind"]].symmetric else sides
             apart = row["metric"] if row["metric"] in (*TIMES, *MEMORIES) else ""
             if not row["subject"]:  # a ranking is one of a table's rows
                 apart = row["artifact"]

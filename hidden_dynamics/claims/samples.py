@@ -78,7 +78,7 @@ class Runs:
 
 
 def of_shared_seeds(samples: Sequence[Runs]) -> list[Runs]:
-    """All with the numbers of the seeds that all have, in one order; of the others, with the runs that failed."""
+    """All with the seeds of which all have a number, in one order, and each with the runs of its own that have none."""
     seeds = [seed for seed in samples[0].by_seed if all(seed in each.by_seed for each in samples)]
     rows = ([row for row in each.rows if row["seed"] in seeds or row["seed"] not in each.by_seed] for each in samples)
     return [
