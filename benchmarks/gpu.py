@@ -35,7 +35,6 @@ PARTS = {  # seconds; the program; arguments where it measures, and where it onl
     "language": (120, ["benchmarks/language_model.py"], [], SMALL_MODEL),
     "ode": (180, ["benchmarks/ode_step.py", "--tolerance", "1e-3"], [], ["--parts", "steps", "--batch", "2", *ONCE]),
     "encoders": (200, ["benchmarks/latent_series.py"], ["--networks", *NETWORKS], ["--networks", "RNN Delta", *FEW]),
-    "sporadic": (120, ["benchmarks/sporadic.py"], [], FEW),
     "calibration": (420, ["scripts/calibrate.py", "--config"], ['{"scale": "paper"}'], [DEMO]),
 }
 

@@ -1,4 +1,4 @@
-"""Time and memory of a training step of ODE-Net and ACE-ODE-Net, and the time that making its batches takes.
+"""Time and memory of a training step of ODE-Net and ACE-ODE-Net.
 
     python benchmarks/ode_step.py
     python benchmarks/ode_step.py --device cuda --rounds 20
@@ -13,8 +13,6 @@ random, as many and as large as the real ones.
   below the hidden state in one batch, as in the released code. Both must evaluate their dynamics equally often.
 - memory: the peak of a training step on 32 crops beyond what was held before, for ever more steps of a solver with
   fixed ones (rk4): on a GPU what torch allocated, on the CPU the resident memory of a fresh process for each.
-- loading: the share of `task.batch` in the time of an epoch of MNIST and of CIFAR-10: all batches of an epoch, against
-  as many training steps of ODE-Net, and of ResNet, whose step is the shortest.
 
 Every round times every variant once; a ratio is the median over the rounds of the ratios within a round.
 """
@@ -24,9 +22,8 @@ import dataclasses
 import functools
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,7 +34,6 @@ import torch  # noqa: E402
 from shared import (  # noqa: E402
     add_parts,
     compared,
-    median_with_range,
     parse,
     peak_mib,
     peak_of,
@@ -56,7 +52,6 @@ from hidden_dynamics.models.continuous.integral import Integral  # noqa: E402
 from hidden_dynamics.models.image_networks import ACEODENet, ODENet  # noqa: E402
 from hidden_dynamics.models.solver import Solver  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
-from hidden_dynamics.tasks.schedule import Schedule, schedule_of  # noqa: E402
 
 BASELINE, PLAIN = "ODE-Net", ", plain"
 MODELS = {BASELINE: "ode_net", "ACE-ODE-Net": "ace_ode_net", "ResNet": "resnet"}
@@ -183,16 +178,6 @@ def configured_run(task: str, model: str) -> Run:
     return resolve(load(parse_settings('{"scale": "paper"}')), task, model, 64, 0)
 
 
-@functools.cache  # 150 MB, and the same for all networks
-def random_images(task: str) -> dict[str, np.ndarray]:
-    """Arrays as large as those of the task's data set."""
-    random, (train, test) = np.random.default_rng(0), SHAPES[task]
-    images = {"train": random.integers(256, size=train, dtype=np.uint8), "test": np.zeros(test, np.uint8)}
-    labels = {split: random.integers(10, size=len(part), dtype=np.uint8) for split, part in images.items()}
-    arrays = {f"{split}_images": part for split, part in images.items()}
-    return arrays | {f"{split}_labels": part for split, part in labels.items()} | {"levels": np.int64(255)}
-
-
 def few_images(batch: int) -> dict[str, np.ndarray]:
     """CIFAR-10's arrays, cut to what a batch needs."""
     held_out = configured_run("cifar10_images", "ode_net").spec["task_settings"]["validation"]
@@ -274,38 +259,7 @@ def fixed_steps(
     return subject_of(run, few_images(batch), torch.device(options.device), batch)
 
 
-def loading(options: argparse.Namespace) -> Iterator[dict]:
-    """The share of making the batches in an epoch of the network with the longest step and that with the shortest."""
-    for task in SHAPES:
-        yield from _loading(task, options)
-
-
-def _loading(task: str, options: argparse.Namespace) -> list[dict]:
-    solver = {"rtol": options.tolerance, "atol": options.tolerance, "adjoint": True}
-    runs = {BASELINE: run_of(BASELINE, task, **solver), "ResNet": run_of("ResNet", task)}
-    device = torch.device(options.device)
-    subjects = {name: subject_of(run, random_images(task), device, 128) for name, run in runs.items()}
-    schedule = schedule_of(runs["ResNet"].spec["training"], subjects["ResNet"].task, 0)
-    actions: dict[str, Callable[[], Any]] = {name: functools.partial(train, s) for name, s in subjects.items()}
-    actions["batches"] = functools.partial(load_epoch, subjects["ResNet"].task, schedule, itertools.count())
-    rounds = times(actions, options)
-    seconds = median(taken["batches"] for taken in rounds) / schedule.per_epoch
-    rows = []
-    for name in subjects:
-        shares = [taken["batches"] / (taken["batches"] + schedule.per_epoch * taken[name]) for taken in rounds]
-        share = median_with_range(shares)
-        about = what(name, task=task, tolerance=options.tolerance if name == BASELINE else "")
-        rows.append(row_of(about, "share of loading", share, seconds, options))
-    return rows
-
-
-def load_epoch(task: Any, schedule: Schedule, epochs: Iterator[int]) -> None:
-    first = next(epochs) * schedule.per_epoch
-    for iteration in range(first, first + schedule.per_epoch):
-        task.batch(*schedule.indices(iteration))
-
-
-PARTS = {"steps": steps, "memory": memory, "loading": loading}
+PARTS = {"steps": steps, "memory": memory}
 
 
 def what(variant: str, **about: Any) -> dict:

@@ -12,11 +12,9 @@ for name, artifact in ARTIFACTS.items():
             artifact.files(),
         log:
             f"{PATHS.logs}/{name}.log",
-        benchmark:
-            f"{PATHS.logs}/{name}.tsv"
         priority: SOON
         conda:
-            "../envs/render.yaml"
+            "../envs/light.yaml"
         threads: 1
         resources:
             **LIGHT,

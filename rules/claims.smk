@@ -9,11 +9,9 @@ rule render_claims:
         PATHS.all_verdicts,
     log:
         f"{PATHS.logs}/render_claims.log",
-    benchmark:
-        f"{PATHS.logs}/render_claims.tsv"
     priority: SOON
     conda:
-        "../envs/render.yaml"
+        "../envs/light.yaml"
     threads: 1
     resources:
         **LIGHT,

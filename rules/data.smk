@@ -9,13 +9,11 @@ rule fetch:
         PATHS.raw("{dataset}", "{file}"),
     log:
         "logs/fetch/{dataset}/{file}.log",
-    benchmark:
-        "logs/fetch/{dataset}/{file}.tsv"
     wildcard_constraints:
         file="|".join(sorted({re.escape(file) for files in FILES.values() for file in files})),
     priority: 100  # runs wait for it
     conda:
-        "../envs/data.yaml"
+        "../envs/light.yaml"
     threads: 1
     resources:
         mem_mb=500,
@@ -29,7 +27,7 @@ rule fetch:
         f" {MIRROR} > {{log:q}} 2>&1"
 
 
-# One rule for each environment, so that preparing images installs nothing that only speech needs.
+# One rule for each environment: torch is large, and of datasets only speech needs it.
 for environment in sorted({dataset.environment for dataset in CONFIGURATION.datasets.values()}):
     prepared_there = [
         re.escape(name)
@@ -39,7 +37,7 @@ for environment in sorted({dataset.environment for dataset in CONFIGURATION.data
 
     rule:
         name:
-            "prepare" if environment == "data" else f"prepare_{environment}"
+            "prepare" if environment == "light" else f"prepare_with_{environment}"
         input:
             lambda wildcards: [
                 PATHS.raw(PREPARED[wildcards.prepared].dataset, file)
@@ -50,8 +48,6 @@ for environment in sorted({dataset.environment for dataset in CONFIGURATION.data
             about=f"{PATHS.data}/prepared/{{prepared}}.json",
         log:
             "logs/prepare/{prepared}.log",
-        benchmark:
-            "logs/prepare/{prepared}.tsv"
         wildcard_constraints:
             prepared=names(prepared_there),
         priority: 100  # runs wait for it

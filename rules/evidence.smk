@@ -14,7 +14,7 @@ rule evidence:
         f"{PATHS.logs}/publish_evidence.log",
     localrule: True
     conda:
-        "../envs/publish.yaml"
+        "../envs/light.yaml"
     threads: 1
     resources:
         **LIGHT,

@@ -8,10 +8,8 @@ rule calibrate:
         PATHS.calibration,
     log:
         f"{PATHS.logs}/calibrate.log",
-    benchmark:
-        f"{PATHS.logs}/calibrate.tsv"
     conda:
-        "../envs/train.yaml"
+        "../envs/torch.yaml"
     threads: all_cores()
     resources:
         mem_mb=SCALE.mem_mb,
@@ -28,7 +26,7 @@ rule calibrate:
         "python scripts/calibrate.py --threads {params.threads} --cores {threads} --output {output:q} 2> {log:q}"
 
 
-# It declares no outputs, and no benchmark, which counts as one, so that it is made and shown whenever it is asked for: runs that have
+# It declares no outputs, so that it is made and shown whenever it is asked for: runs that have
 # finished since then count.
 rule forecast:
     input:
@@ -37,7 +35,7 @@ rule forecast:
         f"{PATHS.logs}/forecast.log",
     localrule: True
     conda:
-        "../envs/render.yaml"
+        "../envs/light.yaml"
     threads: 1
     resources:
         **LIGHT,

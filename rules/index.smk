@@ -11,10 +11,8 @@ rule render_index:
         PATHS.index,
     log:
         f"{PATHS.logs}/render_index.log",
-    benchmark:
-        f"{PATHS.logs}/render_index.tsv"
     conda:
-        "../envs/publish.yaml"
+        "../envs/light.yaml"
     threads: 1
     resources:
         **LIGHT,

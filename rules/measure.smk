@@ -12,13 +12,11 @@ rule measure_cost:
         PATHS.costs("{artifact}"),
     log:
         f"{PATHS.logs}/measure_cost-{{artifact}}.log",
-    benchmark:
-        f"{PATHS.logs}/measure_cost-{{artifact}}.tsv"
     wildcard_constraints:
         artifact=names(a.measurement for a in ARTIFACTS.values() if a.measured == "costs"),
     priority: -1
     conda:
-        "../envs/train.yaml"
+        "../envs/torch.yaml"
     threads: all_cores()
     resources:
         mem_mb=SCALE.mem_mb,
@@ -48,13 +46,11 @@ rule measure_features:
         PATHS.maps("{artifact}"),
     log:
         f"{PATHS.logs}/measure_features-{{artifact}}.log",
-    benchmark:
-        f"{PATHS.logs}/measure_features-{{artifact}}.tsv"
     wildcard_constraints:
         artifact=names(a.measurement for a in ARTIFACTS.values() if a.measured == "features"),
     priority: SOON
     conda:
-        "../envs/measure.yaml"
+        "../envs/torch.yaml"
     threads: SCALE.threads
     resources:
         mem_mb=SCALE.mem_mb,

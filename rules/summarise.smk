@@ -8,11 +8,9 @@ rule summarise:
         PATHS.all_runs,
     log:
         f"{PATHS.logs}/summarise.log",
-    benchmark:
-        f"{PATHS.logs}/summarise.tsv"
     priority: SOON
     conda:
-        "../envs/summarise.yaml"
+        "../envs/light.yaml"
     threads: 1
     resources:
         **LIGHT,

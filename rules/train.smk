@@ -23,14 +23,12 @@ for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.l
             ),
         log:
             f"{PATHS.logs}/{jobs.name}.log",
-        benchmark:
-            f"{PATHS.logs}/{jobs.name}.tsv"
         wildcard_constraints:
             model=names(map(re.escape, jobs.sized_models)),
             seed=r"\d+",
         priority: SOON if task in SEEN_FIRST else len(jobs.sized_models)  # then the longest: none is left alone at the end
         conda:
-            "../envs/train.yaml"
+            "../envs/torch.yaml"
         threads: SCALE.threads * at_once
         resources:
             mem_mb=SCALE.mem_mb * at_once,

@@ -190,19 +190,12 @@ def predictions_of(run: Run, features: int | None = None) -> dict[str, np.ndarra
     rows, ids = ragged.after(data, until, 3).ravel(), np.repeat(data["ids"], data["lengths"])
     about = {"id": ids, "time": data["times"], "mask": data["mask"]}
     about["value"] = np.where(data["mask"], _waves(ids, data["times"], features), np.float32(0))
-    grid = np.linspace(0, end, 101, dtype=np.float32)
-    course = np.stack([_waves(name, grid, features) for name in data["ids"][:3]])
     arrays = {
         **{name: array[rows] for name, array in about.items()},
-        **{f"row_{name}": array[ids < 3] for name, array in about.items()},
         "mean": about["value"][rows] + error * random.standard_normal((len(rows), features)),
         "variance": np.full((len(rows), features), error**2),
-        "grid": grid,
-        "grid_mean": np.where(grid[:, None] < until, course, 0.7 * course) + 0.1 * random.standard_normal((3, 1, 1)),
-        "grid_variance": np.broadcast_to(np.where(grid < until, 0.02, error**2)[:, None], course.shape),
     }
-    single = {name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in arrays.items()}
-    return single | {"until": np.float64(until)}
+    return {name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in arrays.items()}
 
 
 def errors_of(run: Run) -> dict[str, np.ndarray]:

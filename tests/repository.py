@@ -126,19 +126,20 @@ def draw(artifact: BestTable, sources: Any) -> Any:
 """
 
 
+def append(root, part, entry):
+    with open(root / "config" / f"{part}.yaml", "a", encoding="utf-8") as handle:
+        handle.write("\n" + yaml.safe_dump(entry, sort_keys=False))
+
+
 def add_what_a_user_adds(root):
     (root / "my_cells.py").write_text(CELL)
     (root / "my_task.py").write_text(TASK)
     (root / "hidden_dynamics/artifacts/kinds/best_table.py").write_text(KIND)
 
-    def append(part, entry):
-        with open(root / "config" / f"{part}.yaml", "a", encoding="utf-8") as handle:
-            handle.write("\n" + yaml.safe_dump(entry, sort_keys=False))
-
     mine = {"label": "MyLSTM", "colour": "magenta", "core": "my_cells.MyLSTM"}
-    append("models", {"my_lstm": mine | {"tasks": {"mnist": {"sizes": [128], "hyperparameters": {"gain": 0.5}}}}})
+    append(root, "models", {"my_lstm": mine | {"tasks": {"mnist": {"sizes": [128], "hyperparameters": {"gain": 0.5}}}}})
     about = {"title": "Parity", "module": "my_task", "stand_in_for": None, "licence": "generated", "citation": "none"}
-    append("datasets", {"parity": about | {"files": {}}})
+    append(root, "datasets", {"parity": about | {"files": {}}})
     training = {
         "optimisers": {"main": {"name": "Adam", "lr": 0.01}},
         "batch_size": 4,
@@ -146,9 +147,10 @@ def add_what_a_user_adds(root):
         "evaluate_every": 20,
         "report": {"metric": "parity_rate", "rule": "max"},
     }
-    append("metrics", {"parity_rate": {"title": "Parities", "unit": "percent", "better": "higher", "decimals": 1}})
+    rate = {"title": "Parities", "unit": "percent", "better": "higher", "decimals": 1}
+    append(root, "metrics", {"parity_rate": rate})
     task = {"title": "Parity", "class": "my_task.Parity", "dataset": "parity", "data": {"length": 5, "test_size": 8}}
-    append("tasks", {"parity": task | {"training": training, "models": {"lstm": {"sizes": [3]}}}})
+    append(root, "tasks", {"parity": task | {"training": training, "models": {"lstm": {"sizes": [3]}}}})
     scales = yaml.safe_load((root / "config/scales.yaml").read_text(encoding="utf-8"))
     scales["demo"]["together"] = ["model"]  # not the seeds: tests add one, and it alone is to be trained
     for name, together in (("separate", []), ("grouped", ["model", "seed"])):

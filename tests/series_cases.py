@@ -1,4 +1,4 @@
-"""Irregular series drawn at random, and every network of them, for tests of any."""
+"""Irregular series drawn at random, every network of them, and what tests of their tasks share."""
 
 from types import SimpleNamespace
 
@@ -20,6 +20,7 @@ from hidden_dynamics.models.sporadic.neural_ode_vae import NeuralODEVAE
 from hidden_dynamics.models.sporadic.row_by_row import GRUD, TLSTM, GRUSimple
 from hidden_dynamics.models.sporadic.sequential_vae import SequentialVAE
 
+STAYS = {"placeholders": "missing", "normalisation": "range", "zero_times": "kept", "validation": 0.1}
 SOLVER = {"solver": {"rtol": 1e-6, "atol": 1e-6, "adjoint": False}}
 PENALTY = {"penalty": {"weight": 0.1}}
 ROUGH = {"method": "dopri5", "rtol": 1e-1, "atol": 1e-1, "adjoint": False}  # random rates take hundreds of steps
@@ -98,6 +99,12 @@ def drawn_rows(seed=0, series=6, most=5, features=3, latest=40, unit=None, densi
     times = [np.sort(rng.choice(latest + 1, length, replace=False)) / (unit or latest) for length in lengths]
     mask = rng.random((lengths.sum(), features)) < density
     return Rows(np.concatenate([*times, []]).astype(np.float32), rng.standard_normal(mask.shape), mask, lengths)
+
+
+def rows_of(arrays, place):
+    """The rows of the series at a place of a dataset's arrays."""
+    end = arrays["lengths"][: place + 1].sum()
+    return slice(end - arrays["lengths"][place], end)
 
 
 def whole(rows, chosen=None, until=None):

@@ -105,7 +105,7 @@ def _by_name(script: str, environment: str) -> list[str]:
     """What a script imports because config/ names it: a dataset's module, the classes of a run, what draws a kind."""
     if script == "prepare":
         datasets = yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8")).values()
-        modules = [entry["module"] for entry in datasets if entry.get("environment", "data") == environment]
+        modules = [entry["module"] for entry in datasets if entry.get("environment", "light") == environment]
         return [f"{module}.prepare" for module in modules]
     reached = reachable([f"scripts.{script}.main"])
     if any(".draw(" in source for key, source in reached.items() if key != "hidden_dynamics.artifacts.base:Artifact"):

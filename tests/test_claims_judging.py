@@ -123,6 +123,15 @@ def test_a_seed_with_data_of_its_own_is_a_block_and_where_the_other_test_says_ot
     assert (row["low"], row["high"]) == pytest.approx((low, high))
 
 
+def test_whoever_chooses_among_the_runs_makes_no_fewer_tests(paper):
+    table, name = paper(), "table11:better:mnist:test_accuracy:sr_lstm-128:lstm-128"
+    rows = {model: seeds(table, model, 97.0 + index, spread=np.arange(5.0)) for index, model in enumerate(RANKED)}
+    alone = judged(table, rows["lstm"] + rows["sr_lstm"])[name]
+    among = judged(table, [row for own in rows.values() for row in own])[name]
+    assert alone["p"] == among["p"] and alone["tests"] == among["tests"] > 8
+    assert alone["p_adjusted"] == pytest.approx(min(1.0, alone["tests"] * alone["p"])) and among["p_adjusted"] <= 1
+
+
 # ------------------------------------------------------------------------------------------------------------ Margins
 
 

@@ -12,7 +12,6 @@ from torch import nn
 from torchdiffeq import odeint
 
 from hidden_dynamics.errors import SolverFailure
-from hidden_dynamics.models.continuous.attention import elementwise
 from hidden_dynamics.models.continuous.co_evolving import CoEvolving
 from hidden_dynamics.models.continuous.convolution import TimeConv2d, group_norm
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations, Integral
@@ -76,8 +75,7 @@ def assert_alike(outputs, expected, wanted, tolerance):
 
 @every_solver
 @either_gradient
-@pytest.mark.parametrize("power", [0, 2])
-@pytest.mark.parametrize("parts", [None, (1, 3)], ids=["tensor", "tuple"])
+@pytest.mark.parametrize(("power", "parts"), [(0, None), (2, (1, 3))], ids=["tensor", "tuple"])
 def test_a_linear_problem_ends_at_the_matrix_exponential_and_so_do_its_gradients(solver, adjoint, power, parts):
     dynamics, (start,) = Linear(4, power), leaves(noise(5, 4, seed=1))
     integral = Integral(dynamics, Solver(**SOLVERS[solver], adjoint=adjoint))
@@ -191,14 +189,6 @@ def test_gradients_of_both_states_and_both_dynamics_are_those_of_finite_differen
     options = {"eps": 1e-3, "atol": tolerance, "rtol": tolerance, "fast_mode": True, "check_undefined_grad": False}
     for wanted in ([h, a], list(integral.dynamics.f.parameters()), list(integral.dynamics.g.parameters())):
         assert torch.autograd.gradcheck(lambda *_: integral((h, a)), wanted, **options, nondet_tol=1e-12)
-
-
-@given(seed=st.integers(0, 10**6), scale=st.floats(0.01, 100))
-def test_elementwise_attention_is_the_state_times_the_sigmoid(seed, scale):
-    h, a = noise(2, 3, 4, 4, seed=seed), scale * noise(2, 3, 4, 4, seed=seed + 1)
-    expected = torch.from_numpy(h.numpy() / (1 + np.exp(-a.numpy())))
-    for attended in (elementwise(h, a), *CoEvolving(Scale(1.0), Scale(1.0))(torch.tensor(0.0), (h, a))):
-        assert_all_close([attended], [expected], 1e-15)
 
 
 # Function evaluations

@@ -1,7 +1,6 @@
 """The datasets: file formats, shapes and ranges, and what the generated tasks promise."""
 
 import json
-import math
 import subprocess
 import sys
 from importlib import import_module
@@ -70,15 +69,6 @@ def test_copying_as_drawn_in_the_module():
     inputs, targets = copying.sequences(np.array([[2, 1, 3]], np.uint8), blanks=4, alphabet=8)
     assert inputs.tolist() == [[2, 1, 3, 0, 0, 0, 0, 9, 0, 0]]
     assert targets.tolist() == [[0, 0, 0, 0, 0, 0, 0, 2, 1, 3]]
-
-
-def test_copying_baseline():
-    assert copying.loss_without_memory(1000, 10, 8) == pytest.approx(0.020387, abs=1e-6)
-    assert copying.loss_without_memory(2000) == pytest.approx(0.010294, abs=1e-6)
-    # The same, from the definition: certain of the blanks, uniform over the letters.
-    _, targets = copying.sequences(np.ones((1, 3), np.uint8), 7)
-    nats = [0 if target == copying.BLANK else math.log(5) for target in targets[0]]
-    assert copying.loss_without_memory(7, 3, 5) == pytest.approx(np.mean(nats))
 
 
 COPYING = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 50, "seed": 1}
@@ -225,6 +215,17 @@ WRONG = {
     "ptb": [{"words": 0}, {"words": 929_590}],
     "python_topics": [{"vocabulary": 2}, {"vocabulary": 1e3}, {"vocabulary": 100_000}],
     "synthetic_speech": [{"train": 0}, {"shortest": 99}, {"longest": 299}, {"longest": 1.5}],
+    "ornstein_uhlenbeck": [
+        *[{"series": 0}, {"series": 1.5}, {"rate": 11}, {"rate": 0.001}, {"until": 30.0}, {"speeds": [1.0]}],
+        *[{"speeds": [1.0, "fast"]}, {"speeds": [1.0, 0]}, {"correlation": 1}, {"noise": -0.1}, {"seed": "one"}],
+    ],
+    "intensive_care_stays": [
+        *[{"stays": 0}, {"deaths": 0}, {"deaths": 1}, {"visits": 50}, {"unknown": -1}, {"seed": -1}],
+    ],
+    "tagged_movements": [{"sequences": 0}, {"sequences": 131}, {"reports": 0}, {"silent": 0.6}, {"noise": -1}],
+    "physionet2012": [
+        *[{"sets": []}, {"sets": ["b", "a"]}, {"sets": "a"}, {"quantisation": 0}, {"quantisation": "fine"}],
+    ],
 }
 SHIPPED = {name: {} for name in load_datasets()} | {
     "copying": COPYING,
@@ -237,10 +238,10 @@ SHIPPED = {name: {} for name in load_datasets()} | {
 @pytest.mark.parametrize("name", SHIPPED)
 def test_settings_of_a_dataset_are_checked(tmp_path: Path, name: str):
     prepare, right = import_module(load_datasets()[name].module).prepare, SHIPPED[name]
-    with refused("nonsense"):
+    with refused("nonsense", name):
         prepare(tmp_path, right | {"nonsense": 1})
     for key in right:
-        with refused(key):
+        with refused(key, name):
             prepare(tmp_path, {other: value for other, value in right.items() if other != key})
     for wrong in WRONG.get(name, []):
         with refused(next(iter(wrong))):

@@ -11,8 +11,8 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
 
 LINES = ("acenode_figure5", "acenode_figure6", "momentumrnn_figure3")  # with bands, or the lines of two seeds
-FORECASTS, MAPS = "acenode_forecasts", "acenode_figure4"
-FIGURES = (*LINES, FORECASTS, MAPS, *(f"momentumrnn_figure{number}" for number in (2, 4, 5, 7, 8, 10, 11)))
+MAPS = "acenode_figure4"
+FIGURES = (*LINES, MAPS, *(f"momentumrnn_figure{number}" for number in (2, 4, 5, 7, 8, 10, 11)))
 OWN_TESTS = {"forest"}
 OF_MODELS = tuple(name for name in FIGURES if name not in (MAPS, "momentumrnn_figure7", "momentumrnn_figure8"))
 
@@ -67,7 +67,6 @@ def test_a_figure_without_anything_to_draw_says_so_in_every_panel(made, name):
     [
         ("acenode_figure5", PREDICTIONS),
         ("acenode_figure6", PREDICTIONS),
-        (FORECASTS, PREDICTIONS),
         ("momentumrnn_figure2", GRADIENTS),
         (MAPS, "maps"),
     ],
@@ -83,7 +82,7 @@ def test_a_file_that_is_missing_is_named(made, name, file):
         runs.draw()
 
 
-@pytest.mark.parametrize("name", [FORECASTS, "momentumrnn_figure2", "momentumrnn_figure7"])
+@pytest.mark.parametrize("name", ["momentumrnn_figure2", "momentumrnn_figure7"])
 def test_a_model_without_a_run_is_named(made, name):
     runs = made(name)
     model = runs.rows["summary"][-1]["model"]

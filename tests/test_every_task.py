@@ -47,7 +47,7 @@ def test_its_settings_are_checked(name: str):
         made(with_settings(run, settings | {"nonsense": 1}))
     for key in settings:
         with refused(key):
-            made(with_settings(run, merge(settings, {key: ["nonsense"]})))
+            made(with_settings(run, merge(settings, {key: "nonsense"})))
 
 
 @pytest.mark.parametrize("name", RUNS)

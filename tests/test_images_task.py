@@ -120,17 +120,6 @@ def test_a_crop_does_not_depend_on_the_batch_it_is_in_nor_on_what_was_drawn_befo
     assert torch.equal(again, crops[chosen]) and torch.equal(their_labels, labels[chosen])
 
 
-@pytest.mark.parametrize("select_on", ["validation", "test"])
-def test_labels_stay_with_their_images(select_on: str):
-    arrays = numbered(300)
-    task = task_of(arrays, select_on=select_on)
-    order = generator(0, "order").permutation(task.train_size)
-    crops, labels = task.batch(2, order)
-    numbers = (crops[:, 1] + 256 * crops[:, 2]).amax((1, 2)).numpy().astype(int)
-    assert len(set(numbers)) == task.train_size == (300 if select_on == "test" else 280)
-    assert labels.tolist() == arrays["train_labels"][numbers].tolist()
-
-
 def test_the_levels_map_values_to_0_to_1():
     arrays = noise() | {"levels": np.array(16, np.float32)}
     arrays["train_images"], arrays["test_images"] = (arrays[f"{split}_images"] % 17 for split in ("train", "test"))
@@ -166,9 +155,9 @@ def test_a_batch_is_taken_in_bulk():
 # ------------------------------------------------------------------------------------------------------------- held out
 
 
-def numbers_of(parts: torch.Tensor) -> set[int]:
-    """Which images of `numbered` are among `parts`, (n, 3, H, W)."""
-    return set((parts[:, 1] + 256 * parts[:, 2]).amax((1, 2)).int().tolist())
+def numbers_of(parts: torch.Tensor) -> np.ndarray:
+    """Which image of `numbered` each of `parts`, (n, 3, H, W), is."""
+    return (parts[:, 1].int() + 256 * parts[:, 2].int()).amax((1, 2)).numpy()
 
 
 def test_held_out_images_are_not_trained_on_and_the_same_for_all_seeds():
@@ -177,11 +166,12 @@ def test_held_out_images_are_not_trained_on_and_the_same_for_all_seeds():
     for seed in (0, 1, 12345):
         task = task_of(arrays, seed)
         assert task.train_size == 280 and len(task.images["validation"]) == HELD_OUT
-        validation, trained = numbers_of(task.images["validation"].float()), numbers_of(everything(task)[0])
-        assert validation | trained == set(range(300)) and not validation & trained
-        in_order = (task.images["validation"][:, 1] + 256 * task.images["validation"][:, 2].int()).amax((1, 2))
-        assert task.labels["validation"].tolist() == arrays["train_labels"][in_order.numpy()].tolist()
-        held_out.append(validation)
+        crops, labels = everything(task)
+        validation, trained = numbers_of(task.images["validation"]), numbers_of(crops)
+        assert sorted([*validation, *trained]) == list(range(300))
+        for numbers, found in ((validation, task.labels["validation"]), (trained, labels)):
+            assert found.tolist() == arrays["train_labels"][numbers].tolist()
+        held_out.append(set(validation))
     assert held_out[0] == held_out[1] == held_out[2]
     assert held_out[0] != set(range(HELD_OUT)) and held_out[0] != set(range(280, 300))  # from all over
 
@@ -196,7 +186,7 @@ def test_nothing_is_held_out_where_the_test_set_chooses():
 
 
 class Linear(nn.Module):
-    """A network of one linear map, with a penalty."""
+    """A network of one linear map."""
 
     def __init__(self, side: int, channels: int = 3):
         super().__init__()
@@ -206,9 +196,6 @@ class Linear(nn.Module):
     def forward(self, batch: torch.Tensor) -> ImageOutput:
         flat = batch.flatten(1)
         return ImageOutput(self.readout(flat), flat, batch)
-
-    def penalty(self, output: ImageOutput, part: str | None) -> torch.Tensor:
-        return output.state.new_tensor({None: 1.0, "f": 2.0}[part])
 
 
 @pytest.mark.parametrize("crop", [1, 2, 3, 4, 5, 6])
@@ -252,14 +239,6 @@ def test_loss_and_accuracy_are_those_of_the_whole_set(monkeypatch, select_on: st
 def test_a_network_that_gives_something_else_is_named(use):
     with pytest.raises(UserError, match="Flatten: .*ImageOutput, and this one gives a Tensor.*ImageNetwork"):
         use(task_of(), nn.Flatten())
-
-
-def test_the_loss_is_the_mean_cross_entropy_and_the_penalty_of_the_part():
-    task, network = task_of(), Linear(CROP)
-    batch = task.batch(1, np.arange(9))
-    entropy = functional.cross_entropy(network(batch[0]).logits, batch[1])
-    torch.testing.assert_close(task.loss(network, batch), entropy + 1)
-    torch.testing.assert_close(task.loss(network, batch, "f"), entropy + 2)
 
 
 # ------------------------------------------------------------------------------------------------------- wrong settings

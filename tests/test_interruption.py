@@ -20,7 +20,6 @@ TRAIN = [sys.executable, str(ROOT / "scripts" / "train.py")]
 
 RUNS = {
     "mnist": ("momentum_lstm-n32", {"epochs": 8}),
-    "copying_1k": ("adam_lstm-n32", {"epochs": 120, "evaluate_every": 20}),
     # The filter's state is carried over segments, and the averaging of the weights begins on the way.
     "ptb": ("sr_lstm-n48", {"epochs": 1, "evaluate_every": 6, "optimisers": {"main": {"name": "SGD", "lr": 60}}}),
 }  # the model and its training

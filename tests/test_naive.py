@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from series_cases import STAYS
 from torch import nn
 
 from hidden_dynamics.data import adding, copying, intensive_care_stays, ornstein_uhlenbeck, tagged_movements
@@ -25,7 +26,6 @@ from hidden_dynamics.tasks.speech import RIDGE_PENALTY, SILENCE, SpeechPredictio
 from hidden_dynamics.tasks.sporadic import SporadicForecasting
 
 CPU = torch.device("cpu")
-STAYS = {"placeholders": "missing", "normalisation": "range", "zero_times": "kept", "validation": 0.1}
 
 
 class Answering(nn.Module):

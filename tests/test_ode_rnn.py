@@ -2,7 +2,6 @@
 
 import gc
 import weakref
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,13 +12,10 @@ from hypothesis import strategies as st
 from plain_latent_ode import dense_of, plain_rollout
 from series_cases import drawn_rows, gradients_of, whole
 
-from hidden_dynamics.models.latent_family.family import SeriesBatch
 from hidden_dynamics.models.latent_family.lockstep import WAYS, gaps, lockstep
-from hidden_dynamics.models.latent_family.ode_rnn import ODERNN, ODERNNCore, ODERNNEncoder
+from hidden_dynamics.models.latent_family.ode_rnn import ODERNNCore
 from hidden_dynamics.models.latent_family.ode_rnn_rollout import CHUNK, Run
 
-ATTRIBUTES, SENSORS = 41, 12
-Z0_LAYERS = {"physionet": 8_140, "activity": 6_130}  # the released ODE-RNN makes them and never uses them
 every_way = pytest.mark.parametrize("way", WAYS)
 
 
@@ -198,40 +194,3 @@ def test_backward_runs_once_and_what_is_not_run_is_freed():
     del passed
     gc.collect()
     assert gone() is None
-
-
-# The encoder and the network
-
-
-def task(labels=None, classes=1, features=3):
-    return SimpleNamespace(features=features, labels=labels, classes=classes)
-
-
-def network(labels=None, classes=1, **options):
-    return randomised(ODERNN(task(labels, classes), 4, layers=1, units=5, gru_units=6, **options).double())
-
-
-def asked(observations, **options):
-    return SeriesBatch(observations, observations, **options)
-
-
-def test_parameters_are_those_of_the_released_networks_but_for_what_these_never_use():
-    def count(module):
-        return sum(parameter.numel() for parameter in module.parameters())
-
-    physionet = Z0_LAYERS["physionet"]
-    assert count(ODERNN(task("series", features=ATTRIBUTES), 20)) + physionet == 143_532
-    assert count(ODERNN(task(features=ATTRIBUTES), 20)) + physionet == 46_631
-    activity = ODERNN(task("rows", 11, SENSORS), 15, layers=4, units=500, classifier="mlp")
-    assert count(activity) + Z0_LAYERS["activity"] == 1_136_178
-    # A Latent-ODE's, less its generative network, decoder and classifier.
-    assert count(ODERNNEncoder(ATTRIBUTES, 40, 20, 3, 50, 50)) == 67_071 - 9_720 - 861
-    assert count(ODERNNEncoder(SENSORS, 100, 15, 4, 500, 50)) == 1_696_763 - 516_515 - 192 - 176
-
-
-def test_what_a_network_cannot_do_is_refused():
-    observations = drawn()
-    with pytest.raises(ValueError, match="context only"):
-        network()(SeriesBatch(observations, drawn(1)))
-    with pytest.raises(ValueError, match="deep"):
-        network("rows", 7, classifier="deep")

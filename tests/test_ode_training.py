@@ -169,16 +169,6 @@ def test_a_solver_that_fails_ends_the_training_and_is_recorded(configured, tmp_p
     assert (again.batches, again.tests) == (0, 0)
 
 
-@pytest.mark.parametrize("variant", ["published", "released"])
-def test_a_first_iteration_that_fails_leaves_a_run_without_any_number(configured, tmp_path, variant):
-    run = Run(configured, tmp_path, variant, max_steps=1)
-    before = run.weights()
-    history = run.train()
-    assert (history.iteration, history.diverged_at, history.metrics, run.tests) == (0, 1, [], 0)
-    assert history.failure["cause"] == "step budget exceeded" and history.failure["step"] == 2
-    assert history.failure["during"] == "forward" and run.weights() == before
-
-
 def test_the_script_ends_well_and_says_that_the_solver_failed(configured, tmp_path, ended):
     settings = settings_of(max_steps=1) | {
         "results": str(tmp_path / "results"),

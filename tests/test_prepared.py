@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 from raw import write_registry
 
-from hidden_dynamics.data import copying, prepared
+from hidden_dynamics.data import prepared
 from hidden_dynamics.errors import UserError
 
 ARRAYS = {
@@ -140,15 +140,6 @@ def test_what_cannot_be_written_is_named(tmp_path: Path):
 
 SETTINGS = {"blanks": 30, "letters": 10, "alphabet": 8, "test_size": 500, "seed": 1}
 COPYING = ("--dataset", "copying", "--settings", json.dumps(SETTINGS), "--raw", "nowhere")
-
-
-def test_script_prepares_a_generated_dataset(tmp_path: Path, ended):
-    assert ended(prepare.main, *COPYING, "--output", tmp_path / "new" / "copying.npz") == (0, "", "")
-    loaded = prepared.load(tmp_path / "new" / "copying.npz")
-    assert (loaded.arrays["test_letters"] == copying.prepare(Path("nowhere"), SETTINGS)["test_letters"]).all()
-    assert loaded.provenance["dataset"] == "copying"
-    assert loaded.provenance["settings"] == SETTINGS
-    assert loaded.provenance["stand_in_for"] == []
 
 
 @pytest.mark.parametrize(

@@ -145,14 +145,6 @@ def test_a_run_that_is_missing_or_altered_is_named(published, tmp_path):
     path.write_bytes(whole)
 
 
-@pytest.mark.parametrize("start", ["records/", ""])
-def test_one_that_is_too_large_is_refused(published, files, monkeypatch, start):
-    whole = sum(len(content) for path, content in files.items() if path.startswith(start))
-    monkeypatch.setitem(publishing.LIMITS, start, whole - 1)
-    with few_artifacts(), refused(f"{whole:,} bytes", file=start, key="evidence"):
-        publication(published.configuration, published.root)
-
-
 # Its place
 
 

@@ -12,7 +12,7 @@ from torch import nn
 from hidden_dynamics.models import ragged
 from hidden_dynamics.models.momentum.filters import Momentum
 from hidden_dynamics.models.ragged import run_ragged, segments, valid_steps
-from hidden_dynamics.models.recurrent.lstm import LSTM, SRLSTM, MomentumLSTM
+from hidden_dynamics.models.recurrent.lstm import LSTM, SRLSTM
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 
 descending = st.lists(st.integers(1, 12), min_size=1, max_size=7).map(lambda lengths: sorted(lengths, reverse=True))
@@ -147,14 +147,6 @@ class EveryStep:
 
 class LastStep:
     input_size, output_size, every_step = D, 4, False
-
-
-def test_a_network_answers_the_valid_steps():
-    network = randomised(RecurrentNetwork(EveryStep, MomentumLSTM, hidden_size=N, mu=0.6, s=0.9).double())
-    x = noise(LENGTHS[0], len(LENGTHS), D)
-    answers = network(x, torch.tensor(LENGTHS))
-    assert answers.shape == (sum(LENGTHS), 4)
-    assert_all_close([answers], [network(x)[mask(LENGTHS, len(x))]])
 
 
 def test_a_network_of_the_last_step_takes_no_lengths():

@@ -2,7 +2,6 @@
 
 import hashlib
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -13,13 +12,10 @@ from sklearn.model_selection import train_test_split
 
 from hidden_dynamics.data import (
     folds,
-    human_activity,
     intensive_care_stays,
     ornstein_uhlenbeck,
-    physionet2012,
     ragged,
     tagged_movements,
-    ushcn,
 )
 from hidden_dynamics.measurements.forecast.stand_ins import SHAPES
 
@@ -61,31 +57,6 @@ def test_the_rows_after_a_time():
     assert ragged.after(arrays, 0.0, 3).tolist() == [[0, 1, 2], [4, 5, 6]]
     with refused("found 2", key="ID 7"):
         ragged.after(arrays, 0.2, 3)
-
-
-# Settings
-
-WRONG = {
-    ornstein_uhlenbeck: [
-        *[{"series": 0}, {"series": 1.5}, {"rate": 11}, {"rate": 0.001}, {"until": 30.0}, {"speeds": [1.0]}],
-        *[{"speeds": [1.0, "fast"]}, {"speeds": [1.0, 0]}, {"correlation": 1}, {"noise": -0.1}, {"seed": "one"}],
-    ],
-    intensive_care_stays: [{"stays": 0}, {"deaths": 0}, {"deaths": 1}, {"visits": 50}, {"unknown": -1}, {"seed": -1}],
-    tagged_movements: [{"sequences": 0}, {"sequences": 131}, {"reports": 0}, {"silent": 0.6}, {"noise": -1}],
-    physionet2012: [{"sets": []}, {"sets": ["b", "a"]}, {"sets": "a"}, {"quantisation": 0}, {"quantisation": "fine"}],
-}
-
-
-@pytest.mark.parametrize(("module", "settings"), [(one, some) for one, many in WRONG.items() for some in many])
-def test_a_wrong_setting_is_named(module: ModuleType, settings: dict):
-    with refused(next(iter(settings)), module.__name__.rpartition(".")[2]):
-        module.prepare(Path("nowhere"), settings)
-
-
-@pytest.mark.parametrize("module", [*WRONG, human_activity, ushcn])
-def test_an_unknown_setting_is_named(module: ModuleType):
-    with refused("unknown key 'stride'"):
-        module.prepare(Path("nowhere"), {"stride": 1})
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import refused
+from series_cases import STAYS, rows_of
 from sklearn import metrics
 from sklearn.model_selection import train_test_split
 
@@ -25,7 +26,6 @@ from hidden_dynamics.training.building import build
 from hidden_dynamics.training.optimisers import learn
 
 CPU = torch.device("cpu")
-STAYS = {"placeholders": "missing", "normalisation": "range", "zero_times": "kept", "validation": 0.1}
 TAGS = {
     **{"windows": "by_sequence", "resampled": False, "bin_labels": "first"},
     **{"classes": 7, "validation": 0.1, "scores": "averaged"},
@@ -71,11 +71,6 @@ def regression(arrays: dict[str, np.ndarray], targets: str = "interpolation", **
 
 def activity(arrays: dict[str, np.ndarray], seed: int = 0, **settings: object) -> ActivityRecognition:
     return ActivityRecognition(arrays, TAGS | settings, seed, CPU)
-
-
-def rows_of(arrays: dict[str, np.ndarray], place: int) -> slice:
-    end = arrays["lengths"][: place + 1].sum()
-    return slice(end - arrays["lengths"][place], end)
 
 
 def entries_of(observations: Observations, series: int) -> list[tuple[float, np.ndarray, np.ndarray]]:
@@ -384,28 +379,8 @@ def test_every_network_learns_and_is_measured_on_its_task(stays, tags, name: str
 
 
 # Settings
-
-
-@pytest.mark.parametrize(
-    ("make", "settings", "key"),
-    [
-        (mortality, {"validation": 1}, "settings.validation"),
-        (mortality, {"validation": "some"}, "settings.validation"),
-        (mortality, {"placeholders": "kept"}, None),
-        (mortality, {"normalisation": "deviation"}, None),
-        (mortality, {"scores": "first"}, None),
-        (mortality, {"until": 24}, None),
-        (regression, {"targets": "everything"}, None),
-        (regression, {"split_at": "time"}, None),  # of extrapolation alone
-        (regression, {"split_at": "noon", "targets": "extrapolation"}, None),
-    ],
-)
-def test_a_wrong_setting_is_named(stays, make, settings: dict, key: str | None):
-    with refused(next(iter(settings)), key=key):
-        make(stays, **settings)
-
-
-@pytest.mark.parametrize("settings", [{"windows": "none"}, {"classes": 6}, {"resampled": 2}, {"bin_labels": "last"}])
-def test_a_wrong_setting_of_activity_is_named(tags, settings: dict):
-    with refused(next(iter(settings))):
-        activity(tags, **settings)
+def test_a_setting_that_does_not_fit_is_named(stays):
+    with refused("validation", key="settings.validation"):
+        mortality(stays, validation=1)
+    with refused("split_at"):  # which is of extrapolation alone
+        regression(stays, split_at="time")

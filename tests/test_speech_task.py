@@ -6,7 +6,6 @@ import torch
 from cases import assert_all_close
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import nn
 
 from hidden_dynamics.data import speech as data
 from hidden_dynamics.data.speech import BINS
@@ -89,18 +88,6 @@ def test_a_batch_is_inputs_and_targets_sorted_by_length(target):
     assert np.array_equal(y, np.stack(in_time))
 
 
-def test_the_targets_of_three_frames_by_hand():
-    """Frames with one value each: 0 dB, 1 dB and 2 dB."""
-    frames = np.repeat(np.arange(3.0)[:, None], BINS, axis=1)
-    given = arrays() | {"train_frames": frames, "train_lengths": np.array([3])}
-    values = {}
-    for target in TARGETS:
-        x, lengths, y = make(target, given).batch(0, np.array([0]))
-        assert lengths.tolist() == [3]
-        values[target] = x[:, 0, 0].tolist(), y[:, 128].tolist()
-    assert values == {"next": ([0, 1, 2], [1, 2, -50]), "previous": ([1, 2, -50], [0, 1, 2])}
-
-
 def test_the_frames_keep_their_precision():
     x, lengths, y = make("next", dtype=np.float32).batch(0, np.array([0, 1]))
     assert x.dtype == y.dtype == torch.float32 and lengths.dtype == torch.int64
@@ -143,27 +130,6 @@ def test_the_loss_is_the_padded_masked_one_of_the_reference_cell(target, chosen,
     gradients = torch.autograd.grad(loss, network.parameters())
     expected_gradients = torch.autograd.grad(expected, [*reference.parameters(), *network.readout.parameters()])
     assert_all_close(gradients, expected_gradients)
-
-
-class Recalling(nn.Module):
-    """Answers with the input of `delay` steps before, with silence before the first."""
-
-    def __init__(self, delay):
-        super().__init__()
-        self.delay = delay
-
-    def forward(self, x, lengths):
-        silent = torch.full_like(x[: self.delay], SILENCE)
-        mask = torch.arange(len(x)).unsqueeze(1) < lengths
-        return torch.cat([silent, x])[: len(x)][mask]
-
-
-def test_recalling_the_input_before_is_all_there_is_to_the_previous_frame():
-    recall, prediction = make("previous"), make("next")
-    assert recall.evaluate(Recalling(delay=1)) == {"validation_loss": 0.0, "test_loss": 0.0}
-    assert recall.evaluate(Recalling(delay=0))["test_loss"] > 100
-    assert prediction.evaluate(Recalling(delay=0))["test_loss"] > 100
-    assert prediction.evaluate(Recalling(delay=1))["test_loss"] > 100
 
 
 # ---- evaluation

@@ -13,7 +13,7 @@ from hidden_dynamics.models.recurrent.lstm import LSTM
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.tasks.adding import Adding
 from hidden_dynamics.tasks.copying import Copying
-from hidden_dynamics.tasks.pixels import PixelClassification, pixel_order
+from hidden_dynamics.tasks.pixels import PixelClassification
 
 CPU = torch.device("cpu")
 PIXELS, LEVELS = 12, 255  # by which a division is not a multiplication by its inverse
@@ -101,21 +101,6 @@ def test_the_readout_starts_uniform_or_as_in_exprnn():
         readout(readout="normal")
 
 
-def test_without_a_permutation_an_image_is_read_row_by_row():
-    arrays = pixel_arrays()
-    image = np.arange(PIXELS, dtype=np.uint8).reshape(3, 4)  # 0..3 is its first row
-    arrays["train_images"][0] = image.reshape(-1)
-    x, _ = PixelClassification(arrays, {"permutation": "none"}, 0, CPU).batch(0, np.array([0]))
-    assert [round(value * LEVELS) for value in x[:, 0, 0].tolist()] == list(range(PIXELS))
-    assert pixel_order("none", PIXELS, 3).tolist() == list(range(PIXELS))
-
-
-@pytest.mark.parametrize("seed", [0, 1, 7])
-def test_permutations_are_those_of_random_state_92916_and_of_the_seed(seed):
-    for permutation, state in (("fixed", 92916), ("by_seed", seed)):
-        assert np.array_equal(pixel_order(permutation, 784, seed), np.random.RandomState(state).permutation(784))
-
-
 @pytest.mark.parametrize(("permutation", "seed"), [("fixed", 0), ("fixed", 3), ("by_seed", 3)])
 def test_training_and_test_images_are_permuted_alike(permutation, seed):
     arrays = pixel_arrays()
@@ -198,15 +183,6 @@ def test_an_adding_batch_is_values_and_two_markers_and_the_sum_of_what_they_mark
     assert set(markers.unique().tolist()) == {0.0, 1.0}
     assert (markers[:5].sum(0) == 1).all() and (markers[5:].sum(0) == 1).all()
     assert torch.allclose((values * markers).sum(0), targets, rtol=0, atol=1e-6)
-
-
-def test_always_answering_one_has_the_variance_of_the_sum_as_its_error():
-    task = adding_task(test_size=4001)
-    answered = task.evaluate(Always(torch.ones(1)))["test_loss"]
-    targets = adding.prepare(None, {"length": 10, "test_size": 4001, "seed": 0})["test_targets"].astype(np.float64)
-    assert answered == pytest.approx(np.mean((targets - 1) ** 2), rel=1e-6)
-    # The square of the sum's deviation has the variance 1/15 - 1/36.
-    assert abs(answered - adding.VARIANCE) < 4 * math.sqrt((1 / 15 - 1 / 36) / 4001)
 
 
 def test_the_evaluation_of_adding_is_over_the_whole_test_set_at_once():

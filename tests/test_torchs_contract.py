@@ -201,6 +201,8 @@ def test_a_copied_state_goes_on(name, copied):
     whole, end_of_whole = model(x)
     assert_all_close([torch.cat([first, second]), *tensors(end)], [whole, *tensors(end_of_whole)])
     assert not any(part.requires_grad for part in tensors(again))
+    if name in LSTMS and name != "LSTM":  # a plain pair starts the filter anew
+        assert (model(x[STEPS:], tuple(state))[0] - second).abs().max() > 1e-4
 
 
 def test_a_saved_state_in_a_fresh_process(tmp_path):
@@ -325,7 +327,7 @@ def test_second_derivatives_and_torchs_transforms(name, backend):
     """jacrev, grad and vmap of torch.func, each against autograd over the cell as it runs without them."""
     model, x = made(name, backend=backend).eval(), noise(2, 3, 1, D)
     for check in (torch.autograd.gradcheck, torch.autograd.gradgradcheck):
-        assert check(lambda x: model(x)[0], (x[0].requires_grad_(),))
+        assert check(lambda x: model(x)[0], (x[0].requires_grad_(),), fast_mode=True)
     weights = dict(model.named_parameters())
 
     def loss(weights, x):
@@ -346,11 +348,10 @@ def test_what_orthogonal_cells_cannot_do_under_torchs_transforms(K, named):
         torch.func.grad(lambda x: model(x)[0].sum())(torch.randn(STEPS, BATCH, D))
 
 
-@pytest.mark.parametrize("name", ["torch", "LSTM", "Momentum", "NAG", "Adam", "Momentum, orthogonal"])
+@pytest.mark.parametrize("name", ["LSTM", "Momentum", "NAG", "Adam", "Momentum, orthogonal"])
 def test_exported_and_compiled(name):
     """Exported programs are saved, loaded and given another batch and a state; a compiler leaves the cell as it is."""
-    torch.manual_seed(0)
-    model = nn.LSTM(D, N, 2).double().eval() if name == "torch" else made(name, 2).eval()
+    model = made(name, 2).eval()
     x, y = noise(3, BATCH, D), noise(3, BATCH + 1, D)
     for first, given in (((x,), (y,)), ((x, model(x)[1]), (x, model(y[:, 1:])[1]))):
         shapes = ({1: torch.export.Dim("batch", min=2, max=9)},) if len(first) == 1 else None

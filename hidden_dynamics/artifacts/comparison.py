@@ -139,7 +139,7 @@ def _ordering(gap: float, published_gap: float) -> str | None:
     """Our gap to the baseline against the published one, by sign; None where nothing is comparable."""
     if math.isnan(gap) or not abs(published_gap) >= NOTHING:
         return None
-    return "tied" if abs(gap) < NOTHING else "holds" if gap * published_gap > 0 else "fails"
+    return "tied" if abs(gap) < NOTHING else "as printed" if gap * published_gap > 0 else "reversed"
 
 
 def with_verdicts(artifact: BesidePublished, records: Sequence[Record], verdicts: Rows) -> list[Record]:
@@ -234,7 +234,7 @@ def gap_note(artifact: BesidePublished, among: str = "") -> str:
     return (
         f"Ours less our {baseline_label(artifact)}’s{among}: the difference of two means of ours; with few seeds, one "
         "within the standard deviations says little. Where nothing deviates from the paper, the published gap is in "
-        "brackets, and “holds” says that both have the same sign."
+        "brackets, and “as printed” says that both have the same sign."
     )
 
 

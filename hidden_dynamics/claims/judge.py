@@ -42,8 +42,8 @@ def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
     """A verdict on each claim."""
     judged = [_tested(evidence, claim) for claim in claims]
     families: dict[str, dict[tuple, tuple[str, float, float]]] = {}
-    for one in judged:
-        claim, p, other = one.claim, one.result.p, one.result.other
+    for one in judged:  # one that was not run has the p 1: whoever chooses among the runs does not make fewer tests
+        claim, p, other = one.claim, 1.0 if one.verdict == NOT_RUN else one.result.p, one.result.other
         if p is not None:
             families.setdefault(claim.family, {}).setdefault(claim.test, (claim.id, p, other[2] if other else p))
     adjusted: dict[str, dict[tuple, tuple[float, float]]] = {}

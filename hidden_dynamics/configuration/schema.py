@@ -324,13 +324,11 @@ class Dataset(Entry):
 
     Attributes:
         classes: what its classes are called, from class 0 on; none where their numbers say it.
-        features: what the features of its series are called, in their order.
         in_title: by the name of a setting of a task's `data`, what it adds to the title, with {} in place of its value.
     """
 
     title: Text
     classes: list[Text] = []
-    features: list[Text] = []
     in_title: dict[Name, Text] = {}
     module: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
     stand_in_for: str | Names | None
@@ -338,7 +336,7 @@ class Dataset(Entry):
     citation: Text
     files: dict[FileName, RemoteFile]
     own_copy: bool = False
-    environment: Literal["data", "speech"] = "data"
+    environment: Literal["light", "torch"] = "light"
 
     @property
     def originals(self) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def sequences(letters: np.ndarray, blanks: int, alphabet: int = 8) -> tuple[np.n
     return inputs, targets
 
 
-def loss_without_memory(blanks: int, letters: int = 10, alphabet: int = 8) -> float:
+def loss_without_memory(blanks: int, letters: int, alphabet: int) -> float:
     """The loss of the best answer without memory: K ln(alphabet) / (L + 2K) nats per step.
 
     It says "blank" with certainty until the marker and guesses the K letters uniformly after it.

@@ -2,8 +2,6 @@
 
 import multiprocessing
 import platform
-import resource
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -53,7 +51,7 @@ def resident_beyond(actions: Sequence[Callable[[], Any]]) -> list[int]:
     The system knows one peak for the life of a process: that of an action is right where no earlier action, and nothing
     before, had a higher one.
     """
-    before = _status("VmRSS") if _STATUS.exists() else peak_resident()
+    before = _status("VmRSS")
     peaks = []
     for action in actions:
         action()
@@ -64,19 +62,14 @@ def resident_beyond(actions: Sequence[Callable[[], Any]]) -> list[int]:
 def peak_resident() -> int:
     """Bytes of this process's resident memory at its peak.
 
-    Not by getrusage on Linux, whose peak includes that of the process that this one was forked from.
+    Not by getrusage, whose peak includes that of the process that this one was forked from.
     """
-    if _STATUS.exists():
-        return _status("VmHWM")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+    return _status("VmHWM")
 
 
 def _status(field: str) -> int:
-    return int(_STATUS.read_text(encoding="utf-8").split(f"{field}:")[1].split()[0]) * 1024
-
-
-_STATUS = Path("/proc/self/status")
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(status.split(f"{field}:")[1].split()[0]) * 1024
 
 
 def processor() -> str:

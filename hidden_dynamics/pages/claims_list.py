@@ -1,6 +1,5 @@
 """The verdicts on the papers' claims as readers see them: in a sentence, and as the rows of one table."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 from hidden_dynamics.claims.verdict import NOT_RUN, UNDECIDED, counts, plain, word
@@ -14,30 +13,10 @@ def judged(claims: Sequence[Row]) -> list[Row]:
 
 
 def in_a_sentence(claims: Sequence[Row]) -> str:
-    """The number of claims, how many have which verdict, and why the others have none."""
-    if not claims:
-        return "No claim of the papers rests on what is configured."
-    start, waiting = f"{len(claims)} claims of the papers", [row for row in claims if row["verdict"] == NOT_RUN]
+    """The number of claims, and how many have which verdict."""
     if not judged(claims):
-        return f"{start}; none is judged at this scale: {_reasons(waiting)}."
-    there = [f"{count} {verdict}" for verdict, count in counts(judged(claims)).items()]
-    text = f"{start}: {listed(there)}"
-    return f"{text}; {len(waiting)} {NOT_RUN}: {_reasons(waiting)}." if waiting else f"{text}."
-
-
-def _reasons(waiting: Sequence[Row]) -> str:
-    """How many claims are not run for which reason: "9 rest on stand-in data and 3 on runs that are not there"."""
-    (first, number), *others = Counter(_rests_on(claim) for claim in waiting).most_common()
-    rests = f"{number} {'rests' if number == 1 else 'rest'} on {first}"
-    return listed([rests, *(f"{number} on {reason}" for reason, number in others)])
-
-
-def _rests_on(claim: Row) -> str:
-    if claim["kind"] == "all":
-        return "claims that are not run"
-    if not claim["data"]:
-        return "runs that are not there"
-    return "stand-in data" if claim["stand_in"] == "true" else "other sizes or settings than the papers’"
+        return f"{len(claims)} claims of the papers; none is judged at this scale."
+    return f"{len(claims)} claims of the papers: {listed([f'{n} {verdict}' for verdict, n in counts(claims).items()])}."
 
 
 def findings(claim: Row) -> dict[str, str]:

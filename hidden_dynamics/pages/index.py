@@ -43,6 +43,8 @@ def index_page(configuration: Configuration, root: Path) -> str:
             configuration=configuration,
             provenance=_provenance(configuration, runs),
             papers=papers_of(sections),
+            made={section.name for section in sections},
+            claims=claims,
             left_out=left_out_note(configuration),
             verdicts=list(counts(claims)),
             judged=bool(claims_list.judged(claims)),

@@ -26,7 +26,6 @@ from hidden_dynamics.results.rows import Row, read_rows
 from hidden_dynamics.results.run_files import COLUMNS, RECORD
 from hidden_dynamics.system.files import ROOT, naming_the_disk
 
-LIMITS = {f"{RECORDS}/": 8_000_000, "": 12_000_000}  # bytes of the files whose paths begin so
 WIDTH, COLOURS = 1200, 128  # of a figure, at most: a quarter of its bytes, and sharp on a page of text
 MEASUREMENTS = ("costs", "features", "maps")  # of the inputs of artifacts
 LEFT_OUT = ("scale", "directory", "hyperparameters", "training", "split")
@@ -40,7 +39,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
         root: where the results directory is.
 
     Raises:
-        UserError: a result is missing or damaged, or the files are larger than `LIMITS`.
+        UserError: a result is missing or damaged.
     """
     paths = configuration.paths
     rows = read_rows(root / paths.all_runs)
@@ -68,7 +67,6 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     }
     ended = max((directory / RECORD).stat().st_mtime for directory in directories.values())
     files[METADATA] = metadata(configuration, runs, datetime.fromtimestamp(int(ended), UTC), files)
-    _check_sizes(files)
     return files
 
 
@@ -120,13 +118,6 @@ def _csv(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
     writer.writeheader()
     writer.writerows(rows)
     return buffer.getvalue().encode()
-
-
-def _check_sizes(files: Mapping[str, bytes]) -> None:
-    for start, limit in LIMITS.items():
-        whole = sum(len(content) for path, content in files.items() if path.startswith(start))
-        if whole > limit:
-            raise UserError(f"./{start} would have {whole:,} bytes, of {limit:,} at most.", file=start, key="evidence")
 
 
 def publish(files: Mapping[str, bytes], directory: Path) -> None:

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from hidden_dynamics.configuration.entries import Entry, typed
@@ -17,10 +16,6 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.models.observations import Observations, Rows, batch_of
 from hidden_dynamics.tasks import naive_scores
 from hidden_dynamics.tasks.partly_observed import SeriesNetwork, SplitSeries
-
-SHOWN = 3  # test series of which the whole course is recorded
-GRID = 400  # steps of the times at which it is predicted
-BITS = 11  # of the mantissa of what is recorded to be drawn alone
 
 
 class Settings(Entry):
@@ -87,29 +82,14 @@ class SporadicForecasting(SplitSeries):
         """The network's answers on the test part, as `hidden_dynamics.results.run_files.RunFiles.predictions` has them.
 
         Returns:
-            id, time (n,), value, mask, mean and variance (n, D) of the targets, in the order of ids and times; of the
-            first series, row_id, row_time (r,), row_value and row_mask (r, D), all rows; grid (g,), times from 0 to the
-            end, and grid_mean and grid_variance (series, g, D), predicted there, to three digits; until.
+            id, time (n,), value, mask, mean and variance (n, D) of the targets, in the order of ids and times.
         """
-        targets = self._targets("test")
-        grid, shown = np.linspace(0, self.end, GRID + 1, dtype=np.float32), self.parts["test"][:SHOWN]
-        series = np.concatenate([targets.series, np.repeat(np.arange(len(shown)), len(grid))])
-        times = np.concatenate([self.rows.times[targets.rows], np.tile(grid, len(shown))])
+        series, rows = self._targets("test")
+        times = self.rows.times[rows]
         mean, logvar = self._predicted("test", network, series, times)
-        count, course = len(targets.rows), (len(shown), len(grid), self.features)
-        rows = np.isin(np.repeat(np.arange(len(self.ids)), self.rows.lengths), shown)
-        return {
-            "id": self.ids[self.parts["test"]][targets.series],
-            **{"time": times[:count], "value": self.rows.values[targets.rows], "mask": self.rows.mask[targets.rows]},
-            **{"mean": mean[:count], "variance": np.exp(logvar[:count])},
-            "row_id": np.repeat(self.ids[shown], self.rows.lengths[shown]),
-            **{f"row_{name}": getattr(self.rows, f"{name}s")[rows] for name in ("time", "value")},
-            "row_mask": self.rows.mask[rows],
-            "grid": grid,
-            "grid_mean": rounded(mean[count:].reshape(course)),
-            "grid_variance": rounded(np.exp(logvar[count:]).reshape(course)),
-            "until": np.array(self.until, np.float64),
-        }
+        targets = {"id": self.ids[self.parts["test"]][series], "time": times}
+        targets |= {"value": self.rows.values[rows], "mask": self.rows.mask[rows]}
+        return targets | {"mean": mean, "variance": np.exp(logvar)}
 
     def _naive(self, part: str) -> naive_scores.Scores:
         """The likelihood is that of the best constant with the best variance, per feature."""
@@ -158,9 +138,3 @@ class SporadicForecasting(SplitSeries):
         test = self.parts["test"]
         mean, variance = (arrays[f"optimal_{name}"][test].reshape(-1, self.features) for name in ("means", "variances"))
         return self._scores("test", mean, np.log(variance))
-
-
-def rounded(values: ArrayLike) -> NDArray:
-    """The values as float32 with 11 significant bits, three digits: a quarter of the bytes once they are packed."""
-    mantissa, exponent = np.frexp(np.asarray(values, np.float64))
-    return np.ldexp(np.round(mantissa * 2**BITS) / 2**BITS, exponent).astype(np.float32)

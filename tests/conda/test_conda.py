@@ -72,7 +72,7 @@ def test_a_table_of_no_runs_is_the_same_from_an_environment_of_its_own(tmp_path)
         assert (with_conda / path.relative_to(without)).read_bytes() == path.read_bytes(), path
 
     (environment,) = (path for path in (with_conda / ".snakemake/conda").iterdir() if path.is_dir())
-    assert environment.with_name(f"{environment.name}.yaml").read_bytes() == (without / "envs/render.yaml").read_bytes()
+    assert environment.with_name(f"{environment.name}.yaml").read_bytes() == (without / "envs/light.yaml").read_bytes()
     (line,), (plain,) = journal(with_conda), journal(without)
     assert (plain["script"], plain["prefix"]) == ("render", sys.prefix)
     assert (line["script"], line["prefix"], line["conda"]) == ("render", str(environment), str(environment))

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from repository import Workflow, add_what_a_user_adds, copy_repository
+from repository import PARITY, Workflow, add_what_a_user_adds, copy_repository
 
 TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 1, "batch_size": 360}}
 OVERRIDES = {"tasks": {"mnist": TINY, "pmnist": TINY, "parity": {"training": {"epochs": 500}}}}
 SETTINGS = {"results": "out", "seeds": [0], "device": "cpu", "overrides": OVERRIDES}
-PARITY = "out/demo/runs/parity/lstm-n3/seed0"
 TARGETS = ["momentumrnn_table11", "momentumrnn_figure9", f"{PARITY}/run.json"]
 RUN_FILES = ("metrics.csv", "train_loss.npy", "model.pt")
 

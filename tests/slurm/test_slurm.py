@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 
 import pytest
-import yaml
-from repository import Workflow, copy_repository
+from repository import SETTINGS, Workflow, append, copy_repository
+from repository import TASK as PARITY
 from slurm_lab import missing, slurm  # noqa: F401  a fixture
 
 PATIENCE = 1200  # seconds until what must happen counts as not happening; a machine may be busy
@@ -34,11 +34,8 @@ import os
 import time
 from pathlib import Path
 
-import numpy as np
-import torch
-from torch.nn import functional
+import parity
 
-from hidden_dynamics.data.streams import generator
 from hidden_dynamics.errors import UserError
 
 TRACES = Path("traces")
@@ -53,26 +50,16 @@ def trace(name):
 
 def prepare(raw, settings):
     trace("prepare")
-    bits = generator(0, "parity").integers(0, 2, (8, 5), dtype=np.uint8)
-    return {"test_bits": bits}
+    return parity.prepare(raw, {"length": 5, "test_size": 8})
 
 
-class Parity:
-    input_size, output_size, every_step, train_size = 1, 2, False, None
-
+class Parity(parity.Parity):
     def __init__(self, arrays, settings, seed, device):
-        self.test, self.seed, self.name = arrays["test_bits"], seed, settings["name"]
+        super().__init__(arrays, settings, seed, device)
+        self.name = settings["name"]
         if self.name == "failing" and not Path("mended").exists():
             trace("failing")
             raise UserError("the sensor is not plugged in")
-
-    def batch(self, epoch, indices):
-        iteration, size = indices
-        return generator(self.seed, "train", iteration).integers(0, 2, (size, 5), dtype=np.uint8)
-
-    def loss(self, network, bits):
-        x = torch.from_numpy(bits.T[:, :, None].astype(np.float32))
-        return functional.cross_entropy(network(x), torch.from_numpy(bits.sum(1) % 2).long())
 
     def evaluate(self, network):
         trace(f"{self.name}-{self.seed}")
@@ -94,13 +81,6 @@ EVALUATIONS = 60
 SEEDS = [0, 1, 2]
 NAMES = ["limited", "preempted", "cancelled", "failing", "interrupted", "first", "second"]
 TABLES = ["momentumrnn_table1", "momentumrnn_table11"]
-TINY = {"sizes": {128: 4, 256: 6}, "training": {"epochs": 1, "batch_size": 720}}
-SETTINGS = {
-    "results": "out",
-    "seeds": [0],
-    "device": "cpu",
-    "overrides": {"tasks": {"mnist": TINY, "pmnist": TINY}},
-}
 # A machine without a GPU stands in for one where SLURM gives fake ones: the trainings run on its CPU.
 NO_GPU = (
     'if device == "cuda" and not torch.cuda.is_available():',
@@ -164,14 +144,10 @@ def repository(tmp_path_factory):
     """A copy of the repository as a user of a cluster has it: the account set, and some tasks of the user's own."""
     root = tmp_path_factory.mktemp("repository")
     copy_repository(root)
+    (root / "parity.py").write_text(PARITY)
     (root / "my_task.py").write_text(TASK)
-
-    def append(part, entry):
-        with open(root / "config" / f"{part}.yaml", "a", encoding="utf-8") as handle:
-            handle.write("\n" + yaml.safe_dump(entry, sort_keys=False))
-
     about = {"title": "Parity", "module": "my_task", "stand_in_for": None, "licence": "generated", "citation": "none"}
-    append("datasets", {"parity": about | {"files": {}}})
+    append(root, "datasets", {"parity": about | {"files": {}}})
     training = {
         "optimisers": {"main": {"name": "Adam", "lr": 0.01}},
         "batch_size": 4,
@@ -180,10 +156,8 @@ def repository(tmp_path_factory):
         "report": {"metric": "test_loss", "rule": "min"},
     }
     task = {"title": "Parity", "class": "my_task.Parity", "dataset": "parity", "training": training}
-    append(
-        "tasks",
-        {name: task | {"settings": {"name": name}, "models": {"lstm": {"sizes": [3]}}} for name in NAMES},
-    )
+    task["models"] = {"lstm": {"sizes": [3]}}
+    append(root, "tasks", {name: task | {"settings": {"name": name}} for name in NAMES})
     workflow = OnSlurm(root)
     workflow.edit("profiles/slurm/config.yaml", "slurm_account=default", "slurm_account=lab")
     workflow.edit("hidden_dynamics/training/devices.py", *NO_GPU)

@@ -19,7 +19,7 @@ from hidden_dynamics.configuration.schema import Size
 from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.papers.logs import Log, Logs, Point, load_logs
 from hidden_dynamics.results.run_files import RunFiles
-from hidden_dynamics.results.seeds import FEWEST
+from hidden_dynamics.results.seeds import FEWEST, mean_scores
 
 if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
@@ -41,8 +41,9 @@ NOTES = (
     "σ² = ln(1 + s²/m²) and the mean ln m − σ²/2.",
     "Other logs: the factors between this log and those of the other cells of its task and size after this epoch, the "
     "smallest to the largest. Where all are within the margin, any of these cells would agree, and none is called "
-    "agreeing. Power: the chance that two that are alike are found to agree by the first test of Holm’s, if the "
-    "standard error is the one seen; where it is low, so few seeds cannot decide.",
+    "agreeing; nor is one where the best naive baseline is within it, because what learned nothing would agree. Power: "
+    "the chance that two that are alike are found to agree by the first test of Holm’s, if the standard error is the "
+    "one seen; where it is low, so few seeds cannot decide.",
 )
 
 
@@ -133,7 +134,7 @@ def _records(artifact: Course, sources: "Sources", margin: float) -> list[Record
         tests = [equivalence(estimate, math.log(margin)) if estimate else (False, 1.0) for _, estimate in family]
         adjusted = holm([p for _, p in tests] + left_out * [1.0])[: len(tests)]
         for (record, estimate), (within, p), p_adjusted in zip(family, tests, adjusted, strict=True):
-            record["apart"] = record["farthest"] > margin
+            record |= {"apart": record["farthest"] > margin, "learned": not record["naive"] <= margin}
             if estimate:
                 record |= {"p": p, "p_adjusted": p_adjusted, "tests": len(family) + left_out}
                 record |= _judged(record, estimate, within, margin)
@@ -146,7 +147,7 @@ def _judged(record: Record, estimate: "Estimate", within: bool, margin: float) -
 
     definitions = load_claims().definitions
     ends = estimate.value, *estimate.interval(round(2 * definitions.level - 1, 12))
-    may_agree = record["apart"] and not record["diverged"] and not record["not_finite"]
+    may_agree = record["apart"] and record["learned"] and not record["diverged"] and not record["not_finite"]
     decided = record["p_adjusted"] < definitions.alpha and (may_agree or not within)
     return {
         **dict(zip(("ratio", "low", "high"), map(math.exp, ends), strict=True)),
@@ -167,6 +168,7 @@ def _compared(artifact: Course, sources: "Sources", cell: Cell, log: Log) -> "tu
     ours = [loss for loss in found if loss is not None and 0 < loss < math.inf]
     failed = [row["status"] != "finished" for row in rows]
     factors = others_of(load_logs(artifact.settings.logs), point) if point else []
+    naive = min(mean_scores(rows, f"{log[0].split}_loss").values(), default=math.nan)
     record = {
         **begun(artifact, cell, f"{log[0].split}_loss", rows),
         **{"epoch": point.epoch if point else None, "runs": len(rows), "diverged": sum(failed)},
@@ -175,6 +177,7 @@ def _compared(artifact: Course, sources: "Sources", cell: Cell, log: Log) -> "tu
         **over_seeds(ours),
         **{f"published_{name}": getattr(point, name, math.nan) for name in ("n", "mean", "sd")},
         **{"nearest": min(factors, default=math.nan), "farthest": max(factors, default=math.nan)},
+        "naive": factor_between(naive, point) if point else math.nan,
         **dict.fromkeys(("ratio", "low", "high", "p", "p_adjusted", "tests", "power"), math.nan),
         "verdict": UNDECIDED,
     }
@@ -201,7 +204,12 @@ def others_of(logs: Logs, point: Point) -> list[float]:
     """The factors, 1 or above, between a point's geometric mean and those of the other logs beside it."""
     beside = (point.task, point.size, point.epoch)
     others = [one for log in logs.logs for one in log if (one.task, one.size, one.epoch) == beside and one != point]
-    return [math.exp(abs(of_logarithm(one).mean - of_logarithm(point).mean)) for one in others]
+    return [factor_between(math.exp(of_logarithm(one).mean), point) for one in others]
+
+
+def factor_between(loss: float, point: Point) -> float:
+    """The factor, 1 or above, between a loss and a point's geometric mean."""
+    return math.exp(abs(math.log(loss) - of_logarithm(point).mean))
 
 
 def of_logarithm(point: Point) -> "Sample":
@@ -220,7 +228,8 @@ def _row(artifact: Course, record: Record) -> dict[str, str]:
     ratio, low, high, nearest, farthest = (number(record[name], 3) for name in columns)
     theirs = f"{number(record['published_mean'], DECIMALS)} ± {number(record['published_sd'], DECIMALS)}"
     failed = {"diverged": "diverged", "not finite": "not_finite", "not so far": "not_so_far"}
-    alike = "" if record["apart"] or math.isnan(record["p"] + record["nearest"]) else ": the logs are alike here"
+    doubt = "" if record["apart"] or math.isnan(record["p"] + record["nearest"]) else ": the logs are alike here"
+    doubt = doubt if record["learned"] else ": a naive baseline agrees, too"
     return {
         "Task": artifact.configuration.tasks[record["task"]].title,
         "Model": record["label"],
@@ -231,5 +240,5 @@ def _row(artifact: Course, record: Record) -> dict[str, str]:
         "Ours ÷ theirs": ABSENT if math.isnan(record["ratio"]) else f"{ratio} ({low} to {high})",
         "Other logs": ABSENT if math.isnan(record["nearest"]) else f"{nearest} to {farthest}",
         "Power": ABSENT if math.isnan(record["power"]) else f"{100 * record['power']:.0f} %",
-        "Verdict": record["verdict"] + (alike if record["verdict"] == UNDECIDED else ""),
+        "Verdict": record["verdict"] + (doubt if record["verdict"] == UNDECIDED else ""),
     }

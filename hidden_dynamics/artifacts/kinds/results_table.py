@@ -12,7 +12,7 @@ from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePub
 from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.notes import chosen_note, divergence_notes, runs_notes, splits_note
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
-from hidden_dynamics.configuration import Entry
+from hidden_dynamics.configuration import Entry, known
 from hidden_dynamics.configuration.entries import listed
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Names, Size
@@ -44,25 +44,15 @@ NOTES = (  # of every table
 
 
 class Row(Entry):
-    """A model at one of the paper's sizes, by task where they differ.
+    """A model at one of the paper's sizes.
 
     Attributes:
         tasks: those that it is shown on, where these are not all of the artifact's.
     """
 
     model: str
-    size: Size | dict[str, Size] | None = None
+    size: Size | None = None
     tasks: Names | None = None
-
-    def size_on(self, task: str) -> int | str | None:
-        return self.size.get(task) if isinstance(self.size, dict) else self.size
-
-    @property
-    def name(self) -> tuple[str, int | str | None]:
-        """The model and its size, "20 / 15" where tasks differ in it."""
-        if isinstance(self.size, dict):
-            return self.model, " / ".join(dict.fromkeys(map(str, self.size.values())))
-        return self.model, self.size
 
 
 class Settings(ArtifactSettings):
@@ -88,7 +78,7 @@ class ResultsTable(BesidePublished):
 
     def shown(self) -> list[Cell]:
         return [
-            Cell(task, row.model, row.size_on(task))
+            Cell(task, row.model, row.size)
             for row in self.settings.rows
             for task in self.settings.tasks
             if row.tasks is None or task in listed(row.tasks)
@@ -97,14 +87,14 @@ class ResultsTable(BesidePublished):
     def tasks(self) -> list[str]:
         return self.settings.tasks
 
-    def row_name(self, cell: Cell) -> tuple[str, int | str | None]:
-        """The model and size that name a cell's row."""
-        names = [row.name for row in self.settings.rows if (row.model, row.size_on(cell.task)) == cell[1:]]
-        return names[0] if names else (cell.model, cell.size)
-
     @property
     def with_extras(self) -> bool:
         return self.settings.extras
+
+    def check(self, where: str) -> None:
+        super().check(where)
+        for metric in self.metrics():
+            known(metric, self.published.content["metrics"], "metric", where)
 
     def metrics(self) -> list[str]:
         return self.settings.metrics or list(self.published.content["metrics"])
@@ -226,8 +216,7 @@ def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Re
     headings = _headings(artifact, records)
     groups: dict[tuple, list[Record]] = {}
     for record in records:
-        name = artifact.row_name(Cell(record["task"], record["model"], record["paper_size"]))
-        groups.setdefault(name, []).append(record)
+        groups.setdefault((record["model"], record["paper_size"]), []).append(record)
     rows = []
     for (_, size), group in groups.items():
         run_as = _joined(group, "size")

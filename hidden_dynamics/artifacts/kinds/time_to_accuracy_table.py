@@ -36,7 +36,6 @@ NOTE = (
 
 class Settings(SideBySideSettings):
     published: str = REQUIRED
-    metric: str
     target: Number
 
 
@@ -45,16 +44,14 @@ class TimeToAccuracyTable(MeasuredCosts):
     summarised = True
     run_files = ("metrics.csv", "clock.csv")
 
-    def chosen_metrics(self) -> list[str]:
-        return [self.settings.metric]
+    @property
+    def reached(self) -> str:
+        """The metric that is to reach the target."""
+        return self.published.content["metric"]
 
     def deviations(self) -> list[str]:
-        own, theirs, texts = self.settings, self.published.content, []
-        if own.metric != theirs["metric"]:
-            texts.append(f"{_words(own.metric)}, not {_words(theirs['metric'])}")
-        if own.target != theirs["target"]:
-            texts.append(f"a target of {percent(own.target)}, not {percent(theirs['target'])}")
-        return texts
+        own, theirs = self.settings.target, self.published.content["target"]
+        return [] if own == theirs else [f"a target of {percent(own)}, not {percent(theirs)}"]
 
 
 KIND = TimeToAccuracyTable
@@ -67,7 +64,7 @@ def draw(artifact: TimeToAccuracyTable, sources: "Sources") -> Table:
     baseline = next(record for record in records if record["model"] == artifact.published.baseline)
     records = [record | {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED} for record in records]
     records = comparison.with_verdicts(artifact, records, sources.verdicts)
-    metric, target = _words(artifact.settings.metric), percent(artifact.settings.target)
+    metric, target = artifact.reached.replace("_", " "), percent(artifact.settings.target)
     machine, *others = cost_table.machine_notes(artifact, costs)
     lines = [
         f"Time per sample: {machine[0].lower()}{machine[1:]}",
@@ -84,17 +81,13 @@ def percent(fraction: float) -> str:
     return f"{fraction * 100:.2f}".rstrip("0").rstrip(".") + " %"
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
 def _record(artifact: TimeToAccuracyTable, sources: "Sources", costs: Rows, cell: Cell) -> Record:
     """Our times by both ways of counting, and the published ones."""
-    settings, models = artifact.settings, (cell.model, artifact.published.baseline)
+    target, models = artifact.settings.target, (cell.model, artifact.published.baseline)
     runs = [row for row in sources.summary if row["model"] == cell.model]
     cost = cost_table.cost_of(costs, cell.model, "training_time")
     both = [row for row in (*costs, *sources.summary) if row["model"] in models]
-    ways = [RunFiles(sources.root / run["directory"]).progress(settings.metric, settings.target) for run in runs]
+    ways = [RunFiles(sources.root / run["directory"]).progress(artifact.reached, target) for run in runs]
     reached = [(epochs, minutes) for epochs, minutes, _ in ways if epochs is not None]
     epochs, minutes = map(fmean, zip(*reached, strict=True)) if reached else (math.nan, math.nan)
     same_device = {run["device"] for run in runs} == {cost["device"]}
@@ -102,8 +95,8 @@ def _record(artifact: TimeToAccuracyTable, sources: "Sources", costs: Rows, cell
     record = comparison.begun(artifact, cell, QUANTITY, runs, compared=both)
     return {
         **record,
-        "reached_metric": settings.metric,
-        "target": settings.target,
+        "reached_metric": artifact.reached,
+        "target": target,
         "runs": len(ways),
         "reached": len(reached),
         "best": max((best for *_, best in ways if best is not None), default=None),
