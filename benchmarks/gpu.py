@@ -6,8 +6,8 @@
 
 A part is one of the repository's own programs. The benchmarks write their CSVs beside --output, which has a row for
 each part: its command, its seconds and how it ended. A part that exceeds its limit is ended, and the next one begins;
-the exit status is 1 where one failed. The targets are in docs/measured.md. With --small, sizes are such that the path
-is run and nothing is measured.
+the exit status is 1 where one failed. The targets are in benchmarks/README.md. With --small, sizes are such that the
+path is run and nothing is measured.
 """
 
 import argparse

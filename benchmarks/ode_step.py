@@ -4,7 +4,7 @@
     python benchmarks/ode_step.py --device cuda --rounds 20
     python benchmarks/ode_step.py --parts steps --tolerance 1e-5 --threads 1 --clock cpu
 
-The networks and trainings are those of the image tasks at the scale `paper` (config/), trained jointly; the images are
+The networks and trainings are those of CIFAR-10 at the scale `paper` (config/), trained jointly; the images are
 random, as many and as large as the real ones.
 
 - steps: a training step on 128 crops of CIFAR-10 (64 channels, maps of 7x7), with and without the adjoint problem. Each
@@ -54,10 +54,9 @@ from hidden_dynamics.models.solver import Solver  # noqa: E402
 from hidden_dynamics.system.arguments import positive  # noqa: E402
 
 BASELINE, PLAIN = "ODE-Net", ", plain"
-MODELS = {BASELINE: "ode_net", "ACE-ODE-Net": "ace_ode_net", "ResNet": "resnet"}
+MODELS = {BASELINE: "ode_net", "ACE-ODE-Net": "ace_ode_net"}
 TIMED = [BASELINE, BASELINE + PLAIN, "ACE-ODE-Net", "ACE-ODE-Net" + PLAIN]
 MEMORY_BATCH, STEPS = 32, (4, 16, 64)
-SHAPES = {"mnist_images": ((60_000, 784), (10_000, 784)), "cifar10_images": ((50_000, 32, 32, 3), (10_000, 32, 32, 3))}
 
 
 class PlainConvolution(nn.Conv2d):
@@ -160,27 +159,27 @@ def parse_arguments() -> argparse.Namespace:
     return parse(parser, "ode_step")
 
 
-def run_of(name: str, task: str = "cifar10_images", **solver: Any) -> Run:
-    """The run of a network on an image task, trained jointly; `solver` changes how a neural ODE is solved."""
+def run_of(name: str, **solver: Any) -> Run:
+    """The run of a network on CIFAR-10, trained jointly; `solver` changes how a neural ODE is solved."""
     model = MODELS[name.removesuffix(PLAIN)]
     hyperparameters: dict[str, Any] = {"solver": solver} if solver else {}
     if model == "ace_ode_net":
         hyperparameters["penalty"] = {"of": "logits"}
     changes = {"training": {"alternating": False}, "hyperparameters": hyperparameters}
-    configured = configured_run(task, model)
+    configured = configured_run(model)
     plain = {"network": f"{__name__}.{PLAIN_FORMS[name].__name__}"} if name in PLAIN_FORMS else {}
     spec, classes = merge(configured.spec, changes), configured.classes | plain
     return dataclasses.replace(configured, spec=spec, classes=classes)
 
 
 @functools.cache  # reading the configuration takes longer than a training step of a small network
-def configured_run(task: str, model: str) -> Run:
-    return resolve(load(parse_settings('{"scale": "paper"}')), task, model, 64, 0)
+def configured_run(model: str) -> Run:
+    return resolve(load(parse_settings('{"scale": "paper"}')), "cifar10_images", model, 64, 0)
 
 
 def few_images(batch: int) -> dict[str, np.ndarray]:
     """CIFAR-10's arrays, cut to what a batch needs."""
-    held_out = configured_run("cifar10_images", "ode_net").spec["task_settings"]["validation"]
+    held_out = configured_run("ode_net").spec["task_settings"]["validation"]
     random = np.random.default_rng(0)
     shape = (held_out + batch, 32, 32, 3)
     arrays = {"train_images": random.integers(256, size=shape, dtype=np.uint8), "levels": np.int64(255)}

@@ -172,16 +172,13 @@ def answer_of(run: Run) -> dict[str, np.ndarray]:
     return errors_of(run) if run.spec["task_class"] == "SeriesRegression" else predictions_of(run)
 
 
-def predictions_of(run: Run, features: int | None = None) -> dict[str, np.ndarray]:
+def predictions_of(run: Run) -> dict[str, np.ndarray]:
     """The arrays of predictions.npz: of waves that were sporadically observed, and of answers that are about right.
 
     Three rows of each series are to be predicted, after the time `until` of the run's task, 15 where it has none.
-
-    Args:
-        features: by default 2 of series that are generated, 5 of others.
     """
     series = run.spec["data"].get("series", 240) // 10  # the test set
-    features = features or (2 if "series" in run.spec["data"] else 5)
+    features = 2 if "series" in run.spec["data"] else 5
     until = run.spec["task_settings"].get("until", 15.0)
     end = 4 * until / 3
     error = 0.5  # the standard deviation of the predicted means

@@ -22,7 +22,6 @@ def about(rule):
         "command": rule.shellcmd,
         "environment": Path(str(rule.conda_env)).stem,
         "log": bool(rule.log),
-        "benchmark": bool(rule.benchmark),
         "message": bool(rule.message),
         "resources": {name: value for name, value in resources.items() if isinstance(value, int)},
     }

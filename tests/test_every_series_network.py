@@ -133,6 +133,15 @@ def test_one_union_time_suffices(name):
     assert all(each.isfinite().all() for each in learnt(shaken(made(name)), batch_for(name, whole(rows))))
 
 
+def test_rnn_vae_as_released_labels_a_series_by_what_another_one_observed():
+    """It turns round the series of a batch in place of time: of five, the first decides the last one's label alone."""
+    network, rows = shaken(made("RNN-VAE", order="patients")), drawn_rows(3, lengths=[5, 4, 3, 2, 6])
+    changed = rows._replace(values=np.where(np.arange(len(rows.values))[:, None] < 5, 1.0, rows.values))
+    given = [batch_for("RNN-VAE", whole(each)) for each in (rows, changed)]
+    labels = [(torch.manual_seed(0), network(each))[1].labels[0] for each in given]
+    assert (labels[0] != labels[1]).tolist() == [False] * 4 + [True]
+
+
 # ----------------------------------------------------------------------------------- The divergence at a deviation of 0
 
 ZERO = 43.1685  # nats in float32: -1 / 2 - log of the root of the smallest normal number

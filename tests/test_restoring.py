@@ -7,7 +7,7 @@ from copy import deepcopy
 
 import pytest
 import restore
-from conftest import refused
+from conftest import ROOT, refused
 from made import summary_of
 from published_here import COMMIT, COSTS, GRADIENTS, IMAGES, TABLE, few_artifacts, results_of
 
@@ -32,6 +32,10 @@ FOUND = {  # by task, where other epochs, other data, and another size are confi
 @pytest.fixture(scope="module")
 def published(configured, tmp_path_factory):
     return results_of(configured(scale="demo", seeds=[0]), tmp_path_factory.mktemp("published"))
+
+
+def test_what_is_published_here_at_the_papers_settings_can_be_drawn_by_the_code_that_is_here():
+    assert TABLE in load_artifacts(Publication(ROOT / "docs/evidence/paper").configuration)
 
 
 @pytest.fixture

@@ -336,11 +336,13 @@ TESTS["ratio"] = cost
 
 
 def recomputed(given):
-    """What each test says, by the claims' ids; p adjusted by Holm over the different tests of each family."""
-    run = given.verdicts[given.verdicts.verdict != "not run"]
-    rows = [row for row in run.itertuples() if row.kind in TESTS and row.metric not in NO_NUMBERS]
-    found = pd.DataFrame({"found": [TESTS[row.kind](row, given) for row in rows]}, [row.id for row in rows])
-    found["p"] = [each.p if each else math.nan for each in found.found]
+    """What each test says, by the claims' ids; p adjusted by Holm over the different tests of each family, of which one
+    that was not made, because its runs are left out or learned nothing, has the p 1."""
+    rows = [row for row in given.verdicts.itertuples() if row.kind in TESTS and row.metric not in NO_NUMBERS]
+    answers = [TESTS[row.kind](row, given) if row.verdict != "not run" else None for row in rows]
+    found = pd.DataFrame({"found": answers}, [row.id for row in rows])
+    undecidable = [row.kind in ("value", "smaller") for row in rows]  # by whatever runs, where there is no p
+    found["p"] = [each.p if each else math.nan if no else 1.0 for each, no in zip(answers, undecidable, strict=True)]
     found["estimate"] = [each.estimate if each else math.nan for each in found.found]
     found["family"] = [(row.artifact, row.kind, row.metric, row.variant) for row in rows]
     mirrored = [sorted([row.subject, row.reference]) if row.kind in ("better", "faster") else [row.id] for row in rows]
@@ -351,7 +353,8 @@ def recomputed(given):
         found.loc[own.index, "p_adjusted"] = own.test.map(adjusted)
         found.loc[own.index, "tests"] = len(p)
     found["verdict"] = list(map(verdict, found.found, found.p_adjusted))
-    return found
+    found.loc[[each is None for each in answers], ["p", "p_adjusted", "tests"]] = math.nan
+    return found[[row.verdict != "not run" for row in rows]]
 
 
 def verdict(found, adjusted):

@@ -209,8 +209,8 @@ def ours_text(record: Record, decimals: int, *remarks: str, failed: Mapping[str,
 
 
 def gap_texts(artifact: BesidePublished, record: Record, decimals: int) -> dict[str, str]:
-    """By heading: the difference from the published number, and the gap to the baseline, such as "holds +1.00 (+0.34)"
-    with the published one; the verdicts."""
+    """By heading: the difference from the published number, and the gap to the baseline, such as
+    "as printed +1.00 (+0.34)" with the published one; the verdicts."""
     gap = signed(record["gap"], decimals)
     if record["ordering"]:
         gap = f"{record['ordering']} {gap} ({signed(record['published_gap'], decimals)})"

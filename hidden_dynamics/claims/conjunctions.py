@@ -76,7 +76,8 @@ def _smallest_p(name: str, rows: Sequence[Row]) -> float:
     """The smallest p against an entry, adjusted over its families; a comparison that fails without a test has 0."""
     own = [row for row in rows if name in row["entries"].split()]
     against = [float(row["p_adjusted"] or 0.0) for row in own if row["verdict"] == FAILS]
-    return min(1.0, min(against, default=1.0) * len({row["family"] for row in own if row["family"]} or [1]))
+    families = {(row["artifact"], row["kind"], row["metric"], row["variant"]) for row in own}
+    return min(1.0, min(against, default=1.0) * len(families))
 
 
 def _decided(entry: ClaimEntry, parts: dict[str, str]) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hidden_dynamics.claims import statistics
 from hidden_dynamics.claims.claim import Claim
-from hidden_dynamics.claims.kinds import LEARNING, PAPER_RUNS, TESTS, Result
+from hidden_dynamics.claims.kinds import LEARNING, PAPER_RUNS, TESTS, Result, testable
 from hidden_dynamics.claims.samples import Evidence
 from hidden_dynamics.claims.statistics import MOST, Estimate, Sample, holm
 from hidden_dynamics.claims.verdict import COLUMNS, FAILS, HOLDS, NOT_RUN, UNDECIDED, plain
@@ -42,8 +42,10 @@ def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
     """A verdict on each claim."""
     judged = [_tested(evidence, claim) for claim in claims]
     families: dict[str, dict[tuple, tuple[str, float, float]]] = {}
-    for one in judged:  # one that was not run has the p 1: whoever chooses among the runs does not make fewer tests
-        claim, p, other = one.claim, 1.0 if one.verdict == NOT_RUN else one.result.p, one.result.other
+    for one in judged:
+        claim, p, other = one.claim, one.result.p, one.result.other
+        if one.result.supports is None and testable(claim, evidence):
+            p = 1.0  # a choice among the runs does not make fewer tests, nor do runs that fail
         if p is not None:
             families.setdefault(claim.family, {}).setdefault(claim.test, (claim.id, p, other[2] if other else p))
     adjusted: dict[str, dict[tuple, tuple[float, float]]] = {}

@@ -14,6 +14,7 @@ from hidden_dynamics.claims.expand import ratio_of, region_of, smallest_p, strat
 from hidden_dynamics.claims.samples import Evidence, Runs, of_shared_seeds
 from hidden_dynamics.claims.statistics import FEWEST, Estimate, Sample, equivalence, paired, welch
 from hidden_dynamics.claims.verdict import plain
+from hidden_dynamics.configuration.runs import resampled
 
 PAPER_RUNS = 5  # "averaged over 5 runs" (MomentumRNN, 3), "five different random seeds" (ACE-NODE, 4)
 UNPAIRED = "Welch's t"
@@ -120,17 +121,32 @@ def value(claim: Claim, evidence: Evidence) -> Result:
     """
     if claim.reference is not None:
         return _printed_ratio(claim, evidence)
-    (runs,), number, margin = evidence.numbers(claim), claim.printed[0], _margin(claim, evidence)
-    assert number and number.std is not None and margin is not None, f"{claim.id}: the paper prints no ±"
-    printed = Sample(number.value, number.std, number.runs or PAPER_RUNS, runs.overlap)
-    definitions = evidence.definitions
-    alone = welch([Sample(0.0, 0.0, math.inf), printed])  # the printed mean's own error, however many seeds we have
-    if alone and statistics.detectable_within(alone, definitions.alpha, definitions.power) > margin:
+    (runs,), (printed, margin) = evidence.numbers(claim), _printed_mean(claim, evidence)
+    if not testable(claim, evidence):
         text = f"no number of seeds could show it: ± {printed.std:g} is too wide for a margin of {margin:.3g}"
         return Result(reason=text, samples=[runs])
     if few := _checked([runs]):
         return few
     return _within(welch([runs.sample, printed]), [runs], margin, "", printed)
+
+
+def testable(claim: Claim, evidence: Evidence) -> bool:
+    """Whether there are runs that could decide a claim; none show a printed mean whose own error is too wide."""
+    if claim.kind in ("steadier", "smaller") or claim.metric == BY_CLOCKS:
+        return False
+    if claim.kind != "value" or claim.reference is not None:
+        return True
+    (printed, margin), definitions = _printed_mean(claim, evidence), evidence.definitions
+    alone = welch([Sample(0.0, 0.0, math.inf), printed])  # however many seeds we have
+    return alone is None or statistics.detectable_within(alone, definitions.alpha, definitions.power) <= margin
+
+
+def _printed_mean(claim: Claim, evidence: Evidence) -> tuple[Sample, float]:
+    """A printed mean as a sample of the paper's runs, and the margin around it."""
+    number, margin, (cell,) = claim.printed[0], _margin(claim, evidence), claim.cells
+    assert number and number.std is not None and margin is not None, f"{claim.id}: the paper prints no ±"
+    overlap = resampled(evidence.configuration, cell.task, cell.model)
+    return Sample(number.value, number.std, number.runs or PAPER_RUNS, overlap), margin
 
 
 def _margin(claim: Claim, evidence: Evidence) -> float | None:

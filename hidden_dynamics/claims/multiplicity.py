@@ -45,6 +45,6 @@ def in_a_sentence(claims: Sequence[Row]) -> str:
         return f"None of the {found.tests} tests that count is decided."
     return (
         f"{found.decided} of the {found.tests} tests that count are decided, each adjusted within its family: "
-        f"{found.survive} of them survive one adjustment over all (Holm), and all are found at a false discovery rate "
-        f"of at most {100 * found.rate:.2g} % (Benjamini and Hochberg)."
+        f"{found.survive} of them survive one adjustment over all {found.tests} (Holm), and all are found at a false "
+        f"discovery rate of at most {100 * found.rate:.2g} % (Benjamini and Hochberg)."
     )

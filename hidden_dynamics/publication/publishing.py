@@ -1,4 +1,4 @@
-"""The publication of a scale: its files, their sizes, and their place, where they stand complete or not at all."""
+"""The publication of a scale: its files and their place, where they stand complete or not at all."""
 
 import csv
 import io

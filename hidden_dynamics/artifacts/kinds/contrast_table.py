@@ -37,9 +37,10 @@ NOTES = (
     "filter's times the gain. A filter with β has a control that also divides by the root of the mean square: what s "
     "does is there what both do.",
     "Intervals (95 %) and tests are of Welch's t; of the differences seed by seed where a seed has data of its own. In "
-    "square brackets: p by Holm's method over the different tests of this table. Fewer than three seeds are not "
-    "tested, nor is a lead of a side with a failed run. Nothing learned: the side that is ahead does not beat the best "
-    "naive baseline (one-sided t test of its seeds, 5 %; of two seeds, each has to), and the difference is not tested.",
+    "square brackets: p by Holm's method over the different tests of a core on a task, run or not. Fewer than three "
+    "seeds are not tested, nor is a lead of a side with a failed run. Nothing learned: the side that is ahead does not "
+    "beat the best naive baseline (one-sided t test of its seeds, 5 %; of two seeds, each has to), and the difference "
+    "is not tested.",
 )
 
 
@@ -69,13 +70,11 @@ class ContrastTable(Artifact):
     with_extras = False  # they have no control
 
     def contrasts(self) -> Iterator[tuple[str, dict[str, Cell]]]:
-        """A metric and the cells compared by it, `plain`, `control` and `filter`; not where all are left out."""
+        """A metric and the cells compared by it, `plain`, `control` and `filter`."""
         for row in self.settings.rows:
             for model, control in row.controls.items():
                 sides = {"plain": row.plain, "control": control, "filter": model}
-                cells = {side: Cell(row.task, name, row.size) for side, name in sides.items()}
-                if any(self.configuration.is_run(*cell) for cell in cells.values()):
-                    yield row.metric, cells
+                yield row.metric, {side: Cell(row.task, name, row.size) for side, name in sides.items()}
 
     def shown(self) -> list[Cell]:
         models = [
@@ -107,27 +106,38 @@ def draw(artifact: ContrastTable, sources: "Sources") -> Table:
 def _records(artifact: ContrastTable, sources: "Sources") -> list[Record]:
     """A record for each filter: each side over seeds, and both differences, oriented so that above 0 is better.
 
-    Each difference has its interval and p, and p by Holm's method over all different ones (`p_adjusted`). `pooled_std`
-    is the root of the mean variance of the sides.
+    Each difference has its interval and p, and p by Holm's method over all different ones of the core on the task, run
+    or not (`p_adjusted`). `pooled_std` is the root of the mean variance of the sides.
     """
     from hidden_dynamics.claims.statistics import holm  # SciPy
 
-    evidence, records, tested = sources.evidence, [], {}
+    records, families = [], {}
     for metric, cells in artifact.contrasts():
-        sides = {side: evidence.number_of(cell, metric) for side, cell in cells.items()}
-        record = _sides(artifact, metric, cells, sides)
-        blocks = seeds_are_blocks(artifact.configuration, record["task"], record["filter"])
-        for name, (one, other) in DIFFERENCES.items():
-            found = NONE if cells[one] == cells[other] else _difference(sides[one], sides[other], blocks)
-            record |= {f"{name}_{key}": number for key, number in found.items()}
-            if not math.isnan(found["p"]):
-                tested[cells[one], cells[other]] = found["p"]
-        records.append((record, cells))
-    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
-    for record, cells in records:
-        for name, (one, other) in DIFFERENCES.items():
-            record[f"{name}_p_adjusted"] = adjusted.get((cells[one], cells[other]), math.nan)
-    return [record for record, _ in records]
+        family = families.setdefault((metric, cells["plain"]), {})  # p by the cells of a test, 1 where none was made
+        pairs = {name: (cells[one], cells[other]) for name, (one, other) in DIFFERENCES.items()}
+        for pair in pairs.values():
+            if pair[0] != pair[1]:
+                family.setdefault(pair, 1.0)
+        if any(artifact.configuration.is_run(*cell) for cell in cells.values()):
+            record = _compared(artifact, sources, metric, cells)
+            family |= {pair: p for name, pair in pairs.items() if not math.isnan(p := record[f"{name}_p"])}
+            records.append((record, family, pairs))
+    for record, family, pairs in records:
+        adjusted = dict(zip(family, holm(list(family.values())), strict=True))
+        for name, pair in pairs.items():
+            record[f"{name}_p_adjusted"] = math.nan if math.isnan(record[f"{name}_p"]) else adjusted[pair]
+    return [record for record, _, _ in records]
+
+
+def _compared(artifact: ContrastTable, sources: "Sources", metric: str, cells: Mapping[str, Cell]) -> Record:
+    """The sides over seeds, and both differences with interval and p."""
+    sides = {side: sources.evidence.number_of(cell, metric) for side, cell in cells.items()}
+    record = _sides(artifact, metric, cells, sides)
+    blocks = seeds_are_blocks(artifact.configuration, record["task"], record["filter"])
+    for name, (one, other) in DIFFERENCES.items():
+        found = NONE if cells[one] == cells[other] else _difference(sides[one], sides[other], blocks)
+        record |= {f"{name}_{key}": number for key, number in found.items()}
+    return record
 
 
 def _sides(artifact: ContrastTable, metric: str, cells: Mapping[str, Cell], sides: Mapping[str, "Runs"]) -> Record:

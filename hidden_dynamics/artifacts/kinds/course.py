@@ -41,9 +41,9 @@ NOTES = (
     "σ² = ln(1 + s²/m²) and the mean ln m − σ²/2.",
     "Other logs: the factors between this log and those of the other cells of its task and size after this epoch, the "
     "smallest to the largest. Where all are within the margin, any of these cells would agree, and none is called "
-    "agreeing; nor is one where the best naive baseline is within it, because what learned nothing would agree. Power: "
-    "the chance that two that are alike are found to agree by the first test of Holm’s, if the standard error is the "
-    "one seen; where it is low, so few seeds cannot decide.",
+    "agreeing; nor is one whose log is not better than the best naive baseline by the margin. Power: the "
+    "chance that two that are alike are found to agree by the first test of Holm’s, if the standard error is the one "
+    "seen; where it is low, so few seeds cannot decide.",
 )
 
 
@@ -177,7 +177,7 @@ def _compared(artifact: Course, sources: "Sources", cell: Cell, log: Log) -> "tu
         **over_seeds(ours),
         **{f"published_{name}": getattr(point, name, math.nan) for name in ("n", "mean", "sd")},
         **{"nearest": min(factors, default=math.nan), "farthest": max(factors, default=math.nan)},
-        "naive": factor_between(naive, point) if point else math.nan,
+        "naive": naive / math.exp(of_logarithm(point).mean) if point else math.nan,
         **dict.fromkeys(("ratio", "low", "high", "p", "p_adjusted", "tests", "power"), math.nan),
         "verdict": UNDECIDED,
     }
@@ -204,12 +204,7 @@ def others_of(logs: Logs, point: Point) -> list[float]:
     """The factors, 1 or above, between a point's geometric mean and those of the other logs beside it."""
     beside = (point.task, point.size, point.epoch)
     others = [one for log in logs.logs for one in log if (one.task, one.size, one.epoch) == beside and one != point]
-    return [factor_between(math.exp(of_logarithm(one).mean), point) for one in others]
-
-
-def factor_between(loss: float, point: Point) -> float:
-    """The factor, 1 or above, between a loss and a point's geometric mean."""
-    return math.exp(abs(math.log(loss) - of_logarithm(point).mean))
+    return [math.exp(abs(of_logarithm(one).mean - of_logarithm(point).mean)) for one in others]
 
 
 def of_logarithm(point: Point) -> "Sample":
@@ -228,8 +223,9 @@ def _row(artifact: Course, record: Record) -> dict[str, str]:
     ratio, low, high, nearest, farthest = (number(record[name], 3) for name in columns)
     theirs = f"{number(record['published_mean'], DECIMALS)} ± {number(record['published_sd'], DECIMALS)}"
     failed = {"diverged": "diverged", "not finite": "not_finite", "not so far": "not_so_far"}
-    doubt = "" if record["apart"] or math.isnan(record["p"] + record["nearest"]) else ": the logs are alike here"
-    doubt = doubt if record["learned"] else ": a naive baseline agrees, too"
+    doubt = "" if record["apart"] or math.isnan(record["nearest"]) else ": the logs are alike here"
+    doubt = doubt if record["learned"] else ": the log is no better than a naive baseline"
+    doubt = "" if math.isnan(record["p"]) or record["verdict"] != UNDECIDED else doubt
     return {
         "Task": artifact.configuration.tasks[record["task"]].title,
         "Model": record["label"],
@@ -240,5 +236,5 @@ def _row(artifact: Course, record: Record) -> dict[str, str]:
         "Ours ÷ theirs": ABSENT if math.isnan(record["ratio"]) else f"{ratio} ({low} to {high})",
         "Other logs": ABSENT if math.isnan(record["nearest"]) else f"{nearest} to {farthest}",
         "Power": ABSENT if math.isnan(record["power"]) else f"{100 * record['power']:.0f} %",
-        "Verdict": record["verdict"] + (doubt if record["verdict"] == UNDECIDED else ""),
+        "Verdict": record["verdict"] + doubt,
     }

@@ -27,8 +27,9 @@ FEWEST_ENTRIES = 20  # of a run in a bin, on average
 BLOCK = 4  # rows of a block in the paper's figure
 DRAWN = (
     "Drawn: squared errors on a run’s test set, means over observed entries in bins of time with about equally many, "
-    f"or of an hour; an error that is not finite is left out. {LINES}. A run that diverged, or whose solver failed on "
-    "the test set, has no line. Dashed: naive baselines over the whole test set, where they are on the axis."
+    f"or of an hour; a run with an error that is not finite is left out there. {LINES}. A run that diverged, or whose "
+    "solver failed on the test set, has no line. Dashed: naive baselines over the whole test set, where they are on "
+    "the axis."
 )
 BELOW = (
     f"Below: the rows of the targets of the first seed, in groups of {BLOCK}; at the number of a group’s first row, "
