@@ -12,7 +12,8 @@ A package uses those above it in this list, and `system`; nothing else (tests/te
     papers         what the papers print and claim, as data
     claims         evidence, tests and verdicts
     artifacts      tables and figures: what each needs, shows and how it is drawn, a module per kind
-    pages          the page of a scale, and the verdicts as Markdown
+    pages          the page of a scale
+    publication    a scale's results as files that are kept with the code, and the way back
     system         files, locks, SLURM, the digest of code
 
 Code of one's own, beside the workflow, finds cells, filters and neural ODEs in `hidden_dynamics.nn`.

@@ -26,8 +26,7 @@ rule calibrate:
         "python scripts/calibrate.py --threads {params.threads} --cores {threads} --output {output:q} 2> {log:q}"
 
 
-# It declares no outputs, so that it is made and shown whenever it is asked for: runs that have
-# finished since then count.
+# It declares no outputs, so that it is made and shown whenever it is asked for: runs that have finished since then count.
 rule forecast:
     input:
         PATHS.calibration,

@@ -90,7 +90,7 @@ def test_what_is_evaluated_is_the_mean_over_the_steps_since(tmp_path, steps):
     for evaluation, weights in enumerate(task.evaluated, start=1):
         done = 3 * evaluation
         expected = torch.stack(steps[12:done]).double().mean(0) if done > 12 else steps[done - 1].double()
-        torch.testing.assert_close(weights.double(), expected, rtol=1e-6, atol=1e-6)
+        torch.testing.assert_close(weights.double(), expected, rtol=1e-6, atol=0)
 
 
 def test_the_steps_go_on_as_without_averaging(tmp_path, steps):

@@ -243,7 +243,7 @@ def test_false_verdicts_of_welch_stay_within_the_level(n, m, spread):
     assert np.mean(p < ALPHA / 12) <= most(2 * ALPHA / 12, trials)
 
 
-@pytest.mark.parametrize("true, margin", [(1.0, 1.0), (0.999, 1.0), (0.2, 0.2)])
+@pytest.mark.parametrize("true, margin", [(1.0, 1.0), (-1.0, 1.0), (0.999, 1.0), (0.2, 0.2)])
 @pytest.mark.parametrize("std", [0.1, 2.0])
 def test_errors_of_equivalence_at_the_margin(true, margin, std):
     """At the margin "within" is false; inside of it "outside" is."""

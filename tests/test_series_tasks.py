@@ -379,6 +379,8 @@ def test_every_network_learns_and_is_measured_on_its_task(stays, tags, name: str
 
 
 # Settings
+
+
 def test_a_setting_that_does_not_fit_is_named(stays):
     with refused("validation", key="settings.validation"):
         mortality(stays, validation=1)

@@ -15,6 +15,7 @@ from hidden_dynamics.claims.samples import Evidence, Runs, of_shared_seeds
 from hidden_dynamics.claims.statistics import FEWEST, Estimate, Sample, equivalence, paired, welch
 from hidden_dynamics.claims.verdict import plain
 from hidden_dynamics.configuration.runs import resampled
+from hidden_dynamics.papers.claims import KINDS
 
 PAPER_RUNS = 5  # "averaged over 5 runs" (MomentumRNN, 3), "five different random seeds" (ACE-NODE, 4)
 UNPAIRED = "Welch's t"
@@ -132,7 +133,7 @@ def value(claim: Claim, evidence: Evidence) -> Result:
 
 def testable(claim: Claim, evidence: Evidence) -> bool:
     """Whether there are runs that could decide a claim; none show a printed mean whose own error is too wide."""
-    if claim.kind in ("steadier", "smaller") or claim.metric == BY_CLOCKS:
+    if not KINDS[claim.kind].tested or claim.metric == BY_CLOCKS:
         return False
     if claim.kind != "value" or claim.reference is not None:
         return True

@@ -34,6 +34,7 @@ class Kind:
         directional: whether it has a direction that other conditions than the paper's can be asked for: its test holds
             runs to runs of the same conditions, and no printed number enters but as a sign, a side or an order.
         symmetric: whether its test is the same when subject and reference change places.
+        tested: whether there is a test at all, with a p.
     """
 
     needs: Sequence[str] = ()
@@ -41,6 +42,7 @@ class Kind:
     metric: str | None = None
     directional: bool = True
     symmetric: bool = False
+    tested: bool = True
 
 
 PAIR, PLACES = ("subject", "reference", "sizes"), ("tasks", "metrics")
@@ -48,10 +50,10 @@ KINDS = {
     "better": Kind(("subject", "sizes"), (*PLACES, "reference"), symmetric=True),
     "not_better": Kind(PAIR, PLACES),
     "similar": Kind(PAIR, PLACES),
-    "steadier": Kind(PAIR, PLACES),
+    "steadier": Kind(PAIR, PLACES, tested=False),
     "gain": Kind((*PAIR, "tasks"), PLACES),
     "faster": Kind(PAIR, PLACES, metric="train_loss", symmetric=True),
-    "smaller": Kind(PAIR, (*PLACES, "times"), metric="parameters", directional=False),
+    "smaller": Kind(PAIR, (*PLACES, "times"), metric="parameters", directional=False, tested=False),
     "ordering": Kind(),  # of every row of a table: becomes better, ranking and value
     "ranking": Kind(),
     "value": Kind(directional=False),

@@ -87,9 +87,14 @@ class SporadicForecasting(SplitSeries):
         series, rows = self._targets("test")
         times = self.rows.times[rows]
         mean, logvar = self._predicted("test", network, series, times)
-        targets = {"id": self.ids[self.parts["test"]][series], "time": times}
-        targets |= {"value": self.rows.values[rows], "mask": self.rows.mask[rows]}
-        return targets | {"mean": mean, "variance": np.exp(logvar)}
+        return {
+            "id": self.ids[self.parts["test"]][series],
+            "time": times,
+            "value": self.rows.values[rows],
+            "mask": self.rows.mask[rows],
+            "mean": mean,
+            "variance": np.exp(logvar),
+        }
 
     def _naive(self, part: str) -> naive_scores.Scores:
         """The likelihood is that of the best constant with the best variance, per feature."""

@@ -120,13 +120,17 @@ def _records(artifact: ContrastTable, sources: "Sources") -> list[Record]:
                 family.setdefault(pair, 1.0)
         if any(artifact.configuration.is_run(*cell) for cell in cells.values()):
             record = _compared(artifact, sources, metric, cells)
-            family |= {pair: p for name, pair in pairs.items() if not math.isnan(p := record[f"{name}_p"])}
-            records.append((record, family, pairs))
-    for record, family, pairs in records:
-        adjusted = dict(zip(family, holm(list(family.values())), strict=True))
+            records.append((record, pairs))
+            for name, pair in pairs.items():
+                if not math.isnan(record[f"{name}_p"]):
+                    family[pair] = record[f"{name}_p"]
+    adjusted: dict[tuple[Cell, Cell], float] = {}
+    for family in families.values():
+        adjusted |= zip(family, holm(list(family.values())), strict=True)
+    for record, pairs in records:
         for name, pair in pairs.items():
             record[f"{name}_p_adjusted"] = math.nan if math.isnan(record[f"{name}_p"]) else adjusted[pair]
-    return [record for record, _, _ in records]
+    return [record for record, _ in records]
 
 
 def _compared(artifact: ContrastTable, sources: "Sources", metric: str, cells: Mapping[str, Cell]) -> Record:

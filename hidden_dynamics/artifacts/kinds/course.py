@@ -223,9 +223,6 @@ def _row(artifact: Course, record: Record) -> dict[str, str]:
     ratio, low, high, nearest, farthest = (number(record[name], 3) for name in columns)
     theirs = f"{number(record['published_mean'], DECIMALS)} ± {number(record['published_sd'], DECIMALS)}"
     failed = {"diverged": "diverged", "not finite": "not_finite", "not so far": "not_so_far"}
-    doubt = "" if record["apart"] or math.isnan(record["nearest"]) else ": the logs are alike here"
-    doubt = doubt if record["learned"] else ": the log is no better than a naive baseline"
-    doubt = "" if math.isnan(record["p"]) or record["verdict"] != UNDECIDED else doubt
     return {
         "Task": artifact.configuration.tasks[record["task"]].title,
         "Model": record["label"],
@@ -236,5 +233,14 @@ def _row(artifact: Course, record: Record) -> dict[str, str]:
         "Ours ÷ theirs": ABSENT if math.isnan(record["ratio"]) else f"{ratio} ({low} to {high})",
         "Other logs": ABSENT if math.isnan(record["nearest"]) else f"{nearest} to {farthest}",
         "Power": ABSENT if math.isnan(record["power"]) else f"{100 * record['power']:.0f} %",
-        "Verdict": record["verdict"] + doubt,
+        "Verdict": record["verdict"] + _doubt(record),
     }
+
+
+def _doubt(record: Record) -> str:
+    """Why a cell that is tested cannot be called agreeing, whatever its p."""
+    if math.isnan(record["p"]) or record["verdict"] != UNDECIDED:
+        return ""
+    if not record["learned"]:
+        return ": the log is no better than a naive baseline"
+    return "" if record["apart"] or math.isnan(record["nearest"]) else ": the logs are alike here"
