@@ -12,10 +12,8 @@ given here; the words are random. Three things are timed, each as the training d
 - evaluation: the validation text, in batches of 10, two segments;
 - test: the test text, one word wide, two segments.
 
-Every round times every variant once; a ratio is the median over the rounds of the ratios within a round. The row
-nn.LSTM is the same network with layers of torch's module, whose weights are dropped as AWD-LSTM's code does it. Memory
-is the peak of making the network and training it: parameters, gradients, all. On a GPU that is what torch allocated, on
-the CPU the resident memory of a fresh process for each variant, beyond what it held before.
+The row nn.LSTM is the same network with layers of torch's module, whose weights are dropped as AWD-LSTM's code does it.
+Memory is the peak of making the network and training it: parameters, gradients, all.
 """
 
 import argparse
@@ -31,7 +29,7 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
-from shared import compared, machine, parse, peak_mib, peak_of_fresh_process, times, write  # noqa: E402
+from shared import compared, machine, parse, peak_mib, peak_of, times, write  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
@@ -77,9 +75,10 @@ def main() -> None:
     options = parse_arguments()
     devices.set_arithmetic(options.threads, "fp32")
     if options.memory_of:
-        print(resident_memory(options.memory_of, options))
+        print(peak_memory(options.memory_of, options))
         return
-    memory = {name: peak_memory(name, options) for name in VARIANTS}
+    sizes = {size: getattr(options, size) for size in SIZES}
+    memory = {name: peak_of(__file__, peak_memory, name, options, **sizes) for name in VARIANTS}
     rows = []
     for quantity, (words, action) in quantities(options).items():
         rows += measure(quantity, words, action, memory if quantity == "training" else {}, options)
@@ -188,16 +187,8 @@ def measure(
 
 
 def peak_memory(name: str, options: argparse.Namespace) -> float:
-    """GiB that making the variant and training it takes at its peak."""
-    if options.device == "cuda":
-        train_from_nothing(BASELINE, tiny(options))  # what libraries allocate at their first use is not counted
-        return peak_mib(functools.partial(train_from_nothing, name, options), options) / GIB
-    return peak_of_fresh_process(__file__, name, options, **{size: getattr(options, size) for size in SIZES})
-
-
-def resident_memory(name: str, options: argparse.Namespace) -> float:
-    """The same as this process's resident memory; for a process that did nothing else."""
-    train_from_nothing(name, tiny(options))  # what the libraries load at their first use is not counted
+    """GiB that making the variant and training it takes at its peak; on a CPU, for a process that did nothing else."""
+    train_from_nothing(name, tiny(options))  # what libraries load or allocate at their first use is not counted
     return peak_mib(functools.partial(train_from_nothing, name, options), options) / GIB
 
 

@@ -15,11 +15,10 @@ each step. Likelihood and MSE are expressions over all that is dense: the releas
 series take most of a released step, and a ratio to them says nothing of the rest. GRU-D's loops over missing entries
 are the released ones. Both forms have the same weights and noise.
 
-- steps: forward, loss and backward of each network in each form; a ratio is the median over the rounds of the ratios
-  within a round. "Alternating" is a step of each part in turn (ACE-NODE, Algorithm 1);
+- steps: forward, loss and backward of each network in each form. "Alternating" is a step of each part in turn
+  (ACE-NODE, Algorithm 1);
 - attention: the steps of ACE-Latent-ODE against that of Latent-ODE, without plain forms;
-- memory: the peak of a training step beyond what was held before: the resident memory of a fresh process for each, on a
-  GPU what torch allocated.
+- memory: the peak of a training step.
 """
 
 import argparse

@@ -11,10 +11,7 @@ random, as many and as large as the real ones.
   network is held to itself, with the same weights, in the form that torchdiffeq's own MNIST example has: a channel of t
   is concatenated to the input of every convolution, torchdiffeq is called directly, and ACE-ODE-Net's attention stands
   below the hidden state in one batch, as in the released code. Both must evaluate their dynamics equally often.
-- memory: the peak of a training step on 32 crops beyond what was held before, for ever more steps of a solver with
-  fixed ones (rk4): on a GPU what torch allocated, on the CPU the resident memory of a fresh process for each.
-
-Every round times every variant once; a ratio is the median over the rounds of the ratios within a round.
+- memory: the peak of a training step on 32 crops, for ever more steps of a solver with fixed ones (rk4).
 """
 
 import argparse

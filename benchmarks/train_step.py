@@ -5,9 +5,7 @@
     python benchmarks/train_step.py --table
 
 The step is that of pixel-by-pixel MNIST: 128 sequences of 784 scalars, forward, the mean square of the last hidden
-state, backward. Every round times every variant once, nn.LSTM among them, so that what else the machine does falls on
-all alike; a ratio is the median over the rounds of the ratios within a round. Memory is the peak beyond what the
-process held before the step: on a GPU what torch allocated, on the CPU the resident memory of a fresh process for each.
+state, backward.
 
 `--table` is docs/library.md's: each cell's ratio to nn.LSTM at three sizes, in one thread and in two, in processes that
 keep the memory of freed tensors and that do not, within ten minutes; denormal numbers are flushed to zero in all.

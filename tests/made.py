@@ -22,7 +22,7 @@ from hidden_dynamics.measurements import costs, features
 from hidden_dynamics.measurements.forecast.stand_ins import series as irregular
 from hidden_dynamics.results import run_files
 from hidden_dynamics.results.curves import Curve
-from hidden_dynamics.results.rows import write_rows
+from hidden_dynamics.results.rows import as_text, write_rows
 from hidden_dynamics.results.run_files import RECORD, RunFiles, with_checksums
 from hidden_dynamics.results.seeds import FEWEST
 from hidden_dynamics.training.reported import chosen, of_history
@@ -360,14 +360,6 @@ def sources_of(artifact: Artifact, root: Path = Path(), **rows: Sequence[Mapping
     given = {"recorded" if name == "summary" else name: each for name, each in rows.items()}
     vars(sources).update({"verdicts": []} | given)
     return sources
-
-
-def as_text(row: Mapping[str, Any]) -> dict[str, str]:
-    """A row as it is read: nothing is "", truth is true or false."""
-    return {
-        name: "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in row.items()
-    }
 
 
 def write_inputs(root: Path, artifact: Artifact, **files: Sequence[Mapping[str, Any]]) -> None:

@@ -1,6 +1,7 @@
 """The statistics of verdicts: against SciPy and statsmodels, as properties, and on simulated seeds of known truth."""
 
 import math
+from collections import Counter
 from itertools import combinations, permutations
 
 import numpy as np
@@ -12,7 +13,8 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_ind
 
-from hidden_dynamics.claims.expand import smallest_p
+from hidden_dynamics.artifacts import load_claimed
+from hidden_dynamics.claims.expand import all_claims, smallest_p
 from hidden_dynamics.claims.statistics import (
     FEWEST,
     POWER,
@@ -51,6 +53,20 @@ def draw(seed: int, n: int, shift: float = 0.0, spread: float = 1.0):
 def most(share: float, trials: int) -> float:
     """The share of false verdicts that a test at this level exceeds once in 2,000 times."""
     return scipy.stats.binom.ppf(1 - 1 / 2000, trials, share) / trials
+
+
+def test_how_many_printed_comparisons_few_seeds_would_find(configured):
+    """docs/statistics.md, Power; of two readings of a task, the first."""
+    claims = [claim for own in all_claims(load_claimed(configured(scale="paper"))).values() for claim in own]
+    tests = {(one.family, one.task, frozenset(one.cells)): one for one in claims if one.kind == "better"}
+    tests = {place: one for place, one in tests.items() if not one.task.endswith(("_released", "_recall"))}
+    sizes, needed = Counter(family for family, *_ in tests), []
+    for (family, *_), claim in tests.items():
+        if claim.reference and all(number and number.std is not None for number in claim.printed):
+            one, other = claim.printed
+            stds = [one.std, other.std]
+            needed.append(seeds_needed(abs(one.value - other.value), stds, ALPHA / sizes[family]) or math.inf)
+    assert (len(needed), sum(n <= 5 for n in needed), sum(n <= 10 for n in needed)) == (189, 87, 125)
 
 
 # -------------------------------------------------------------------------------------------------------- Differences

@@ -11,7 +11,7 @@ from made import costs_of, features_of, make_run, sources_of, summary_of
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.artifacts.tables import csv, html, markdown
+from hidden_dynamics.artifacts.tables import markdown
 
 TABLES = {  # {name: (its baseline's label, a user's own task and size, how a run that diverged is counted)}
     "momentumrnn_table11": ("LSTM", ("mnist", 128), "diverged 1 of 2"),
@@ -94,15 +94,6 @@ def test_what_deviates_in_one_model_leaves_the_others_comparable_but_for_the_bas
     assert data[held].isna().all(axis=None) == baseline
     if not baseline:
         assert table.title.endswith("in some cells") and not data.drop(model)["deviations"].any()
-
-
-@pytest.mark.parametrize("name", (*TABLES, *OTHERS))
-def test_every_form_has_every_row(name, tmp_path):
-    table = table_of(artifact_at("demo", name), tmp_path)
-    column = "Filter" if name == "momentumrnn_controls" else "Model"
-    for form in (markdown, html):
-        assert all(label in form(table) for label in table.frame["", column])
-    assert len(csv(table).splitlines()) == 1 + len(table.data)
 
 
 @pytest.mark.parametrize("name", [name for name, (*_, said) in TABLES.items() if said])

@@ -74,9 +74,3 @@ def test_the_short_names_are_those_of_models_and_for_code_from_elsewhere_alone()
 def test_two_files_of_one_name_are_of_one_subject():
     names = Counter(path.name for package in [*ORDER, "system"] for path in modules(package))
     assert {name for name, count in names.items() if count > 1} - {"__init__.py"} == SUBJECTS
-
-
-@pytest.mark.parametrize("package", [*ORDER, "system"])
-def test_a_package_says_what_it_is(package):
-    tree = ast.parse((HOUSE / package / "__init__.py").read_text(encoding="utf-8"))
-    assert ast.get_docstring(tree)

@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 import torch
 from conftest import ROOT, refused
-from hypothesis import given
-from hypothesis import strategies as st
 from one_process import OneProcess
 from repository import SETTINGS, Workflow, copy_repository
 
@@ -27,7 +25,6 @@ from hidden_dynamics.measurements.interleaved import (
     WARM_UP,
     evaluation_step,
     interleaved,
-    ratios_within_rounds,
     subject_of,
     training_step,
 )
@@ -67,15 +64,6 @@ def test_every_round_times_everything_once_in_an_order_that_rotates():
     assert "".join(machine.ran[3 * WARM_UP :]) == "abcbcacababc"
     # What is still to be done on a GPU is waited for before the clock is read, both times.
     assert machine.waited == [count for k in range(12) for count in (3 * WARM_UP + k, 3 * WARM_UP + k + 1)]
-
-
-@given(
-    slowness=st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20),
-    seconds=st.tuples(st.floats(1e-6, 1e3), st.floats(1e-6, 1e3)),
-)
-def test_what_slows_a_whole_round_leaves_ratios_as_they_are(slowness, seconds):
-    times = [{"x": seconds[0] * factor, "lstm": seconds[1] * factor} for factor in slowness]
-    assert ratios_within_rounds(times, "x", "lstm") == pytest.approx([seconds[0] / seconds[1]] * len(times))
 
 
 def test_a_cost_is_that_of_a_sample_in_milliseconds_and_megabytes_and_its_ratio_the_median_within_rounds():

@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -59,9 +58,3 @@ def test_links_lead_somewhere(document):
         target = document.parent / place if place else document
         assert target.exists(), place
         assert not anchor or anchor in anchors(target), anchor
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
-def test_no_document_has_a_section_twice(document):
-    sections = Counter(re.findall(r"^## (.+)$", prose(document), flags=re.MULTILINE))
-    assert not [section for section, count in sections.items() if count > 1]

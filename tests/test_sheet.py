@@ -7,7 +7,6 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import refused
 from drawn import artifact_at
 from made import curves_of, make_run, sources_of, summary_of
 from matplotlib.figure import Figure
@@ -55,12 +54,6 @@ def test_a_figure_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatc
     with pytest.raises(OSError):
         save(figure, tmp_path / "x")
     assert [path.name for path in tmp_path.iterdir()] == ["x.pdf"] and (tmp_path / "x.pdf").read_text() == "old"
-
-
-def test_a_missing_file_is_named(tmp_path):
-    artifact = artifact_at("demo", NAME)
-    with refused("missing", file=tmp_path / artifact.runs[0].directory / "run.json"):
-        artifact.draw(Sources(artifact, tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -91,12 +91,6 @@ def test_moving_average_stays_within_the_curve(values, window):
     assert values.min() - slack <= smooth.min() and smooth.max() <= values.max() + slack
 
 
-@given(st.integers(1, 80), windows, st.floats(-1e6, 1e6))
-def test_moving_average_keeps_constants(points, window, value):
-    smooth = triangular_moving_average(np.full(points, value), window)
-    np.testing.assert_allclose(smooth, value, rtol=1e-12)
-
-
 @given(curves, st.integers(1, 25).map(lambda n: 2 * n - 1))
 def test_moving_average_with_an_odd_window_does_not_lean(values, window):
     backwards = triangular_moving_average(values[::-1], window)[::-1]

@@ -15,7 +15,8 @@ def verdicts_of_others(entries: Sequence[ClaimEntry], rows: Sequence[Row], alpha
     """A row (hidden_dynamics.claims.verdict.COLUMNS) for each entry of kind `all`.
 
     Every part has to hold in every comparison, but for as many parts as the entry allows. That all hold needs no
-    adjustment, as each holds on its own. That one fails takes Holm's adjustment over the parts' smallest p: else ten
+    adjustment, as each holds on its own; that all but k do multiplies p by k + 1, as any of k + 1 may hold by chance
+    (Benjamini and Heller 2008). That one fails takes Holm's adjustment over the parts' smallest p: else ten
     parts without any difference would be contradicted in up to 22 % of all cases.
 
     Args:
@@ -29,7 +30,7 @@ def _row(entry: ClaimEntry, rows: Sequence[Row], alpha: float) -> dict[str, str]
     parts = {part: _of_entry(part, rows) for part in listed(entry.of)}
     smallest = [_smallest_p(part, rows) for part in parts]
     for (part, found), p in zip(list(parts.items()), holm(smallest), strict=True):
-        if found == FAILS and p >= alpha:
+        if found == FAILS and p >= alpha or found == HOLDS and _largest_p(part, rows) * (1 + (entry.but or 0)) >= alpha:
             parts[part] = UNDECIDED
     verdict, reason = _decided(entry, parts)
     own = [row for row in rows if set(row["entries"].split()) & set(parts)]
@@ -78,6 +79,12 @@ def _smallest_p(name: str, rows: Sequence[Row]) -> float:
     against = [float(row["p_adjusted"] or 0.0) for row in own if row["verdict"] == FAILS]
     families = {(row["artifact"], row["kind"], row["metric"], row["variant"]) for row in own}
     return min(1.0, min(against, default=1.0) * len(families))
+
+
+def _largest_p(name: str, rows: Sequence[Row]) -> float:
+    """The largest adjusted p for an entry that holds; a comparison that holds without a test has 0."""
+    own = [row for row in rows if name in row["entries"].split() and row["verdict"] == HOLDS]
+    return max(float(row["p_adjusted"] or 0.0) for row in own)
 
 
 def _decided(entry: ClaimEntry, parts: dict[str, str]) -> tuple[str, str]:

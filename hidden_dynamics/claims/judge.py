@@ -192,8 +192,10 @@ def _numbers(evidence: Evidence, judged: Judged) -> dict[str, Any]:
     if estimate is None:
         single = result.tau if result.tau is not None else result.ratio
         return {"estimate": _cell(single)}
-    # An equivalence test at the level 1 - a is one of whether the interval of level 1 - 2 a is within the margin.
-    level = definitions.level if result.margin is None else round(2 * definitions.level - 1, 12)
+    # That a difference is within the margin is tested, at level a, by whether its interval of level 1 - 2 a is; that it
+    # is outside, by a p that is doubled.
+    within = result.margin is not None and result.supports
+    level = round(2 * definitions.level - 1, 12) if within else definitions.level
     shown = math.exp if result.logarithms else float
     low, high = estimate.interval(level)
     alpha = definitions.alpha / max(1, len(judged.family))
@@ -228,7 +230,7 @@ def _seeds(result: Result, alpha: float, power: float) -> str:
 
 
 def _effect(claim: Claim, result: Result, estimate: Estimate, level: float) -> dict[str, float]:
-    """Hedges' g, positive in the claim's direction, with the interval of the difference in the same deviations."""
+    """Hedges' g, positive in the claim's direction, and the ends of the interval in the same deviations."""
     samples = [runs.sample for runs in result.samples]
     if len(samples) != 2 or math.isnan(statistics.hedges_g(1.0, samples)):
         return {}

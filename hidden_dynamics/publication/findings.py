@@ -57,7 +57,7 @@ def at_the_papers_settings(claims: Sequence[Row]) -> str:
         return ""
     own[NOT_RUN] = len(claims) - sum(own.values())
     counted = ", ".join(f"{count} {verdict}" for verdict, count in own.items())
-    return f"Of {len(claims)} claims at the papers’ own settings: {counted}."
+    return f"Of {len(claims)} claims at the settings of the papers or of their released code: {counted}."
 
 
 def _in_words(configuration: Configuration, claims: Sequence[Row]) -> list[dict[str, str]]:

@@ -14,7 +14,7 @@ from hidden_dynamics.configuration import Configuration, load
 from hidden_dynamics.configuration.runs import find
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.records import KEPT, unpacked, write
-from hidden_dynamics.results.run_files import RECORD, altered, disagreement
+from hidden_dynamics.results.run_files import RECORD, disagreement
 
 METADATA = "ro-crate-metadata.json"
 RECORDS = "records"
@@ -79,7 +79,7 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
         By id: `PUT_BACK`, `THERE`, or why it is not put back ("of other code").
 
     Raises:
-        UserError: a file of the publication, or of a run in it, was altered.
+        UserError: a file of the publication was altered.
     """
     if not publication.under(RECORDS):
         text = f"{publication.directory} has no records of runs: it was published before they were kept."
@@ -91,9 +91,6 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
         why = refusal(configuration, name, json.loads(files[RECORD]), root) if configuration else ""
         outcome[name] = why or (THERE if (directory / RECORD).is_file() else PUT_BACK)
         if outcome[name] == PUT_BACK:
-            for file in altered(files):
-                archive = publication.directory / RECORDS / f"{name.partition('/')[0]}.tar.xz"
-                raise UserError(f"{archive}: {name}/{file} is not what the run wrote.", archive, f"{name}/{file}")
             write(directory / KEPT, files)
             write(directory, files)
     refused = {name.partition("/")[0] for name, what in outcome.items() if what not in (PUT_BACK, THERE)}

@@ -175,14 +175,6 @@ def verified(path: Path) -> dict[str, Any]:
         raise UserError(f"{record_path} is not readable ({error!r}): {_remedy(record_path)}", record_path) from None
 
 
-def altered(files: Mapping[str, bytes]) -> list[str]:
-    """The names of a run's files, run.json among them, that are not what this one vouches for."""
-    record = json.loads(files[RECORD])
-    found = [] if record.pop("checksum") == _checksum_of(record) else [RECORD]
-    others = {name: content for name, content in files.items() if name != RECORD}
-    return found + [name for name in others if hashlib.sha256(others[name]).hexdigest() != record["files"].get(name)]
-
-
 def _remedy(path: Path) -> str:
     """The remedy for a damaged file of a run, in words; nothing is trained again while the checkpoint is whole."""
     gone = path.with_name(RECORD) if path.name == WEIGHTS else path  # Snakemake does not know of the weights

@@ -106,7 +106,7 @@ def in_two_clusters(margins: Sequence[float | None]) -> bool:
     return min(ahead) - max(behind) > TWICE * max(max(group) - min(group) for group in (ahead, behind))
 
 
-def by_seed(runs: Sequence[Row], metric: str, factor: float = 1.0) -> dict[str, list[float]]:
+def by_seed(runs: Sequence[Row], metric: str, factor: float) -> dict[str, list[float]]:
     """{name of a naive baseline: its score for each seed}, in the unit that is shown."""
     found: dict[str, list[float]] = {}
     for run in {run["seed"]: run for run in runs}.values():

@@ -40,8 +40,8 @@ NOTES = (
     "mean m and deviation s are known; we take the loss as log-normal, so the logarithm has the variance "
     "σ² = ln(1 + s²/m²) and the mean ln m − σ²/2.",
     "Other logs: the factors between this log and those of the other cells of its task and size after this epoch, the "
-    "smallest to the largest. Where all are within the margin, any of these cells would agree, and none is called "
-    "agreeing; nor is one whose log is not better than the best naive baseline by the margin. Power: the "
+    "smallest to the largest. One within the margin is of a cell that would agree as well; where all are, none is "
+    "called agreeing; nor is one whose log is not better than the best naive baseline by the margin. Power: the "
     "chance that two that are alike are found to agree by the first test of Holm’s, if the standard error is the one "
     "seen; where it is low, so few seeds cannot decide.",
 )
@@ -146,7 +146,8 @@ def _judged(record: Record, estimate: "Estimate", within: bool, margin: float) -
     from hidden_dynamics.claims.statistics import power_within  # SciPy
 
     definitions = load_claims().definitions
-    ends = estimate.value, *estimate.interval(round(2 * definitions.level - 1, 12))
+    level = round(2 * definitions.level - 1, 12) if within else definitions.level
+    ends = estimate.value, *estimate.interval(level)
     may_agree = record["apart"] and record["learned"] and not record["diverged"] and not record["not_finite"]
     decided = record["p_adjusted"] < definitions.alpha and (may_agree or not within)
     return {

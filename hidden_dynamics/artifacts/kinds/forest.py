@@ -37,7 +37,8 @@ WIDTH, LINE, SIZE = 7.0, 0.185, 8.5  # inches: of the page, and from row to row;
 TICKS = (0, 1, 3, 10, 30, 100, 300)
 EXPLANATION = (
     "Difference of the two models’ means over seeds in pooled standard deviations (Hedges’ g), positive where the "
-    "first is better, with its 95 % interval (linear to ±1, logarithmic beyond); of iterations, by their logarithms. "
+    "first is better, with the 95 % interval of the difference in the same deviations (linear to ±1, logarithmic "
+    "beyond); of iterations, by their logarithms. "
     "The verdict is on the paper’s claim: that the first is better or, with *, the second. Its test is adjusted within "
     "a family, so that it can be undecided where the interval is without 0. Hollow: the printed numbers, in their "
     "own standard deviations. Nothing learned: undecided, as the model ahead has not beaten the best naive baseline."

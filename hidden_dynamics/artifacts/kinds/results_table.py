@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Runs = Sequence[Mapping[str, str]]
 LIMIT = "Limit (optimal predictor)"
 BEST_OF_ALL = "best of all epochs"
+PARAMETERS = {"parameters": "Parameters", "published_parameters": "Published parameters"}  # a record's, as headings
 NOTES = (  # of every table
     "Runs that diverged, and those whose number is not finite, are counted, and are not in the mean. “k of n "
     f"learned”: k of the runs beat the best naive baseline by more than {100 * BY_CHANCE:g} %, whose median it is, "
@@ -212,24 +213,21 @@ def _others(artifact: ResultsTable, summary: Runs) -> list[Record]:
 
 
 def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Record]) -> list[dict]:
-    """A row for each model and size and each of `others`; a group of columns for each task and metric."""
+    """A row for each model and size and each of `others`; a group of columns for each task and metric, with its own
+    numbers of parameters where a model's differ between tasks."""
     headings = _headings(artifact, records)
     groups: dict[tuple, list[Record]] = {}
     for record in records:
         groups.setdefault((record["model"], record["paper_size"]), []).append(record)
+    by_task = any(len(_given(group, name)) > 1 for group in groups.values() for name in PARAMETERS)
     rows = []
     for (_, size), group in groups.items():
-        run_as = _joined(group, "size")
-        parameters = _joined(group, "published_parameters")
-        at = f" (N = {size})" if parameters != ABSENT and run_as not in (str(size), ABSENT) else ""
-        row: dict[Column, str] = {
-            "Model": group[0]["label"],
-            "N": comparison.size_text(run_as, size),
-            "Parameters": _joined(group, "parameters", ","),
-        }
-        row["Published parameters"] = parameters + at
+        run_as = " / ".join(_given(group, "size")) or ABSENT
+        row: dict[Column, str] = {"Model": group[0]["label"], "N": comparison.size_text(run_as, size)}
+        if not by_task:
+            row |= _parameters(group, size, run_as)
         for record in group:
-            texts = _texts(artifact, record)
+            texts = (_parameters([record], size, run_as) if by_task else {}) | _texts(artifact, record)
             row |= {(headings[record["task"], record["metric"]], name): text for name, text in texts.items()}
         rows.append(row)
     for label in dict.fromkeys(record["label"] for record in others):
@@ -239,7 +237,7 @@ def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Re
             same = not record["std"] > 0  # of all seeds
             row[heading, "ours"] = number(record["mean"], decimals) if same else comparison.ours_text(record, decimals)
         rows.append(row)
-    places = ["Model", "N", "Parameters", "Published parameters", *headings.values()]
+    places = ["Model", "N", *PARAMETERS.values(), *headings.values()]
     columns = {column if isinstance(column, tuple) else (column, ""): column for row in rows for column in row}
     columns = [columns[key] for key in sorted(columns, key=lambda key: places.index(key[0]))]
     return [{column: rows[0].get(column, ABSENT) for column in columns}, *rows[1:]]
@@ -280,12 +278,17 @@ def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
     }
 
 
-def _joined(records: Sequence[Record], column: str, form: str = "") -> str:
-    """The value that all tasks share, or that of each in their order, "1.27M / 1.42M"; a dash where there is none."""
-    values = {record["task"]: record[column] for record in records}.values()
-    texts = [ABSENT if value is None else format(int(value) if form else value, form) for value in values]
-    given = dict.fromkeys(text for text in texts if text != ABSENT)
-    return " / ".join(given if column == "size" or len(given) == 1 else texts) if given else ABSENT
+def _parameters(records: Sequence[Record], size: Size | None, run_as: str) -> dict[str, str]:
+    """Ours and the published, which are those of the paper's size."""
+    ours, theirs = ("".join(_given(records, name)) for name in PARAMETERS)
+    at = f" (N = {size})" if run_as not in (str(size), ABSENT) else ""
+    return dict(zip(PARAMETERS.values(), (ours or ABSENT, theirs + at if theirs else ABSENT), strict=True))
+
+
+def _given(records: Sequence[Record], column: str) -> list[str]:
+    """The values that differ, in the order of the tasks, without those that are absent."""
+    values = [record[column] for record in records if record[column] is not None]
+    return list(dict.fromkeys(f"{int(value):,}" if column == "parameters" else str(value) for value in values))
 
 
 def _decimals(artifact: ResultsTable, record: Record) -> int:
