@@ -227,7 +227,7 @@ def deviating(comparisons: Sequence[Comparison]) -> str:
     """A sentence: in how many something deviates from the paper's setup, and with which data."""
     own = [one.row for one in comparisons if one.row["deviations"]]
     if not own:
-        return "Nothing deviates from the paper’s setup: what holds is reproduced, what fails is contradicted."
+        return "Nothing deviates from the setup of the paper or of its released code."
     data = dict.fromkeys(part for row in own for part in row["data"].split("; ") if " in place of " in part)
     there = f", with {listed(list(data))}" if data else ""
     return f"{len(own)} of {len(comparisons)} deviate from the paper’s setup{there}."
