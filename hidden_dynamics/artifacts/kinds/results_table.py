@@ -213,8 +213,8 @@ def _others(artifact: ResultsTable, summary: Runs) -> list[Record]:
 
 
 def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Record]) -> list[dict]:
-    """A row for each model and size and each of `others`; a group of columns for each task and metric, with its own
-    numbers of parameters where a model's differ between tasks."""
+    """A row for each model and size and each of `others`; a group of columns for each task and metric, a task's first
+    one with its numbers of parameters where a model's differ between tasks."""
     headings = _headings(artifact, records)
     groups: dict[tuple, list[Record]] = {}
     for record in records:
@@ -227,7 +227,8 @@ def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Re
         if not by_task:
             row |= _parameters(group, size, run_as)
         for record in group:
-            texts = (_parameters([record], size, run_as) if by_task else {}) | _texts(artifact, record)
+            first = record["metric"] == artifact.metrics_on(record["task"])[0]
+            texts = (_parameters([record], size, run_as) if by_task and first else {}) | _texts(artifact, record)
             row |= {(headings[record["task"], record["metric"]], name): text for name, text in texts.items()}
         rows.append(row)
     for label in dict.fromkeys(record["label"] for record in others):
