@@ -1,4 +1,4 @@
-"""Put the runs of a publication back as finished runs, each verified by its digests.
+"""Put the runs of a publication back as finished runs, from archives verified by its digests.
 
     python scripts/restore.py docs/evidence/paper
     python scripts/restore.py docs/evidence/paper --draw redrawn

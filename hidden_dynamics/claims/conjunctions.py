@@ -15,9 +15,9 @@ def verdicts_of_others(entries: Sequence[ClaimEntry], rows: Sequence[Row], alpha
     """A row (hidden_dynamics.claims.verdict.COLUMNS) for each entry of kind `all`.
 
     Every part has to hold in every comparison, but for as many parts as the entry allows. That all hold needs no
-    adjustment, as each holds on its own; that all but k do multiplies p by k + 1, as any of k + 1 may hold by chance
-    (Benjamini and Heller 2008). That one fails takes Holm's adjustment over the parts' smallest p: else ten
-    parts without any difference would be contradicted in up to 22 % of all cases.
+    adjustment, as each holds on its own; that all but k do takes Simes' test of the k + 1 largest p, as any of these
+    may hold by chance (Benjamini and Heller 2008). That one fails takes Holm's adjustment over the parts' smallest p:
+    else ten parts without any difference would be contradicted in up to 22 % of all cases.
 
     Args:
         rows: the verdicts on all other claims, as text.
@@ -30,9 +30,10 @@ def _row(entry: ClaimEntry, rows: Sequence[Row], alpha: float) -> dict[str, str]
     parts = {part: _of_entry(part, rows) for part in listed(entry.of)}
     smallest = [_smallest_p(part, rows) for part in parts]
     for (part, found), p in zip(list(parts.items()), holm(smallest), strict=True):
-        if found == FAILS and p >= alpha or found == HOLDS and _largest_p(part, rows) * (1 + (entry.but or 0)) >= alpha:
+        if found == FAILS and p >= alpha:
             parts[part] = UNDECIDED
-    verdict, reason = _decided(entry, parts)
+    largest = [_largest_p(part, rows) if found == HOLDS else 1.0 for part, found in parts.items()]
+    verdict, reason = _decided(entry, parts, _all_but(entry.but or 0, largest) < alpha)
     own = [row for row in rows if set(row["entries"].split()) & set(parts)]
     return {
         **dict.fromkeys(COLUMNS, ""),
@@ -87,15 +88,22 @@ def _largest_p(name: str, rows: Sequence[Row]) -> float:
     return max(float(row["p_adjusted"] or 0.0) for row in own)
 
 
-def _decided(entry: ClaimEntry, parts: dict[str, str]) -> tuple[str, str]:
+def _all_but(k: int, of_parts: Sequence[float]) -> float:
+    """p of all parts but k, at most, from the p of each."""
+    return min(p * (k + 1) / rank for rank, p in enumerate(sorted(of_parts)[-k - 1 :], 1))
+
+
+def _decided(entry: ClaimEntry, parts: dict[str, str], hold: bool) -> tuple[str, str]:
     """(verdict, reason)."""
     may_fail = entry.but or 0
     having = {verdict: [part for part, found in parts.items() if found == verdict] for verdict in ORDER}
     if len(having[FAILS]) > may_fail:
         fails = f"in {', '.join(having[FAILS])}"
         return (UNDECIDED, f"its evidence fails {fails}") if entry.sufficient else (FAILS, fails)
-    if len(having[HOLDS]) >= len(parts) - may_fail:
+    if hold:
         return HOLDS, ""
+    if len(having[HOLDS]) >= len(parts) - may_fail:
+        return UNDECIDED, f"of so many parts {may_fail + 1} may hold by chance"
     verdict = NOT_RUN if having[NOT_RUN] else UNDECIDED
     return verdict, f"in {', '.join(having[verdict])}"
 

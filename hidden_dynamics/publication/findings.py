@@ -1,4 +1,4 @@
-"""findings.md: the claims judged at the papers' own settings; the errors over all tests together; the questions."""
+"""findings.md: the claims judged at the papers' or their code's settings; the errors over all tests; the questions."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +50,7 @@ def page(
 
 
 def at_the_papers_settings(claims: Sequence[Row]) -> str:
-    """How many of all claims have which verdict at the papers' own settings; "" where none was judged there."""
+    """How many claims have which verdict at the papers' or their code's settings; "" where none was judged."""
     found = Counter(map(word, claims))
     own = {verdict: found[verdict] for verdict in OF_THE_PAPER.values()}
     if not any(own.values()):
@@ -61,7 +61,7 @@ def at_the_papers_settings(claims: Sequence[Row]) -> str:
 
 
 def _in_words(configuration: Configuration, claims: Sequence[Row]) -> list[dict[str, str]]:
-    """The claims that were judged at the papers' own settings, decided ones first, with their numbers and places."""
+    """The claims judged at the papers' or their code's settings, decided ones first, with their numbers and places."""
     order, found = list(OF_THE_PAPER.values()), []
     for row in sorted((row for row in claims if word(row) in order), key=lambda row: order.index(word(row))):
         told = shown(row)

@@ -34,11 +34,11 @@ NOTES = (
     "loss is the test loss, on the Penn Treebank the validation loss; ±: sample standard deviation (n − 1) over seeds; "
     "not so far: runs without a loss after that epoch.",
     "Agree: the ratio of the two (of geometric means) lies between 1/{margin:g} and {margin:g}, by two one-sided tests "
-    "on the logarithm of the loss (Welch’s t; in brackets their interval, of 90 %); differ: it lies outside (this p is "
-    "doubled). Either needs p < {alpha:g} after Holm’s adjustment over the cells of the task and size that have a log, "
-    "and three seeds a side (else p is 1). A cell with a failed run is not called agreeing. Of the authors’ runs only "
-    "mean m and deviation s are known; we take the loss as log-normal, so the logarithm has the variance "
-    "σ² = ln(1 + s²/m²) and the mean ln m − σ²/2.",
+    "on the logarithm of the loss (Welch’s t; in brackets its interval, of 90 %, or of 95 % where it lies outside); "
+    "differ: it lies outside (this p is doubled). Either needs p < {alpha:g} after Holm’s adjustment over the cells of "
+    "the task and size that have a log, and three seeds a side (else p is 1). A cell with a failed run is not called "
+    "agreeing. Of the authors’ runs only mean m and deviation s are known; we take the loss as log-normal, so "
+    "the logarithm has the variance σ² = ln(1 + s²/m²) and the mean ln m − σ²/2.",
     "Other logs: the factors between this log and those of the other cells of its task and size after this epoch, the "
     "smallest to the largest. One within the margin is of a cell that would agree as well; where all are, none is "
     "called agreeing; nor is one whose log is not better than the best naive baseline by the margin. Power: the "

@@ -123,7 +123,8 @@ def _notes(configuration: Configuration, calibration: Calibration, machine: Mach
     about, groups = calibration.about, calibration.groups.values()
     notes = [
         "An artifact's row is for making it alone; the total counts once what artifacts share. `left` is what finished "
-        "runs leave to do.",
+        "runs leave to do; one that stopped on the way counts as a whole. Hours are those that runs hold a device, "
+        "which `runs_per_gpu` runs share. Memory is that of the largest run.",
         f"No order of the runs is done sooner than the wall of what is left: all work shared by {machine.places} at "
         "a time, or the longest run.",
         f"Calibration: {about.processor if about.device == 'cpu' else about.device}, threads of a run: "
