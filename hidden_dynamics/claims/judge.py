@@ -192,10 +192,7 @@ def _numbers(evidence: Evidence, judged: Judged) -> dict[str, Any]:
     if estimate is None:
         single = result.tau if result.tau is not None else result.ratio
         return {"estimate": _cell(single)}
-    # That a difference is within the margin is tested, at level a, by whether its interval of level 1 - 2 a is; that it
-    # is outside, by a p that is doubled.
-    within = result.margin is not None and result.supports
-    level = round(2 * definitions.level - 1, 12) if within else definitions.level
+    level = definitions.level_beside(result.margin is not None and result.supports)
     shown = math.exp if result.logarithms else float
     low, high = estimate.interval(level)
     alpha = definitions.alpha / max(1, len(judged.family))

@@ -120,6 +120,12 @@ class Definitions(Entry):
         """What p has to be below; 0.05, not what floating-point numbers make of 1 - 0.95."""
         return round(1 - self.level, 12)
 
+    def level_beside(self, within: bool | None) -> float:
+        """Of the interval beside a test: that a difference is within a margin is tested, at alpha, by whether its
+        interval of level 1 - 2 alpha is; that it is outside, by a p that is doubled, and all else, by one of 1 - alpha.
+        """
+        return round(2 * self.level - 1, 12) if within else self.level
+
 
 class ClaimEntry(Entry):
     """A claim of the paper in one place, for every combination of tasks, metrics, subjects, references and sizes.

@@ -146,8 +146,7 @@ def _judged(record: Record, estimate: "Estimate", within: bool, margin: float) -
     from hidden_dynamics.claims.statistics import power_within  # SciPy
 
     definitions = load_claims().definitions
-    level = round(2 * definitions.level - 1, 12) if within else definitions.level
-    ends = estimate.value, *estimate.interval(level)
+    ends = estimate.value, *estimate.interval(definitions.level_beside(within))
     may_agree = record["apart"] and record["learned"] and not record["diverged"] and not record["not_finite"]
     decided = record["p_adjusted"] < definitions.alpha and (may_agree or not within)
     return {
