@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
+from scipy.stats import false_discovery_control
 
+from hidden_dynamics.claims.statistics import holm
 from hidden_dynamics.claims.verdict import FAILS, HOLDS
 from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import Row
@@ -28,12 +29,12 @@ class Discoveries(NamedTuple):
 
 def discoveries(claims: Sequence[Row], alpha: float) -> Discoveries:
     """Of the claims that count and have a p (rows of claims.csv)."""
-    tested = sorted((row for row in claims if row["counted"] == "true" and row["p"]), key=lambda row: float(row["p"]))
-    p, n = np.array([float(row["p"]) for row in tested]), len(tested)
-    decided = np.array([row["verdict"] in (HOLDS, FAILS) for row in tested], dtype=bool)
-    holm = np.maximum.accumulate(p * np.arange(n, 0, -1))
-    rates = np.minimum.accumulate((p * n / np.arange(1, n + 1))[::-1])[::-1]
-    return Discoveries(n, int(decided.sum()), int((holm[decided] < alpha).sum()), float(rates[decided].max(initial=0)))
+    tested = [row for row in claims if row["counted"] == "true" and row["p"]]
+    ps = [float(row["p"]) for row in tested]
+    adjusted = zip(tested, holm(ps), false_discovery_control(ps), strict=True)
+    decided = [(p, float(rate)) for row, p, rate in adjusted if row["verdict"] in (HOLDS, FAILS)]
+    survive = sum(p < alpha for p, _ in decided)
+    return Discoveries(len(tested), len(decided), survive, max((rate for _, rate in decided), default=0.0))
 
 
 def in_a_sentence(claims: Sequence[Row]) -> str:
