@@ -33,7 +33,8 @@ from hidden_dynamics.training.interruption import Interrupted
 Clock = Callable[[], float]
 WARM_UP = 1  # iterations that are not timed
 TIMED, ENOUGH = 1.0, 20  # iterations are timed for so many seconds on the wall, so many at most and one at least
-LONG = 10.0  # seconds of an evaluation that a test, which a run makes once, is taken to last as long as, untimed
+# Beside an evaluation of so many seconds the test, which a run makes once, is not timed: it is taken to last as long.
+LONG = 10.0
 
 
 @dataclass(frozen=True)
