@@ -194,7 +194,7 @@ def test_where_s_is_1_the_plain_core_is_the_control():
     place = next(i for i, row in enumerate(drawn().data.to_dict("records")) if row["plain"] == row["control"])
     row = texts(drawn(), place)
     assert (row["Filter"], row["Control"]) == ("SRLSTM (s = 1, F = 2)", "–")
-    assert row["What s does: control less plain core"] == "–" != row["What μ adds: filter less control"]
+    assert row["What s does: lead of control over plain core"] == "–" != row["What μ adds: lead of filter over control"]
 
 
 def test_seeds_with_data_of_their_own_are_compared_pair_by_pair():
@@ -214,7 +214,7 @@ def test_a_difference_is_tested_only_where_the_side_ahead_has_learned():
     found = record(none)
     assert not found["s_learned"] and math.isnan(found["s_p"]) and found["s_difference"] > 20
     row = texts(none, list(none.data["task"]).index("timit"))
-    assert row["What s does: control less plain core"].endswith(", nothing learned")
+    assert row["What s does: lead of control over plain core"].endswith(", nothing learned")
     assert row["Plain core"].endswith("(n = 5; none learned)")
 
 

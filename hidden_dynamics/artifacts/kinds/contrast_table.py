@@ -1,6 +1,6 @@
 """A table of what momentum adds to the scale of the input: a plain core, its control with mu = 0, and the filter.
 
-What s does is the control less the plain core, what momentum adds the filter less its control.
+What s does is the lead of the control over the plain core; what momentum adds, that of the filter over its control.
 """
 
 import json
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
     from hidden_dynamics.claims.samples import Runs
 
-DIFFERENCES = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # each of the second side from the first
-HEADINGS = {"s": "What s does: control less plain core", "momentum": "What μ adds: filter less control"}
+DIFFERENCES = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # the lead of the first side over the second
+HEADINGS = {"s": "What s does: lead of control over plain core", "momentum": "What μ adds: lead of filter over control"}
 SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 NONE = {**dict.fromkeys(("difference", "low", "high", "p"), math.nan), "learned": True}
 NOTES = (
     "Mean ± sample standard deviation (n − 1) over n seeds of what a run reports; “k of n learned”: only k beat the "
-    "best naive baseline, and the median is theirs. Differences are oriented: above 0 the first is better.",
-    "What s does: the control, whose input is scaled and which has no momentum, less the plain core; none where s = 1, "
-    "because then the plain core is the control. What μ adds: the filter less its control, which has its s and differs "
-    "in momentum alone (μ = 0; F = 1 is a restart at every step), unless the configuration was changed. A μ also "
-    "multiplies what stays constant by 1 / (1 − μ): that gain is part of what it adds, unless the control's s is the "
-    "filter's times the gain. A filter with β has a control that also divides by the root of the mean square: what s "
-    "does is there what both do.",
+    "best naive baseline, and the median is theirs. A lead is above 0 where the first is better: for a loss, lower.",
+    "What s does: the lead of the control, whose input is scaled and which has no momentum, over the plain core; none "
+    "where s = 1, because then the plain core is the control. What μ adds: the lead of the filter over its control, "
+    "which has its s and differs in momentum alone (μ = 0; F = 1 is a restart at every step), unless the configuration "
+    "was changed. A μ also multiplies what stays constant by 1 / (1 − μ): that gain is part of what it adds, unless "
+    "the control's s is the filter's times the gain. A filter with β has a control that also divides by the root of "
+    "the mean square: what s does is there what both do.",
     "Intervals (95 %) and tests are of Welch's t; of the differences seed by seed where a seed has data of its own. In "
     "square brackets: p by Holm's method over the different tests of a core on a task, run or not. Fewer than three "
     "seeds are not tested, nor is a lead of a side with a failed run. Nothing learned: the side that is ahead does not "
