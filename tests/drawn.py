@@ -74,9 +74,10 @@ def _configured(settings: str) -> Configuration:
 
 def cells(table, label, group="", size=""):
     """A row's cells by their names: those in a group of columns, the first without another, and those in none."""
-    (row,) = [row for row in table.frame.to_dict("records") if row["", "Model"] == label and size in ("", row["", "N"])]
-    group = group or next((name for name, _ in row if name), "")
-    return {name: text for (of, name), text in row.items() if of in ("", group)}
+    group = group or next((name for name, _ in table.frame if name), "")
+    frame = table.frame[[column for column in table.frame if column[0] in ("", group)]].droplevel(0, axis="columns")
+    (row,) = [row for row in frame.to_dict("records") if row["Model"] == label and size in ("", row.get("N"))]
+    return row
 
 
 def panels_of(figure):

@@ -214,7 +214,7 @@ def test_a_difference_is_tested_only_where_the_side_ahead_has_learned():
     found = record(none)
     assert not found["s_learned"] and math.isnan(found["s_p"]) and found["s_difference"] > 20
     row = texts(none, list(none.data["task"]).index("timit"))
-    assert row["What s does: lead of control over plain core"].endswith(", nothing learned")
+    assert row["What s does: lead of control over plain core"].endswith(", no learning shown")
     assert row["Plain core"].endswith("(n = 5; none learned)")
 
 

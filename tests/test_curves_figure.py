@@ -70,6 +70,7 @@ def test_a_model_that_was_evaluated_once_is_a_point_that_can_be_seen(seeds, bars
     points = [with_gid(ax, f"curve {model}")[0] for model in artifact.settings.models]
     seen = [point.get_transform().transform(point.get_xydata()[0]) for point in points]
     assert all(ax.bbox.contains(*place) for place in seen) and all(point.get_marker() == "o" for point in points)
+    assert len({round(x) for x, _ in seen}) == len(points)  # side by side
     assert len(ax.collections) == bars * len(points) and len(with_gid(ax, "seed lstm")) == small
     low, high = ax.get_ylim()
     assert seeds == 1 or (low < 0.9 * points[-1].get_ydata()[0] and 1.1 * points[0].get_ydata()[0] < high)

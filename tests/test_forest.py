@@ -38,7 +38,7 @@ def claim(subject, reference, verdict="holds", effect=1.0, task="timit", metric=
     return {name: str(value) for name, value in (dict.fromkeys(COLUMNS, "") | about | ends | more).items()}
 
 
-IDLE_SIDES = {"nothing_learned": "both", "reason": "nothing learned: neither beat the majority class"}
+IDLE_SIDES = {"nothing_learned": "both", "reason": "no learning shown: neither beat the majority class"}
 CLAIMS = [
     claim("momentum_lstm-n84", "lstm-n84", "undecided", 0.25, published_effect=21.5, **INSTEAD),
     claim("momentum_lstm-n158", "lstm-n158", "fails", -12.0),
@@ -96,13 +96,14 @@ def test_rows_are_the_comparisons_of_the_question_by_task_measure_and_effect():
 
 def test_verdicts_are_told_apart_by_colour_and_shape_also_in_grey():
     _, figure = forest(CLAIMS)
-    marks = {name: mark(figure, f"{name} ")[1:] for name in ("fails", "undecided", "nothing learned")}
+    marks = {name: mark(figure, f"{name} ")[1:] for name in ("fails", "undecided", "no learning shown")}
     marks["holds"] = with_gid(figure, "holds mnist")[0].get_color(), with_gid(figure, "holds mnist")[0].get_marker()
     assert len({to_rgb(colour) for colour, _ in marks.values()}) == len({shape for _, shape in marks.values()}) == 4
-    assert legend(figure) == ["holds", "fails", "undecided", "nothing learned", "as printed"]
+    said = ["claim reproduced", "claim contradicted", "undecided", "no learning shown", "as printed"]
+    assert legend(figure) == said
     handles = legends_of(figure)[0].legend_handles
     assert [(one.get_color(), one.get_marker()) for one in handles[:-1]] == [
-        marks[name] for name in legend(figure)[:-1]
+        marks[name] for name in ("holds", "fails", "undecided", "no learning shown")
     ]
 
 
@@ -214,14 +215,16 @@ def test_the_page_of_findings_is_as_approved():
 
 
 def test_the_page_opens_with_every_claim_that_was_judged_at_the_papers_settings_once():
-    """All claims are in its counts; in its list is neither what was not run nor what was run otherwise."""
+    """All claims are in its counts; its list is without what was not run, or otherwise and is undecided."""
     unrun = [claim(f"adam_lstm-n{size}", "lstm-n158", "not run", None, counted="false") for size in (84, 120)]
-    claims = [*CLAIMS, *ELSEWHERE, *unrun]
-    start, *rest = answers(claims).partition("tests that count are decided")
-    total, *counts = map(int, re.findall(r"(\d+) (?:claims|reproduced|contradicted|inconclusive|not run)", start))
-    assert total == sum(counts) == len(claims) and counts[-1] == 3
+    asked = claim("adam_lstm-n158", "lstm-n158", "fails", -1.0, **INSTEAD)
+    claims = [*CLAIMS, *ELSEWHERE, *unrun, asked]
+    start, *rest = answers(claims).partition("tests that were made")
+    total, *counts = map(int, re.findall(r"(\d+) (?:claims at|reproduced|contradicted|inconclusive|not run)", start))
+    assert total == sum(counts) == len(claims) and counts[-1] == 4
+    assert "Of 2 claims that are asked for their direction alone" in start and "0 hold, 1 fail, 1 undecided" in start
     listed = re.findall(r"^- \*\*(\w+)\*\*: .*`(.+)`$", start, re.MULTILINE)
-    there = [row for row in claims if not row["deviations"] and row["verdict"] != "not run"]
+    there = [row for row in claims if not row["deviations"] and row["verdict"] != "not run"] + [asked]
     assert sorted(listed) == sorted((word(row), row["id"]) for row in there)
     assert "reproduced" not in answers([*CLAIMS[:1], *unrun]).partition("\n## ")[0]
 

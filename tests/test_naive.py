@@ -244,6 +244,7 @@ def test_a_run_has_learned_where_it_beats_the_best_baseline_by_more_than_chance(
         ([0.9, -0.3], False),  # of two nothing is told apart
         ([0.02, -0.01, -0.03, -0.06], False),  # they straddle the baseline
         ([0.9, 0.8, 0.02], False),  # all learned
+        ([0.02, -0.045, -0.045, -0.065, -0.07], False),  # one is ahead, as one of five may be by chance
         ([0.0, -0.5], False),
         ([0.9, -math.inf], False),  # one has no number, which is said otherwise
         ([None, None], False),

@@ -98,8 +98,8 @@ def test_orderings_are_against_the_baseline():
     found = {label: cells(table, label) for label in table.frame["", "Model"]}
     assert {label: of["ours less our LSTM’s"] for label, of in found.items()} == {
         "LSTM": "–",
-        "MomentumLSTM": "as printed +1.00 (+0.34)",
-        "AdamLSTM": "reversed −1.00 (+0.28)",
+        "MomentumLSTM": "same sign +1.00 (+0.34)",
+        "AdamLSTM": "other sign −1.00 (+0.28)",
         "RMSPropLSTM": "tied 0.00 (+0.39)",
         "SRLSTM": "–",
     }
@@ -110,7 +110,7 @@ def test_rows_of_another_size_are_not_compared():
     runs = [("lstm", 0.95, 128), ("lstm", 0.99, 256), ("adam_lstm", 0.97, 256)]
     table = drawn([row(model, value, artifact, size=size) for model, value, size in runs], artifact)
     adam = cells(table, "AdamLSTM")
-    assert adam["ours less our LSTM’s"] == "reversed −2.00 (+0.19)"  # 99.09 - 98.90
+    assert adam["ours less our LSTM’s"] == "other sign −2.00 (+0.19)"  # 99.09 - 98.90
 
 
 def test_verdicts_stand_beside_the_sign_of_the_means_where_any_was_judged():

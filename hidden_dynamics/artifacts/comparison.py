@@ -29,8 +29,8 @@ VERDICTS = (
     "Verdict: of a test over seeds, on the claim that the row stands to {baseline}, or, “on the value”, to the "
     "published number, as the paper says; “reproduced” or “contradicted” where nothing deviates from the paper’s "
     "setup, else “holds” or “fails”, which say nothing of the paper’s own experiment; “undecided” (“inconclusive”), "
-    "too, where the model that is ahead has learned nothing. What several tables show is judged once, with the first "
-    "of them (docs/claims.md)."
+    "too, where the model that is ahead is not shown to have learned. What several tables show is judged once, with "
+    "the first of them (docs/claims.md)."
 )
 
 
@@ -139,7 +139,7 @@ def _ordering(gap: float, published_gap: float) -> str | None:
     """Our gap to the baseline against the published one, by sign; None where nothing is comparable."""
     if math.isnan(gap) or not abs(published_gap) >= NOTHING:
         return None
-    return "tied" if abs(gap) < NOTHING else "as printed" if gap * published_gap > 0 else "reversed"
+    return "tied" if abs(gap) < NOTHING else "same sign" if gap * published_gap > 0 else "other sign"
 
 
 def with_verdicts(artifact: BesidePublished, records: Sequence[Record], verdicts: Rows) -> list[Record]:
@@ -210,7 +210,7 @@ def ours_text(record: Record, decimals: int, *remarks: str, failed: Mapping[str,
 
 def gap_texts(artifact: BesidePublished, record: Record, decimals: int) -> dict[str, str]:
     """By heading: the difference from the published number, and the gap to the baseline, such as
-    "as printed +1.00 (+0.34)" with the published one; the verdicts."""
+    "same sign +1.00 (+0.34)" with the published one; the verdicts."""
     gap = signed(record["gap"], decimals)
     if record["ordering"]:
         gap = f"{record['ordering']} {gap} ({signed(record['published_gap'], decimals)})"
@@ -234,7 +234,7 @@ def gap_note(artifact: BesidePublished, among: str = "") -> str:
     return (
         f"Ours less our {baseline_label(artifact)}’s{among}: the difference of two means of ours; with few seeds, one "
         "within the standard deviations says little. Where nothing deviates from the paper, the published gap is in "
-        "brackets, and “as printed” says that both have the same sign."
+        "brackets, and it is said whether both have the same sign."
     )
 
 

@@ -164,6 +164,13 @@ def chosen_note(configuration: Configuration, runs: Sequence[Row]) -> str:
     return " or ".join(dict.fromkeys(texts))
 
 
+def choices_notes(configuration: Configuration, models: Iterable[str]) -> list[str]:
+    """What of the models is our choice; no line if nothing is."""
+    found = [configuration.models[name] for name in dict.fromkeys(models) if name in configuration.models]
+    choices = [f"{model.label}: {model.note}." for model in found if model.note]
+    return [f"Ours, where the paper or its code leaves a model open. {' '.join(choices)}"] if choices else []
+
+
 def weights_note(configuration: Configuration, runs: Sequence[Row]) -> str:
     """The evaluation whose weights were recorded; empty where no run reports any."""
     rule = chosen_note(configuration, runs)

@@ -145,3 +145,12 @@ _PAGE = """\
 </body>
 </html>
 """
+
+
+def probabilities(p: float, adjusted: float) -> str:
+    """p and, in brackets, the adjusted one: "p = 0.011 [0.14]"."""
+    return f"{_p(p)} [{_p(adjusted).removeprefix('p ').removeprefix('= ')}]"
+
+
+def _p(p: float) -> str:
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"

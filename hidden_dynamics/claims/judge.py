@@ -11,7 +11,16 @@ from hidden_dynamics.claims.claim import Claim
 from hidden_dynamics.claims.kinds import LEARNING, PAPER_RUNS, TESTS, Result, testable
 from hidden_dynamics.claims.samples import Evidence
 from hidden_dynamics.claims.statistics import MOST, Estimate, Sample, holm
-from hidden_dynamics.claims.verdict import COLUMNS, FAILS, HOLDS, NOT_RUN, UNDECIDED, plain
+from hidden_dynamics.claims.verdict import (
+    COLUMNS,
+    FAILS,
+    HOLDS,
+    NOT_RUN,
+    OF_THE_PAPER,
+    UNDECIDED,
+    UNLEARNED,
+    plain,
+)
 from hidden_dynamics.configuration.runs import Cell, resolve
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
@@ -20,12 +29,11 @@ from hidden_dynamics.papers.deviations import data_text
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.results.seeds import test_set
 
-NOTHING = "nothing learned"  # how a reason begins where the gate takes the verdict away
-
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its test's result, the verdict, and `family`: of each of its tests the first claim's id and p."""
+    """A claim with its test's result, the verdict, and `family`: of each of its tests the first claim's id and p, which
+    is 1 of the `unmade` ones."""
 
     claim: Claim
     result: Result
@@ -33,6 +41,7 @@ class Judged:
     reason: str
     deviations: str
     family: Sequence[tuple[str, float]] = ()
+    unmade: int = 0
     nothing_learned: str = ""
     p_adjusted: float | None = None
     other_test: str = ""
@@ -52,10 +61,12 @@ def judge(evidence: Evidence, claims: Sequence[Claim]) -> list[Judged]:
     for name, tests in families.items():  # p of each test by Holm's method, and that of the other test
         own, other = holm([p for _, p, _ in tests.values()]), holm([p for _, _, p in tests.values()])
         adjusted[name] = dict(zip(tests, zip(own, other, strict=True), strict=True))
-    found = []
+    made, found = {(one.claim.family, one.claim.test) for one in judged if one.result.p is not None}, []
     for one in judged:
         claim, supports = one.claim, one.result.supports
-        one = replace(one, family=[(name, p) for name, p, _ in families.get(claim.family, {}).values()])
+        own = families.get(claim.family, {})
+        unmade = sum((claim.family, test) not in made for test in own)
+        one = replace(one, family=[(name, p) for name, p, _ in own.values()], unmade=unmade)
         both = adjusted.get(claim.family, {}).get(claim.test, (None, None))
         found.append(one if supports is None else _judged(one, supports, *both, evidence.definitions.alpha))
     return found
@@ -107,13 +118,15 @@ def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None
 
 def _judged(one: Judged, supports: bool, p_adjusted: float | None, p_of_other: float | None, alpha: float) -> Judged:
     """The verdict, with that by the other test where it is another one."""
-    result, tests, other = one.result, len(one.family), ""
+    result, other = one.result, ""
+    tests = f"{len(one.family)} tests of its family" + (f", {one.unmade} of them not made" if one.unmade else "")
     verdict, reason = _decided(result, supports, p_adjusted, tests, alpha)
     gated = _gate(one, verdict, reason)
-    if result.other and not gated["reason"].startswith(NOTHING):
+    if result.other and not gated["reason"].startswith(UNLEARNED):
         name, too, p = result.other
         otherwise, _ = _decided(result, too, p_of_other, tests, alpha)
-        other = f"{otherwise} by {name} (p = {plain(p, 2)})" if otherwise != verdict else ""
+        shown = otherwise if one.deviations else OF_THE_PAPER[otherwise]
+        other = f"{shown} by {name} (p = {plain(p, 2)})" if otherwise != verdict else ""
     return replace(one, p_adjusted=p_adjusted, other_test=other, **gated)
 
 
@@ -127,18 +140,18 @@ def _gate(one: Judged, verdict: str, reason: str) -> dict[str, str]:
     sides = {name for name, runs in zip(two, one.result.samples, strict=False) if runs in idle}
     nothing = "both" if len(sides) > 1 else "".join(sides)
     if any(runs in idle for runs in one.result.ahead):
-        text = f"{NOTHING}: {names} did not beat {idle[0].naive_name}"
+        text = f"{UNLEARNED}: {names} did not beat {idle[0].naive_name}"
         return {"verdict": UNDECIDED, "reason": text, "nothing_learned": nothing}
-    text = f"{names}, behind, has learned nothing"
+    text = f"{names}, behind, is not shown to have learned"
     return {"verdict": verdict, "reason": "; ".join(filter(None, (reason, text))), "nothing_learned": nothing}
 
 
-def _decided(result: Result, supports: bool, p_adjusted: float | None, tests: int, alpha: float) -> tuple[str, str]:
+def _decided(result: Result, supports: bool, p_adjusted: float | None, tests: str, alpha: float) -> tuple[str, str]:
     """(verdict, reason)."""
     bar = result.bars[not supports]
     if p_adjusted is not None and p_adjusted >= alpha:
         below = result.p is not None and result.p < alpha
-        alone = f"p < {alpha:g} alone, but not among the {tests} tests of its family" if below else ""
+        alone = f"p < {alpha:g} alone, but not among the {tests}" if below else ""
         doubt = "chance agrees as well" if result.tau is not None else "the spread allows both"
         return UNDECIDED, "; ".join(filter(None, (alone or bar or doubt, result.reason)))
     if bar:
@@ -173,6 +186,7 @@ def row_of(evidence: Evidence, judged: Judged) -> dict[str, Any]:
         **dict(zip(("n_subject", "n_reference"), (len(runs.values) for runs in pair), strict=False)),
         "found": result.found,
         "published": _published(claim),
+        "published_difference": _published_difference(judged),
         "stand_in": any(row["stand_in_for"] for row in rows),
         "data": "; ".join(dict.fromkeys(data_text(evidence.configuration, row) for row in rows)),
         "deviations": judged.deviations,
@@ -285,6 +299,15 @@ def _published(claim: Claim) -> str:
             mark = " (quoted)" if number.quoted else " (the best run)" if number.maximum else ""
             texts.append(f"{number.value:g}{spread}{mark}")
     return " against ".join(texts)
+
+
+def _published_difference(judged: Judged) -> float | str:
+    """The first printed mean less the second, where the estimate is such a difference."""
+    claim, result = judged.claim, judged.result
+    numbers = [number.value for number in claim.printed if number]
+    if claim.kind != "better" or result.estimate is None or result.logarithms or len(numbers) < 2:
+        return ""
+    return float(plain(numbers[0] - numbers[1], 6))
 
 
 def _cell(value: Any) -> Any:

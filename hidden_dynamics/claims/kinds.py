@@ -13,7 +13,7 @@ from hidden_dynamics.claims.claim import BY_CLOCKS, Claim
 from hidden_dynamics.claims.expand import ratio_of, region_of, smallest_p, strata
 from hidden_dynamics.claims.samples import Evidence, Runs, of_shared_seeds
 from hidden_dynamics.claims.statistics import FEWEST, Estimate, Sample, equivalence, paired, welch
-from hidden_dynamics.claims.verdict import plain
+from hidden_dynamics.claims.verdict import UNLEARNED, plain
 from hidden_dynamics.configuration.runs import resampled
 from hidden_dynamics.papers.claims import KINDS
 from hidden_dynamics.papers.published import load_tasks, published_task
@@ -252,10 +252,10 @@ def ranking(claim: Claim, evidence: Evidence) -> Result:
         return few
     learned = {cell: runs for cell, runs in samples.items() if runs.failed or runs.learned(LEARNING) is not False}
     within = strata(learned)
-    left_out = f"{len(samples) - len(learned)} of {len(samples)} have learned nothing and are left out"
+    left_out = f"{len(samples) - len(learned)} of {len(samples)} are not shown to have learned, and are left out"
     reason = left_out if len(learned) < len(samples) else ""
     if smallest_p(learned) >= evidence.definitions.alpha:
-        return Result(reason=f"nothing learned: {reason}", samples=list(samples.values()))
+        return Result(reason=f"{UNLEARNED}: {reason}", samples=list(samples.values()))
     ours = {cell: _worst_last(runs, sign) for cell, runs in learned.items()}
     ranks = {cell: sum(other < own for other in ours.values()) for cell, own in ours.items()}
     theirs = {cell: sign * number for cell, number in claim.ranked.items()}

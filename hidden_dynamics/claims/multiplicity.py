@@ -45,7 +45,7 @@ def in_a_sentence(claims: Sequence[Row]) -> str:
     if not found.decided:
         return f"None of the {found.tests} tests that count is decided."
     return (
-        f"{found.decided} of the {found.tests} tests that count are decided, each adjusted within its family: "
-        f"{found.survive} of them survive one adjustment over all {found.tests} (Holm), and all are found at a false "
-        f"discovery rate of at most {100 * found.rate:.2g} % (Benjamini and Hochberg)."
+        f"{found.decided} of the {found.tests} tests that were made and count are decided, each adjusted within its "
+        f"family, with those not made. {found.survive} of them survive one adjustment over all that were made (Holm), "
+        f"and all are found at a false discovery rate of at most {100 * found.rate:.2g} % (Benjamini and Hochberg)."
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from hidden_dynamics.results.rows import Row
 
 HOLDS, FAILS, UNDECIDED, NOT_RUN = VERDICTS = ("holds", "fails", "undecided", "not run")
+UNLEARNED = "no learning shown"  # how a reason begins where the model ahead has not beaten the best naive baseline
 OF_THE_PAPER = {HOLDS: "reproduced", FAILS: "contradicted", UNDECIDED: "inconclusive"}
 COLUMNS = (  # of claims.csv, and of each artifact's file
     *("id", "paper", "artifact", "source", "kind", "statement", "says", "entries", "also"),
@@ -13,7 +14,8 @@ COLUMNS = (  # of claims.csv, and of each artifact's file
     *("verdict", "reason", "counted", "test"),
     *("estimate", "low", "high", "level", "p", "p_adjusted", "family", "tests", "other_test"),
     *("detectable", "seeds_needed", "effect", "effect_low", "effect_high", "published_effect"),
-    *("naive", "nothing_learned", "test_error", "n_subject", "n_reference", "found", "published", "against_table"),
+    *("naive", "nothing_learned", "test_error", "n_subject", "n_reference"),
+    *("found", "published", "published_difference", "against_table"),
     *("stand_in", "data", "deviations", "runs"),
 )
 

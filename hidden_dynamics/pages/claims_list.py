@@ -41,6 +41,7 @@ def findings(claim: Row) -> dict[str, str]:
         "Without learning": claim["naive"],
         "Error of the test set": f"± {_number(claim['test_error'])}" if claim["test_error"] else "",
         "Detectable": mark + _number(claim["detectable"]) if claim["detectable"] else "",
+        "Printed difference": _printed(claim),
         "Seeds to find the printed gap": claim["seeds_needed"] if claim["verdict"] == UNDECIDED else "",
         "Published": claim["published"],
     }
@@ -59,6 +60,15 @@ def shown(claim: Row) -> dict[str, str]:
         "source": claim["source"] + against,
         "also": claim["also"],
     }
+
+
+def _printed(claim: Row) -> str:
+    """The difference of the printed numbers, and whether it lies in the interval of ours."""
+    if claim["published_difference"] == "":
+        return ""
+    low, difference, high = (float(claim[key]) for key in ("low", "published_difference", "high"))
+    place = "within" if low <= difference <= high else "outside"
+    return f"{'+' * (difference > 0)}{_number(claim['published_difference'])}, {place} the interval"
 
 
 def _probability(claim: Row) -> str:

@@ -8,15 +8,27 @@ from typing import Any
 import jinja2
 
 from hidden_dynamics.artifacts import Artifact
-from hidden_dynamics.artifacts.kinds.forest import EFFECTS, IDLE, Comparison, Forest, deviating
+from hidden_dynamics.artifacts.kinds.forest import BETTER, EFFECTS, WORSE, Comparison, Forest, deviating
+from hidden_dynamics.artifacts.notes import choices_notes
 from hidden_dynamics.claims.multiplicity import in_a_sentence
-from hidden_dynamics.claims.verdict import FAILS, HOLDS, NOT_RUN, OF_THE_PAPER, UNDECIDED, plain, word
+from hidden_dynamics.claims.verdict import (
+    FAILS,
+    HOLDS,
+    OF_THE_PAPER,
+    UNDECIDED,
+    UNLEARNED,
+    counts,
+    plain,
+    word,
+)
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.pages.claims_list import shown
+from hidden_dynamics.pages.claims_list import findings, shown
 from hidden_dynamics.publication.command import command_of
 from hidden_dynamics.results.rows import Row
 
 TEMPLATE = Path(__file__).parent / "templates" / "findings.md.j2"
+LISTED = (*OF_THE_PAPER.values(), HOLDS, FAILS)
+IN_SHORT = ("Found", "p")  # of a claim that is asked for its direction alone
 TABLES = {  # kinds that answer a question of ours, no claim of the papers
     "contrast_table": "Each filter beside a control without momentum, whose input is scaled.",
     "course": "Whether the implementation is faithful: our losses beside those that the authors logged.",
@@ -37,34 +49,42 @@ def page(
         for path, one in artifacts.items()
         if isinstance(one, Forest) or one.settings.kind in TABLES
     ]
+    listed = [row for row in claims if word(row) in LISTED]
+    models = [row[side].partition("-")[0] for row in listed for side in ("subject", "reference")]
     about: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), undefined=jinja2.StrictUndefined, **about)
     return template.render(
         command=command_of(configuration),
         scale=configuration.scale_name,
-        found=at_the_papers_settings(claims),
-        claims=_in_words(configuration, claims),
+        found=in_numbers(claims),
+        claims=_in_words(configuration, listed),
+        choices=choices_notes(configuration, models),
         overall=in_a_sentence(claims),
         questions=questions,
     )
 
 
-def at_the_papers_settings(claims: Sequence[Row]) -> str:
-    """How many claims have which verdict at the papers' or their code's settings; "" where none was judged."""
+def in_numbers(claims: Sequence[Row]) -> str:
+    """How many claims have which verdict, at the papers' or their code's settings and at others; "" without any."""
     found = Counter(map(word, claims))
-    own = {verdict: found[verdict] for verdict in OF_THE_PAPER.values()}
-    if not any(own.values()):
-        return ""
-    own[NOT_RUN] = len(claims) - sum(own.values())
-    counted = ", ".join(f"{count} {verdict}" for verdict, count in own.items())
-    return f"Of {len(claims)} claims at the settings of the papers or of their released code: {counted}."
+    own, asked = ([found[verdict] for verdict in of] for of in (OF_THE_PAPER.values(), (HOLDS, FAILS, UNDECIDED)))
+    unlearned = sum(bool(row["deviations"]) and row["reason"].startswith(UNLEARNED) for row in claims)
+    texts = [
+        "Of {} claims at the settings of the papers or of their released code: {} reproduced, {} contradicted, {} "
+        "inconclusive, {} not run.".format(len(claims), *own, len(claims) - sum(own)),
+        "Of {} claims that are asked for their direction alone, because runs deviate from the paper's setup: {} hold, "
+        "{} fail, {} undecided, {} of them with no learning shown.".format(sum(asked), *asked, unlearned),
+    ]
+    return " ".join(text for text, of in zip(texts, (own, asked), strict=True) if any(of))
 
 
 def _in_words(configuration: Configuration, claims: Sequence[Row]) -> list[dict[str, str]]:
-    """The claims judged at the papers' or their code's settings, decided ones first, with their numbers and places."""
-    order, found = list(OF_THE_PAPER.values()), []
-    for row in sorted((row for row in claims if word(row) in order), key=lambda row: order.index(word(row))):
+    """Claims by verdict, with their numbers and places; in short what is asked for its direction alone."""
+    found = []
+    for row in sorted(claims, key=lambda row: LISTED.index(word(row))):
         told = shown(row)
+        if row["deviations"]:
+            told["numbers"] = " · ".join(f"{name}: {findings(row)[name]}" for name in IN_SHORT if findings(row)[name])
         effect = f"Effect: {_g({name: float(row[name]) for name in EFFECTS if row[name]})}" if row["effect"] else ""
         paper = configuration.artifacts[row["artifact"]]["source"].partition(", ")[0]
         place = f"{paper}, {told['source']}" + (f"; variant `{row['variant']}`" if row["variant"] else "")
@@ -78,23 +98,24 @@ def _answered(path: str, forest: Forest, claims: Sequence[Row]) -> dict[str, Any
     if not judged:
         sentences = [f"No comparison on this question is judged at the {scale} scale."]
         return {"title": forest.settings.title, "sentences": sentences, "picture": None}
-    holds, fails = (_largest(judged, verdict, way) for verdict, way in ((HOLDS, max), (FAILS, min)))
-    verdicts = [one.verdict for one in judged]
-    counted = ", ".join(f"{verdict} {verdicts.count(verdict)}" for verdict in (HOLDS, FAILS, UNDECIDED, IDLE))
+    lead, lag = (_largest(judged, side, way) for side, way in ((BETTER, max), (WORSE, min)))
+    sides = Counter(one.side for one in judged)
+    said = ", ".join(f"{verdict} {n}" for verdict, n in counts(one.row for one in judged).items())
     sentences = [
-        f"Comparisons that count: {len(judged)} ({counted}).",
-        f"The largest effect that holds: {holds}; the largest that fails: {fails}.",
-        deviating(judged),
+        f"Comparisons that count: {len(judged)}. The first model is better in {sides[BETTER]} and worse in "
+        f"{sides[WORSE]}; {sides[UNDECIDED]} are undecided, and in {sides[UNLEARNED]} no learning is shown.",
+        f"The largest lead that is decided: {lead}; the largest lag: {lag}.",
+        f"Verdicts on what the papers say of them: {said}. {deviating(judged)}",
     ]
     return {"title": forest.settings.title, "sentences": sentences, "picture": path if forest.drawn(claims) else None}
 
 
-def _largest(judged: Sequence[Comparison], verdict: str, way: Callable) -> str:
-    """The comparison of this verdict whose effect, as the paper claims it, is the largest, or the smallest."""
-    own = [one for one in judged if one.verdict == verdict and one.effects]
+def _largest(judged: Sequence[Comparison], side: str, way: Callable) -> str:
+    """The comparison on this side whose effect is the largest, or the smallest."""
+    own = [one for one in judged if one.side == side and one.effects]
     if not own:
         return "none"
-    one = way(own, key=lambda one: float(one.row["effect"]))
+    one = way(own, key=lambda one: one.effects["effect"])
     return f"{one.names} ({one.about}), {_g(one.effects)}"
 
 

@@ -18,7 +18,7 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.publication import changed_settings
 from hidden_dynamics.publication.command import settings_of
 from hidden_dynamics.publication.crate import WORKFLOW, metadata
-from hidden_dynamics.publication.findings import at_the_papers_settings, page
+from hidden_dynamics.publication.findings import in_numbers, page
 from hidden_dynamics.publication.readme import readme
 from hidden_dynamics.publication.restoring import CONFIGURATION, METADATA, RECORDS, Publication
 from hidden_dynamics.results.records import archives, packed, record_of, write
@@ -55,7 +55,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     claims = read_rows(root / paths.all_verdicts)
     files = {
         "findings.md": page(configuration, claims, artifacts, drawn).encode(),
-        "README.md": readme(configuration, runs, artifacts, at_the_papers_settings(claims)).encode(),
+        "README.md": readme(configuration, runs, artifacts, in_numbers(claims)).encode(),
         "verdicts.csv": (root / paths.all_verdicts).read_bytes().replace(f"{paths.results}/runs/".encode(), b""),
         "runs.csv": _csv(RUN_COLUMNS, runs),
         "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration)),

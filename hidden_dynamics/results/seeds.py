@@ -14,6 +14,7 @@ from hidden_dynamics.results.run_files import measured_of
 FEWEST = 3  # seeds of a confidence band: that of two is ± 12.7 standard errors wide
 LEVEL = 0.95  # of the band
 BY_CHANCE = 0.01  # of a baseline's score: on a finite test set an answer that learned nothing may be ahead by as much
+CLEARLY = 0.1  # of a baseline's score: runs that learned, beside others that did not, are ahead by as much
 TWICE = 2.0
 
 Naive = Mapping[str, Mapping[str, float]]
@@ -93,7 +94,7 @@ def margin_of(row: Row, metric: str, sign: int) -> float | None:
 
 
 def in_two_clusters(margins: Sequence[float | None]) -> bool:
-    """True where some runs learned and others did not, further apart than TWICE the width of the wider group.
+    """True where some runs CLEARLY learned and others did not, further apart than TWICE the width of the wider group.
 
     A mean and deviation would describe neither. Seeds that only straddle a baseline are one group.
     """
@@ -101,7 +102,7 @@ def in_two_clusters(margins: Sequence[float | None]) -> bool:
     if len(finite) < FEWEST:
         return False
     ahead, behind = ([each for each in finite if (each > BY_CHANCE) == side] for side in (True, False))
-    if not ahead or not behind:
+    if not ahead or not behind or min(ahead) < CLEARLY:
         return False
     return min(ahead) - max(behind) > TWICE * max(max(group) - min(group) for group in (ahead, behind))
 

@@ -13,8 +13,9 @@ from pydantic import Field
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.comparison import Record, ours_of, ours_text, size_text
-from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
-from hidden_dynamics.artifacts.tables import ABSENT, Table, signed
+from hidden_dynamics.artifacts.notes import chosen_note, figure_notes, subtitle_of
+from hidden_dynamics.artifacts.tables import ABSENT, Table, probabilities, signed
+from hidden_dynamics.claims.verdict import UNLEARNED
 from hidden_dynamics.configuration import Entry
 from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
 from hidden_dynamics.configuration.schema import Size
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
     from hidden_dynamics.claims.samples import Runs
 
-DIFFERENCES = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # the lead of the first side over the second
+DIFFERENCES = {
+    "s": ("control", "plain"),
+    "momentum": ("filter", "control"),
+}  # the lead of the first side over the second
 HEADINGS = {"s": "What s does: lead of control over plain core", "momentum": "What μ adds: lead of filter over control"}
 SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 NONE = {**dict.fromkeys(("difference", "low", "high", "p"), math.nan), "learned": True}
 NOTES = (
-    "Mean ± sample standard deviation (n − 1) over n seeds of what a run reports; “k of n learned”: only k beat the "
-    "best naive baseline, and the median is theirs. A lead is above 0 where the first is better: for a loss, lower.",
+    "Mean ± sample standard deviation (n − 1) over n seeds of what a run reports ({}); “k of n learned”: only k beat "
+    "the best naive baseline, and the median is theirs. A lead is above 0 where the first is better: a lower loss.",
     "What s does: the lead of the control, whose input is scaled and which has no momentum, over the plain core; none "
     "where s = 1, because then the plain core is the control. What μ adds: the lead of the filter over its control, "
     "which has its s and differs in momentum alone (μ = 0; F = 1 is a restart at every step), unless the configuration "
@@ -38,9 +42,9 @@ NOTES = (
     "the mean square: what s does is there what both do.",
     "Intervals (95 %) and tests are of Welch's t; of the differences seed by seed where a seed has data of its own. In "
     "square brackets: p by Holm's method over the different tests of a core on a task, run or not. Fewer than three "
-    "seeds are not tested, nor is a lead of a side with a failed run. Nothing learned: the side that is ahead does not "
-    "beat the best naive baseline (one-sided t test of its seeds, 5 %; of two seeds, each has to), and the difference "
-    "is not tested.",
+    "seeds are not tested, nor is a lead of a side with a failed run. No learning shown: the side that is ahead does "
+    "not beat the best naive baseline (one-sided t test of its seeds, 5 %; of two seeds, each has to), and the "
+    "difference is not tested.",
 )
 
 
@@ -92,9 +96,10 @@ KIND = ContrastTable
 def draw(artifact: ContrastTable, sources: "Sources") -> Table:
     """A row for each filter."""
     configuration, records = artifact.configuration, _records(artifact, sources)
+    chosen = chosen_note(configuration, sources.summary) or "none reports anything"
     return Table.of(
         f"{artifact.settings.heading}; {subtitle_of(configuration, sources.summary)}",
-        figure_notes(configuration, sources.summary, *NOTES),
+        figure_notes(configuration, sources.summary, NOTES[0].format(chosen), *NOTES[1:]),
         [_row(artifact, record) for record in records],
         records,
     )
@@ -234,9 +239,5 @@ def _difference_text(record: Record, name: str, decimals: int) -> str:
     estimate, low, high = (signed(record[f"{name}_{end}"], decimals) for end in ("difference", "low", "high"))
     p, adjusted = record[f"{name}_p"], record[f"{name}_p_adjusted"]
     if math.isnan(p):
-        return estimate if record[f"{name}_learned"] else f"{estimate}, nothing learned"
-    return f"{estimate} ({low} to {high}), {_p(p)} [{_p(adjusted).removeprefix('p ').removeprefix('= ')}]"
-
-
-def _p(p: float) -> str:
-    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
+        return estimate if record[f"{name}_learned"] else f"{estimate}, {UNLEARNED}"
+    return f"{estimate} ({low} to {high}), {probabilities(p, adjusted)}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.comparison import Record, begun, ours_text, over_seeds, size_text
 from hidden_dynamics.artifacts.notes import figure_notes, subtitle_of
-from hidden_dynamics.artifacts.tables import ABSENT, Table, number
+from hidden_dynamics.artifacts.tables import ABSENT, Table, number, probabilities
 from hidden_dynamics.claims.verdict import UNDECIDED
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, resolve
@@ -231,6 +231,7 @@ def _row(artifact: Course, record: Record) -> dict[str, str]:
         "Ours": ours_text(record, DECIMALS, failed={way: record[name] for way, name in failed.items()}),
         "The authors’": f"{theirs} (n = {record['published_n']})" if record["epoch"] else ABSENT,
         "Ours ÷ theirs": ABSENT if math.isnan(record["ratio"]) else f"{ratio} ({low} to {high})",
+        "p [Holm]": ABSENT if math.isnan(record["p"]) else probabilities(record["p"], record["p_adjusted"]),
         "Other logs": ABSENT if math.isnan(record["nearest"]) else f"{nearest} to {farthest}",
         "Power": ABSENT if math.isnan(record["power"]) else f"{100 * record['power']:.0f} %",
         "Verdict": record["verdict"] + _doubt(record),

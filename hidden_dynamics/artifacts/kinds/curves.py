@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
+BESIDE = 0.03  # of their place, between points that would hide one another
 LOGGED = {"color": "0.5"}  # of the authors' own losses
 TITLE = 66  # characters in a line of a panel's title
 
@@ -225,10 +226,13 @@ def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
     ax.set_xscale(panel.settings.x_scale)
     ax.set_yscale(panel.settings.y_scale)
     ax.set_xmargin(0.01)
+    points = [curve.model for curve in panel.curves if curve.x.size == 1]
     for curve in panel.curves:
         front = 10 + len(styles) - list(styles).index(curve.model)
-        mean = curve.mean if curve.learned is None else None
-        draw_line(ax, curve.model, styles[curve.model], curve.x, mean, (curve.low, curve.high), curve.seeds, front)
+        mean, x = curve.mean if curve.learned is None else None, curve.x
+        if x.size == 1:
+            x = x * (1 + BESIDE * (points.index(curve.model) - (len(points) - 1) / 2))
+        draw_line(ax, curve.model, styles[curve.model], x, mean, (curve.low, curve.high), curve.seeds, front)
     for model, log in panel.logged.items():
         x, mean, least, greatest = np.array([(point.epoch, point.mean, point.least, point.greatest) for point in log]).T
         look = LOGGED | {"linestyle": styles[model]["linestyle"]}
@@ -241,6 +245,8 @@ def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
         ax.set_ylim(*panel.y_limits)
     if not panel.curves:
         write_instead(ax)
+    elif len(points) == len(panel.curves):
+        ax.set_xlim(panel.curves[0].x[0] / 2, 2 * panel.curves[0].x[0])
     if panel.x_limits:
         ax.set_xlim(*panel.x_limits)
 
@@ -273,7 +279,8 @@ def drawn_note(panels: Sequence[Panel]) -> str:
     smoothed = ", ".join(f"{window} ({panel.task} {panel.split})" for window, panel in windows if window > 1)
     return (
         f"{LINES}. Dashed: naive baselines on the same data. Lines are cut where they leave an axis; one of a seed "
-        "with fewer iterations ends before the others; a model that was evaluated once is a point, and its band a bar. "
+        "with fewer iterations ends before the others; models that were evaluated once are points side by side, and "
+        "their bands bars. "
         f"Smoothing: {f'triangular moving average, points: {smoothed}' if smoothed else 'none'}."
     )
 

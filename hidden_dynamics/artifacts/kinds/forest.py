@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings, Models
 from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.artifacts.sheet import legend_entry, page, style
-from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNDECIDED
+from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNDECIDED, UNLEARNED, word
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, find
 from hidden_dynamics.papers.deviations import listed
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 MOST = 30  # rows that are drawn
 WITH_A_WAY = ("better", "faster")  # kinds of claims whose effect says on which side of 0 they are
 EFFECTS = ("effect", "effect_low", "effect_high", "published_effect")
-IDLE = "nothing learned"
+BETTER, WORSE = "better", "worse"
 PAPERS = "as printed"
 STYLES: dict[str, dict[str, Any]] = {  # Okabe and Ito's colours; told apart by shape, too
     HOLDS: {"color": "#0072B2", "marker": "o"},
     FAILS: {"color": "#D55E00", "marker": "X"},
     UNDECIDED: {"color": "0.35", "marker": "s"},
-    IDLE: {"color": "0.7", "marker": "v"},
+    UNLEARNED: {"color": "0.7", "marker": "v"},
     PAPERS: {"color": "0.15", "marker": "D", "mfc": "white"},
 }
 WIDTH, LINE, SIZE = 7.0, 0.185, 8.5  # inches: of the page, and from row to row; points: of text
@@ -41,7 +41,7 @@ EXPLANATION = (
     "beyond); of iterations, by their logarithms. "
     "The verdict is on the paper’s claim: that the first is better or, with *, the second. Its test is adjusted within "
     "a family, so that it can be undecided where the interval is without 0. Hollow: the printed numbers, in their "
-    "own standard deviations. Nothing learned: undecided, as the model ahead has not beaten the best naive baseline."
+    "own standard deviations. No learning shown: undecided, as the model ahead does not beat the best naive baseline."
 )
 COUNTED = "comparisons that count (mirrored ones, validation metrics and models without momentum, μ = 0, do not)"
 NOTHING = "No comparison on this question is judged at this scale, or none has an effect."
@@ -71,6 +71,7 @@ class Comparison:
         place: the task's, in the order of the configuration.
         about: "MNIST: test accuracy".
         names: "MomentumLSTM vs LSTM, N = 128", with * after the second where the paper has that one ahead.
+        reverse: whether the paper has the second ahead.
         effects: by column of `EFFECTS`, positive where the question's model is better.
     """
 
@@ -78,11 +79,19 @@ class Comparison:
     place: int
     about: str
     names: str
+    reverse: bool
     effects: Mapping[str, float]
 
     @property
     def verdict(self) -> str:
-        return IDLE if self.row["reason"].startswith(IDLE) else self.row["verdict"]
+        return UNLEARNED if self.row["reason"].startswith(UNLEARNED) else self.row["verdict"]
+
+    @property
+    def side(self) -> str:
+        """Where the question's model is found to stand, better or worse; else why it is not."""
+        if self.verdict not in (HOLDS, FAILS):
+            return self.verdict
+        return BETTER if (self.verdict == HOLDS) != self.reverse else WORSE
 
 
 class Forest(Artifact):
@@ -131,7 +140,7 @@ class Forest(Artifact):
         title, way = tasks[row["task"]].title, -1 if reverse else 1
         columns = ("effect", "effect_high", "effect_low", "published_effect") if reverse else EFFECTS
         effects = {name: way * float(row[column]) for name, column in zip(EFFECTS, columns, strict=True) if row[column]}
-        return Comparison(row, titles.index(title), f"{title}: {measure}", self._names(row, sides), effects)
+        return Comparison(row, titles.index(title), f"{title}: {measure}", self._names(row, sides), reverse, effects)
 
     def _names(self, row: Row, sides: tuple[str, str]) -> str:
         sizes, names = [row[side].partition("-n")[2] for side in sides], []
@@ -160,7 +169,7 @@ def draw(artifact: Forest, sources: "Sources") -> "Figure":
             width=WIDTH,
             height=LINE * len(lines) + 0.85 if rows else 1.0,
             notes=notes_of(artifact, claims, rows),
-            handles=[legend_entry(mark, **STYLES[mark], ls="none", ms=6) for mark in marks],
+            handles=[legend_entry(_said(mark, rows), **STYLES[mark], ls="none", ms=6) for mark in marks],
         )
         if not rows:
             body.text(0.5, 0.5, NOTHING, ha="center", va="center", color="0.4", gid="nothing")
@@ -179,7 +188,7 @@ def draw(artifact: Forest, sources: "Sources") -> "Figure":
 
 def draw_row(labels: "Axes", ax: "Axes", y: int, row: Comparison) -> None:
     look, effects, name = STYLES[row.verdict], row.effects, row.row["id"]
-    colour = "0.55" if row.verdict == IDLE else "black"
+    colour = "0.55" if row.verdict == UNLEARNED else "black"
     labels.text(0.03, y, row.names, va="center", fontsize=SIZE, color=colour, gid=f"label {name}")
     ends = [effects["effect_low"], effects["effect_high"]]
     ax.plot(ends, [y, y], color=look["color"], lw=1.4, gid=f"interval {name}")
@@ -216,6 +225,12 @@ def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison]
     shown = f"{len(rows)} of {len(judged)} {COUNTED}: those with an effect, of the main tables first, then the largest."
     which = f"{shown} Not drawn, but among all claims: {left}." if left else f"All {len(judged)} {COUNTED}."
     return [" ".join([*scale, deviating(judged)]), EXPLANATION, which]
+
+
+def _said(mark: str, rows: Sequence[Comparison]) -> str:
+    """A mark in the legend: of a verdict, in the words that its claims have."""
+    words = " or ".join(dict.fromkeys(word(row.row) for row in rows if row.verdict == mark))
+    return f"claim {words}" if mark in (HOLDS, FAILS) else words if mark == UNDECIDED else mark
 
 
 def _model(sized_model: str) -> str:

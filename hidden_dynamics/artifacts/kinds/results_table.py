@@ -10,7 +10,7 @@ from pydantic import Field
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished
 from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.notes import chosen_note, divergence_notes, runs_notes, splits_note
+from hidden_dynamics.artifacts.notes import choices_notes, chosen_note, divergence_notes, runs_notes, splits_note
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
 from hidden_dynamics.configuration import Entry, known
 from hidden_dynamics.configuration.entries import listed
@@ -213,22 +213,23 @@ def _others(artifact: ResultsTable, summary: Runs) -> list[Record]:
 
 
 def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Record]) -> list[dict]:
-    """A row for each model and size and each of `others`; a group of columns for each task and metric, a task's first
-    one with its numbers of parameters where a model's differ between tasks."""
+    """A row for each model and size and each of `others`; a group of columns for each task and metric. Where a model's
+    size or number of parameters differs between tasks, or it ran on some alone, groups have their own."""
     headings = _headings(artifact, records)
     groups: dict[tuple, list[Record]] = {}
     for record in records:
         groups.setdefault((record["model"], record["paper_size"]), []).append(record)
-    by_task = any(len(_given(group, name)) > 1 for group in groups.values() for name in PARAMETERS)
+    about = ("size", *PARAMETERS)
+    by_task = any(len({record[name] for record in group}) > 1 for group in groups.values() for name in about)
     rows = []
     for (_, size), group in groups.items():
-        run_as = " / ".join(_given(group, "size")) or ABSENT
-        row: dict[Column, str] = {"Model": group[0]["label"], "N": comparison.size_text(run_as, size)}
-        if not by_task:
-            row |= _parameters(group, size, run_as)
+        row: dict[Column, str] = {"Model": group[0]["label"]}
+        row |= {} if by_task else _about(group[0], size)
         for record in group:
-            first = record["metric"] == artifact.metrics_on(record["task"])[0]
-            texts = (_parameters([record], size, run_as) if by_task and first else {}) | _texts(artifact, record)
+            own = _about(record, size) if by_task else {}
+            if record["metric"] != artifact.metrics_on(record["task"])[0]:
+                own = {name: text for name, text in own.items() if name == "N"}
+            texts = own | _texts(artifact, record)
             row |= {(headings[record["task"], record["metric"]], name): text for name, text in texts.items()}
         rows.append(row)
     for label in dict.fromkeys(record["label"] for record in others):
@@ -279,17 +280,12 @@ def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
     }
 
 
-def _parameters(records: Sequence[Record], size: Size | None, run_as: str) -> dict[str, str]:
-    """Ours and the published, which are those of the paper's size."""
-    ours, theirs = ("".join(_given(records, name)) for name in PARAMETERS)
-    at = f" (N = {size})" if run_as not in (str(size), ABSENT) else ""
-    return dict(zip(PARAMETERS.values(), (ours or ABSENT, theirs + at if theirs else ABSENT), strict=True))
-
-
-def _given(records: Sequence[Record], column: str) -> list[str]:
-    """The values that differ, in the order of the tasks, without those that are absent."""
-    values = [record[column] for record in records if record[column] is not None]
-    return list(dict.fromkeys(f"{int(value):,}" if column == "parameters" else str(value) for value in values))
+def _about(record: Record, size: Size | None) -> dict[str, str]:
+    """N as run, and the numbers of parameters, ours and the published, which are those of the paper's size."""
+    ours, theirs, run_as = record["parameters"], record["published_parameters"], record["size"]
+    at = f" (N = {size})" if run_as not in (size, None) else ""
+    texts = (f"{int(ours):,}" if ours else ABSENT, f"{theirs}{at}" if theirs else ABSENT)
+    return {"N": comparison.size_text(run_as, size), **dict(zip(PARAMETERS.values(), texts, strict=True))}
 
 
 def _decimals(artifact: ResultsTable, record: Record) -> int:
@@ -301,10 +297,7 @@ def _decimals(artifact: ResultsTable, record: Record) -> int:
 
 def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record]) -> list[str]:
     configuration, published = artifact.configuration, artifact.published
-    models = configuration.models
     data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
-    shown = dict.fromkeys(record["model"] for record in records if record["model"] in models)
-    choices = [f"{models[name].label}: {models[name].note}." for name in shown if models[name].note]
     references = [f"[{key}] {text}" for key, text in published.content.get("references", {}).items()]
     return [
         f"Data: {'; '.join(data)}.",
@@ -315,5 +308,5 @@ def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record]) -> 
         comparison.gap_note(artifact, "" if published.across_sizes else " of the same size"),
         *NOTES,
         *([f"Literature: {'; '.join(references)}."] if references else []),
-        *([f"Ours, where the paper leaves a model open. {' '.join(choices)}"] if choices else []),
+        *choices_notes(configuration, (record["model"] for record in records)),
     ]
