@@ -1,7 +1,7 @@
 """Every figure that the project owes of a GPU: program after program, each with a time limit.
 
     python benchmarks/gpu.py
-    python benchmarks/gpu.py --parts tests cells --mirror DIR
+    python benchmarks/gpu.py --parts tests cells
     python benchmarks/gpu.py --device cpu --small
 
 A part is one of the repository's own programs. The benchmarks write their CSVs beside --output, which has a row for
@@ -25,16 +25,12 @@ LSTMS = ["--sizes", "128", "256", "512"]
 ONCE = ["--rounds", "1"]
 SMALL_LSTMS = ["--sizes", "8", "--steps", "5", "--batch", "2", *ONCE]
 SMALL_MODEL = ["--hidden", "8", "--embedding", "8", "--vocabulary", "8", "--batch", "2", "--bptt", "4", *ONCE]
-# GRU-D is left out: its plain form is the released loop over missing entries, each of which would wait for the GPU.
-NETWORKS = ["Latent-ODE", "ACE-Latent-ODE", "ACE-Latent-ODE, released", "ODE-RNN", "RNN-VAE", "RNN Delta"]
-FEW = ["--series", "4", "--rows", "6", "--parts", "steps", *ONCE]
 DEMO = '{"scale": "demo", "forecast": {"artifacts": ["momentumrnn_table11"]}}'
 PARTS = {  # seconds; the program; arguments where it measures, and where it only runs
     "tests": (300, ["-m", "pytest", "-n", "0", "-q", "-m", "gpu"], [], ["tests/test_recurrent.py"]),
     "cells": (200, ["benchmarks/train_step.py"], [*LSTMS, "--reference"], SMALL_LSTMS),
     "language": (120, ["benchmarks/language_model.py"], [], SMALL_MODEL),
     "ode": (180, ["benchmarks/ode_step.py", "--tolerance", "1e-3"], [], ["--parts", "steps", "--batch", "2", *ONCE]),
-    "encoders": (200, ["benchmarks/latent_series.py"], ["--networks", *NETWORKS], ["--networks", "RNN Delta", *FEW]),
     "calibration": (420, ["scripts/calibrate.py", "--config"], ['{"scale": "paper"}'], [DEMO]),
 }
 
@@ -42,7 +38,6 @@ PARTS = {  # seconds; the program; arguments where it measures, and where it onl
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS), help="default: all")
-    parser.add_argument("--mirror", help="a directory whose physionet2012/ has the archive as downloaded")
     parser.add_argument("--small", action="store_true", help="sizes that only show that everything runs")
     options = parse(parser, "gpu", device="cuda")
     rows = []
@@ -69,8 +64,7 @@ def rest_of(part: str, options: argparse.Namespace) -> list[str]:
     if part == "calibration":
         return ["--device", options.device, "--output", str(options.output.with_name("gpu-calibration.json"))]
     output = options.output.with_name(f"{part}-{options.device}.csv")
-    mirror = ["--mirror", options.mirror] if part == "encoders" and options.mirror else []
-    return ["--device", options.device, "--output", str(output), *mirror]
+    return ["--device", options.device, "--output", str(output)]
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from hidden_dynamics.artifacts.tables import markdown
 TABLES = {  # {name: (its baseline's label, a user's own task and size, how a run that diverged is counted)}
     "momentumrnn_table11": ("LSTM", ("mnist", 128), "diverged 1 of 2"),
     "momentumrnn_table14": ("LSTM", ("pmnist", 256), None),
-    "momentumrnn_table15": ("LSTM", ("pmnist", 256), None),
     "momentumrnn_table16": ("LSTM", ("pmnist", 256), "1 diverged"),
     "acenode_table5": ("ODE-Net", ("cifar10_images", 64), "diverged 1 of 2"),
 }
