@@ -71,7 +71,7 @@ def run_parts(
     parts: Parts,
     peak_memory: Callable[[str, argparse.Namespace], float],
     options: argparse.Namespace,
-    label: Callable[[dict], str] = lambda row: f"{row['variant']:36}",
+    label: Callable[[dict], str],
 ) -> None:
     """The chosen parts of a benchmark, one after another; in a process made for it, the peak of what --memory-of names.
 

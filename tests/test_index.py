@@ -229,6 +229,10 @@ def test_nothing_of_what_is_shown_becomes_markup_and_nothing_is_loaded_from_else
             {"low": "-1", "high": "2", "level": "0.95", "published_difference": "2.5"},
             {"Printed difference": "+2.5, outside the interval"},
         ),
+        (
+            {"low": "-1", "high": "2", "level": "0.95", "published_difference": "2.5", "deviations": "N = 8, not 128"},
+            {},
+        ),
         ({"estimate": "0.5", "kind": "ranking"}, {"Difference or ratio": "tau = 0.5"}),
         ({"estimate": "0.5", "test": "count"}, {"Difference or ratio": "× 0.5"}),
         ({"estimate": "1.2", "test": "equal in all processes"}, {"Difference or ratio": "× 1.2"}),

@@ -140,9 +140,9 @@ def _gate(one: Judged, verdict: str, reason: str) -> dict[str, str]:
     sides = {name for name, runs in zip(two, one.result.samples, strict=False) if runs in idle}
     nothing = "both" if len(sides) > 1 else "".join(sides)
     if any(runs in idle for runs in one.result.ahead):
-        text = f"{UNLEARNED}: {names} did not beat {idle[0].naive_name}"
+        text = f"{UNLEARNED}: {names} not shown to beat {idle[0].naive_name}"
         return {"verdict": UNDECIDED, "reason": text, "nothing_learned": nothing}
-    text = f"{names}, behind, is not shown to have learned"
+    text = f"behind, and not shown to have learned: {names}"
     return {"verdict": verdict, "reason": "; ".join(filter(None, (reason, text))), "nothing_learned": nothing}
 
 

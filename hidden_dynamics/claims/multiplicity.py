@@ -43,9 +43,10 @@ def in_a_sentence(claims: Sequence[Row]) -> str:
     if not found.tests:
         return "No claim is tested at this scale."
     if not found.decided:
-        return f"None of the {found.tests} tests that count is decided."
+        return f"None of the {found.tests} tests that were made and count is decided."
     return (
         f"{found.decided} of the {found.tests} tests that were made and count are decided, each adjusted within its "
-        f"family, with those not made. {found.survive} of them survive one adjustment over all that were made (Holm), "
-        f"and all are found at a false discovery rate of at most {100 * found.rate:.2g} % (Benjamini and Hochberg)."
+        f"family, where tests that were not made count, too. {found.survive} of them survive one adjustment over all "
+        f"that were made (Holm), and all are found at a false discovery rate of at most {100 * found.rate:.2g} % "
+        "(Benjamini and Hochberg)."
     )

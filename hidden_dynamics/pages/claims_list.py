@@ -63,8 +63,8 @@ def shown(claim: Row) -> dict[str, str]:
 
 
 def _printed(claim: Row) -> str:
-    """The difference of the printed numbers, and whether it lies in the interval of ours."""
-    if claim["published_difference"] == "":
+    """The difference of the printed numbers, and whether it lies in the interval of ours; "" where runs deviate."""
+    if claim["published_difference"] == "" or claim["deviations"]:
         return ""
     low, difference, high = (float(claim[key]) for key in ("low", "published_difference", "high"))
     place = "within" if low <= difference <= high else "outside"

@@ -1,4 +1,4 @@
-"""findings.md: the claims judged at the papers' or their code's settings; the errors over all tests; the questions."""
+"""findings.md: verdicts in numbers, the claims that are judged or decided, the errors over all tests, the questions."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -71,9 +71,9 @@ def in_numbers(claims: Sequence[Row]) -> str:
     unlearned = sum(bool(row["deviations"]) and row["reason"].startswith(UNLEARNED) for row in claims)
     texts = [
         "Of {} claims at the settings of the papers or of their released code: {} reproduced, {} contradicted, {} "
-        "inconclusive, {} not run.".format(len(claims), *own, len(claims) - sum(own)),
-        "Of {} claims that are asked for their direction alone, because runs deviate from the paper's setup: {} hold, "
-        "{} fail, {} undecided, {} of them with no learning shown.".format(sum(asked), *asked, unlearned),
+        "inconclusive, {} not run so.".format(len(claims), *own, len(claims) - sum(own)),
+        "Asked for their direction alone, because runs deviate from the paper's setup: {} (holds {}, fails {}, "
+        "undecided {}, of these with no learning shown {}).".format(sum(asked), *asked, unlearned),
     ]
     return " ".join(text for text, of in zip(texts, (own, asked), strict=True) if any(of))
 

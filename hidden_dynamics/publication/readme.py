@@ -22,7 +22,7 @@ def readme(configuration: Configuration, runs: Sequence[Row], artifacts: Mapping
     Args:
         runs: the rows of runs.csv.
         artifacts: by their files in the publication, in the papers' order.
-        found: a sentence on the papers' claims; "" for none.
+        found: how many claims have which verdict; "" for none.
     """
     tasks: dict[str, list[Row]] = {}
     for run in runs:

@@ -33,7 +33,8 @@ SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 NONE = {**dict.fromkeys(("difference", "low", "high", "p"), math.nan), "learned": True}
 NOTES = (
     "Mean ± sample standard deviation (n − 1) over n seeds of what a run reports ({}); “k of n learned”: only k beat "
-    "the best naive baseline, and the median is theirs. A lead is above 0 where the first is better: a lower loss.",
+    "the best naive baseline, and the median is theirs. A lead is above 0 where the first is better: a lower loss, a "
+    "higher accuracy.",
     "What s does: the lead of the control, whose input is scaled and which has no momentum, over the plain core; none "
     "where s = 1, because then the plain core is the control. What μ adds: the lead of the filter over its control, "
     "which has its s and differs in momentum alone (μ = 0; F = 1 is a restart at every step), unless the configuration "
@@ -42,9 +43,9 @@ NOTES = (
     "the mean square: what s does is there what both do.",
     "Intervals (95 %) and tests are of Welch's t; of the differences seed by seed where a seed has data of its own. In "
     "square brackets: p by Holm's method over the different tests of a core on a task, run or not. Fewer than three "
-    "seeds are not tested, nor is a lead of a side with a failed run. No learning shown: the side that is ahead does "
-    "not beat the best naive baseline (one-sided t test of its seeds, 5 %; of two seeds, each has to), and the "
-    "difference is not tested.",
+    "seeds are not tested, nor is a lead of a side with a failed run. No learning shown: the side that is ahead is "
+    "not shown to beat the best naive baseline (one-sided t test of its seeds, 5 %; of two seeds, each has to), and "
+    "the difference is not tested.",
 )
 
 

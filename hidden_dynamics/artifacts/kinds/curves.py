@@ -246,7 +246,8 @@ def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
     if not panel.curves:
         write_instead(ax)
     elif len(points) == len(panel.curves):
-        ax.set_xlim(panel.curves[0].x[0] / 2, 2 * panel.curves[0].x[0])
+        x, logged = panel.curves[0].x[0], [log[-1].epoch for log in panel.logged.values()]
+        ax.set_xlim(x / 2, max(2 * x, *logged, 0))
     if panel.x_limits:
         ax.set_xlim(*panel.x_limits)
 

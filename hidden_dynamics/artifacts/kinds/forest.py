@@ -41,7 +41,7 @@ EXPLANATION = (
     "beyond); of iterations, by their logarithms. "
     "The verdict is on the paper’s claim: that the first is better or, with *, the second. Its test is adjusted within "
     "a family, so that it can be undecided where the interval is without 0. Hollow: the printed numbers, in their "
-    "own standard deviations. No learning shown: undecided, as the model ahead does not beat the best naive baseline."
+    "own standard deviations. No learning shown: undecided, as the model ahead is not shown to beat the best naive one."
 )
 COUNTED = "comparisons that count (mirrored ones, validation metrics and models without momentum, μ = 0, do not)"
 NOTHING = "No comparison on this question is judged at this scale, or none has an effect."
