@@ -84,7 +84,8 @@ def _in_words(configuration: Configuration, claims: Sequence[Row]) -> list[dict[
     for row in sorted(claims, key=lambda row: LISTED.index(word(row))):
         told = shown(row)
         if row["deviations"]:
-            told["numbers"] = " · ".join(f"{name}: {findings(row)[name]}" for name in IN_SHORT if findings(row)[name])
+            numbers = findings(row)
+            told["numbers"] = " · ".join(f"{name}: {numbers[name]}" for name in IN_SHORT if numbers[name])
         effect = f"Effect: {_g({name: float(row[name]) for name in EFFECTS if row[name]})}" if row["effect"] else ""
         paper = configuration.artifacts[row["artifact"]]["source"].partition(", ")[0]
         place = f"{paper}, {told['source']}" + (f"; variant `{row['variant']}`" if row["variant"] else "")
