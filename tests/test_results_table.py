@@ -433,6 +433,16 @@ def test_a_table_of_scores_by_task_is_as_approved(number):
     approved(f"acenode_table{number}.md", markdown(drawn(rows, artifact)))
 
 
+def test_a_task_without_a_run_has_columns_only_where_no_other_shows_its_printed_numbers():
+    artifact, rows = of_family("acenode_released", only=["physionet_released"])
+    table = drawn(rows, artifact)
+    assert groups(table) == ["", "PhysioNet mortality (as released)"]
+    (said,) = [note for note in table.notes if note.startswith("Without a run")]
+    titles = [artifact.configuration.tasks[task].title for task in artifact.settings.tasks]
+    assert said == f"Without a run, and so without a column: {'; '.join(titles[:-1])}."
+    assert groups(drawn([])) == ["", "MNIST", "PMNIST"]
+
+
 def test_a_table_may_leave_out_models_of_the_users_own(project):
     for size, task in ((20, "physionet"), (15, "human_activity")):
         add_model(project, task, size, network="hidden_dynamics.models.latent_family.rnn_baselines.RNNBaseline")

@@ -137,7 +137,9 @@ def draw(artifact: ResultsTable, sources: "Sources") -> Table:
     others, tasks = _others(artifact, summary), load_tasks(artifact.paper)
     theirs = dict.fromkeys(record["published_task"] for record in records)
     below = [note for task in theirs for note in tasks.get(task, {}).get("notes", ())]
-    rows, notes = _rows(artifact, records, others), _notes(artifact, summary, records)
+    left_out = _repeating(records)
+    rows = _rows(artifact, [record for record in records if record["task"] not in left_out], others)
+    notes = _notes(artifact, summary, records, left_out)
     return comparison.table(artifact, records, rows, notes, others=others, below=below)
 
 
@@ -210,6 +212,12 @@ def _others(artifact: ResultsTable, summary: Runs) -> list[Record]:
 
 
 # As text
+
+
+def _repeating(records: Sequence[Record]) -> set[str]:
+    """The tasks without a run whose printed numbers another task, one with runs, shows: of them nothing is left."""
+    ran = {record["task"]: record["published_task"] for record in records if record["runs"]}
+    return {record["task"] for record in records if record["published_task"] in ran.values()} - {*ran}
 
 
 def _rows(artifact: ResultsTable, records: Sequence[Record], others: Sequence[Record]) -> list[dict]:
@@ -295,12 +303,14 @@ def _decimals(artifact: ResultsTable, record: Record) -> int:
 # Notes
 
 
-def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record]) -> list[str]:
+def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record], left_out: set[str]) -> list[str]:
     configuration, published = artifact.configuration, artifact.published
+    titles = [configuration.tasks[task].title for task in artifact.settings.tasks if task in left_out]
     data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
     references = [f"[{key}] {text}" for key, text in published.content.get("references", {}).items()]
     return [
         f"Data: {'; '.join(data)}.",
+        *([f"Without a run, and so without a column: {'; '.join(titles)}."] if titles else []),
         *runs_notes(summary),
         *filter(None, [splits_note(configuration, summary)]),
         f"{comparison.OURS} of what a run reports ({chosen_note(configuration, summary) or 'none reports anything'}).",
