@@ -28,7 +28,7 @@ def run_ragged(core: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
         core: maps x (T, batch, d) and a state to h (T, batch, N) and the state after the last step. Where the state has
             `first(count)`, the state of the first `count` sequences, time is cut into segments. Any other core is run
             over the padded batch in one piece (after its first segment was tried), which gives the same and costs more.
-        x: (T, batch, d), padded; what the padding holds has no influence.
+        x: (T, batch, d), padded; what the padding holds has no influence if it is finite.
         lengths: (batch,), int64 on the CPU, in descending order, between 1 and T.
 
     Returns:

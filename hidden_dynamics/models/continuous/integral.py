@@ -32,8 +32,9 @@ class Integral(nn.Module):
     `integral(y)` is y(1) where y is y(0); `integral.of_rows(y, ...)` is y of single series of a batch at single times.
 
     Args:
-        dynamics: a module; `dynamics(t, y)` has the shape of y. y may be a tuple of tensors: they share their steps,
-            whose error is the root mean square over all entries.
+        dynamics: a module (of anything else the adjoint problem gives no gradients); `dynamics(t, y)` has the shape of
+            y. y may be a tuple of tensors of one type: they share their steps, whose error is the root mean square over
+            all entries.
         solver: how it is solved.
         evaluations: where evaluations are counted; several integrals may share it.
     """

@@ -12,6 +12,7 @@ A filter of one's own is a module with `forward(g, state)`, `step(g, state)` and
 W, so that a core runs it over the inputs, (T, batch, d), in place of the gates. Its state is None at first, and then a
 tensor, or a tuple of tensors, (batch, channels) each, and of numbers; of a filter that is not linear, it is a tuple of
 tensors alone. Of sequences of unequal lengths, a number of steps becomes one of each: (batch, 1), int64 on the CPU.
+It draws no random numbers and changes nothing but its state: backward may compute it again.
 Its parameters are among the core's, and trained with them; the core's `reset_parameters` leaves them as they are.
 """
 

@@ -26,7 +26,9 @@ class DynamicTrivialisation(nn.Module):
 
     Args:
         size: N.
-        K: optimiser steps after which the base moves to Q: an integer, or infinity as math.inf, "inf" or "∞".
+        K: optimiser steps after which the base moves to Q: an integer, or infinity as math.inf, "inf" or "∞". Counted
+            are values of `skew` that a forward pass in training mode sees; where an optimiser also goes back to older
+            ones, or these are not the module's own parameter, K has to be infinity.
         initialisation: "cayley" or "henaff", the angles of the N // 2 plane rotations that Q starts as; see `angles`.
 
     Parameter `skew`, (N (N - 1) / 2,): the entries of A above the diagonal, row by row; 0 at first. Its optimiser's
