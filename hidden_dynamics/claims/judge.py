@@ -195,9 +195,11 @@ def row_of(evidence: Evidence, judged: Judged) -> dict[str, Any]:
 
 
 def _without_momentum(rows: Sequence[Row]) -> list[str]:
-    """Where a momentum cell has no momentum: nothing is credited to it."""
-    about = ((row["label"], json.loads(row.get("hyperparameters") or "{}")) for row in rows)
-    return list(dict.fromkeys(f"{label} has no momentum here (μ = 0)" for label, own in about if own.get("mu") == 0))
+    """Where a momentum cell has no momentum, in any of its runs: nothing is credited to it."""
+    mus: dict[str, set[float | None]] = {}
+    for row in rows:
+        mus.setdefault(row["label"], set()).add(json.loads(row.get("hyperparameters") or "{}").get("mu"))
+    return [f"{label} has no momentum here (μ = 0)" for label, own in mus.items() if own == {0}]
 
 
 def _numbers(evidence: Evidence, judged: Judged) -> dict[str, Any]:
