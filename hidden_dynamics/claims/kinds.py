@@ -223,7 +223,8 @@ def _printed_ratio(claim: Claim, evidence: Evidence) -> Result:
 def _cost(claim: Claim, evidence: Evidence, centre: float, margin: float, region: int) -> Result:
     """Test: log of a cost's ratio lies above `centre` + margin (region 1), below centre - margin (-1), or between."""
     runs = evidence.cost_ratios(claim)
-    timed = f"{runs.rows[0]['implementation']} against {runs.rows[0]['reference_implementation']}"
+    classes = (runs.rows[0][side] for side in ("implementation", "reference_implementation"))
+    timed = " against ".join(name.rpartition(".")[2] for name in classes)
     found = f"× {', '.join(plain(math.exp(each)) for each in runs.values)}, {timed}"
     if few := _checked([runs], "processes"):
         return replace(few, found=found)
