@@ -137,9 +137,9 @@ def draw(artifact: ResultsTable, sources: "Sources") -> Table:
     others, tasks = _others(artifact, summary), load_tasks(artifact.paper)
     theirs = dict.fromkeys(record["published_task"] for record in records)
     below = [note for task in theirs for note in tasks.get(task, {}).get("notes", ())]
-    left_out = _repeating(records)
-    rows = _rows(artifact, [record for record in records if record["task"] not in left_out], others)
-    notes = _notes(artifact, summary, records, left_out)
+    repeating = _repeating(records)
+    rows = _rows(artifact, [record for record in records if record["task"] not in repeating], others)
+    notes = _notes(artifact, summary, records, repeating)
     return comparison.table(artifact, records, rows, notes, others=others, below=below)
 
 
@@ -303,9 +303,9 @@ def _decimals(artifact: ResultsTable, record: Record) -> int:
 # Notes
 
 
-def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record], left_out: set[str]) -> list[str]:
+def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record], repeating: set[str]) -> list[str]:
     configuration, published = artifact.configuration, artifact.published
-    titles = [configuration.tasks[task].title for task in artifact.settings.tasks if task in left_out]
+    titles = [configuration.tasks[task].title for task in artifact.settings.tasks if task in repeating]
     data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
     references = [f"[{key}] {text}" for key, text in published.content.get("references", {}).items()]
     return [

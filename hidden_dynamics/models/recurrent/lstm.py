@@ -66,7 +66,7 @@ class LSTM(FilteredRNN[LSTMState]):
         """The same layers with the same weights, and a filter.
 
         Args:
-            lstm: without projections. What of it is frozen is not.
+            lstm: without projections; its `requires_grad` is not taken over.
             options: those of the filter, `backend`, ...
         """
         names = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional")
