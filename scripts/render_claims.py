@@ -38,8 +38,7 @@ def gather_claims(configuration: Configuration, root: Path) -> None:
         else:
             judged += read_rows(root / paths.verdicts(name))
     counted_once(judged, list(configuration.metrics))
-    others = [entry for entry in claims.of_others if entry.artifact in claimed]
-    judged += verdicts_of_others(others, judged, claims.definitions.alpha)
+    judged += verdicts_of_others(claims.of_others, judged, claims.definitions.alpha)
     write_rows(root / paths.all_verdicts, COLUMNS, judged)
 
 

@@ -192,6 +192,24 @@ def test_similar_losses_are_those_of_models_that_have_learned(paper, lstm, momen
     assert row["reason"].startswith("no learning shown") == (nothing == "both")
 
 
+@pytest.mark.parametrize("failing, verdict", [("lstm", FAILS), ("momentum_lstm", UNDECIDED)])
+def test_a_failed_run_bars_that_two_are_not_alike_in_its_models_favour(paper, failing, verdict):
+    figure, rows = paper("momentumrnn_figure4"), []
+    for model, mean in (("lstm", 0.25), ("momentum_lstm", 0.162)):
+        spread = [s / 100 for s in (*SPREAD, 0.0)]
+        known = {"train_loss": {"best constant": 0.3}}
+        diverged = [5] if model == failing else []
+        rows += seeds(figure, model, mean, 128, "adding", "train_loss", spread, naive=known, diverged=diverged)
+    row = judged(figure, rows)["adding-momentum-similar:adding:train_loss:momentum_lstm-128:lstm-128"]
+    assert row["verdict"] == verdict and ("diverged" in row["reason"]) == (verdict == UNDECIDED)
+
+
+@pytest.mark.parametrize("mean, verdict", [(98.5, FAILS), (99.6, UNDECIDED)])
+def test_a_failed_run_bars_a_value_above_the_printed_one(paper, mean, verdict):
+    runs = seeds(paper(), "momentum_lstm", mean, spread=[s / 3 for s in (*SPREAD, 0.0)], diverged=[5])
+    assert judged(paper(), runs)[VALUE]["verdict"] == verdict
+
+
 def test_where_nothing_is_printed_the_margin_is_a_share_of_the_naive_answers(paper):
     figure = paper("momentumrnn_figure10")
     found = judged(figure, losses(figure, {"lstm": 0.01, "momentum_lstm": 0.01}, 0.2))
@@ -419,6 +437,7 @@ def test_the_faster_model_reaches_the_level_both_reach_first(tmp_path, paper, ac
         ((0.84, 0.85, 0.86), FAILS, FAILS),
         ((1.0, 1.2, 1.5), UNDECIDED, UNDECIDED),
         ((1.2, 1.2), UNDECIDED, UNDECIDED),  # of two processes nothing is tested
+        ((1.2, 1.2, 0.0), UNDECIDED, UNDECIDED),  # a memory too small to be seen has no ratio
         ((1.2, 1.2, 1.2), HOLDS, HOLDS),  # counted, as what torch allocates on a GPU
         ((1.0, 1.0, 1.0), FAILS, FAILS),
     ],
@@ -650,14 +669,14 @@ def test_marks_take_the_printed_direction_and_the_value(paper):
     rows = [
         about | dict(zip(names, values, strict=True))
         for values in (
-            ("better", "a-n8", "lstm-n8", FAILS, "true", "0.1"),
-            ("better", "lstm-n8", "a-n8", HOLDS, "false", "0.1"),
-            ("better", "a-n8", "b-n8", UNDECIDED, "false", "0.1"),
-            ("value", "a-n8", "", FAILS, "false", "0.1"),
-            ("value", "b-n8", "", NOT_RUN, "false", ""),
+            ("better", "a-8", "lstm-8", FAILS, "true", "0.1"),
+            ("better", "lstm-8", "a-8", HOLDS, "false", "0.1"),
+            ("better", "a-8", "b-8", UNDECIDED, "false", "0.1"),
+            ("value", "a-8", "", FAILS, "false", "0.1"),
+            ("value", "b-8", "", NOT_RUN, "false", ""),
         )
     ]
-    records = [{"task": task, "metric": "m", "model": model, "size": 8} for task, model in ("ta", "tb", "ua")]
+    records = [{"task": task, "metric": "m", "model": model, "paper_size": 8} for task, model in ("ta", "tb", "ua")]
     marked = with_verdicts(paper(), records, rows)  # its baseline is lstm
     assert [record["verdict"] for record in marked] == ["holds", None, None]
     assert [record["value_verdict"] for record in marked] == ["fails", None, None]

@@ -190,6 +190,21 @@ def test_p_is_adjusted_over_the_different_tests_of_a_core_on_a_task_run_or_not(o
     assert adjusted == pytest.approx(5 * ps) and adjusted < 1
 
 
+def test_a_contrast_by_two_metrics_has_p_of_each():
+    contrast = {"task": "mnist", "size": 128, "plain": "lstm", "controls": {"momentum_lstm": "scaled_lstm"}}
+    rows = [contrast | {"metric": metric} for metric in ("test_loss", "test_accuracy")]
+    spread = {"test_loss": 10.0, "test_accuracy": 0.1}  # p is another
+
+    def about(run):
+        gap = {"scaled_lstm": 0.0, "momentum_lstm": 1.0}.get(run.model, 2.0)
+        measured = {name: gap + width * np.sin(run.seed + len(run.model)) for name, width in spread.items()}
+        return {"evaluations": [row | measured for row in evaluations_of(run, [0.5])]}
+
+    data = drawn(about=about, overrides={"artifacts": {TABLE: {"rows": rows}}}).data
+    p, adjusted = data["momentum_p"], data["momentum_p_adjusted"]
+    assert p[1] < 1e-3 < p[0] and (p <= adjusted).all() and (adjusted <= 2 * p).all()
+
+
 def test_where_s_is_1_the_plain_core_is_the_control():
     place = next(i for i, row in enumerate(drawn().data.to_dict("records")) if row["plain"] == row["control"])
     row = texts(drawn(), place)

@@ -3,6 +3,7 @@
 import json
 import shutil
 from copy import deepcopy
+from hashlib import sha256
 
 import pytest
 import restore
@@ -100,6 +101,23 @@ def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(pub
     (tmp_path / METADATA).write_text("{}")  # a directory without records
     assert ended(restore.main, tmp_path, "--draw", tmp_path / "not drawn").code == 1
     assert not (tmp_path / "not drawn").exists()
+
+
+def test_results_that_were_elsewhere_are_drawn_in_the_directory_that_is_named(copy, tmp_path):
+    path = copy.directory / "records/configuration.tar.xz"
+    settings = unpacked(path.read_bytes())
+    given = settings["config.yaml"]
+    assert given.count(b"results: results") == 1
+    for elsewhere in (tmp_path / "elsewhere", "../elsewhere"):
+        path.write_bytes(packed(settings | {"config.yaml": given.replace(b"results: results", f"results: {elsewhere}".encode())}))
+        metadata = json.loads((copy.directory / METADATA).read_bytes())
+        (entity,) = [each for each in metadata["@graph"] if each["@id"] == "records/configuration.tar.xz"]
+        entity["sha256"] = sha256(path.read_bytes()).hexdigest()
+        (copy.directory / METADATA).write_text(json.dumps(metadata))
+        changed = Publication(copy.directory)
+        assert changed.configuration.results == "results/demo"
+    put_all_back(changed, tmp_path / "redrawn")
+    assert {path.name for path in tmp_path.iterdir()} == {"evidence", "redrawn"}
 
 
 def test_a_run_of_another_specification_or_other_data_is_refused(published, tmp_path, configured):

@@ -14,7 +14,7 @@ from hidden_dynamics.artifacts.base import Artifact, BesidePublished
 from hidden_dynamics.artifacts.notes import scale_notes, title_of
 from hidden_dynamics.artifacts.tables import ABSENT, Table, TextRow, number, signed
 from hidden_dynamics.claims.verdict import NOT_RUN, word
-from hidden_dynamics.configuration.runs import Cell
+from hidden_dynamics.configuration.runs import Cell, sized_model_of
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.deviations import deviations, with_originals
 from hidden_dynamics.papers.published import NOTHING
@@ -102,9 +102,10 @@ def ours_of(runs: Rows, metric: str, about: Metric) -> Record:
 
 
 def standing(artifact: Artifact, record: Record) -> float:
-    """The published number that a record is held to: the paper's own, or the best that it quotes; NaN without one."""
+    """The published number that a record is held to: the paper's own, or the best that it quotes; NaN without one, and
+    where it is the best of several runs, which no mean is held to."""
     printed = artifact.number(Cell(record["task"], record["model"], record["paper_size"]), record["metric"])
-    return math.nan if printed is None else printed.value
+    return math.nan if printed is None or printed.maximum else printed.value
 
 
 def peers_of(artifact: BesidePublished, records: Sequence[Record], record: Record) -> list[Record]:
@@ -154,9 +155,9 @@ def with_verdicts(artifact: BesidePublished, records: Sequence[Record], verdicts
         return list(records)
     marked = []
     for record in records:
-        place, size = (record["task"], record["metric"]), record["size"]
+        place, cell = (record["task"], record["metric"]), Cell(record["task"], record["model"], record["paper_size"])
         about = [row for row in verdicts if (row["task"], row["metric"]) == place]
-        sized_model = record["model"] if size in (None, "") else f"{record['model']}-n{size}"  # as the verdicts name it
+        sized_model = sized_model_of(artifact.configuration, cell)  # as the verdicts name it
         pairs = (row for row in about if _is_of_pair(row, sized_model, artifact.published.baseline))
         values = (
             row for row in about if row["kind"] == "value" and row["subject"] == sized_model and row["p_adjusted"]

@@ -58,6 +58,12 @@ class Claim:
         return [*filter(None, (self.subject, self.reference)), *self.than, *self.ranked]
 
     @property
+    def printed_lead(self) -> float | None:
+        """The subject's printed mean less the reference's; None where one is not printed, or is the best of several."""
+        one, other = self.printed
+        return None if not (one and other) or one.maximum or other.maximum else one.value - other.value
+
+    @property
     def same(self) -> tuple:
         """Equal for two claims that say the same of the same cells."""
         number = self.printed[0].value if self.kind == "value" and self.printed[0] else None

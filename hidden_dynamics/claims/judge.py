@@ -21,8 +21,7 @@ from hidden_dynamics.claims.verdict import (
     UNLEARNED,
     plain,
 )
-from hidden_dynamics.configuration.runs import Cell, resolve
-from hidden_dynamics.errors import UserError
+from hidden_dynamics.configuration.runs import sized_model_of
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.papers.claims import KINDS
 from hidden_dynamics.papers.deviations import data_text
@@ -171,8 +170,8 @@ def row_of(evidence: Evidence, judged: Judged) -> dict[str, Any]:
         **dict.fromkeys(COLUMNS, ""),
         **{key: getattr(claim, key) for key in COLUMNS if hasattr(claim, key)},
         "entries": " ".join(claim.entries),
-        "subject": _sized_model(evidence, claim.subject),
-        "reference": _sized_model(evidence, claim.reference),
+        "subject": claim.subject and sized_model_of(evidence.configuration, claim.subject),
+        "reference": claim.reference and sized_model_of(evidence.configuration, claim.reference),
         "verdict": judged.verdict,
         "reason": "; ".join(filter(None, (judged.reason, *_without_momentum(rows)))),
         "test": result.test,
@@ -283,16 +282,6 @@ def _test_error(evidence: Evidence, judged: Judged) -> float | None:
     return None
 
 
-def _sized_model(evidence: Evidence, cell: Cell | None) -> str:
-    """The model with its size as run; with the paper's, where it is not configured at this scale."""
-    if cell is None:
-        return ""
-    try:
-        return resolve(evidence.configuration, *cell, evidence.configuration.seeds[0]).sized_model
-    except UserError:
-        return f"{cell.model}-{cell.size}"
-
-
 def _published(claim: Claim) -> str:
     texts = []
     for number in claim.printed:
@@ -304,12 +293,10 @@ def _published(claim: Claim) -> str:
 
 
 def _published_difference(judged: Judged) -> float | str:
-    """The first printed mean less the second, where the estimate is such a difference."""
+    """The printed lead, where the estimate is such a difference."""
     claim, result = judged.claim, judged.result
-    numbers = [number.value for number in claim.printed if number]
-    if claim.kind != "better" or result.estimate is None or result.logarithms or len(numbers) < 2:
-        return ""
-    return float(plain(numbers[0] - numbers[1], 6))
+    lead = claim.printed_lead if claim.kind == "better" and result.estimate and not result.logarithms else None
+    return "" if lead is None else float(plain(lead, 6))
 
 
 def _cell(value: Any) -> Any:

@@ -70,9 +70,8 @@ def better(claim: Claim, evidence: Evidence) -> Result:
     way, samples = evidence.sign(claim.metric), evidence.numbers(claim)
     if claim.reference is None:
         return _above_naive(samples[0], way)
-    one, other = claim.printed
-    gap = abs(one.value - other.value) if one and other else None
-    return _difference(claim, evidence, samples, way, gap=gap)
+    gap = claim.printed_lead
+    return _difference(claim, evidence, samples, way, gap=None if gap is None else abs(gap))
 
 
 def _above_naive(runs: Runs, way: int) -> Result:
@@ -108,7 +107,8 @@ def similar(claim: Claim, evidence: Evidence) -> Result:
     (estimate, samples, name), other = estimates(samples, evidence.blocked(claim))
     found = _within(estimate, samples, margin, name)
     if found.supports is False:
-        found = replace(found, ahead=[_leader(samples, estimate, evidence.sign(claim.metric))])
+        leader = _leader(samples, estimate, evidence.sign(claim.metric))
+        found = replace(found, ahead=[leader], bars=(found.bars[0], leader.without))
     if other and found.estimate:
         supports, p = equivalence(other[0], margin)
         found = replace(found, other=(other[2], supports, p))
@@ -128,7 +128,9 @@ def value(claim: Claim, evidence: Evidence) -> Result:
         return Result(reason=reason, samples=[runs])
     if few := _checked([runs]):
         return few
-    return _within(welch([runs.sample, printed]), [runs], margin, "", printed)
+    found = _within(welch([runs.sample, printed]), [runs], margin, "", printed)
+    above = found.estimate is not None and found.estimate.value * evidence.sign(claim.metric) > 0
+    return replace(found, bars=(found.bars[0], runs.without if above else ""))
 
 
 def testable(claim: Claim, evidence: Evidence) -> bool:

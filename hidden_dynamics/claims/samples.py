@@ -147,9 +147,9 @@ class Evidence:
         return found, level
 
     def cost_ratios(self, claim: Claim) -> Runs:
-        """log of the subject's cost as a multiple of the reference's, a process each."""
+        """log of the subject's cost as a multiple of the reference's, of each process that measured one."""
         rows = self._costs(claim.cells[0], claim.metric)
-        ratios = {row["process"]: math.log(float(row["ratio"])) for row in rows if row["ratio"]}
+        ratios = {row["process"]: math.log(ratio) for row in rows if (ratio := float(row["ratio"] or 0)) > 0}
         return Runs(_label(rows), rows, ratios)
 
     # What bars or limits a verdict.

@@ -107,6 +107,14 @@ def resolve(configuration: Configuration, task: str, model: str, paper_size: int
     return resolve_seeds(configuration, Cell(task, model, paper_size), [seed])[0]
 
 
+def sized_model_of(configuration: Configuration, cell: Cell) -> str:
+    """The model with its size as run; with the paper's, where it is not configured at this scale."""
+    try:
+        return resolve(configuration, *cell, configuration.seeds[0]).sized_model
+    except UserError:
+        return f"{cell.model}-{cell.size}"
+
+
 def resolve_seeds(configuration: Configuration, cell: Cell, seeds: Iterable[int]) -> list[Run]:
     """A run of the cell for each seed, as `resolve` gives it: the same one whoever asks."""
     resolved, seeds = configuration.resolved, list(seeds)

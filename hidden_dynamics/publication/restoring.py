@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.artifacts import load_artifacts
-from hidden_dynamics.configuration import Configuration, load
+from hidden_dynamics.configuration import Configuration, load, read_yaml
 from hidden_dynamics.configuration.runs import find
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.records import KEPT, unpacked, write
@@ -53,10 +53,10 @@ class Publication:
 
     @functools.cached_property
     def configuration(self) -> Configuration:
-        """The configuration with which it was made."""
+        """The configuration with which it was made; its results under a root, wherever they were."""
         with tempfile.TemporaryDirectory() as place:
             write(Path(place), unpacked(self.read(CONFIGURATION)))
-            return load(None, Path(place))
+            return load(read_yaml(Path(place, "config.yaml")) | {"results": "results"}, Path(place))
 
     def runs(self) -> Iterator[tuple[str, dict[str, bytes]]]:
         """(id, files by name) of each run, task by task."""

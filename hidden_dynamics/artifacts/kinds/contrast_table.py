@@ -119,24 +119,23 @@ def _records(artifact: ContrastTable, sources: "Sources") -> list[Record]:
 
     records, families = [], {}
     for metric, cells in artifact.contrasts():
-        family = families.setdefault((metric, cells["plain"]), {})  # p by the cells of a test, 1 where none was made
+        core = metric, cells["plain"]
+        family = families.setdefault(core, {})  # p by the cells of a test, 1 where none was made
         pairs = {name: (cells[one], cells[other]) for name, (one, other) in DIFFERENCES.items()}
         for pair in pairs.values():
             if pair[0] != pair[1]:
                 family.setdefault(pair, 1.0)
         if any(artifact.configuration.is_run(*cell) for cell in cells.values()):
             record = _compared(artifact, sources, metric, cells)
-            records.append((record, pairs))
+            records.append((record, pairs, core))
             for name, pair in pairs.items():
                 if not math.isnan(record[f"{name}_p"]):
                     family[pair] = record[f"{name}_p"]
-    adjusted: dict[tuple[Cell, Cell], float] = {}
-    for family in families.values():
-        adjusted |= zip(family, holm(list(family.values())), strict=True)
-    for record, pairs in records:
+    adjusted = {core: dict(zip(own, holm(list(own.values())), strict=True)) for core, own in families.items()}
+    for record, pairs, core in records:
         for name, pair in pairs.items():
-            record[f"{name}_p_adjusted"] = math.nan if math.isnan(record[f"{name}_p"]) else adjusted[pair]
-    return [record for record, _ in records]
+            record[f"{name}_p_adjusted"] = math.nan if math.isnan(record[f"{name}_p"]) else adjusted[core][pair]
+    return [record for record, _, _ in records]
 
 
 def _compared(artifact: ContrastTable, sources: "Sources", metric: str, cells: Mapping[str, Cell]) -> Record:

@@ -18,7 +18,7 @@ function filter() {
 
 function sort(heading) {
   const descending = heading.ariaSort === "ascending";
-  const key = (row) => row.cells[heading.cellIndex].textContent.trim().replace("−", "-");
+  const key = (row) => row.cells[heading.cellIndex].textContent.trim().replaceAll("−", "-");
   const compare = (one, other) => (one === "") - (other === "") || (descending ? -1 : 1) * one.localeCompare(other, "en", { numeric: true }) || 0;
   const numbers = (one, other) => (one === "") - (other === "") || (descending ? other - one : one - other);
   const numeric = rows.every((row) => key(row) === "" || !Number.isNaN(Number(key(row))));
