@@ -106,10 +106,10 @@ def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(pub
 def test_results_that_were_elsewhere_are_drawn_in_the_directory_that_is_named(copy, tmp_path):
     path = copy.directory / "records/configuration.tar.xz"
     settings = unpacked(path.read_bytes())
-    given = settings["config.yaml"]
-    assert given.count(b"results: results") == 1
+    assert settings["config.yaml"].count(b"results: results") == 1
     for elsewhere in (tmp_path / "elsewhere", "../elsewhere"):
-        path.write_bytes(packed(settings | {"config.yaml": given.replace(b"results: results", f"results: {elsewhere}".encode())}))
+        given = settings["config.yaml"].replace(b"results: results", f"results: {elsewhere}".encode())
+        path.write_bytes(packed(settings | {"config.yaml": given}))
         metadata = json.loads((copy.directory / METADATA).read_bytes())
         (entity,) = [each for each in metadata["@graph"] if each["@id"] == "records/configuration.tar.xz"]
         entity["sha256"] = sha256(path.read_bytes()).hexdigest()

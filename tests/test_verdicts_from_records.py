@@ -235,7 +235,7 @@ def not_better(row, given):
 def similar(row, given):
     samples = samples_of(row, given)
     found, (inside, p) = difference(samples, sign_of(row.metric, given)), within(t_of(samples), margin_of(row))
-    return Found(inside, p, found.estimate, samples if inside else found.ahead, (samples, ()))
+    return Found(inside, p, found.estimate, samples if inside else found.ahead, (samples, found.ahead))
 
 
 def gain(row, given):
@@ -307,7 +307,8 @@ def value(row, given):
     if error * (stats.t.ppf(1 - ALPHA, 4) + stats.t.ppf((1 + RULES["power"]) / 2, 4)) > margin:
         return None  # no number of seeds could show it
     t = welch([mean_of(runs), (-number, error**2, 5)])
-    return Found(*within(t, margin), t[0], (runs,), ((runs,), ()))
+    better_than_printed = t[0] * sign_of(row.metric, given) > 0
+    return Found(*within(t, margin), t[0], (runs,), ((runs,), (runs,) * better_than_printed))
 
 
 def cost(row, given, centre=None):
