@@ -307,8 +307,8 @@ def value(row, given):
     if error * (stats.t.ppf(1 - ALPHA, 4) + stats.t.ppf((1 + RULES["power"]) / 2, 4)) > margin:
         return None  # no number of seeds could show it
     t = welch([mean_of(runs), (-number, error**2, 5)])
-    better_than_printed = t[0] * sign_of(row.metric, given) > 0
-    return Found(*within(t, margin), t[0], (runs,), ((runs,), (runs,) * better_than_printed))
+    above = (runs,) if t[0] * sign_of(row.metric, given) > 0 else ()
+    return Found(*within(t, margin), t[0], (runs,), ((runs,), above))
 
 
 def cost(row, given, centre=None):
