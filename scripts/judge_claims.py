@@ -34,7 +34,7 @@ def main() -> None:
 def explanation(artifacts: Mapping[str, Artifact], claims: Mapping[str, list[Claim]], name: str, root: Path) -> str:
     """The verdict on the claim of this id, explained."""
     of = {claim.id: claim.artifact for own in claims.values() for claim in own}
-    artifact = of[known(name, of, "claim", "--explain")]
+    artifact = of[known(name, [one for one in of if one.startswith(f"{name}:")] or of, "claim", "--explain")]
     evidence = Sources(artifacts[artifact], root).evidence
     judged = next(one for one in judge(evidence, claims[artifact]) if one.claim.id == name)
     return explain(judged, row_of(evidence, judged))

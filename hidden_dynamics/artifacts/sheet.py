@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hidden_dynamics.artifacts.base import ArtifactSettings
 from hidden_dynamics.configuration import Configuration
+from hidden_dynamics.configuration.entries import mistake
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.system.files import atomic
 
@@ -126,13 +127,15 @@ def write_instead(ax: "Axes", text: str = NO_VALUE) -> None:
 def line_styles(configuration: Configuration, runs: Iterable[Row]) -> Styles:
     """Each model's line, in the order of the runs: its colour, a dash of its own for who cannot tell it, and an outline
     where it is too light on white."""
-    from matplotlib.colors import to_rgb
+    from matplotlib.colors import is_color_like, to_rgb
     from matplotlib.patheffects import Normal, Stroke
 
     styles = {}
     for place, model in enumerate(dict.fromkeys(run["model"] for run in runs)):
-        styles[model] = {"color": configuration.models[model].colour, "linestyle": DASHES[place % len(DASHES)]}
-        if luminance(to_rgb(styles[model]["color"])) > 0.7:
+        if not is_color_like(colour := configuration.models[model].colour):
+            raise mistake(f"config/models.yaml: {model}.colour", f"matplotlib has no colour {colour!r}.")
+        styles[model] = {"color": colour, "linestyle": DASHES[place % len(DASHES)]}
+        if luminance(to_rgb(colour)) > 0.7:
             styles[model]["path_effects"] = [Stroke(linewidth=2.4, foreground="0.35"), Normal()]
     return styles
 

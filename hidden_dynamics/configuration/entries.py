@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from hidden_dynamics.errors import UserError
 
 Typed = TypeVar("Typed")
-LONGEST = 200  # characters of what was found that a message repeats
+LONGEST, MOST = 200, 100  # characters of what was found that a message repeats; names that it lists
 
 
 class Entry(BaseModel):
@@ -43,7 +43,7 @@ def read_yaml(path: Path) -> Any:
     try:
         return yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except FileNotFoundError:
-        raise UserError(f"{path} is missing: it belongs to the project; restore it with git.", file=path) from None
+        raise UserError(f"{path} is missing; if it belongs to the project, restore it with git.", file=path) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UserError(f"{path} is not valid YAML: {' '.join(str(error).split())}", file=path) from None
 
@@ -113,11 +113,12 @@ def _keys(problem: Any, content: Any) -> list[str]:
 
 
 def known(name: Any, names: Iterable[str], what: str, origin: str) -> Any:
-    """`name`, if it is one of `names`; else a `UserError` that lists them and offers the closest."""
+    """`name`, if it is one of `names`; else a `UserError` that offers the closest and lists them, many not all."""
     names = [str(n) for n in names]
     if str(name) in names:
         return name
-    raise mistake(origin, f"unknown {what} '{name}'.{closest(name, names)} Known: {', '.join(names)}.")
+    others = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+    raise mistake(origin, f"unknown {what} '{name}'.{closest(name, names)} Known: {', '.join(names[:MOST])}{others}.")
 
 
 def mistake(place: str, text: str) -> UserError:

@@ -327,6 +327,8 @@ def _check_names(c: Configuration) -> None:
             known(model, models, "model", f"config.yaml: only: {task}")
         if size:
             known(size, map(str, models[model].run_sizes), "size", f"config.yaml: only: {task}/{model}")
+    for name in c.settings.forecast.artifacts or ():
+        known(name, c.artifacts, "artifact", "config.yaml: forecast.artifacts")
     _check_variants(c.variants, c.settings.variants, "config.yaml: variants")
     for name, model in c.models.items():
         for task in model.tasks if model.control_of else ():

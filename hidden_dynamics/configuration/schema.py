@@ -364,7 +364,7 @@ class Scale(Entry):
     runtime: Whole
     mem_mb: Whole
     together: Together
-    tasks: dict[str, Changes]
+    tasks: dict[str, Changes] = {}
     artifacts: dict[str, Free] = {}
     processes: Whole = 3
     directions: bool = False

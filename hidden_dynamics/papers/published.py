@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hidden_dynamics.configuration import Configuration, read_yaml
-from hidden_dynamics.configuration.entries import listed
+from hidden_dynamics.configuration.entries import listed, mistake
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.system.files import ROOT
 
@@ -97,7 +97,7 @@ class Published:
     @property
     def notes(self) -> list[str]:
         """What is known of its numbers."""
-        return self.content["notes"]
+        return self.content.get("notes", [])
 
     @property
     def place(self) -> str:
@@ -160,10 +160,14 @@ def load_published(name: str) -> Published:
     """One published file, such as "momentumrnn/table1.yaml".
 
     Raises:
-        UserError: it is missing or no YAML.
+        UserError: it is missing, is no YAML, or has not what a file of its kind has.
     """
     content = read_yaml(PUBLISHED / name)
-    return Published(content, tuple(_numbers(content)))
+    try:
+        numbers, _ = tuple(_numbers(content)), (content["source"], content["rows"] or content["baseline"])
+    except (AttributeError, KeyError, TypeError) as error:
+        raise mistake(f"published/{name}", f"{error!r}: published/README.md says what such a file has.") from None
+    return Published(content, numbers)
 
 
 def _numbers(content: Mapping[str, Any]) -> Iterator[Number]:

@@ -135,7 +135,8 @@ def check_is_of(run: Run, record: Mapping[str, Any], path: Path) -> None:
     if record["run"] != run.id:
         raise UserError(f"{path} describes {record['run']}, not {run.id}: {_remedy(path)}", file=path)
     if differing := _differing(run, record):
-        text = f"{path}: its run's {', '.join(differing)} differ from what is configured: {_remedy(path)}"
+        remedy = f"give the settings that it was trained with, or remove {path} and train it anew"
+        text = f"{path}: its run's {', '.join(differing)} differ from what is configured: {remedy}."
         raise UserError(text, file=path, key=", ".join(f"spec.{key}" for key in differing))
 
 
@@ -176,9 +177,10 @@ def verified(path: Path) -> dict[str, Any]:
 
 
 def _remedy(path: Path) -> str:
-    """The remedy for a damaged file of a run, in words; nothing is trained again while the checkpoint is whole."""
+    """The remedy for a damaged file of a run, in words; nothing is trained while its checkpoint or record is whole."""
     gone = path.with_name(RECORD) if path.name == WEIGHTS else path  # Snakemake does not know of the weights
-    return f"remove {gone} and run snakemake again (or: snakemake {gone}), which restores it from the run's checkpoint."
+    how = "which restores it from the run's checkpoint or record, or trains it"
+    return f"remove {gone} and run snakemake again (or: snakemake {gone}), {how}."
 
 
 def _altered(path: Path, what: str) -> UserError:

@@ -98,7 +98,8 @@ class ResultsTable(BesidePublished):
             known(metric, self.published.content["metrics"], "metric", where)
 
     def metrics(self) -> list[str]:
-        return self.settings.metrics or list(self.published.content["metrics"])
+        names = self.settings.metrics or list(self.published.content["metrics"])
+        return [known(name, self.configuration.metrics, "metric", self.configured_at) for name in names]
 
     def metrics_on(self, task: str) -> list[str]:
         own = self.published.metrics_on(published_task(self.configuration, task))
