@@ -661,6 +661,8 @@ def test_an_explanation_is_what_scipy_and_statsmodels_say(tmp_path, paper, ended
     assert float(steps["p_adjusted"]) == pytest.approx(adjusted[place], rel=1e-6)
     assert steps["verdict"] == (HOLDS if adjusted[place] < 0.05 else UNDECIDED)
     assert ended(judge_claims.main, "--explain", "nothing", "--root", tmp_path).code == 1
+    of_an_entry = ended(judge_claims.main, "--explain", "figure3-mnist-fastest", "--root", tmp_path)
+    assert "figure3-mnist-fastest:mnist" in of_an_entry.err and "table11" not in of_an_entry.err
 
 
 def test_marks_take_the_printed_direction_and_the_value(paper):

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 from approved import approved
+from conftest import refused
 from test_image_networks import PARAMETERS
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration.runs import Cell, resolve
+from hidden_dynamics.papers import published
 from hidden_dynamics.papers.published import PUBLISHED, GridRow, Number, Published, load_published, load_tasks
 
 FILES = sorted(str(path.relative_to(PUBLISHED)) for path in PUBLISHED.glob("*/*.*"))
@@ -18,6 +20,23 @@ def test_the_transcription_is_the_one_that_was_compared_with_the_papers_text():
     """Every number was, both ways, by program; who corrects one compares it with the paper and approves the digest."""
     digests = [f"{hashlib.sha256((PUBLISHED / name).read_bytes()).hexdigest()}  {name}" for name in FILES]
     approved("published.sha256", "\n".join(digests))
+
+
+@pytest.mark.parametrize(
+    ("content", "lacking"),
+    [
+        ("", "NoneType"),
+        ("{}", "kind"),
+        ("{kind: results, source: {}, rows: []}", "baseline"),
+        ("{kind: results, source: {}, rows: [{model: lstm}]}", "values"),
+        ("{kind: costs, rows: [{model: lstm, values: {time: 1}}]}", "task"),
+    ],
+)
+def test_a_file_that_lacks_what_its_kind_has_is_refused(content, lacking, tmp_path, monkeypatch):
+    monkeypatch.setattr(published, "PUBLISHED", tmp_path)
+    (tmp_path / "mine.yaml").write_text(content)
+    with refused(lacking, file="published/mine.yaml"):
+        load_published.__wrapped__("mine.yaml")
 
 
 def table(number: str, paper: str = "momentumrnn") -> Published:

@@ -7,12 +7,13 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import refused
 from drawn import artifact_at
 from made import curves_of, make_run, sources_of, summary_of
 from matplotlib.figure import Figure
 from PIL import Image
 
-from hidden_dynamics.artifacts.sheet import legend_columns, plain_numbers, save
+from hidden_dynamics.artifacts.sheet import legend_columns, line_styles, plain_numbers, save
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.system.files import ROOT
 
@@ -66,6 +67,13 @@ def test_a_logarithmic_axis_has_plain_numbers(limits, some):
     plain_numbers(ax.yaxis)
     labels = [label.get_text() for kind in (False, True) for label in ax.get_yticklabels(minor=kind)]
     assert some <= set(labels) and all(re.fullmatch(r"[1-9]\d*|0\.\d+", label) for label in labels if label)
+
+
+def test_a_colour_that_is_none_is_named_with_its_model(project):
+    models = project.read("config/models.yaml")
+    project.write("config/models.yaml", models | {"lstm": models["lstm"] | {"colour": "magentaa"}})
+    with refused("'magentaa'", file="config/models.yaml", key="lstm.colour"):
+        line_styles(project.load(), [{"model": "lstm"}])
 
 
 def test_a_legend_has_as_many_columns_as_fit():
