@@ -214,16 +214,18 @@ def test_the_page_of_findings_is_as_approved():
     approved("findings_paper.md", answers(CLAIMS))
 
 
-def test_the_page_opens_with_every_claim_that_was_judged_at_the_papers_settings_once():
+def test_the_page_lists_every_claim_that_was_judged_at_the_papers_settings_once_under_its_verdict():
     """All claims are in its counts; its list is without what was not run, or otherwise and is undecided."""
     unrun = [claim(f"adam_lstm-n{size}", "lstm-n158", "not run", None, counted="false") for size in (84, 120)]
     asked = claim("adam_lstm-n158", "lstm-n158", "fails", -1.0, **INSTEAD)
     claims = [*CLAIMS, *ELSEWHERE, *unrun, asked]
-    start, *rest = answers(claims).partition("tests that were made")
+    start, _, end = answers(claims).partition("tests that were made")
     total, *counts = map(int, re.findall(r"(\d+) (?:claims at|reproduced|contradicted|inconclusive|not run)", start))
     assert total == sum(counts) == len(claims) and counts[-1] == 4
     assert "paper's setup: 2 (holds 0, fails 1, undecided 1, of these with no learning shown 0)." in start
-    listed = re.findall(r"^- \*\*(\w+)\*\*: .*`(.+)`$", start, re.MULTILINE)
+    _, *under = re.split(r"^### (\w+)$", end, flags=re.MULTILINE)
+    named = zip(under[::2], [re.findall(r"^- .*`(.+)`$", own, re.MULTILINE) for own in under[1::2]], strict=True)
+    listed = [(verdict.lower(), name) for verdict, names in named for name in names]
     there = [row for row in claims if not row["deviations"] and row["verdict"] != "not run"] + [asked]
     assert sorted(listed) == sorted((word(row), row["id"]) for row in there)
     assert "reproduced" not in answers([*CLAIMS[:1], *unrun]).partition("\n## ")[0]

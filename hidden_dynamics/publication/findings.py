@@ -1,4 +1,4 @@
-"""findings.md: verdicts in numbers, the claims that are judged or decided, the errors over all tests, the questions."""
+"""findings.md: verdicts in numbers, the errors over all tests, the questions, the claims that are judged or decided."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
