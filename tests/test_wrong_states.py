@@ -12,7 +12,7 @@ import torch
 from cases import LSTMS, ORTHOGONAL, make_core, noise
 
 from hidden_dynamics.models.ragged import run_ragged
-from hidden_dynamics.models.recurrent.lstm import LookAheadLSTM
+from hidden_dynamics.models.recurrent.lstm import SRLSTM
 from hidden_dynamics.system.files import ROOT
 
 D, N, BATCH, STEPS = 3, 5, 2, 6
@@ -26,7 +26,7 @@ def cores(input_size=D, hidden_size=N):
     """Every cell with both backends, in double precision."""
     made = {f"{n}, {b}": make_core(n, input_size, hidden_size, b) for n in NAMES for b in ("fused", "reference")}
     made |= {f"{n}, deep": make_core(n, input_size, hidden_size, num_layers=2, bidirectional=True) for n in NAMES}
-    return made | {"look-ahead": LookAheadLSTM(input_size, hidden_size, s=0.7).double()}
+    return made | {"look-ahead": SRLSTM(input_size, hidden_size, s=0.7, cell="look_ahead").double()}
 
 
 def wrong_tensors(good):

@@ -219,13 +219,6 @@ class SRLSTM(LSTM):
         return torch.stack(outputs), hidden, (q, done + x.shape[0])
 
 
-class LookAheadLSTM(SRLSTM):
-    """SRLSTM with cell="look_ahead": the released one."""
-
-    def __init__(self, input_size: int, hidden_size: int, *others: Any, **options: Any):
-        super().__init__(input_size, hidden_size, *others, cell="look_ahead", **options)
-
-
 def lstm_cell(a: Tensor, c: Tensor) -> Pair:
     """One step of the core, from the pre-activation a (batch, 4N) and c_{t-1} (batch, N) to (h_t, c_t)."""
     i, f, g, o = a.chunk(4, dim=1)
