@@ -151,7 +151,7 @@ def test_srlstm_makes_either_cell():
     ahead = SRLSTM(D, N, s=1.0, restart=4, phase=1, cell="look_ahead", batch_first=True, forget_bias=-4.0)
     assert isinstance(ahead, SRLSTM) and ahead.filtered() != SRLSTM(D, N, s=1.0).filtered()
     assert (ahead.filter.restart, ahead.filter.phase, ahead.batch_first, ahead.forget_bias) == (4, 1, True, -4.0)
-    assert ahead.backend == "reference"
+    assert SRLSTM(D, N, s=1.0, cell="look_ahead").backend == ahead.backend == "reference"
     for wrong in ({"cell": "other"}, {"cell": "look_ahead", "backend": "fused"}, {"forget_fill": "twice"}):
         with pytest.raises(ValueError, match=list(wrong)[-1]):
             SRLSTM(D, N, s=1.0, **wrong)
