@@ -17,12 +17,14 @@ class Claim:
     Attributes:
         kind: names its test (hidden_dynamics.claims.kinds).
         says: the paper's sentence or table, in other words; `statement` is this claim's share of it.
+        ran: the same of what is run here: its data, size and epochs, with the paper's in brackets where they differ.
         entries: the ids of the entries of published/claims.yaml that say it.
         also: what the other entries say, with their places.
         variant: the task, where the artifact shows the paper's in two variants; else "".
         printed: the published numbers of subject and reference, None where there is none.
         hidden_gap: of a value, the smallest published gap that a margin could hide, in the unit shown.
         times: of `smaller`, how many times as many parameters the reference has at least.
+        beside: the cell whose number is told beside the subject's, where there is no reference.
         than: of `gain`, subject and reference on the other task.
         ranked: of a ranking, the cells and their published numbers.
         against_table: whether the paper's own table contradicts it.
@@ -36,6 +38,7 @@ class Claim:
     statement: str
     task: str
     metric: str
+    ran: str = ""
     entries: tuple[str, ...] = ()
     also: str = ""
     variant: str = ""
@@ -44,6 +47,7 @@ class Claim:
     printed: tuple[Number | None, Number | None] = (None, None)
     hidden_gap: float | None = None
     times: float | None = None
+    beside: Cell | None = None
     than: tuple[Cell, ...] = ()
     ranked: Mapping[Cell, float] = field(default_factory=dict)
     against_table: bool = False

@@ -30,7 +30,7 @@ def all_claims(artifacts: Mapping[str, Any]) -> dict[str, list[Claim]]:
     first: dict[tuple, Claim] = {}
     for artifact in artifacts.values():
         for entry in load_claims().about(artifact.name):
-            for claim in _Maker(artifact, entry).claims():
+            for claim in _claims(artifact, entry):
                 before = first.setdefault(claim.same, claim)
                 if before is not claim:
                     first[claim.same] = _said_again(before, claim, by_table=entry.kind == "ordering")
@@ -39,6 +39,12 @@ def all_claims(artifacts: Mapping[str, Any]) -> dict[str, list[Claim]]:
     if twice:
         raise UserError(f"{ORIGIN} says twice: {', '.join(twice)}.", file=ORIGIN, key=twice[0])
     return {name: [claim for claim in judged if claim.artifact == name] for name in artifacts}
+
+
+def _claims(artifact: Any, entry: ClaimEntry) -> Iterator[Claim]:
+    """The claims of an entry, each with the sentence on what was run of it (`ran`)."""
+    here = (claim.statement for claim in _Maker(artifact, entry, as_run=True).claims())
+    return (replace(claim, ran=ran) for claim, ran in zip(_Maker(artifact, entry).claims(), here, strict=True))
 
 
 def _said_again(claim: Claim, other: Claim, by_table: bool) -> Claim:
@@ -68,10 +74,15 @@ def smallest_p(cells: Iterable[Cell]) -> float:
 
 @dataclass(frozen=True)
 class _Maker:
-    """Makes the claims of one entry."""
+    """Makes the claims of one entry.
+
+    Attributes:
+        as_run: whether statements name the data, the size and the epochs that are run, with the paper's in brackets.
+    """
 
     artifact: Any
     entry: ClaimEntry
+    as_run: bool = False
 
     def claims(self) -> Iterator[Claim]:
         """
@@ -110,8 +121,9 @@ class _Maker:
                 cell = Cell(task, subject, sizes[0])
                 threshold, more = load_claims().definitions.naive[metric], self.about(metric).better
                 about = f"{self.model(cell)}’s {self.title(metric)} is {more} than {threshold:g}"
-                statement = f"{about} on {self.task(task)}{_size(cell)}."
-                yield self.claim(kind, statement, task, metric, cell)
+                statement = f"{about} on {self.place(cell.task, cell.size)}."
+                beside = Cell(task, entry.beside, sizes[0]) if entry.beside else None
+                yield self.claim(kind, statement, task, metric, cell, beside=beside)
                 continue
             pair = Cell(task, subject, sizes[0]), Cell(task, reference, sizes[1])
             statement = self.compared(kind, metric, *pair)
@@ -124,11 +136,9 @@ class _Maker:
         for metric, ((size, _), subject, reference) in itertools.product(self.metrics(task), entry.combinations):
             models = list(filter(None, (subject, reference)))
             pair, than = ([Cell(at, model, size) for model in models] for at in (task, other))
-            one, theirs = self.model(pair[0]), self.model(pair[1])
-            statement = (
-                f"{one}’s lead over {theirs} in {self.title(metric)} is larger on {self.task(task)} than on "
-                f"{self.task(other)}{_size(pair[0])}."
-            )
+            one, theirs, first = self.model(pair[0]), self.model(pair[1]), self.place(task)
+            lead = f"{one}’s lead over {theirs} in {self.title(metric)}"
+            statement = f"{lead} is larger on {first} than on {self.place(other, pair[0].size)}."
             yield self.claim("gain", statement, task, metric, *pair, printed=self.both(metric, *pair), than=tuple(than))
 
     def places(self) -> list[tuple[str, str]]:
@@ -159,7 +169,8 @@ class _Maker:
                 continue
             sizes = {cell.size for cell in ranked if isinstance(cell.size, int)}
             within = " within each size" if len(sizes) > 1 else ""
-            about = f"{len(ranked)} {self.artifact.ranked_as} on {self.task(task)} by {self.title(metric)}{within}"
+            where = self.place(task)
+            about = f"{len(ranked)} {self.artifact.ranked_as} on {where} by {self.title(metric)}{within}"
             statement = f"Our order of the {about} agrees with the printed one, more than by chance."
             yield self.claim("ranking", statement, task, metric, ranked=ranked)
 
@@ -172,7 +183,7 @@ class _Maker:
         for cell, metric in self.artifact.printed():
             number = self.artifact.number(cell, metric)
             if number is not None and number.std is not None and not number.quoted:
-                text = f"{number.value:g} ± {number.std:g} on {self.task(cell.task)}{_size(cell)}"
+                text = f"{number.value:g} ± {number.std:g} on {self.place(cell.task, cell.size)}"
                 title = self.title(metric)
                 statement = f"{self.model(cell)} has {_article(title)} {title} of {text}."
                 more = {"printed": (number, None), "hidden_gap": self.hidden_gap(cell, metric)}
@@ -202,8 +213,8 @@ class _Maker:
         for subject, reference, quantity in self.artifact.ratios():
             printed = self.both(quantity, subject, reference)
             ratio = ratio_of(printed)
-            about = f"{self.model(subject)}’s {quantity.replace('_', ' ')} on {self.task(subject.task)}"
-            theirs = f"{self.model(reference)}’s{_size(subject)}."
+            about = f"{self.model(subject)}’s {quantity.replace('_', ' ')}"
+            theirs = f"{self.model(reference)}’s on {self.place(subject.task, subject.size, trained=False)}."
             side = {1: "more than", -1: "less than", 0: "about the same as"}[region_of(ratio, margin)]
             said = {"ratio": side} | ({"value": f"{ratio:.2f} times"} if quantity != BY_CLOCKS else {})
             for kind, comparison in said.items():
@@ -222,12 +233,12 @@ class _Maker:
 
     def compared(self, kind: str, metric: str, subject: Cell, reference: Cell) -> str:
         """The comparison in words."""
-        where = f"on {self.task(subject.task)}"
         one, other = self.model(subject), self.model(reference)
         if subject.size == reference.size:
-            where += _size(subject)
+            where = f"on {self.place(subject.task, subject.size, trained=kind != 'smaller')}"
         else:
-            one, other = f"{one} (N = {subject.size})", f"{other} (N = {reference.size})"
+            where = f"on {self.place(subject.task)}"
+            one, other = (f"{name} ({self.size(cell)})" for name, cell in ((one, subject), (other, reference)))
         title, more = self.title(metric), self.about(metric).better
         times = f"at most 1/{self.entry.times:g} of the" if self.entry.times else "fewer"
         return {
@@ -252,18 +263,33 @@ class _Maker:
         models = self.artifact.configuration.models
         return models[known(cell.model, models, "model", self.origin)].label
 
-    def task(self, task: str) -> str:
-        """The paper's title of a task, whatever a scale makes of it: a claim is the paper's."""
-        tasks = self.artifact.configuration.papers_tasks
-        return tasks[known(task, tasks, "task", self.origin)].title
+    def place(self, task: str, size: int | str | None = None, trained: bool = True) -> str:
+        """The paper's task and size, whatever a scale makes of it: a claim is the paper's.
+
+        As run: "Free Spoken Digit Dataset, previous frame, N = 79, 25 epochs (the paper: TIMIT, previous frame,
+        N = 158, 700 epochs)".
+
+        Args:
+            trained: whether it matters how long the models are trained.
+        """
+        configuration, sized = self.artifact.configuration, isinstance(size, int)
+        papers = configuration.papers_tasks[known(task, configuration.papers_tasks, "task", self.origin)]
+        theirs, own = papers.title + (f", N = {size}" if sized else ""), configuration.tasks[task]
+        if not self.as_run:
+            return theirs
+        ours = configuration.title_as_run(task) + (f", N = {own.sizes.get(size, size)}" if sized else "")
+        if trained and own.training.epochs != papers.training.epochs:
+            epochs = (f"{n} epoch{'s' * (n != 1)}" for n in (own.training.epochs, papers.training.epochs))
+            ours, theirs = (f"{text}, {count}" for text, count in zip((ours, theirs), epochs, strict=True))
+        return ours if ours == theirs else f"{ours} (the paper: {theirs})"
+
+    def size(self, cell: Cell) -> str:
+        ours = self.artifact.configuration.tasks[cell.task].sizes.get(cell.size, cell.size)
+        return f"N = {ours}; the paper: {cell.size}" if self.as_run and ours != cell.size else f"N = {cell.size}"
 
     @property
     def origin(self) -> str:
         return f"{ORIGIN}: {self.entry.id}"
-
-
-def _size(cell: Cell) -> str:
-    return f", N = {cell.size}" if isinstance(cell.size, int) else ""
 
 
 def _article(title: str) -> str:

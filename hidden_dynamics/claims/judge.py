@@ -14,11 +14,12 @@ from hidden_dynamics.claims.statistics import MOST, Estimate, Sample, holm
 from hidden_dynamics.claims.verdict import (
     COLUMNS,
     FAILS,
+    GATES,
     HOLDS,
     NOT_RUN,
     OF_THE_PAPER,
     UNDECIDED,
-    UNLEARNED,
+    gate_of,
     plain,
 )
 from hidden_dynamics.configuration.runs import sized_model_of
@@ -118,10 +119,14 @@ def counted_once(rows: Sequence[dict[str, str]], metrics: Sequence[str]) -> None
 def _judged(one: Judged, supports: bool, p_adjusted: float | None, p_of_other: float | None, alpha: float) -> Judged:
     """The verdict, with that by the other test where it is another one."""
     result, other = one.result, ""
-    tests = f"{len(one.family)} tests of its family" + (f", {one.unmade} of them not made" if one.unmade else "")
+    tests = f"{len(one.family)} tests of its family"
+    if one.unmade and result.p is not None:
+        made = sorted(p for _, p in one.family)[: len(one.family) - one.unmade]  # that of one that was not made is 1
+        among = plain(holm(made)[made.index(result.p)], 2)
+        tests += f", {one.unmade} of them not made (adjusted among the {len(made)} made: {among})"
     verdict, reason = _decided(result, supports, p_adjusted, tests, alpha)
     gated = _gate(one, verdict, reason)
-    if result.other and not gated["reason"].startswith(UNLEARNED):
+    if result.other and not gated["reason"].startswith(GATES):
         name, too, p = result.other
         otherwise, _ = _decided(result, too, p_of_other, tests, alpha)
         shown = otherwise if one.deviations else OF_THE_PAPER[otherwise]
@@ -139,9 +144,9 @@ def _gate(one: Judged, verdict: str, reason: str) -> dict[str, str]:
     sides = {name for name, runs in zip(two, one.result.samples, strict=False) if runs in idle}
     nothing = "both" if len(sides) > 1 else "".join(sides)
     if any(runs in idle for runs in one.result.ahead):
-        text = f"{UNLEARNED}: {names} not shown to beat {idle[0].naive_name}"
+        text = f"{gate_of(idle[0].naive_name)}: {names} not shown to beat {idle[0].naive_name}"
         return {"verdict": UNDECIDED, "reason": text, "nothing_learned": nothing}
-    text = f"behind, and not shown to have learned: {names}"
+    text = f"behind, and not shown to beat {idle[0].naive_name}: {names}"
     return {"verdict": verdict, "reason": "; ".join(filter(None, (reason, text))), "nothing_learned": nothing}
 
 

@@ -128,6 +128,15 @@ class Configuration:
         """The title of the task's dataset as it is prepared for the task."""
         return self.datasets[self.tasks[task].dataset].titled(self.tasks[task].data)
 
+    def title_as_run(self, task: str) -> str:
+        """The task's title with the data that it runs on, where they are not the paper's: "Free Spoken Digit Dataset,
+        previous frame", "PMNIST of MNIST averaged to 14 × 14"."""
+        title, data, replaced = self.tasks[task].title, self.data_title(task), self.replaced(task)
+        original = self.title_of(replaced) if replaced else self.reduced(task)
+        if original is None:
+            return title
+        return data + title.removeprefix(original) if title.split(",")[0] == original else f"{title} of {data}"
+
     def reduced(self, task: str) -> str | None:
         """The title of the paper's data, where the task has them prepared in another way that their title names."""
         own, papers = self.tasks[task], self.papers_tasks[task]

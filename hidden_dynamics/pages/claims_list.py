@@ -37,6 +37,7 @@ def findings(claim: Row) -> dict[str, str]:
         "Difference or ratio": f"{mark}{written('estimate')} {interval}{level}".strip() if claim["estimate"] else "",
         "p": _probability(claim),
         "Other test": claim["other_test"],
+        "Decided so at the epochs": claim["decided_at"],
         "n": " and ".join(filter(None, (claim["n_subject"], claim["n_reference"]))),
         "Without learning": claim["naive"],
         "Error of the test set": f"± {_number(claim['test_error'])}" if claim["test_error"] else "",
@@ -53,7 +54,7 @@ def shown(claim: Row) -> dict[str, str]:
     return {
         "verdict": word(claim),
         "reason": claim["reason"],
-        "statement": claim["statement"],
+        "statement": claim["ran"] if claim["verdict"] != NOT_RUN else claim["statement"],
         "effect": _number(claim["effect"]) if claim["effect"] else "",
         "p": _number(claim["p_adjusted"]) if claim["p_adjusted"] else "",
         "numbers": " · ".join(f"{name}: {text}" for name, text in findings(claim).items() if text),
@@ -68,7 +69,8 @@ def _printed(claim: Row) -> str:
         return ""
     low, difference, high = (float(claim[key]) for key in ("low", "published_difference", "high"))
     place = "within" if low <= difference <= high else "outside"
-    return f"{'+' * (difference > 0)}{_number(claim['published_difference'])}, {place} the interval"
+    fixed = ", which holds the test set fixed" if claim["test_error"] else ""
+    return f"{'+' * (difference > 0)}{_number(claim['published_difference'])}, {place} the interval over seeds{fixed}"
 
 
 def _probability(claim: Row) -> str:

@@ -47,7 +47,7 @@ class Kind:
 
 PAIR, PLACES = ("subject", "reference", "sizes"), ("tasks", "metrics")
 KINDS = {
-    "better": Kind(("subject", "sizes"), (*PLACES, "reference"), symmetric=True),
+    "better": Kind(("subject", "sizes"), (*PLACES, "reference", "beside"), symmetric=True),
     "not_better": Kind(PAIR, PLACES),
     "similar": Kind(PAIR, PLACES),
     "steadier": Kind(PAIR, PLACES, tested=False),
@@ -135,6 +135,7 @@ class ClaimEntry(Entry):
         says: what the paper says, in other words.
         kind: one of `KINDS`.
         reference: of `better`, none where the subject is held to the naive baseline.
+        beside: of `better` without a reference, the model whose number is told beside the subject's.
         tasks, metrics: all that the artifact shows, where they are not given. A `gain` is larger on the first of two
             tasks than on the second.
         sizes: one of the paper's sizes each, or a pair: the subject's and the reference's.
@@ -153,6 +154,7 @@ class ClaimEntry(Entry):
     metrics: Names | None = None
     subject: ModelNames | None = None
     reference: ModelNames | None = None
+    beside: str | None = None
     sizes: Annotated[list[PaperSize], Field(min_length=1)] | None = None
     times: Annotated[float, Field(gt=1)] | None = None
     of: Names | None = None

@@ -15,7 +15,7 @@ from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.comparison import Record, ours_of, ours_text, size_text
 from hidden_dynamics.artifacts.notes import chosen_note, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.tables import ABSENT, Table, probabilities, signed
-from hidden_dynamics.claims.verdict import UNLEARNED
+from hidden_dynamics.claims.verdict import UNLEARNED, gate_of
 from hidden_dynamics.configuration import Entry
 from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
 from hidden_dynamics.configuration.schema import Size
@@ -30,7 +30,7 @@ DIFFERENCES = {
 }  # the lead of the first side over the second
 HEADINGS = {"s": "What s does: lead of control over plain core", "momentum": "What μ adds: lead of filter over control"}
 SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
-NONE = {**dict.fromkeys(("difference", "low", "high", "p"), math.nan), "learned": True}
+NONE = {**dict.fromkeys(("difference", "low", "high", "p"), math.nan), "gate": ""}
 NOTES = (
     "Mean ± sample standard deviation (n − 1) over n seeds of what a run reports ({}); “k of n learned”: only k beat "
     "the best naive baseline, and the median is theirs. A lead is above 0 where the first is better: a lower loss, a "
@@ -43,9 +43,9 @@ NOTES = (
     "the mean square: what s does is there what both do.",
     "Intervals (95 %) and tests are of Welch's t; of the differences seed by seed where a seed has data of its own. In "
     "square brackets: p by Holm's method over the different tests of a core on a task, run or not. Fewer than three "
-    "seeds are not tested, nor is a lead of a side with a failed run. No learning shown: the side that is ahead is "
-    "not shown to beat the best naive baseline (one-sided t test of its seeds, 5 %; of two seeds, each has to), and "
-    "the difference is not tested.",
+    "seeds are not tested, nor is a lead of a side with a failed run. No learning shown, or no better than a linear "
+    "model: the side that is ahead is not shown to beat the best naive baseline, of speech a ridge regression "
+    "(one-sided t test of its seeds, 5 %; of two seeds, each has to), and the difference is not tested.",
 )
 
 
@@ -159,7 +159,7 @@ def _sides(artifact: ContrastTable, metric: str, cells: Mapping[str, Cell], side
         "artifact": artifact.name,
         "scale": configuration.scale_name,
         "task": filtered.task,
-        "task_title": configuration.tasks[filtered.task].title,
+        "task_title": configuration.title_as_run(filtered.task),
         "metric": metric,
         "size": rows[0]["size"] if rows else None,
         "paper_size": filtered.size,
@@ -168,7 +168,7 @@ def _sides(artifact: ContrastTable, metric: str, cells: Mapping[str, Cell], side
     for side, runs in sides.items():
         settings = json.loads(runs.rows[0]["hyperparameters"]) if runs.rows else {}
         own = {"label": _named(configuration.models[cells[side].model].label, settings), "runs": len(runs.rows)}
-        own |= ours_of(runs.rows, metric, configuration.metrics[metric])
+        own |= ours_of(runs.rows, metric, configuration.metrics[metric]) | {"naive": runs.naive_name}
         record |= {side: cells[side].model, **{f"{side}_{name}": number for name, number in own.items()}}
     return record
 
@@ -181,7 +181,7 @@ def _named(label: str, settings: Mapping[str, Any]) -> str:
 
 def _difference(one: "Runs", other: "Runs", blocks: bool) -> dict[str, Any]:
     """The lead of `one` over `other`, tested where both have three seeds, and the side ahead has learned and no failed
-    runs; NaN where there is none.
+    runs; NaN where there is none. `gate`: what the side ahead is not shown to beat; "" where it is.
 
     Args:
         blocks: whether the runs of a seed are compared with each other alone.
@@ -198,7 +198,7 @@ def _difference(one: "Runs", other: "Runs", blocks: bool) -> dict[str, Any]:
     gains = [ahead.sign * (ahead.scores[seed] - ahead.naive[seed]) for seed in ahead.scores if seed in ahead.naive]
     few = len(ahead.values) < FEWEST
     learned = all(gain > 0 for gain in gains) if few else ahead.learned(LEARNING) is not False
-    found = NONE | {"difference": lead, "learned": learned}
+    found = NONE | {"difference": lead, "gate": "" if learned else gate_of(ahead.naive_name)}
     if not learned or ahead.failed or any(len(runs.values) < FEWEST for runs in sides):
         return found
     (own, *_), _ = estimates([one, other], blocks, (one.sign, -one.sign))
@@ -231,7 +231,8 @@ def _row(artifact: ContrastTable, record: Record) -> dict[str, str]:
 
 def _side_text(record: Record, side: str, decimals: int) -> str:
     own = {name.removeprefix(f"{side}_"): value for name, value in record.items() if name.startswith(f"{side}_")}
-    return ours_text(own, decimals, *(["none learned"] if own["learned"] == 0 and own["n"] else []))
+    none = "none learned" if gate_of(own["naive"]) == UNLEARNED else f"none beats {own['naive']}"
+    return ours_text(own, decimals, *([none] if own["learned"] == 0 and own["n"] else []))
 
 
 def _difference_text(record: Record, name: str, decimals: int) -> str:
@@ -239,5 +240,5 @@ def _difference_text(record: Record, name: str, decimals: int) -> str:
     estimate, low, high = (signed(record[f"{name}_{end}"], decimals) for end in ("difference", "low", "high"))
     p, adjusted = record[f"{name}_p"], record[f"{name}_p_adjusted"]
     if math.isnan(p):
-        return estimate if record[f"{name}_learned"] else f"{estimate}, {UNLEARNED}"
+        return ", ".join(filter(None, (estimate, record[f"{name}_gate"])))
     return f"{estimate} ({low} to {high}), {probabilities(p, adjusted)}"
