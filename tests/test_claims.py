@@ -7,7 +7,7 @@ import pytest
 from approved import approved
 from conftest import refused
 
-from hidden_dynamics.artifacts import artifact_named
+from hidden_dynamics.artifacts import artifact_named, load_claimed
 from hidden_dynamics.claims import expand
 from hidden_dynamics.claims.expand import all_claims, smallest_p
 from hidden_dynamics.claims.kinds import TESTS
@@ -129,6 +129,23 @@ def test_claims_are_those_approved(claims):
         numbers = [f"{number.value:g}{' (quoted)' * number.quoted}" for number in claim.printed if number]
         said.append(" | ".join([claim.id, claim.statement, *numbers]))
     approved("claims_paper.txt", "\n".join(said))
+
+
+def test_what_is_said_to_have_run_is_what_is_configured(configured, claims):
+    """At a scale of other data, sizes and epochs; at the paper's the statement is the paper's."""
+    assert all(claim.ran == claim.statement for made in claims.values() for claim in made)
+    configuration, named = configured(scale="evening"), 0
+    for claim in (claim for made in all_claims(load_claimed(configuration)).values() for claim in made):
+        task, cell = configuration.tasks[claim.task], claim.subject
+        ours, _, theirs = claim.ran.partition(" (the paper: ")
+        assert "TIMIT" not in ours
+        if cell and isinstance(cell.size, int) and claim.kind not in ("value", "gain") and theirs:
+            ran = resolve(configuration, *cell, 0).spec
+            assert f"N = {ran['hyperparameters']['hidden_size']}" in ours and f"{cell.size}" in claim.ran
+            assert claim.kind in ("ratio", "smaller") or f", {ran['training']['epochs']} epoch" in ours
+            named += 1
+        assert configuration.data_title(claim.task) in ours or not configuration.replaced(claim.task), task
+    assert named > 300
 
 
 def test_every_row_of_a_table_stands_against_its_baseline(artifacts):

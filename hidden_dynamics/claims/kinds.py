@@ -334,7 +334,7 @@ def _leader(samples: Sequence[Runs], estimate: Estimate, sign: int) -> Runs:
 def estimates(samples: Sequence[Runs], blocked: bool, weights: Sequence[float] = (1, -1)) -> tuple[Any, Any]:
     """(estimate, samples, name) of the test that decides, and of the other one, None where it cannot be taken.
 
-    Runs of one seed share initial weights, batches and noise, which correlate hardly (0.25 over the evening's pairs):
+    Runs of one seed share initial weights, batches and noise, which correlate hardly (0.20 over the evening's pairs):
     Welch's t decides. Where a seed has data of its own, the differences seed by seed do.
     """
     shared = of_shared_seeds(samples)
