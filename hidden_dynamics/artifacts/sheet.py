@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hidden_dynamics.artifacts.base import ArtifactSettings
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.entries import mistake
+from hidden_dynamics.configuration.paths import FIGURE_FORMS
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.system.files import atomic
 
@@ -148,17 +149,22 @@ def luminance(colour: Sequence[float]) -> float:
 
 def save(figure: "Page", stem: str | Path) -> None:
     """Write `<stem>.md`, its notes, `<stem>.pdf` and `<stem>.png`, each whole or not at all, the same bytes for the
-    same figure."""
-    stem = Path(stem)
-    with style():
-        settle(figure)
-        with atomic(stem.with_suffix(".pdf"), "wb") as handle:
-            figure.savefig(handle, format="pdf", metadata={"CreationDate": None})
-        with atomic(stem.with_suffix(".png"), "wb") as handle:
-            handle.write(png(figure))
+    same figure. One without panels is no picture: it has notes alone, and an older picture goes."""
+    stem, picture = Path(stem), ""
+    if figure.axes:
+        picture = f"\n![{figure.heading}]({stem.name}.png)\n"
+        with style():
+            settle(figure)
+            with atomic(stem.with_suffix(".pdf"), "wb") as handle:
+                figure.savefig(handle, format="pdf", metadata={"CreationDate": None})
+            with atomic(stem.with_suffix(".png"), "wb") as handle:
+                handle.write(png(figure))
+    else:
+        for form in FIGURE_FORMS:
+            stem.with_suffix(f".{form}").unlink(missing_ok=True)
     with atomic(stem.with_suffix(".md")) as handle:
         notes = "".join(f"\n- {note}" for note in figure.notes)
-        handle.write(f"# {figure.heading}\n\n![{figure.heading}]({stem.name}.png)\n{notes}\n")
+        handle.write(f"# {figure.heading}\n{picture}{notes}\n")
 
 
 def png(figure: "Figure") -> bytes:
