@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 BELOW = 0.3  # of a row of dots: where the authors' own losses stand under ours
 LOGGED = {"color": "0.5"}  # of the authors' own losses
+DOTS = (
+    "Where models were evaluated once: a dot per seed, the mean as a diamond with its 95 % t interval; below, what the "
+    "authors logged at the same epoch, where they did. "
+)
 TITLE = 66  # characters in a line of a panel's title
 
 Limits = Annotated[list[Number], Field(min_length=2, max_length=2)]
@@ -316,8 +320,7 @@ def drawn_note(panels: Sequence[Panel]) -> str:
     smoothed = ", ".join(f"{window} ({panel.task} {panel.split})" for window, panel in windows if window > 1)
     return (
         f"{LINES}. Dashed: naive baselines on the same data. Lines are cut where they leave an axis; one of a seed "
-        "with fewer iterations ends before the others. Where all models were evaluated once: a dot per seed, their "
-        "mean as a diamond with its 95 % t interval. "
+        f"with fewer iterations ends before the others. {DOTS if any(in_dots(one.curves) for one in panels) else ''}"
         f"Smoothing: {f'triangular moving average, points: {smoothed}' if smoothed else 'none'}."
     )
 
@@ -328,6 +331,6 @@ def logged_note(panels: Sequence[Panel]) -> str:
     text = (
         "Grey: losses that the authors logged in their own runs, where these share all settings with ours: a band from "
         f"the least to the greatest of n = {' or '.join(map(str, seeds))} seeds, and the mean, dashed as the model’s "
-        "own line; not smoothed, as far as ours go and to the next logged epoch; beside dots, at their epoch."
+        "own line; not smoothed, as far as ours go and to the next logged epoch."
     )
     return text if seeds else ""

@@ -53,7 +53,7 @@ PRINTED = "Hollow: the difference that the paper prints; *: the paper has the se
 GATED = "No learning shown: the model ahead is not shown to beat the best naive one."
 ONE_SPLIT = "All intervals are over seeds on one split of the {0}; which {0} are tested is not in them."
 COUNTED = "comparisons that count (mirrored ones, validation metrics and models without momentum, μ = 0, do not)"
-NOTHING = "There is no picture: no comparison on this question is judged at this scale, or none has an effect."
+NOTHING = "No picture is drawn: no comparison on this question is judged at this scale, or none has an effect."
 
 
 class Settings(ArtifactSettings):
@@ -141,6 +141,7 @@ def draw(artifact: Forest, sources: "Sources") -> "Figure":
                 *(legend_entry(_said(mark, rows), **STYLES[mark], ls="none", ms=6) for mark in marks),
                 *(legend_entry(name, color="0.35", lw=width) for name, width in BARS.items()),
             ],
+            instead="" if rows else NOTHING,
         )
         if not rows:
             return figure
@@ -219,7 +220,7 @@ def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison]
     """The caption, by paragraph."""
     scale, judged = scale_notes(artifact.configuration), artifact.comparisons(claims)
     if not rows:
-        return [NOTHING, *scale]
+        return scale
     drawn = [DRAWN.format(_measured(metric) if metric else DEVIATIONS), PRINTED]
     drawn += [GATED] if any(row.verdict == UNLEARNED for row in rows) else []
     one_split = all(row.row["test_error"] for row in rows)
@@ -229,13 +230,13 @@ def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison]
 
 def which(rows: Sequence[Comparison], judged: Sequence[Comparison]) -> str:
     """How many of the comparisons are drawn, by which rule, and how many are not."""
-    left = [one for one in judged if one not in rows]
+    left = len(judged) - len(rows)
     if not left:
         return f"All {len(judged)} {COUNTED}."
-    idle = sum(one.verdict == UNLEARNED for one in left)
+    of_all, drawn = (sum(one.verdict == UNLEARNED for one in some) for some in (judged, rows))
     return (
         f"{len(rows)} of {len(judged)} {COUNTED}: those with an effect; where learning is shown first, then those of "
-        f"the main tables, then the largest. Not drawn, but among all claims: {len(left)}, {idle} of them with no "
+        f"the main tables, then the largest. Not drawn, but among all claims: {left}, of them {of_all - drawn} with no "
         "learning shown."
     )
 
