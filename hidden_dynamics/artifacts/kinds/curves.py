@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 BELOW = 0.3  # of a row of dots: where the authors' own losses stand under ours
-LOGGED = {"color": "0.5"}  # of the authors' own losses
+LOGGED: dict[str, Any] = {"color": "0.5"}  # of the authors' own losses
 DOTS = (
     "Where models were evaluated once: a dot per seed, the mean as a diamond with its 95 % t interval; below, what the "
     "authors logged at the same epoch, where they did. "

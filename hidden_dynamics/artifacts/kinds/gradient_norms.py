@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 QUANTILE = 0.99  # of the norms, within the limits of colours that fit them
-FACTOR = 5  # the paper's limits are kept where that quantile is within this factor of the upper one, unless most clip
+FACTOR = 5  # the paper's limits are kept where that quantile is within this factor of the upper one,
+CLIPPED = 0.25  # and at most this share of the norms is above it
 NOT_FINITE = "#d62728"
 DRAWN = (
     "Drawn: the first seed that was trained. Norm: Frobenius norm, over the minibatch and the hidden units, of the "
@@ -119,7 +120,7 @@ def colour_limits(norms: NDArray, papers: Sequence[float]) -> tuple[float, float
     """
     high = float(np.quantile(norms, QUANTILE)) if norms.size else 0.0
     near = papers[1] / FACTOR <= high <= papers[1] * FACTOR
-    if high <= 0 or (near and np.median(norms) <= papers[1]):
+    if high <= 0 or (near and np.mean(norms > papers[1]) <= CLIPPED):
         return float(papers[0]), float(papers[1])
     unit = 10.0 ** (math.floor(math.log10(high)) - 1)
     return 0.0, float(f"{math.ceil(high / unit) * unit:.2g}")
