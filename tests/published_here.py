@@ -20,7 +20,8 @@ from hidden_dynamics.publication import publishing
 
 TABLE, COSTS, GRADIENTS = "momentumrnn_table11", "momentumrnn_table14", "momentumrnn_figure2"
 IMAGES, PATIENT = "acenode_table5", "acenode_figure6"
-ARTIFACTS = (TABLE, COSTS, GRADIENTS, IMAGES, PATIENT, "momentumrnn_table7")
+UNANSWERED = "acenode_attention"  # a question, with one seed: no picture
+ARTIFACTS = (TABLE, COSTS, GRADIENTS, IMAGES, PATIENT, UNANSWERED, "momentumrnn_table7")
 LEVELS = {"momentum_lstm": 0.9, "adam_lstm": 0.1, "ace_latent_ode": 0.8}  # of the others, 0.5
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 METRICS = ("train_loss", "test_loss", "test_accuracy", "test_auc", "test_average_precision", "test_calibration_error")

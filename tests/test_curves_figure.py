@@ -62,18 +62,22 @@ def test_seeds_of_which_some_learned_and_others_did_not_have_lines_alone(points)
 
 
 @pytest.mark.parametrize(("seeds", "bars", "small"), [(1, 0, 0), (2, 0, 2), (3, 1, 0)])
-def test_a_model_that_was_evaluated_once_is_a_point_that_can_be_seen(seeds, bars, small):
+def test_models_that_were_evaluated_once_are_rows_of_dots(seeds, bars, small):
     artifact = artifact_at("demo", FIGURES[0], seeds=list(range(seeds)))
     figure = draw(artifact, curves_of(artifact, points=1, seeds=seeds))
     figure.draw_without_rendering()
     ax = panels_of(figure)[0]
     points = [with_gid(ax, f"curve {model}")[0] for model in artifact.settings.models]
     seen = [point.get_transform().transform(point.get_xydata()[0]) for point in points]
-    assert all(ax.bbox.contains(*place) for place in seen) and all(point.get_marker() == "o" for point in points)
-    assert len({round(x) for x, _ in seen}) == len(points)  # side by side
-    assert len(ax.collections) == bars * len(points) and len(with_gid(ax, "seed lstm")) == small
-    low, high = ax.get_ylim()
-    assert seeds == 1 or (low < 0.9 * points[-1].get_ydata()[0] and 1.1 * points[0].get_ydata()[0] < high)
+    assert all(ax.bbox.contains(*place) for place in seen) and len({round(y) for _, y in seen}) == len(points)
+    labels = [artifact.configuration.models[model].label for model in artifact.settings.models]
+    assert [label.get_text() for label in ax.get_yticklabels()] == labels
+    assert len(with_gid(ax, "band")) == bars * len(points) and len(with_gid(ax, "seed lstm")) == small
+    assert [line.get_xdata()[0] for line in with_gid(ax, "naive")] == [0.17]
+    low, high = ax.get_xlim()
+    assert seeds == 1 or (low < 0.9 * points[-1].get_xdata()[0] and 1.1 * points[0].get_xdata()[0] < high)
+    assert "at iteration 1" in ax.get_xlabel() and not ax.get_ylabel()
+    assert "a dot per seed" in words(figure) and "a dot per seed" not in words(drawn("demo", FIGURES[0]))
 
 
 @pytest.mark.parametrize(("x_scale", "y_scale"), list(itertools.product(["linear", "log"], repeat=2)))

@@ -1,5 +1,6 @@
 """Questions, each answered by a forest plot: which comparisons are drawn, where, and how; the errors over all tests."""
 
+import math
 import re
 
 import pytest
@@ -11,7 +12,8 @@ from matplotlib.colors import to_rgb
 from scipy.stats import false_discovery_control
 
 from hidden_dynamics.artifacts import load_artifacts
-from hidden_dynamics.artifacts.kinds.forest import NOTHING
+from hidden_dynamics.artifacts.kinds.forest import NOTHING, ONE_SPLIT
+from hidden_dynamics.artifacts.sheet import save
 from hidden_dynamics.claims.multiplicity import Discoveries, discoveries
 from hidden_dynamics.claims.verdict import COLUMNS, word
 from hidden_dynamics.publication.findings import page
@@ -23,8 +25,14 @@ INSTEAD = {"deviations": "N = 84, not 158", "data": "Spoken digits in place of T
 
 
 def claim(subject, reference, verdict="holds", effect=1.0, task="timit", metric="test_loss", **more):
-    """A row of claims.csv: a comparison that counts, half a deviation sure either way."""
-    ends = {} if effect is None else {"effect": effect, "effect_low": effect - 0.5, "effect_high": effect + 0.5}
+    """A row of claims.csv: a comparison that counts, half a deviation (of 0.1) sure either way, adjusted twice that."""
+    ends, way = {}, 1 if metric in ("test_accuracy", "test_auc") else -1
+    shown = (lambda end: math.exp(-end)) if more.get("kind") == "faster" else lambda end: 0.1 * way * end
+    if effect is not None:
+        ends = {"effect": effect, "effect_low": effect - 0.5, "effect_high": effect + 0.5, "level": 0.95}
+        ends["estimate"] = shown(effect)
+        for suffix, half in (("", 0.5), ("_adjusted", 1.0)):
+            ends["low" + suffix], ends["high" + suffix] = sorted(map(shown, (effect - half, effect + half)))
     about = {
         "kind": "better",
         "artifact": TABLE,
@@ -65,13 +73,19 @@ def forest(claims, name=MOMENTUM, scale="paper"):
 def drawn(figure):
     """The names of the rows and headings, from top to bottom."""
     labels = [*with_gid(figure, "label"), *with_gid(figure, "heading")]
-    return [text.get_text() for text in sorted(labels, key=lambda text: text.get_position()[1])]
+    return [text.get_text().strip() for text in sorted(labels, key=lambda text: text.get_position()[1])]
 
 
 def mark(figure, gid):
     """Where the only mark of this name is, its colour and shape."""
     (found,) = with_gid(figure, gid)
     return found.get_xdata()[0], found.get_color(), found.get_marker()
+
+
+def ends(figure, gid):
+    """Those of the only bar of this name."""
+    (found,) = with_gid(figure, gid)
+    return list(found.get_xdata())
 
 
 def test_rows_are_the_comparisons_of_the_question_by_task_measure_and_effect():
@@ -88,9 +102,9 @@ def test_rows_are_the_comparisons_of_the_question_by_task_measure_and_effect():
         "MomentumLSTM vs LSTM, N = 84",
         "MomentumLSTM vs LSTM, N = 158",
     ]
-    ends = {one.get_text(): one for one in with_gid(figure, "label")}
-    assert {text.get_color() for name, text in ends.items()} == {"black", "0.55"}
-    assert ends["MomentumLSTM vs LSTM, N = 128"].get_color() == "0.55"
+    labels = {one.get_text().strip(): one for one in with_gid(figure, "label")}
+    assert {text.get_color() for text in labels.values()} == {"black", "0.55"}
+    assert labels["MomentumLSTM vs LSTM, N = 128"].get_color() == "0.55"
     assert len(artifact.comparisons([*CLAIMS, *ELSEWHERE])) == 7
 
 
@@ -100,9 +114,9 @@ def test_verdicts_are_told_apart_by_colour_and_shape_also_in_grey():
     marks["holds"] = with_gid(figure, "holds mnist")[0].get_color(), with_gid(figure, "holds mnist")[0].get_marker()
     assert len({to_rgb(colour) for colour, _ in marks.values()}) == len({shape for _, shape in marks.values()}) == 4
     said = ["claim reproduced", "claim contradicted", "undecided", "no learning shown", "as printed"]
-    assert legend(figure) == said
+    assert legend(figure)[:-2] == said
     handles = legends_of(figure)[0].legend_handles
-    assert [(one.get_color(), one.get_marker()) for one in handles[:-1]] == [
+    assert [(one.get_color(), one.get_marker()) for one in handles[:-3]] == [
         marks[name] for name in ("holds", "fails", "undecided", "no learning shown")
     ]
 
@@ -115,15 +129,15 @@ def test_names_are_on_the_page_left_of_the_plot_and_intervals_and_marks_within_i
         box = label.get_window_extent()
         assert figure.bbox.x0 <= box.x0 and box.x1 <= plot.x0 and box.height * 72 / figure.dpi > 8
     left, right = figure.axes[1].get_xlim()
-    assert all(left < x < right for line in with_gid(figure, "interval") for x in line.get_xdata())
+    assert all(left < x < right for line in with_gid(figure, "adjusted") for x in line.get_xdata())
     assert left < 21.5 < right
 
 
 def test_a_mark_stands_where_the_questions_model_is_better_or_worse_and_the_papers_own_is_hollow():
     _, figure = forest(CLAIMS)
     x, _, _ = mark(figure, "holds timit:train_loss")
-    (interval,) = with_gid(figure, "interval timit:train_loss")
-    assert x == -2 and list(interval.get_xdata()) == [-2.5, -1.5]
+    assert x == -2 and ends(figure, "interval timit:train_loss") == [-2.5, -1.5]
+    assert ends(figure, "adjusted timit:train_loss") == pytest.approx([-3, -1])
     assert mark(figure, "fails timit:test_loss")[0] == -12
     (hollow,) = with_gid(figure, "published")
     assert hollow.get_xdata()[0] == 21.5 and hollow.get_markerfacecolor() == "white"
@@ -136,7 +150,7 @@ def test_a_model_whose_configured_momentum_is_zero_is_not_drawn():
     assert not any("1150" in name for name in [*drawn(figure), *(one.names for one in artifact.comparisons(CLAIMS))])
 
 
-def test_at_most_thirty_rows_are_drawn_of_the_main_tables_first_then_the_largest():
+def test_at_most_twenty_four_rows_are_drawn_of_the_main_tables_first_then_the_largest():
     sizes = {"timit": (84, 120, 158), "timit_recall": (84, 120, 158), "mnist": (128, 256), "pmnist": (128, 256)}
     cells = [(task, size) for task, own in sizes.items() for size in own]
     pairs = [("rmsprop_lstm", other) for other in ("lstm", "momentum_lstm", "sr_lstm", "adam_lstm")]
@@ -158,10 +172,67 @@ def test_at_most_thirty_rows_are_drawn_of_the_main_tables_first_then_the_largest
     ]
     artifact, figure = forest(claims * 2, ADAM)
     rows = [one.row for one in artifact.drawn(claims * 2)]
-    assert len(rows) == 30 and len(artifact.comparisons(claims * 2)) == 52
+    assert len(rows) == 24 and len(artifact.comparisons(claims * 2)) == 52
     kept = {abs(float(row["effect"])) for row in rows}
     assert 0.01 in kept and 0.001 not in kept and min(kept - {0.01}) > 1.3
-    assert "30 of 52 comparisons that count" in words(figure) and "among all claims: 22." in words(figure)
+    assert "24 of 52 comparisons that count" in words(figure) and "among all claims: 28, of them 0 with" in words(
+        figure
+    )
+
+
+def test_rows_without_learning_shown_are_drawn_where_there_is_room():
+    idle = [claim("momentum_lstm-n128", "lstm-n128", "undecided", 9.0, "mnist", **IDLE_SIDES)] * 20
+    artifact, figure = forest([*idle, *CLAIMS[:3] * 2])
+    assert len(artifact.drawn([*idle, *CLAIMS[:3] * 2])) == 24
+    assert len(with_gid(figure, "no learning shown")) == 18 and "claims: 2, of them 2 with no" in words(figure)
+    assert "no learning shown" not in legend(forest([*idle, *CLAIMS[:3] * 8])[1])
+
+
+ATTENTION = [
+    claim(
+        "ace_latent_ode-n20", "latent_ode-n20", "undecided", 0.2, "physionet", "test_auc", published_difference=0.024
+    ),
+    claim("ode_rnn-n20", "ace_latent_ode-n20", "undecided", -2.0, "physionet", "test_auc", published_difference=-0.02),
+    claim("ace_latent_ode-n20", "ode_rnn-n20", "holds", 3.0, "physionet_released", "test_auc"),
+]
+
+
+def test_comparisons_on_one_metric_are_drawn_in_its_unit_on_a_linear_axis():
+    _, figure = forest(ATTENTION, "acenode_attention")
+    assert drawn(figure) == [
+        "PhysioNet mortality: AUC of ACE-Latent-ODE (ODE Enc.), N = 20",
+        "vs ODE-RNN*",
+        "vs Latent-ODE (ODE Enc.)",
+        "PhysioNet mortality (as released): AUC",
+        "ACE-Latent-ODE (ODE Enc.) vs ODE-RNN, N = 20",
+    ]
+    ax, (first, reverse, _) = figure.axes[1], (row["id"] for row in ATTENTION)
+    assert ax.get_xscale() == "linear" and ax.get_xlabel() == "difference in AUC"
+    assert mark(figure, f"undecided {first}")[0] == pytest.approx(0.02)
+    assert ends(figure, f"interval {first}") == pytest.approx([-0.03, 0.07])
+    assert ends(figure, f"adjusted {first}") == pytest.approx([-0.08, 0.12])
+    assert mark(figure, f"undecided {reverse}")[0] == pytest.approx(0.2)  # the question's model is the reference
+    assert ends(figure, f"interval {reverse}") == pytest.approx([0.15, 0.25])
+    assert [hollow.get_xdata()[0] for hollow in with_gid(figure, "published")] == [0.02, 0.024]
+
+
+def test_of_a_metric_that_is_better_lower_the_sign_is_reversed():
+    _, figure = forest([CLAIMS[1], CLAIMS[2]])
+    assert mark(figure, "fails")[0] == pytest.approx(-1.2) and mark(figure, "holds")[0] == pytest.approx(0.3)
+    assert figure.axes[1].get_xlabel() == "difference in test loss (sign reversed)"
+
+
+@pytest.mark.parametrize("claims", [CLAIMS, CLAIMS[3:4]])
+def test_several_metrics_and_iterations_are_drawn_in_deviations(claims):
+    ax = forest(claims)[1].axes[1]
+    assert ax.get_xscale() == "symlog" and ax.get_xlabel().startswith("standardised difference g")
+
+
+def test_of_one_shared_test_set_the_caption_says_that_it_is_in_no_interval():
+    said = ONE_SPLIT.format("patients")
+    one_split = [row | {"test_error": "0.02"} for row in ATTENTION]
+    assert said in words(forest(one_split, "acenode_attention")[1])
+    assert said not in words(forest([*one_split, ATTENTION[0]], "acenode_attention")[1])
 
 
 def test_what_a_figure_says_is_as_approved():
@@ -170,11 +241,18 @@ def test_what_a_figure_says_is_as_approved():
 
 
 @pytest.mark.parametrize("claims", [[], [row | {"verdict": "not run", "counted": "false"} for row in CLAIMS]])
-def test_where_nothing_is_judged_the_figure_is_one_sentence(claims):
-    _, figure = forest(claims, scale="demo")
-    assert with_gid(figure, "nothing")[0].get_text() == NOTHING and not figure.axes
+def test_where_nothing_is_judged_there_is_no_picture_and_a_sentence_says_so(claims, tmp_path):
+    artifact, figure = forest(claims, scale="demo")
+    for form in ("png", "pdf"):
+        (tmp_path / f"x.{form}").write_text("older")
+    save(figure, tmp_path / "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.md"] and not figure.axes
+    assert (tmp_path / "x.md").read_text().splitlines()[:3] == [f"# {figure.heading}", "", NOTHING]
+    assert [file.rpartition(".")[2] for file in artifact.files()] == ["md"]
     _, figure = forest(CLAIMS[-1:])  # without an effect
-    assert with_gid(figure, "nothing")
+    assert figure.instead == NOTHING
+    _, figure = forest(CLAIMS)
+    assert not figure.instead
 
 
 def test_models_and_tables_are_those_that_are_configured(project):
@@ -207,7 +285,8 @@ def answers(claims, scale="paper", **changes):
     configuration = artifact_at(scale, MOMENTUM, **changes).configuration
     artifacts = load_artifacts(configuration)
     files = {place_of(artifact): artifact for artifact in artifacts.values()}
-    return page(configuration, claims, files, dict.fromkeys(files, b"# Title\n\n| its rows |\n\n- Notes"))
+    places = [*files, *([f"figures/{MOMENTUM}.png"] if claims else [])]
+    return page(configuration, claims, files, dict.fromkeys(places, b"# Title\n\n| its rows |\n\n- Notes"))
 
 
 def test_the_page_of_findings_is_as_approved():

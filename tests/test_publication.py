@@ -16,7 +16,7 @@ from conftest import ROOT, refused
 from made import make_run, row_of
 from one_process import OneProcess
 from PIL import Image
-from published_here import ARTIFACTS, COSTS, IMAGES, about, few_artifacts, results_of
+from published_here import ARTIFACTS, COSTS, IMAGES, UNANSWERED, about, few_artifacts, results_of
 from repository import Workflow, copy_repository
 
 from hidden_dynamics.artifacts import load_artifacts
@@ -54,6 +54,8 @@ def test_it_has_artifacts_tables_of_runs_and_settings_measurements_and_records(p
     tasks = {run.task for run in all_runs(published.configuration)}
     drawn = {path for path in files if path.startswith(("tables/", "figures/"))}
     assert {Path(path).stem for path in drawn} == set(ARTIFACTS)
+    pictures = {Path(path).stem for path in drawn if path.endswith(".png")}
+    assert pictures == {name for name in ARTIFACTS if "figure" in name} and UNANSWERED not in pictures
     assert set(files) - drawn == {
         *(
             "README.md",

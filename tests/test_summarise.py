@@ -150,6 +150,14 @@ def test_naive_baselines_are_the_records_and_seeds_stand_alone_where_some_learne
         assert curve.learned is None and not curve.seeds.size and np.isfinite([curve.low, curve.high]).all()
 
 
+def test_a_curve_of_one_evaluation_has_its_seeds_beside_the_band(tmp_path, configuration, figure):
+    for run in figure.cell_runs:
+        make(tmp_path, configuration, run, losses=losses_of(run, 10))
+    curve = curve_of(tmp_path, figure, 1, "lstm")
+    assert curve.seeds.shape == (3, 1) and np.isfinite([curve.low, curve.high]).all()
+    np.testing.assert_allclose(curve.seeds.mean(axis=0), curve.mean)
+
+
 def test_curves_are_thinned(tmp_path, configuration, figure):
     for run in figure.cell_runs:
         make(tmp_path, configuration, run, losses=losses_of(run, 5000))

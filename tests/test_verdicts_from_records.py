@@ -378,6 +378,13 @@ def test_every_verdict_follows_from_the_records(given):
     assert {*rows.kind} == {*TESTS} and {*found.verdict} == {"holds", "fails", "undecided"} and len(found) > 250
 
 
+def test_an_adjusted_interval_is_without_zero_where_p_is_below_its_tests_share_of_the_level(given):
+    rows = given.verdicts[(given.verdicts.kind == "better") & (given.verdicts.p != "")]
+    low, high, p, tests = (pd.to_numeric(rows[name]) for name in ("low_adjusted", "high_adjusted", "p", "tests"))
+    without = (low > 0) | (high < 0)
+    assert without.tolist() == (p < ALPHA / tests).tolist() and 0 < without.sum() < (p < ALPHA).sum()
+
+
 def test_what_is_not_recomputed_is_not_tested(given):
     others = given.verdicts[given.verdicts.kind.isin(NO_NUMBERS) | given.verdicts.metric.isin(NO_NUMBERS)]
     assert {*others.verdict} == {"undecided"} and {*others.p} == {""} and len(others) == 10

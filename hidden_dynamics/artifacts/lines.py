@@ -66,11 +66,11 @@ def model_entries(runs: Iterable[Row], styles: Styles) -> "list[Line2D]":
     return entries
 
 
-def draw_naive(ax: "Axes", scores: Mapping[str, float], names: Iterable[str]) -> None:
+def draw_naive(ax: "Axes", scores: Mapping[str, float], names: Iterable[str], upright: bool = False) -> None:
     """A dashed line at each naive baseline's score; `names` are all those of the figure."""
     styles = _naive_styles(names)
     for name, score in scores.items():
-        ax.axhline(score, **styles[name], zorder=5, gid=f"naive {name}")
+        (ax.axvline if upright else ax.axhline)(score, **styles[name], zorder=5, gid=f"naive {name}")
 
 
 def naive_entries(names: Iterable[str]) -> "list[Line2D]":

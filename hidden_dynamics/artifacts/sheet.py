@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hidden_dynamics.artifacts.base import ArtifactSettings
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.entries import mistake
+from hidden_dynamics.configuration.paths import FIGURE_FORMS
 from hidden_dynamics.results.rows import Row
 from hidden_dynamics.system.files import atomic
 
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType
 
     class Page(Figure):
-        """A figure of `page`, which gives it a heading and notes."""
+        """A figure of `page`, which gives it a heading and notes, and what is said where there is nothing to draw."""
 
         heading: str
         notes: list[str]
+        instead: str
 
 
 STYLE: "dict[RcKeyType, Any]" = {
@@ -65,6 +67,7 @@ def page(
     height: float,
     notes: Iterable[str],
     handles: Sequence["Artist"] = (),
+    instead: str = "",
 ) -> tuple["Page", "SubFigure"]:
     """An empty figure: title, subtitle and legend above, its body below.
 
@@ -73,6 +76,7 @@ def page(
         width, height: of the body, in inches.
         notes: what is said beside the picture, by paragraph; those that are empty are left out.
         handles: the legend's entries.
+        instead: of a figure that is none: a sentence that says why.
 
     Returns:
         (figure, its body).
@@ -83,7 +87,7 @@ def page(
     head_height = 0.56 + 0.19 * rows
     figure = cast("Page", Figure(figsize=(width, head_height + height), dpi=DOTS_PER_INCH, layout="constrained"))
     figure.notes = [" ".join(note.split()) for note in notes if note]
-    figure.heading = settings.heading
+    figure.heading, figure.instead = settings.heading, instead
     head, body = figure.subfigures(2, 1, squeeze=False, height_ratios=[head_height, height], hspace=0)[:, 0]
     head.text(0.5, 1 - 0.08 / head_height, settings.heading, ha="center", va="top", fontsize=11, gid="title")
     head.text(0.5, 1 - 0.32 / head_height, subtitle, ha="center", va="top", color="0.3", gid="subtitle")
@@ -148,17 +152,22 @@ def luminance(colour: Sequence[float]) -> float:
 
 def save(figure: "Page", stem: str | Path) -> None:
     """Write `<stem>.md`, its notes, `<stem>.pdf` and `<stem>.png`, each whole or not at all, the same bytes for the
-    same figure."""
+    same figure. With nothing to draw, `<stem>.md` says so, and an older picture goes."""
     stem = Path(stem)
-    with style():
-        settle(figure)
-        with atomic(stem.with_suffix(".pdf"), "wb") as handle:
-            figure.savefig(handle, format="pdf", metadata={"CreationDate": None})
-        with atomic(stem.with_suffix(".png"), "wb") as handle:
-            handle.write(png(figure))
+    if figure.instead:
+        for form in FIGURE_FORMS:
+            stem.with_suffix(f".{form}").unlink(missing_ok=True)
+    else:
+        with style():
+            settle(figure)
+            with atomic(stem.with_suffix(".pdf"), "wb") as handle:
+                figure.savefig(handle, format="pdf", metadata={"CreationDate": None})
+            with atomic(stem.with_suffix(".png"), "wb") as handle:
+                handle.write(png(figure))
     with atomic(stem.with_suffix(".md")) as handle:
         notes = "".join(f"\n- {note}" for note in figure.notes)
-        handle.write(f"# {figure.heading}\n\n![{figure.heading}]({stem.name}.png)\n{notes}\n")
+        shown = figure.instead or f"![{figure.heading}]({stem.name}.png)"
+        handle.write(f"# {figure.heading}\n\n{shown}\n{notes}\n")
 
 
 def png(figure: "Figure") -> bytes:

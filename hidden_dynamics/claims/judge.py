@@ -207,21 +207,26 @@ def _without_momentum(rows: Sequence[Row]) -> list[str]:
 
 
 def _numbers(evidence: Evidence, judged: Judged) -> dict[str, Any]:
-    """Estimate and interval, what would have been found, and the standardised difference."""
+    """Estimate and interval, the same adjusted for the family's tests (Bonferroni), what would have been found, and the
+    standardised difference."""
     result, estimate, definitions = judged.result, judged.result.estimate, evidence.definitions
     if estimate is None:
         single = result.tau if result.tau is not None else result.ratio
         return {"estimate": _cell(single)}
     level = definitions.level_beside(result.margin is not None and result.supports)
     shown = math.exp if result.logarithms else float
+    tests = max(1, len(judged.family))
     low, high = estimate.interval(level)
-    alpha = definitions.alpha / max(1, len(judged.family))
+    low_adjusted, high_adjusted = estimate.interval(1 - (1 - level) / tests)
+    alpha = definitions.alpha / tests
     undecided = judged.verdict == UNDECIDED
     return {
         "estimate": shown(estimate.value),
         "low": shown(low),
         "high": shown(high),
         "level": level,
+        "low_adjusted": shown(low_adjusted),
+        "high_adjusted": shown(high_adjusted),
         "detectable": _cell(_detectable(result, estimate, alpha, definitions.power)),
         "seeds_needed": _seeds(result, alpha, definitions.power) if undecided else "",
         **_effect(judged.claim, result, estimate, definitions.level),

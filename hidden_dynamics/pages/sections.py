@@ -108,12 +108,14 @@ def table_of(artifact: Artifact, root: Path) -> tuple[Markup, ...]:
 def picture_of(artifact: Artifact, root: Path) -> tuple[Markup, ...]:
     """The PNG is a data address: the page loads nothing."""
     path = root / artifact.configuration.paths.figure(artifact.name, "png")
+    said = path.with_suffix(".md").read_text(encoding="utf-8").splitlines()
+    notes = Markup().join(Markup("<li>{}</li>").format(line[2:]) for line in said if line.startswith("- "))
+    if not path.exists():
+        return Markup(), Markup("{}").format(said[2]), Markup("<ul>{}</ul>").format(notes)
     with Image.open(path) as image:
         width, height = image.size
     address = f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
     tag = Markup('<img src="{}" width="{}" height="{}" alt="{}">')
-    said = path.with_suffix(".md").read_text(encoding="utf-8").splitlines()
-    notes = Markup().join(Markup("<li>{}</li>").format(line[2:]) for line in said if line.startswith("- "))
     shown = tag.format(address, width, height, artifact.settings.heading)
     return Markup(), shown, Markup("<ul>{}</ul>").format(notes)
 

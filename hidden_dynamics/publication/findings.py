@@ -8,8 +8,9 @@ from typing import Any
 import jinja2
 
 from hidden_dynamics.artifacts import Artifact
-from hidden_dynamics.artifacts.kinds.forest import BETTER, EFFECTS, WORSE, Comparison, Forest, deviating
+from hidden_dynamics.artifacts.kinds.forest import Forest, deviating
 from hidden_dynamics.artifacts.notes import choices_notes
+from hidden_dynamics.artifacts.questions import BETTER, EFFECTS, WORSE, Comparison
 from hidden_dynamics.claims.multiplicity import in_a_sentence
 from hidden_dynamics.claims.verdict import (
     FAILS,
@@ -45,10 +46,12 @@ def page(
     Args:
         claims: the rows of claims.csv.
         artifacts: by their files in the publication; those that answer a question are chosen here.
-        drawn: the contents of these files.
+        drawn: the contents of these files, and of pictures beside them.
     """
     questions = [
-        _answered(path, one, claims) if isinstance(one, Forest) else _tabled(path, one, drawn[path].decode())
+        _answered(_picture(path, drawn), one, claims)
+        if isinstance(one, Forest)
+        else _tabled(path, one, drawn[path].decode())
         for path, one in artifacts.items()
         if isinstance(one, Forest) or one.settings.kind in TABLES
     ]
@@ -100,11 +103,17 @@ def _in_words(configuration: Configuration, claims: Sequence[Row]) -> list[dict[
     return found
 
 
-def _answered(path: str, forest: Forest, claims: Sequence[Row]) -> dict[str, Any]:
+def _picture(path: str, drawn: Mapping[str, bytes]) -> str | None:
+    """The place of the picture beside notes; None where there is none."""
+    picture = f"{Path(path).with_suffix('.png')}"
+    return picture if picture in drawn else None
+
+
+def _answered(picture: str | None, forest: Forest, claims: Sequence[Row]) -> dict[str, Any]:
     judged, scale = forest.comparisons(claims), forest.configuration.scale_name
     if not judged:
         sentences = [f"No comparison on this question is judged at the {scale} scale."]
-        return {"title": forest.settings.title, "sentences": sentences, "picture": None}
+        return {"title": forest.settings.title, "sentences": sentences, "picture": picture}
     lead, lag = (_largest(judged, side, way) for side, way in ((BETTER, max), (WORSE, min)))
     sides = Counter(one.side for one in judged)
     said = ", ".join(f"{verdict} {n}" for verdict, n in counts(one.row for one in judged).items())
@@ -115,7 +124,7 @@ def _answered(path: str, forest: Forest, claims: Sequence[Row]) -> dict[str, Any
         f"The largest lead that is decided: {lead}; the largest lag: {lag}.",
         f"Verdicts on what the papers say of them: {said}. {deviating(judged)}",
     ]
-    return {"title": forest.settings.title, "sentences": sentences, "picture": path if forest.drawn(claims) else None}
+    return {"title": forest.settings.title, "sentences": sentences, "picture": picture}
 
 
 def _largest(judged: Sequence[Comparison], side: str, way: Callable) -> str:

@@ -49,8 +49,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
     made = load_artifacts(configuration).values()
     papers = [one.paper for one in made]
     artifacts = {place_of(one): one for one in sorted(made, key=lambda one: (papers.index(one.paper), one.position))}
-    names = dict.fromkeys(name for path in artifacts for name in (path, f"{Path(path).with_suffix('.md')}"))
-    drawn = {name: _content(root / paths.results / name) for name in names}
+    drawn = {name: content for path in artifacts for name, content in _drawn(root / paths.results, path).items()}
     measured = [path for one in made for name, path in one.inputs().items() if name in MEASUREMENTS]
     claims = read_rows(root / paths.all_verdicts)
     files = {
@@ -94,12 +93,15 @@ def _configuration(configuration: Configuration) -> dict[str, bytes]:
 
 
 def place_of(artifact: Artifact) -> str:
-    """Its file in the publication."""
-    return f"tables/{artifact.name}.md" if artifact.form == "table" else f"figures/{artifact.name}.png"
+    """In the publication, the file of the table, or of the figure's notes."""
+    return f"{artifact.form}s/{artifact.name}.md"
 
 
-def _content(path: Path) -> bytes:
-    return path.read_bytes() if path.suffix == ".md" else reduced(path, WIDTH, COLOURS)
+def _drawn(results: Path, path: str) -> dict[str, bytes]:
+    """A table, or a figure's notes and the picture that they show, if they do, by their places."""
+    text, picture = (results / path).read_bytes(), Path(path).with_suffix(".png")
+    shown = {f"{picture}": reduced(results / picture, WIDTH, COLOURS)} if f"({picture.name})".encode() in text else {}
+    return {path: text, **shown}
 
 
 def reduced(path: Path, width: int, colours: int) -> bytes:

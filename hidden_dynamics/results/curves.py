@@ -23,12 +23,12 @@ class Curve:
     """One model in one panel: arrays (points,), x ascending.
 
     A curve has a band of confidence, or its seeds' own values: of fewer than FEWEST seeds, or where those that have
-    learned something and the others are two clusters.
+    learned something and the others are two clusters. One of a single point may have both.
 
     Attributes:
         mean: over the seeds that have a value.
         low, high: the band; nan where there is none.
-        seeds: (seeds, points), the seeds' own values where there is no band; else none. nan: no value.
+        seeds: (seeds, points), the seeds' own values where there is no band, or one point; else none. nan: no value.
         learned: how many of the seeds have learned something, where the others have not; else None.
         naive: the losses of the naive baselines, by name.
         window: the points that it is smoothed over; 1: none.
@@ -76,7 +76,7 @@ def averaged(model: str, panel: Any, seeds: Sequence[RunFiles], share: float) ->
     window = min(panel.window, max(1, max(y.size for _, y in losses) // FEWEST_WINDOWS))
     x, values = align([(x, triangular_moving_average(y, window)) for x, y in losses])
     mean, low, high = mean_band(values, resampled=share)
-    own = values[:0]
+    own = values if x.size == 1 else values[:0]
     if learned is not None or len(seeds) < FEWEST:
         low, high, own = np.full_like(low, np.nan), np.full_like(high, np.nan), values if len(seeds) > 1 else own
     naive, kept = records[0]["naive"].get(f"{panel.split}_loss", {}), thin(x, MOST_POINTS)

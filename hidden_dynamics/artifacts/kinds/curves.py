@@ -1,11 +1,14 @@
-"""Training curves: a line per model with its band over seeds, or with the lines of two seeds, panel by panel."""
+"""Training curves: a line per model with its band over seeds, or with the lines of two seeds, panel by panel.
+
+Where all models of a panel were evaluated once, a row of dots per model instead.
+"""
 
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +33,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-BESIDE = 0.03  # of their place, between points that would hide one another
-LOGGED = {"color": "0.5"}  # of the authors' own losses
+BELOW = 0.3  # of a row of dots: where the authors' own losses stand under ours
+LOGGED: dict[str, Any] = {"color": "0.5"}  # of the authors' own losses
+DOTS = (
+    "Where models were evaluated once: a dot per seed, the mean as a diamond with its 95 % t interval; below, what the "
+    "authors logged at the same epoch, where they did. "
+)
 TITLE = 66  # characters in a line of a panel's title
 
 Limits = Annotated[list[Number], Field(min_length=2, max_length=2)]
@@ -84,14 +91,17 @@ class Curves(InPanels):
         return [Cell(panel.task, model, panel.size) for model in self.settings.models]
 
     def logged(self, panel: PanelSettings, ours: Sequence[Curve]) -> dict[str, Log]:
-        """The authors' own losses behind a panel's curves, as far as ours go and to the next logged epoch; by model."""
+        """The authors' own losses behind a panel's curves, as far as ours go and to the next logged epoch; beside dots,
+        those of the same epoch; by model."""
         runs = {run.model: run for run in self.cell_runs if (run.task, run.paper_size) == (panel.task, panel.size)}
         found = {}
         for curve in ours if self.settings.logs and panel.against == "epoch" else ():
             log, _ = load_logs(self.settings.logs).of(self.configuration, runs[curve.model])
             if log and log[0].split == panel.split:
                 found[curve.model] = log[: max(2, 1 + sum(point.epoch <= curve.x[-1] for point in log))]
-        return found
+                if in_dots(ours):
+                    found[curve.model] = tuple(point for point in log if point.epoch == curve.x[0])
+        return {model: log for model, log in found.items() if log}
 
     def printed(self) -> Iterator[tuple[Cell, str]]:
         """The final losses that the paper names."""
@@ -174,6 +184,11 @@ def panel_of(artifact: Curves, settings: PanelSettings, summary: Sequence[Row], 
     return Panel(settings, runs, curves, published, naive, logged, x_limits, limits)
 
 
+def in_dots(curves: Sequence[Curve]) -> bool:
+    """Whether no curve has more than one point."""
+    return bool(curves) and all(curve.x.size == 1 for curve in curves)
+
+
 def lines_of(curve: Curve) -> NDArray:
     """(lines, points): the mean, or the seeds' own values where it has none; of a single point, all around it."""
     if curve.x.size == 1:
@@ -222,17 +237,20 @@ def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
 
 
 def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
-    """Scales, curves, naive baselines, published final values, limits."""
+    """Scales, curves or dots, naive baselines, published final values, limits."""
+    (draw_dots if in_dots(panel.curves) else draw_lines)(ax, panel, styles, names)
+    if not panel.curves:
+        write_instead(ax)
+
+
+def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
     ax.set_xscale(panel.settings.x_scale)
     ax.set_yscale(panel.settings.y_scale)
     ax.set_xmargin(0.01)
-    points = [curve.model for curve in panel.curves if curve.x.size == 1]
     for curve in panel.curves:
         front = 10 + len(styles) - list(styles).index(curve.model)
-        mean, x = curve.mean if curve.learned is None else None, curve.x
-        if x.size == 1:
-            x = x * (1 + BESIDE * (points.index(curve.model) - (len(points) - 1) / 2))
-        draw_line(ax, curve.model, styles[curve.model], x, mean, (curve.low, curve.high), curve.seeds, front)
+        mean = curve.mean if curve.learned is None else None
+        draw_line(ax, curve.model, styles[curve.model], curve.x, mean, (curve.low, curve.high), curve.seeds, front)
     for model, log in panel.logged.items():
         x, mean, least, greatest = np.array([(point.epoch, point.mean, point.least, point.greatest) for point in log]).T
         look = LOGGED | {"linestyle": styles[model]["linestyle"]}
@@ -243,13 +261,33 @@ def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -
         ax.plot([1.015], [value], transform=ax.get_yaxis_transform(), clip_on=False, gid=f"published {model}", **shape)
     if panel.y_limits:
         ax.set_ylim(*panel.y_limits)
-    if not panel.curves:
-        write_instead(ax)
-    elif len(points) == len(panel.curves):
-        x, logged = panel.curves[0].x[0], [log[-1].epoch for log in panel.logged.values()]
-        ax.set_xlim(x / 2, max(2 * x, *logged, 0))
     if panel.x_limits:
         ax.set_xlim(*panel.x_limits)
+
+
+def draw_dots(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
+    """A row per model: a dot per seed, their mean with its interval; below, in grey, what the authors logged."""
+    ax.set_xscale(panel.settings.y_scale)
+    labels = {run["model"]: run["label"] for run in panel.runs}
+    ax.set_yticks(range(len(panel.curves)), [labels[curve.model] for curve in panel.curves])
+    ax.set_ylim(len(panel.curves) - 0.4, -0.6)
+    for row, curve in enumerate(panel.curves):
+        model, colour = curve.model, styles[curve.model]["color"]
+        for value in curve.seeds[:, 0]:
+            ax.plot([value], [row], "o", ms=4, color=colour, alpha=0.5, mew=0, gid=f"seed {model}")
+        if np.isfinite(curve.low[0]):
+            ax.plot([curve.low[0], curve.high[0]], [row, row], color=colour, lw=1, gid=f"band {model}")
+        if curve.learned is None:
+            ax.plot(curve.mean, [row], "D", ms=6, color=colour, mec="0.2", mew=0.7, gid=f"curve {model}")
+        for point in panel.logged.get(model, ()):
+            ax.plot([point.least, point.greatest], [row + BELOW] * 2, **LOGGED, lw=1, gid=f"band logged {model}")
+            ax.plot([point.mean], [row + BELOW], "D", ms=5, **LOGGED, gid=f"curve logged {model}")
+        if model in panel.published:
+            theirs = {"marker": "<", "ms": 6, "mec": "0.2", "mew": 0.7, "color": colour, "gid": f"published {model}"}
+            ax.plot([panel.published[model]], [row], **theirs)
+    draw_naive(ax, panel.naive, names, upright=True)
+    if panel.y_limits:
+        ax.set_xlim(*panel.y_limits)
 
 
 def mark_entries(panels: Sequence[Panel]) -> "list[Line2D]":
@@ -263,12 +301,14 @@ def mark_entries(panels: Sequence[Panel]) -> "list[Line2D]":
 def describe(ax: "Axes", configuration: Configuration, panel: Panel) -> None:
     """Labels, numbers of logarithmic axes, and the title: task, size and split, other data, what else to know."""
     settings = panel.settings
+    dots, loss = in_dots(panel.curves), settings.label or f"{settings.split.capitalize()} loss"
     if settings.y_scale == "log":
-        plain_numbers(ax.yaxis)
-    if settings.x_scale == "log" and settings.against == "epoch":
+        plain_numbers(ax.xaxis if dots else ax.yaxis)
+    if settings.x_scale == "log" and settings.against == "epoch" and not dots:
         plain_numbers(ax.xaxis)
-    ax.set_xlabel(settings.against.capitalize())
-    ax.set_ylabel(settings.label or f"{settings.split.capitalize()} loss")
+    places = " and ".join(dict.fromkeys(f"{curve.x[0]:g}" for curve in panel.curves if dots))
+    ax.set_xlabel(f"{loss} at {settings.against} {places}" if dots else settings.against.capitalize())
+    ax.set_ylabel("" if dots else loss)
     lines = about(configuration, panel.runs, f"{panel.runs[0]['task_title']}: {settings.split} loss")
     wrapped = [part for line in (*lines, settings.note or "") for part in textwrap.wrap(line, TITLE)]
     ax.set_title("\n".join(wrapped), linespacing=1.3)
@@ -280,8 +320,7 @@ def drawn_note(panels: Sequence[Panel]) -> str:
     smoothed = ", ".join(f"{window} ({panel.task} {panel.split})" for window, panel in windows if window > 1)
     return (
         f"{LINES}. Dashed: naive baselines on the same data. Lines are cut where they leave an axis; one of a seed "
-        "with fewer iterations ends before the others; models that were evaluated once are points side by side, and "
-        "their bands bars. "
+        f"with fewer iterations ends before the others. {DOTS if any(in_dots(one.curves) for one in panels) else ''}"
         f"Smoothing: {f'triangular moving average, points: {smoothed}' if smoothed else 'none'}."
     )
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 QUANTILE = 0.99  # of the norms, within the limits of colours that fit them
-FACTOR = 5  # the paper's limits are kept where that quantile is within this factor of the upper one
+FACTOR = 5  # the paper's limits are kept where that quantile is within this factor of the upper one,
+CLIPPED = 0.25  # and at most this share of the norms is above it
 NOT_FINITE = "#d62728"
 DRAWN = (
     "Drawn: the first seed that was trained. Norm: Frobenius norm, over the minibatch and the hidden units, of the "
@@ -87,7 +88,8 @@ def draw(artifact: GradientNorms, sources: Sources) -> "Figure":
         set_limits(axes[0], [recording for recording in recordings if recording.norms.size])
         extend = "max" if (norms > limits[1]).any() else "neither"
         bar = body.colorbar(ScalarMappable(norm, colours), ax=list(axes), extend=extend, pad=0.015, aspect=30)
-        bar.set_label(r"$\Vert\partial\mathcal{L}/\partial h_t\Vert_2$")
+        other = "" if limits == tuple(papers) else f" (the paper’s colours: to {papers[1]:g})"
+        bar.set_label(r"$\Vert\partial\mathcal{L}/\partial h_t\Vert_2$" + other)
     return figure
 
 
@@ -117,7 +119,8 @@ def colour_limits(norms: NDArray, papers: Sequence[float]) -> tuple[float, float
         papers: (low, high) of the paper's figure.
     """
     high = float(np.quantile(norms, QUANTILE)) if norms.size else 0.0
-    if high <= 0 or papers[1] / FACTOR <= high <= papers[1] * FACTOR:
+    near = papers[1] / FACTOR <= high <= papers[1] * FACTOR
+    if high <= 0 or (near and np.mean(norms > papers[1]) <= CLIPPED):
         return float(papers[0]), float(papers[1])
     unit = 10.0 ** (math.floor(math.log10(high)) - 1)
     return 0.0, float(f"{math.ceil(high / unit) * unit:.2g}")
