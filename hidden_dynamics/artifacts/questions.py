@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNLEARNED
+from hidden_dynamics.claims.verdict import FAILS, GATES, HOLDS, UNBEATEN
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.published import within_sentence
@@ -24,7 +24,7 @@ class Comparison:
     Attributes:
         row: of claims.csv, as text by column.
         place: the task's, in the order of the configuration.
-        about: "MNIST: test accuracy".
+        about: "MNIST: test accuracy"; the data as run.
         models: ("MomentumLSTM", "LSTM"), with * after the second where the paper has that one ahead; with their sizes
             where these differ.
         size: "N = 128" of both; else "".
@@ -47,7 +47,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        return UNLEARNED if self.row["reason"].startswith(UNLEARNED) else self.row["verdict"]
+        return UNBEATEN if self.row["reason"].startswith(GATES) else self.row["verdict"]
 
     @property
     def side(self) -> str:
@@ -68,6 +68,7 @@ def compared(configuration: Configuration, row: Row, sides: tuple[str, str]) -> 
     metric = within_sentence(configuration.metrics[row["metric"]].title)
     measure = "iterations to a train loss" if row["kind"] == "faster" else metric
     title, way = tasks[row["task"]].title, -1 if reverse else 1
+    about = f"{configuration.title_as_run(row['task'])}: {measure}"
     columns = ("effect", "effect_high", "effect_low", "published_effect") if reverse else EFFECTS
     effects = {name: way * float(row[column]) for name, column in zip(EFFECTS, columns, strict=True) if row[column]}
     sizes = [row[side].partition("-n")[2] for side in sides]
@@ -77,7 +78,7 @@ def compared(configuration: Configuration, row: Row, sides: tuple[str, str]) -> 
     )
     models = own, other + "*" * reverse
     size = f"N = {sizes[0]}" if sizes[0] and sizes[0] == sizes[1] else ""
-    return Comparison(row, titles.index(title), f"{title}: {measure}", models, size, reverse, effects)
+    return Comparison(row, titles.index(title), about, models, size, reverse, effects)
 
 
 def model_of(sized_model: str) -> str:

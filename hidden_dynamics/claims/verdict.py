@@ -9,6 +9,7 @@ HOLDS, FAILS, UNDECIDED, NOT_RUN = VERDICTS = ("holds", "fails", "undecided", "n
 # How a reason begins where the model ahead has not beaten the best naive baseline: an answer without learning, or, of
 # speech, a linear model that is fitted to it. A network behind that one may well have learned.
 GATES = UNLEARNED, LINEAR = ("no learning shown", "no better than a linear model")
+UNBEATEN = "baseline not beaten"  # either, in a figure
 OF_THE_PAPER = {HOLDS: "reproduced", FAILS: "contradicted", UNDECIDED: "inconclusive"}
 COLUMNS = (  # of claims.csv, and of each artifact's file
     *("id", "paper", "artifact", "source", "kind", "statement", "ran", "says", "entries", "also"),

@@ -17,8 +17,8 @@ from hidden_dynamics.claims.verdict import (
     GATES,
     HOLDS,
     OF_THE_PAPER,
+    UNBEATEN,
     UNDECIDED,
-    UNLEARNED,
     counts,
     plain,
     word,
@@ -119,7 +119,7 @@ def _answered(picture: str | None, forest: Forest, claims: Sequence[Row]) -> dic
     said = ", ".join(f"{verdict} {n}" for verdict, n in counts(one.row for one in judged).items())
     sentences = [
         f"Comparisons that count: {len(judged)}. The first model is better in {sides[BETTER]} and worse in "
-        f"{sides[WORSE]}; {sides[UNDECIDED]} are undecided, and in {sides[UNLEARNED]} the model that is ahead is not "
+        f"{sides[WORSE]}; {sides[UNDECIDED]} are undecided, and in {sides[UNBEATEN]} the model that is ahead is not "
         "shown to beat the best naive baseline.",
         f"The largest lead that is decided: {lead}; the largest lag: {lag}.",
         f"Verdicts on what the papers say of them: {said}. {deviating(judged)}",

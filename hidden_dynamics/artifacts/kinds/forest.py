@@ -16,7 +16,7 @@ from hidden_dynamics.artifacts.questions import (
     model_of,
 )
 from hidden_dynamics.artifacts.sheet import legend_entry, page, style
-from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNDECIDED, UNLEARNED, word
+from hidden_dynamics.claims.verdict import FAILS, HOLDS, UNBEATEN, UNDECIDED, word
 from hidden_dynamics.configuration import known
 from hidden_dynamics.configuration.runs import Cell, find
 from hidden_dynamics.configuration.schema import Metric
@@ -36,7 +36,7 @@ STYLES: dict[str, dict[str, Any]] = {  # Okabe and Ito's colours; told apart by 
     HOLDS: {"color": "#0072B2", "marker": "o"},
     FAILS: {"color": "#D55E00", "marker": "X"},
     UNDECIDED: {"color": "0.35", "marker": "s"},
-    UNLEARNED: {"color": "0.7", "marker": "v"},
+    UNBEATEN: {"color": "0.7", "marker": "v"},
     PAPERS: {"color": "0.15", "marker": "D", "mfc": "white"},
 }
 BARS = {"95 % interval": 3.2, "family-wise 95 %": 1.0}  # points: how wide they are drawn
@@ -50,7 +50,7 @@ DRAWN = (
     "less strict)."
 )
 PRINTED = "Hollow: the difference that the paper prints; *: the paper has the second ahead."
-GATED = "No learning shown: the model ahead is not shown to beat the best naive one."
+GATED = "Baseline not beaten: the model ahead is not shown to beat the best naive one, of speech a linear model."
 ONE_SPLIT = "All intervals are over seeds on one split of the {0}; which {0} are tested is not in them."
 COUNTED = "comparisons that count (mirrored ones, validation metrics and models without momentum, μ = 0, do not)"
 NOTHING = "No picture is drawn: no comparison on this question is judged at this scale, or none has an effect."
@@ -100,13 +100,13 @@ class Forest(Artifact):
     def drawn(self, claims: Sequence[Row]) -> list[Comparison]:
         """Those with an effect, at most `MOST`: by task and measure, then by effect.
 
-        Of more, those where learning is shown are kept first, then those of the question's tables, then those with the
-        largest effect either way.
+        Of more, those where the baseline is beaten are kept first, then those of the question's tables, then those with
+        the largest effect either way.
         """
         own, first = [one for one in self.comparisons(claims) if one.effects], self.settings.tables
 
         def rank(one: Comparison) -> tuple[bool, bool, float]:
-            return one.verdict == UNLEARNED, one.row["artifact"] not in first, -abs(one.effects["effect"])
+            return one.verdict == UNBEATEN, one.row["artifact"] not in first, -abs(one.effects["effect"])
 
         return sorted(sorted(own, key=rank)[:MOST], key=lambda one: (one.place, one.about, -one.effects["effect"]))
 
@@ -152,7 +152,7 @@ def draw(artifact: Forest, sources: "Sources") -> "Figure":
         shown = iter(differences)
         for y, (text, row) in enumerate(lines):
             if row:
-                colour = "0.55" if row.verdict == UNLEARNED else "black"
+                colour = "0.55" if row.verdict == UNBEATEN else "black"
                 labels.text(0, y, f"  {text}", va="center", fontsize=SIZE, color=colour, gid=f"label {row.row['id']}")
                 draw_row(ax, y, row, next(shown))
             else:
@@ -222,7 +222,7 @@ def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison]
     if not rows:
         return scale
     drawn = [DRAWN.format(_measured(metric) if metric else DEVIATIONS), PRINTED]
-    drawn += [GATED] if any(row.verdict == UNLEARNED for row in rows) else []
+    drawn += [GATED] if any(row.verdict == UNBEATEN for row in rows) else []
     one_split = all(row.row["test_error"] for row in rows)
     split = ONE_SPLIT.format(artifact.settings.tested) if one_split else ""
     return [" ".join([*scale, deviating(judged)]), " ".join(drawn), split, which(rows, judged)]
@@ -233,11 +233,11 @@ def which(rows: Sequence[Comparison], judged: Sequence[Comparison]) -> str:
     left = len(judged) - len(rows)
     if not left:
         return f"All {len(judged)} {COUNTED}."
-    of_all, drawn = (sum(one.verdict == UNLEARNED for one in some) for some in (judged, rows))
+    of_all, drawn = (sum(one.verdict == UNBEATEN for one in some) for some in (judged, rows))
     return (
-        f"{len(rows)} of {len(judged)} {COUNTED}: those with an effect; where learning is shown first, then those of "
-        f"the main tables, then the largest. Not drawn, but among all claims: {left}, of them {of_all - drawn} with no "
-        "learning shown."
+        f"{len(rows)} of {len(judged)} {COUNTED}: those with an effect; where the baseline is beaten first, then those "
+        f"of the main tables, then the largest. Not drawn, but among all claims: {left}, of them {of_all - drawn} with "
+        "the baseline not beaten."
     )
 
 
