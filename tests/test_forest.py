@@ -14,6 +14,7 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.kinds.forest import NOTHING
 from hidden_dynamics.claims.multiplicity import Discoveries, discoveries
 from hidden_dynamics.claims.verdict import COLUMNS, word
+from hidden_dynamics.pages.first_screen import answer
 from hidden_dynamics.publication.findings import page
 from hidden_dynamics.publication.publishing import place_of
 
@@ -72,6 +73,16 @@ def mark(figure, gid):
     """Where the only mark of this name is, its colour and shape."""
     (found,) = with_gid(figure, gid)
     return found.get_xdata()[0], found.get_color(), found.get_marker()
+
+
+def test_a_sentence_has_how_many_are_decided_and_the_means_of_the_clearest():
+    clearest = claim("lstm-n158", "momentum_lstm-n158", "holds", 14.0, found="5.1 ± 0.1 against 6 ± 0.2")
+    rows = [*CLAIMS, clearest, claim("sr_lstm-n120", "lstm-n120", "holds", 13.0, found="1 against 2")]
+    artifact = artifact_at("paper", MOMENTUM)
+    assert answer(artifact.comparisons(CLAIMS[:1])) == "0 better, 0 worse, 1 undecided."
+    assert answer(artifact.comparisons(rows)) == (
+        "3 better, 3 worse, 3 undecided. Clearest: TIMIT, next frame: test loss 6 with, 5.1 without."
+    )
 
 
 def test_rows_are_the_comparisons_of_the_question_by_task_measure_and_effect():

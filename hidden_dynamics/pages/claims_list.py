@@ -25,8 +25,9 @@ def not_run(configuration: Configuration, claims: Sequence[Row]) -> list[tuple[s
 
 
 def _in_short(claims: Sequence[Row]) -> str:
-    """The first part of each reason and of how many claims it is, the most frequent first."""
-    reasons = Counter(re.split("; | of ", claim["reason"])[0] for claim in claims)
+    """The first part of each reason, without the names in it, and of how many claims it is, the most frequent first."""
+    firsts = (claim["reason"].partition("; ")[0] for claim in claims)
+    reasons = Counter(re.sub("^in .*", "parts of them", re.sub("^no runs of .*", "no runs", first)) for first in firsts)
     return "; ".join(f"{reason} ({count})" if len(reasons) > 1 else reason for reason, count in reasons.most_common())
 
 

@@ -47,11 +47,12 @@ def sentence(section: Section, claims: Sequence[Row]) -> str:
         claims: all verdicts.
     """
     if isinstance(section.artifact, Forest):
-        return _answer(section.artifact, section.artifact.comparisons(claims))
+        return answer(section.artifact.comparisons(claims))
     gains = list(_gains(section))
-    texts = [f"{sum(gain > BY_CHANCE for gain in gains)} of {len(gains)} runs beat the best answer without a network."]
-    counts = listed([f"{count} {verdict}" for verdict, count in section.judged.items()]) if section.judged else ""
-    texts = [*(texts if gains else []), *([f"Its claims: {counts}."] if counts else [])]
+    ahead = sum(gain > BY_CHANCE for gain in gains)
+    texts = [f"{ahead} of {len(gains)} runs beat the best guess that needs no network."] if gains else []
+    if section.judged:
+        texts.append(f"Its claims: {listed([f'{count} {verdict}' for verdict, count in section.judged.items()])}.")
     return " ".join(texts) or section.artifact.origin
 
 
@@ -64,7 +65,7 @@ def _gains(section: Section) -> Iterable[float]:
             yield gain
 
 
-def _answer(forest: Forest, comparisons: Sequence[Comparison]) -> str:
+def answer(comparisons: Sequence[Comparison]) -> str:
     """How many comparisons are decided which way, and the means of the clearest, with and without what is asked for."""
     sides = Counter(one.side for one in comparisons)
     better, worse = sides[BETTER], sides[WORSE]
