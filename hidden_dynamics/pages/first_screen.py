@@ -24,7 +24,9 @@ def pictures(sections: Sequence[Section]) -> list[Section]:
     return [drawn[name] for name in dict.fromkeys((*PREFERRED, *drawn)) if name in drawn][:MOST]
 
 
-def done(configuration: Configuration, sections: Sequence[Section], runs: Sequence[Row], claims: Sequence[Row]) -> list:
+def done(
+    configuration: Configuration, sections: Sequence[Section], runs: Sequence[Row], claims: Sequence[Row]
+) -> list[tuple[int, int, str]]:
     """(how many, of how many, what): of runs, of tables and figures, of claims.
 
     Args:
@@ -71,7 +73,8 @@ def answer(comparisons: Sequence[Comparison]) -> str:
     better, worse = sides[BETTER], sides[WORSE]
     undecided = len(comparisons) - better - worse
     text = f"{better} better, {worse} worse, {undecided} undecided."
-    decided = [one for one in comparisons if one.side in (BETTER, WORSE) and one.effects and one.row["kind"] == "better"]
+    measured = [one for one in comparisons if one.effects and one.row["kind"] == "better"]  # those of one number a run
+    decided = [one for one in measured if one.side in (BETTER, WORSE)]
     if not decided:
         return text
     one = max(decided, key=lambda one: abs(one.effects["effect"]))

@@ -126,27 +126,26 @@ def _in_three_lines(heading: re.Match[str]) -> str:
     return f'{heading[1]}<span style="--needed: {width}ch">{heading[2]}</span>'
 
 
-def figure_of(
-    artifact: Artifact, root: Path, published: Files | None
-) -> tuple[Markup, Markup | str, list[Markup], Markup]:
+def figure_of(artifact: Artifact, root: Path, published: Files | None) -> tuple[Markup, Markup, list[Markup], Markup]:
     """Its picture, or where it has none, what its Markdown says instead."""
     path = root / artifact.configuration.paths.figure(artifact.name, "md")
     lines = path.read_text(encoding="utf-8").splitlines()
     notes = [Markup("<li>{}</li>").format(line[2:]) for line in lines if line.startswith("- ")]
     picture = picture_of(artifact, path.with_suffix(".png"), published)
     said = " ".join(line for line in lines if line and not line.startswith(("# ", "- ", "![")))
-    return Markup(), picture or said, notes, picture
+    return Markup(), picture or Markup("<p>{}</p>").format(said), notes, picture
 
 
 def picture_of(artifact: Artifact, path: Path, published: Files | None) -> Markup:
     """Without published files, the PNG is a data address: the page loads nothing."""
     place = f"figures/{path.name}"
-    if not path.is_file():
+    there = path.is_file() if published is None else place in published
+    if not there:
         return Markup()
     content = path.read_bytes() if published is None else published[place]
     with Image.open(io.BytesIO(content)) as image:
         width, height = image.size
-    address = place if published else f"data:image/png;base64,{base64.b64encode(content).decode()}"
+    address = place if published is not None else f"data:image/png;base64,{base64.b64encode(content).decode()}"
     tag = Markup('<img src="{}" width="{}" height="{}" alt="{}">')
     return tag.format(address, width, height, artifact.settings.heading)
 
