@@ -7,7 +7,9 @@ It is one file, results/<scale>/index.html, that loads nothing from elsewhere. I
 
 import _bootstrap  # noqa: F401  isort: skip
 
-from hidden_dynamics.configuration import load, parse_settings
+from pathlib import Path
+
+from hidden_dynamics.configuration import Configuration, load, parse_settings
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.pages.index import index_page
 from hidden_dynamics.system.arguments import parser
@@ -16,9 +18,13 @@ from hidden_dynamics.system.files import atomic
 
 def main() -> None:
     given = parser(__doc__, "--config", "--root").parse_args()
-    configuration = load(parse_settings(given.config))
-    page = index_page(configuration, given.root)
-    with atomic(given.root / configuration.paths.index) as handle:
+    write_index(load(parse_settings(given.config)), given.root)
+
+
+def write_index(configuration: Configuration, root: Path) -> None:
+    """The page of the results under `root`, whole or not at all."""
+    page = index_page(configuration, root)
+    with atomic(root / configuration.paths.index) as handle:
         handle.write(page)
 
 

@@ -8,7 +8,8 @@ those that are here, and whose data are, where they are prepared. A run that is 
 beside the runs of a task comes back where all its runs agree.
 
 The second puts all runs back in another directory, whatever specification, code and data are here, and draws every
-table and figure there, with the configuration that was published. Each says by which commit its runs were made.
+table and figure there, and the page with all of them, with the configuration that was published. Each says by which
+commit its runs were made.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from render import draw, judge
 from render_claims import gather_claims
+from render_index import write_index
 
 from hidden_dynamics.artifacts import load_artifacts, load_claimed
 from hidden_dynamics.artifacts.sources import Sources
@@ -54,7 +56,7 @@ def main() -> None:
 
 
 def draw_all(configuration: Configuration, root: Path) -> None:
-    """The summary, the verdicts, and every table and figure."""
+    """The summary, the verdicts, every table and figure, and the page."""
     rows = rows_of(configuration, all_runs(configuration), root)
     write_rows(root / configuration.paths.all_runs, COLUMNS, rows)
     sources = {name: Sources(artifact, root) for name, artifact in load_artifacts(configuration).items()}
@@ -64,6 +66,8 @@ def draw_all(configuration: Configuration, root: Path) -> None:
     for one in sources.values():
         draw(one)
         print(", ".join(one.artifact.files()), flush=True)
+    write_index(configuration, root)
+    print(f"All on one page: {root / configuration.paths.index}")
 
 
 if __name__ == "__main__":

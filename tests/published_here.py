@@ -16,6 +16,7 @@ from made import costs_of, features_of, make_run, write_inputs
 from hidden_dynamics.artifacts import Artifact, load_artifacts, load_claimed
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.runs import Run, all_runs, code_of
+from hidden_dynamics.pages import index
 from hidden_dynamics.publication import publishing
 
 TABLE, COSTS, GRADIENTS = "momentumrnn_table11", "momentumrnn_table14", "momentumrnn_figure2"
@@ -55,8 +56,8 @@ def few_artifacts(names: Sequence[str] = ARTIFACTS) -> Iterator[None]:
         return {name: artifact for name, artifact in load_claimed(configuration).items() if name in names}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(restore, "load_artifacts", few)
-        patch.setattr(publishing, "load_artifacts", few)
+        for module in (restore, publishing, index):
+            patch.setattr(module, "load_artifacts", few)
         for script in (restore, render_claims):
             patch.setattr(script, "load_claimed", few_claimed)
         yield

@@ -16,6 +16,7 @@ from hidden_dynamics.artifacts.kinds.forest import NOTHING, ONE_SPLIT
 from hidden_dynamics.artifacts.sheet import save
 from hidden_dynamics.claims.multiplicity import Discoveries, discoveries
 from hidden_dynamics.claims.verdict import COLUMNS, word
+from hidden_dynamics.pages.first_screen import answer
 from hidden_dynamics.publication.findings import page
 from hidden_dynamics.publication.publishing import place_of
 
@@ -86,6 +87,17 @@ def ends(figure, gid):
     """Those of the only bar of this name."""
     (found,) = with_gid(figure, gid)
     return list(found.get_xdata())
+
+
+def test_a_sentence_has_how_many_are_decided_and_the_means_of_the_clearest():
+    clearest = claim("lstm-n158", "momentum_lstm-n158", "holds", 14.0, found="5.1 ± 0.1 against 6 ± 0.2")
+    rows = [*CLAIMS, clearest, claim("sr_lstm-n120", "lstm-n120", "holds", 13.0, found="1 against 2")]
+    artifact = artifact_at("paper", MOMENTUM)
+    assert answer(artifact.comparisons(CLAIMS[:1])) == "Of 1 comparisons 0 are decided for it, 0 against it."
+    assert answer(artifact.comparisons(rows)) == (
+        "Of 9 comparisons 3 are decided for it, 3 against it. "
+        "Clearest: MomentumLSTM vs LSTM*, N = 158, 6 against 5.1 (TIMIT, next frame: test loss)."
+    )
 
 
 def test_rows_are_the_comparisons_of_the_question_by_task_measure_and_effect():

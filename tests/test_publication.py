@@ -30,7 +30,7 @@ from hidden_dynamics.results import run_files
 from hidden_dynamics.results.records import unpacked
 from hidden_dynamics.results.rows import write_rows
 
-TEXT = re.compile(r"\.(md|csv|json|yaml)$|^Snakefile$")
+TEXT = re.compile(r"\.(md|csv|json|yaml|html)$|^Snakefile$")
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,7 @@ def test_it_has_artifacts_tables_of_runs_and_settings_measurements_and_records(p
     assert set(files) - drawn == {
         *(
             "README.md",
+            "index.html",
             "findings.md",
             "verdicts.csv",
             "runs.csv",
@@ -70,7 +71,7 @@ def test_it_has_artifacts_tables_of_runs_and_settings_measurements_and_records(p
         *(f"records/{name}.tar.xz" for name in {*tasks, "configuration"}),
     }
     links = {link for link in re.findall(r"\]\(([^)]+)\)", files["README.md"].decode())}
-    others = {"findings.md", "verdicts.csv", "runs.csv", "settings.csv", "ro-crate-metadata.json"}
+    others = {"index.html", "findings.md", "verdicts.csv", "runs.csv", "settings.csv", "ro-crate-metadata.json"}
     assert links == {path for path in drawn if path.endswith(".md")} | others
 
 
@@ -293,7 +294,8 @@ def test_the_rule_publishes_finished_results(tmp_path, configured):
     write_rows(tmp_path / paths.all_verdicts, COLUMNS, [])
     for path in [tmp_path / path for artifact in load_artifacts(configuration).values() for path in artifact.files()]:
         path.parent.mkdir(parents=True, exist_ok=True)
-        Image.new("RGB", (20, 20)).save(path) if path.suffix == ".png" else path.write_text("made")
+        made = "<h1></h1><table></table><ul></ul>" if path.suffix == ".html" else "made"
+        Image.new("RGB", (20, 20)).save(path) if path.suffix == ".png" else path.write_text(made)
     with OneProcess(Workflow(tmp_path)) as process:
         process.run("evidence", "--allowed-rules", "evidence", evidence="published-here", **settings)
     readme = (tmp_path / "published-here/demo/README.md").read_text(encoding="utf-8")

@@ -90,7 +90,8 @@ def test_the_same_files_make_the_same_archive(published, path):
 def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(published, tmp_path, ended):
     """Whatever the configuration and the code are: here, the configuration is another one."""
     with few_artifacts():
-        assert ended(restore.main, published.directory, "--draw", tmp_path / "redrawn").code == 0
+        said = ended(restore.main, published.directory, "--draw", tmp_path / "redrawn")
+    assert said.code == 0 and said.out.splitlines()[-1].endswith(str(tmp_path / "redrawn/results/demo/index.html"))
     redrawn = files_in(tmp_path / "redrawn/results/demo")
     assert redrawn == files_in(published.results)
     assert not [path for path, content in redrawn.items() if b"frozenset" in content]  # its order is another each time

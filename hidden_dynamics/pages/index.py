@@ -1,5 +1,6 @@
 """The page: everything of a scale, from its finished results."""
 
+import functools
 import json
 import os
 import re
@@ -15,19 +16,21 @@ from hidden_dynamics.artifacts.notes import scale_notes
 from hidden_dynamics.claims import multiplicity
 from hidden_dynamics.claims.verdict import counts
 from hidden_dynamics.configuration import Configuration
-from hidden_dynamics.pages import claims_list
-from hidden_dynamics.pages.sections import papers_of, reported, section_of, stand_ins
+from hidden_dynamics.pages import claims_list, first_screen
+from hidden_dynamics.pages.sections import Files, papers_of, reported, section_of, stand_ins
 from hidden_dynamics.papers.claims import load_claims
 from hidden_dynamics.results.rows import Row, read_rows
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def index_page(configuration: Configuration, root: Path) -> str:
+def index_page(configuration: Configuration, root: Path, published: Files | None = None) -> str:
     """The page of the configured scale, from its rendered tables and figures, verdicts and summary of runs.
 
     Args:
         root: where the results directory is.
+        published: the files of a publication, by path, beside which the page will lie: it links to these alone, and
+            shows their pictures. None: it will lie among the results, with the pictures in itself.
 
     Raises:
         UserError: a result is missing, damaged, or does not fit the others.
@@ -35,19 +38,23 @@ def index_page(configuration: Configuration, root: Path) -> str:
     paths = configuration.paths
     claims = read_rows(root / paths.all_verdicts)
     runs = read_rows(root / paths.all_runs)
-    sections = [section_of(artifact, runs, claims, root) for artifact in load_artifacts(configuration).values()]
+    sections = [section_of(one, runs, claims, root, published) for one in load_artifacts(configuration).values()]
     return (
-        _jinja(configuration.results)
+        _jinja(configuration, published)
         .get_template("index.html.j2")
         .render(
             configuration=configuration,
+            published=published is not None,
+            pictures=[(section, first_screen.sentence(section, claims)) for section in first_screen.pictures(sections)],
+            done=first_screen.done(configuration, sections, runs, claims),
             provenance=_provenance(configuration, runs),
             papers=papers_of(sections),
             made={section.name for section in sections},
             claims=claims,
+            judged=claims_list.judged(claims),
+            not_run=claims_list.not_run(configuration, claims),
             left_out=left_out_note(configuration),
-            verdicts=list(counts(claims)),
-            judged=bool(claims_list.judged(claims)),
+            verdicts=counts(claims_list.judged(claims)),
             in_a_sentence=claims_list.in_a_sentence(claims),
             errors_in_a_sentence=multiplicity.in_a_sentence(claims),
             definitions=load_claims().definitions,
@@ -71,8 +78,17 @@ def _provenance(configuration: Configuration, runs: Sequence[Row]) -> dict[str, 
     }
 
 
-def _jinja(results: str) -> jinja2.Environment:
-    """Escapes everything but what is our own; the page's links are relative to `results`."""
+def _link(configuration: Configuration, published: Files | None, path: str) -> str:
+    """A file relative to the page; "" where a publication does not have it."""
+    place = os.path.relpath(path, configuration.results)
+    if published is None:
+        return place
+    place = "verdicts.csv" if path == configuration.paths.all_verdicts else place
+    return place if place in published else ""
+
+
+def _jinja(configuration: Configuration, published: Files | None) -> jinja2.Environment:
+    """Escapes everything but what is our own."""
     jinja = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -84,7 +100,7 @@ def _jinja(results: str) -> jinja2.Environment:
     jinja.filters |= {
         "identifier": lambda text: re.sub(r"[\s%]", "-", text),
         "object": json.loads,
-        "relative": lambda path: os.path.relpath(path, results),
+        "link": functools.partial(_link, configuration, published),
         "reported": reported,
         "shown": claims_list.shown,
     }

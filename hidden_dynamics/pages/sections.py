@@ -1,6 +1,7 @@
 """The page's sections, one for each artifact, paper by paper and in the papers' order."""
 
 import base64
+import io
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +20,12 @@ from hidden_dynamics.results.rows import Row
 PLACES = ("iteration", "epoch")  # of what is measured, which says at which evaluation it was
 # Of a table's own page (hidden_dynamics.artifacts.tables.html): title, table, notes.
 PARTS = re.compile(r"<h1>(.*?)</h1>.*?(<table>.*?</table>).*?(<ul>.*?</ul>)", re.DOTALL)
+HEADING = re.compile(r"(<th(?: [^>]*)?>)([^<]+)")
+LONG = re.compile(r"(<td>)([^<]{49,})")
+TOGETHER = re.compile(r" (±|=|to) |(?<=\(paper:) ")
+NOTE = re.compile(r"<li>.*?</li>", re.DOTALL)
+
+Files = Mapping[str, bytes]  # by path
 
 
 @dataclass(frozen=True)
@@ -26,8 +33,9 @@ class Section:
     """A table or a figure.
 
     Attributes:
-        title, shown, notes: what was rendered of it: the title of a table, "" of a figure; the table, or the picture; a
-            list, maybe empty.
+        title, shown, notes: what was rendered of it: the title of a table, "" of a figure; the table, the picture, or a
+            sentence that says why there is none; the notes, each an element of a list.
+        picture: that of a figure which has one; else "".
         stand_ins: {title of a stand-in: titles of what it stands in for} of its data.
         runs: those that it was made of, each once (hidden_dynamics.results.run_files.COLUMNS).
         claims: those that rest on it.
@@ -36,7 +44,8 @@ class Section:
     artifact: Artifact
     title: Markup
     shown: Markup
-    notes: Markup
+    notes: Sequence[Markup]
+    picture: Markup
     stand_ins: Mapping[str, Sequence[str]]
     runs: Sequence[Row]
     claims: Sequence[Row]
@@ -77,12 +86,15 @@ def papers_of(sections: Sequence[Section]) -> list[Paper]:
     ]
 
 
-def section_of(artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], root: Path) -> Section:
+def section_of(
+    artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], root: Path, published: Files | None
+) -> Section:
     """
     Args:
         runs: the summary of all runs.
         claims: the verdicts on all claims.
         root: where the results directory is.
+        published: the files beside the page, by path; None: it has the pictures in itself.
 
     Raises:
         UserError: a rendered file is missing or damaged.
@@ -90,34 +102,52 @@ def section_of(artifact: Artifact, runs: Sequence[Row], claims: Sequence[Row], r
     configuration = artifact.configuration
     own = [claim for claim in claims if claim["artifact"] == artifact.name]
     by_directory = {run["directory"]: run for run in runs}
-    rendered = table_of if artifact.form == "table" else picture_of
     return Section(
         artifact,
-        *rendered(artifact, root),
+        *(table_of(artifact, root) if artifact.form == "table" else figure_of(artifact, root, published)),
         stand_ins=stand_ins(configuration, dict.fromkeys(cell.task for cell in artifact.cells())),
         runs=[by_directory[run.directory] for run in artifact.runs],
         claims=own,
     )
 
 
-def table_of(artifact: Artifact, root: Path) -> tuple[Markup, ...]:
+def table_of(artifact: Artifact, root: Path) -> tuple[Markup, Markup, list[Markup], Markup]:
+    """Headings and long cells get an element within, which limits their width; what belongs together is not broken."""
     path = root / artifact.configuration.paths.table(artifact.name, "html")
-    return tuple(map(Markup, PARTS.findall(path.read_text(encoding="utf-8"))[0]))
+    title, table, notes = PARTS.findall(path.read_text(encoding="utf-8"))[0]
+    table = TOGETHER.sub(lambda found: found[0].replace(" ", "&nbsp;"), LONG.sub(r"\1<span>\2</span>", table))
+    table = HEADING.sub(_in_three_lines, table)
+    return Markup(title), Markup(table), list(map(Markup, NOTE.findall(notes))), Markup()
 
 
-def picture_of(artifact: Artifact, root: Path) -> tuple[Markup, ...]:
-    """The PNG is a data address: the page loads nothing."""
-    path = root / artifact.configuration.paths.figure(artifact.name, "png")
-    said = path.with_suffix(".md").read_text(encoding="utf-8").splitlines()
-    notes = Markup().join(Markup("<li>{}</li>").format(line[2:]) for line in said if line.startswith("- "))
-    if not path.exists():
-        return Markup(), Markup("{}").format(said[2]), Markup("<ul>{}</ul>").format(notes)
-    with Image.open(path) as image:
+def _in_three_lines(heading: re.Match[str]) -> str:
+    """A heading with the width that three lines of it need."""
+    width = max(len(heading[2]) // 3 + 4, *map(len, heading[2].split()))
+    return f'{heading[1]}<span style="--needed: {width}ch">{heading[2]}</span>'
+
+
+def figure_of(artifact: Artifact, root: Path, published: Files | None) -> tuple[Markup, Markup, list[Markup], Markup]:
+    """Its picture, or where it has none, what its Markdown says instead."""
+    path = root / artifact.configuration.paths.figure(artifact.name, "md")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    notes = [Markup("<li>{}</li>").format(line[2:]) for line in lines if line.startswith("- ")]
+    picture = picture_of(artifact, path.with_suffix(".png"), published)
+    said = " ".join(line for line in lines if line and not line.startswith(("# ", "- ", "![")))
+    return Markup(), picture or Markup("<p>{}</p>").format(said), notes, picture
+
+
+def picture_of(artifact: Artifact, path: Path, published: Files | None) -> Markup:
+    """Without published files, the PNG is a data address: the page loads nothing."""
+    place = f"figures/{path.name}"
+    there = path.is_file() if published is None else place in published
+    if not there:
+        return Markup()
+    content = path.read_bytes() if published is None else published[place]
+    with Image.open(io.BytesIO(content)) as image:
         width, height = image.size
-    address = f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+    address = place if published is not None else f"data:image/png;base64,{base64.b64encode(content).decode()}"
     tag = Markup('<img src="{}" width="{}" height="{}" alt="{}">')
-    shown = tag.format(address, width, height, artifact.settings.heading)
-    return Markup(), shown, Markup("<ul>{}</ul>").format(notes)
+    return tag.format(address, width, height, artifact.settings.heading)
 
 
 def stand_ins(configuration: Configuration, tasks: Iterable[str]) -> dict[str, list[str]]:

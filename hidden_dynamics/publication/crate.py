@@ -21,7 +21,7 @@ from hidden_dynamics.system.files import ROOT
 
 WORKFLOW = "Snakefile"
 WORKFLOWS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
-FORMATS = {"md": "text/markdown", "csv": "text/csv", "png": "image/png", "xz": "application/x-xz"}
+FORMATS = {"md": "text/markdown", "csv": "text/csv", "html": "text/html", "png": "image/png", "xz": "application/x-xz"}
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
     "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),

@@ -15,6 +15,7 @@ from hidden_dynamics.artifacts import Artifact, load_artifacts
 from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.configuration.loading import PARTS
 from hidden_dynamics.errors import UserError
+from hidden_dynamics.pages.index import index_page
 from hidden_dynamics.publication import changed_settings
 from hidden_dynamics.publication.command import settings_of
 from hidden_dynamics.publication.crate import WORKFLOW, metadata
@@ -64,6 +65,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
         CONFIGURATION: packed(_configuration(configuration)),
         WORKFLOW: (ROOT / WORKFLOW).read_bytes(),
     }
+    files["index.html"] = index_page(configuration, root, files).encode()
     ended = max((directory / RECORD).stat().st_mtime for directory in directories.values())
     files[METADATA] = metadata(configuration, runs, datetime.fromtimestamp(int(ended), UTC), files)
     return files

@@ -262,7 +262,8 @@ def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[s
         text = configuration.tasks[task].title
         data = [record for record in records if record["task"] == task and record["dataset_title"]]
         if data and (original := original_of(configuration, data[0])):
-            text = f"{data[0]['dataset_title']} in place of {original} (task {text})"
+            named = f" (task {text})" if text != original else ""
+            text = f"{data[0]['dataset_title']} in place of {original}{named}"
         for metric in artifact.metrics_on(task):
             headings[task, metric] = f"{text}: {artifact.heading(metric)}" if several else text
     if len(set(headings.values())) < len(headings):

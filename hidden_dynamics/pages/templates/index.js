@@ -3,8 +3,7 @@
 // Claims: what has the verdict and all the words stays; a click on a heading sorts.
 const filters = document.querySelector(".filters");
 const table = document.querySelector(".claims");
-const rows = [...table.tBodies[0].rows];
-filters.hidden = false;
+const rows = table ? [...table.tBodies[0].rows] : [];
 
 function filter() {
   const verdict = filters.elements.verdict.value;
@@ -32,17 +31,20 @@ function showAll() {
   filter();
 }
 
-for (const heading of table.tHead.rows[0].cells) {
+for (const heading of table ? table.tHead.rows[0].cells : []) {
   const button = document.createElement("button");
   button.type = "button";
   button.append(...heading.childNodes);
   button.addEventListener("click", () => sort(heading));
   heading.append(button);
 }
-filters.addEventListener("input", filter);
-filters.querySelector("button").addEventListener("click", showAll);
-filters.addEventListener("submit", (event) => event.preventDefault());
-filter();
+if (filters) {
+  filters.hidden = false;
+  filters.addEventListener("input", filter);
+  filters.querySelector("button").addEventListener("click", showAll);
+  filters.addEventListener("submit", (event) => event.preventDefault());
+  filter();
+}
 
 // A link to a place that is folded away, or filtered out, opens the way to it.
 function reveal() {
