@@ -2,6 +2,8 @@
 
     python scripts/train_job.py --task pmnist --model lstm-n128 --seed 0 1 2 3 --at-once 4
 
+A run that fails is recorded so, and the job goes on and succeeds; the workflow tells of it at its end (Snakefile).
+
 The runs go through one process, one after another. With --at-once, so many of them run side by side, each in a process
 of its own: this is how several small runs share a GPU. Memory and --threads are the job's, and shared.
 
@@ -42,7 +44,18 @@ def main() -> int:
     together = [(given.model, given.seed)]
     apart = [([model], [seed]) for seed, model in itertools.product(given.seed, given.model)]
     commands = [
-        [*TRAIN, "--task", given.task, "--model", *models, "--seed", *map(str, seeds), "--threads", str(threads)]
+        [
+            *TRAIN,
+            "--job",
+            "--task",
+            given.task,
+            "--model",
+            *models,
+            "--seed",
+            *map(str, seeds),
+            "--threads",
+            str(threads),
+        ]
         for models, seeds in (together if given.at_once == 1 else apart)
     ]
     job = os.environ.get("SLURM_JOB_ID") if given.requeue else None

@@ -64,7 +64,9 @@ class Publication:
         paths = [path for path in self.entities if path.startswith(f"{folder}/")]
         for path in itertools.filterfalse(PLAIN.fullmatch, paths):
             file = self.directory / METADATA
-            raise UserError(f"{file} names {path!r}, which is no file of a publication: nothing is restored.", file, path)
+            raise UserError(
+                f"{file} names {path!r}, which is no file of a publication: nothing is restored.", file, path
+            )
         return paths
 
     @functools.cached_property
@@ -113,7 +115,9 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
         pass
     for name, files in publication.runs():
         directory = root / place.results / "runs" / name
-        why = refusal(configuration, name, json.loads(files[RECORD]), root) if configuration else ""
+        record = json.loads(files[RECORD])
+        why = refusal(configuration, name, record, root) if configuration else ""
+        why = "that failed" if record["status"] == "failed" else why
         outcome[name] = why or (THERE if (directory / RECORD).is_file() else PUT_BACK)
         if outcome[name] == PUT_BACK:
             write(directory / KEPT, files)

@@ -26,10 +26,12 @@ def record_of(directory: Path) -> dict[str, bytes]:
     """The files of the run in `directory` by name, each verified by its digest in run.json; without its weights.
 
     Raises:
-        UserError: one is missing or was altered; the run has not finished.
+        UserError: one is missing or was altered; the run has not finished, or failed.
     """
-    found = {}
-    for name in (RECORD, *verified(directory / RECORD)["files"]):
+    found, path = {}, directory / RECORD
+    if verified(path)["status"] == "failed":  # no result; and its message may tell of the machine
+        raise UserError(f"{path} says that its run failed: mend the cause, and run snakemake again.", file=path)
+    for name in (RECORD, *verified(path)["files"]):
         if name != WEIGHTS:
             verified(directory / name)
             found[name] = (directory / name).read_bytes()
