@@ -35,13 +35,10 @@ for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.l
             runtime=TIME_LIMIT,
             gpu=gpus(),
         params:
-            task=task,
-            models=jobs.trained("model"),
-            seeds=jobs.trained("seed"),
             identity=jobs.identity,
             writing=code_digest("scripts.train.main"),
         message:
-            "Training {params.models} on {params.task}, seed {params.seeds}"
+            f"Training {jobs.said('model')} on {task}, seed {jobs.said('seed')}"
         shell:  # exec: a shell in between would end at the first SIGTERM, and its job before a checkpoint is written
-            "exec python scripts/train_job.py --task {params.task} --model {params.models:q} --seed {params.seeds}"
+            f"exec python scripts/train_job.py --task {task} {jobs.options}"
             f" --threads {{threads}} --at-once {at_once} {REQUEUE} > {{log:q}} 2>&1"

@@ -163,9 +163,7 @@ def told(configuration: Configuration, run: Run, error: Exception) -> str:
 def places_of(configuration: Configuration, run: Run, text: str) -> str:
     """Where the hyperparameters are set that a text names, or any of them if it names none."""
     every: dict[str, Any] = run.spec["hyperparameters"]
-    names = (
-        every.keys() & set(re.findall(r"\w+", text.partition("cannot be built")[2].partition("Check its")[0])) or every
-    )
+    names = every.keys() & set(re.findall(r"\w+", text.partition(" Check ")[0])) or every
     entry = configuration.models[run.model]
     own = [entry, *([configuration.models[entry.control_of]] if entry.control_of else [])]
     places = {

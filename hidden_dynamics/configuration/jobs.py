@@ -45,13 +45,19 @@ class TrainingJobs:
     def runs_of_a_job(self) -> int:
         return math.prod(len(values) for values in self.shared.values())
 
-    def trained(self, key: str) -> list[Any] | str:
-        """The models or the seeds ("model" or "seed") of a job: those that it shares, or the wildcard's."""
-        return self.shared.get(key, f"{{{key}}}")
+    @property
+    def options(self) -> str:
+        """The command's, of the wildcards that a job has. What its runs share is not among them: Snakemake keeps the
+        command with each output, and lists of all models and seeds would grow with the square of the runs."""
+        return " ".join(f"--{key} {{wildcards.{key}:q}}" for key in ("model", "seed") if key not in self.shared)
+
+    def said(self, key: str) -> str:
+        """The models or the seeds ("model" or "seed") of a job, for its message."""
+        return " ".join(map(str, self.shared.get(key, [f"{{wildcards.{key}}}"])))
 
     def identity(self, wildcards: Any) -> str:
         """Digest of the identities of its runs, without their data, and of their failures until now: where one changes
-        or has failed, the job is done again. Snakemake keeps it with each output: it does not grow with the runs."""
+        or has failed, the job is done again."""
         models = self.shared.get("model") or [wildcards.model]
         seeds = self.shared.get("seed") or [int(wildcards.seed)]
         pairs = [(model, seed) for model in models for seed in seeds]
