@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import shlex
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -45,11 +46,10 @@ class TrainingJobs:
     def runs_of_a_job(self) -> int:
         return math.prod(len(values) for values in self.shared.values())
 
-    @property
-    def options(self) -> str:
+    def options(self, wildcards: Any) -> str:
         """The command's, of the wildcards that a job has. What its runs share is not among them: Snakemake keeps the
         command with each output, and lists of all models and seeds would grow with the square of the runs."""
-        return " ".join(f"--{key} {{wildcards.{key}:q}}" for key in ("model", "seed") if key not in self.shared)
+        return " ".join(f"--{key} {shlex.quote(str(value))}" for key, value in wildcards.items())
 
     def said(self, key: str) -> str:
         """The models or the seeds ("model" or "seed") of a job, for its message."""
