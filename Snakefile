@@ -31,6 +31,15 @@ include: "rules/forecast.smk"
 include: "rules/evidence.smk"
 
 
+onsuccess:
+    if failed := failed_runs():
+        raise WorkflowError(failed)
+
+
+onerror:
+    print(failed_runs(), file=sys.stderr)
+
+
 rule all:
     default_target: True
     input:

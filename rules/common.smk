@@ -122,6 +122,21 @@ def all_cores():
         return SCALE.threads
 
 
+def failed_runs():
+    """The runs that failed in this invocation, each with its error and log; "" where none did. Their jobs succeed: Snakemake would
+    remove what a failed job has made, the other runs in it too, and make no table of them."""
+    said = [
+        f"  {record['run']}: {record['failure']['error']} ({job.log[0]})"
+        for job in workflow.dag.needrun_jobs(exclude_finished=False)
+        for file in map(Path, job.output)
+        if file.name == "run.json" and file.exists()
+        for record in [json.loads(file.read_bytes())]
+        if record.get("status") == "failed"
+    ]
+    after = "What is made of them says so. Mend the cause and give the same command: it trains them again, and no other run."
+    return "\n".join([f"Runs that failed ({len(said)}):", *said, after]) if said else ""
+
+
 def refuse(name):
     """Raises what an artifact that has nothing to show at this scale needs."""
     needed = artifact_named(CONFIGURATION, name).needed

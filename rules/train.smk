@@ -34,14 +34,14 @@ for task in [name for name in CONFIGURATION.tasks if name not in CONFIGURATION.l
             mem_mb=SCALE.mem_mb * at_once,
             runtime=TIME_LIMIT,
             gpu=gpus(),
+            at_once=at_once,  # here since the command is formatted when all rules have been read, and no reason to train again
         params:
             task=task,
-            models=jobs.trained("model"),
-            seeds=jobs.trained("seed"),
-            identities=jobs.identities,
+            options=jobs.options,
+            identity=jobs.identity,
             writing=code_digest("scripts.train.main"),
         message:
-            "Training {params.models} on {params.task}, seed {params.seeds}"
+            f"Training {jobs.said('model')} on {task}, seed {jobs.said('seed')}"
         shell:  # exec: a shell in between would end at the first SIGTERM, and its job before a checkpoint is written
-            "exec python scripts/train_job.py --task {params.task} --model {params.models} --seed {params.seeds}"
-            f" --threads {{threads}} --at-once {at_once} {REQUEUE} > {{log:q}} 2>&1"
+            "exec python scripts/train_job.py --task {params.task} {params.options}"
+            f" --threads {{threads}} --at-once {{resources.at_once}} {REQUEUE} > {{log:q}} 2>&1"

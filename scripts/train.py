@@ -10,27 +10,35 @@ make it). Each run writes run.json, metrics.csv, train_loss.npy, clock.csv, mode
 A training that is stopped, by Ctrl-C or any signal, continues from its checkpoint when the same command is given
 again, and ends with the same numbers. A run that is already there, of the same specification, code and data, is not
 trained again; nor is one whose record of these was put there (scripts/restore.py).
+
+A run that fails, by an error of its model's, leaves the others alone: its run.json names the error, its other files are
+empty, and the exit code is 1. The same command tries it again. What concerns all of them (data, disk) ends them all.
 """
 
 import _bootstrap  # noqa: F401  isort: skip
 
+import contextlib
+import json
+import re
 import signal
 import sys
+import traceback
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from hidden_dynamics.configuration import Configuration, load, parse_settings
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, Run, code_of, find
+from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, PREDICTIONS, Run, code_of, find
 from hidden_dynamics.data import prepared
-from hidden_dynamics.errors import run_main
+from hidden_dynamics.errors import UserError, run_main
 from hidden_dynamics.results import records, writing
 from hidden_dynamics.system.arguments import parser
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.system.files import ROOT, sweep
 from hidden_dynamics.system.locks import alone
 from hidden_dynamics.training import devices, loop, optimisers
-from hidden_dynamics.training.building import build
+from hidden_dynamics.training.building import build, imported
 from hidden_dynamics.training.checkpoint import Checkpoint
 from hidden_dynamics.training.interruption import Interrupted
 from hidden_dynamics.training.progress import Progress
@@ -39,46 +47,69 @@ from hidden_dynamics.training.progress import Progress
 def main() -> int:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # even under a parent that ignores it
     try:
-        train_all()
+        return train_all()
     except (Interrupted, KeyboardInterrupt) as stop:  # the latter is Ctrl-C outside of the training loop
         signum = getattr(stop, "signum", signal.SIGINT)
         name = signal.Signals(signum).name
         print(f"stopped by {name}; the same command continues from the checkpoint", file=sys.stderr)
         return 128 + signum
-    return 0
 
 
-def train_all() -> None:
-    given = parser(__doc__, "--task", "--model", "--seed", "--config", "--device", "--threads").parse_args()
+def train_all() -> int:
+    """The exit code."""
+    options = parser(__doc__, "--task", "--model", "--seed", "--config", "--device", "--threads")
+    options.add_argument("--job", action="store_true", help="of a workflow's, which itself tells of runs that failed")
+    given = options.parse_args()
     configuration = load(parse_settings(given.config))
     runs = [find(configuration, given.task, model, seed) for seed in given.seed for model in given.model]
     device = devices.choose(given.device or configuration.settings.device)
     devices.set_arithmetic(given.threads or configuration.scale.threads, configuration.settings.precision)
+    done = []
     with devices.turn(device, configuration.settings.runs_per_gpu) as device:
         for run in runs:
             with alone(Path(run.directory, ".lock"), run.id):
                 sweep(Path(run.directory), (*OUTPUTS, GRADIENTS, PREDICTIONS, "checkpoint.pt"))
-                train_run(configuration, run, device)
+                done.append(train_run(configuration, run, device))
+    return int(not (given.job or all(done)))
 
 
-def train_run(configuration: Configuration, run: Run, device: torch.device) -> None:
+def train_run(configuration: Configuration, run: Run, device: torch.device) -> bool:
+    """Whether the run is there now; it failed if not, and is recorded so.
+
+    Raises:
+        UserError: its data cannot be used, or its record was altered.
+        OSError: the disk is full or cannot be written.
+    """
     path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
     data = prepared.load(path, run.spec["dataset"], run.spec["data"])
     fingerprint = run.fingerprint(data.digest)
     if records.put_back(Path(run.directory), fingerprint):
         print(f"{run.id}: put back from its record, not trained again", flush=True)
-        return
-    task, network = build(run, data.arrays, device)
-    history = loop.train(
-        run.spec,
-        task,
-        network,
-        optimisers.build(network, run.spec["training"]["optimisers"]),
-        Checkpoint(Path(run.directory), fingerprint),
-        device,
-        Progress(run.id),
-        commit_of(ROOT),
-    )
+        return True
+    commit, task, network, error = commit_of(ROOT), None, None, ""
+    try:
+        task, network = build(run, data.arrays, device)
+        history = loop.train(
+            run.spec,
+            task,
+            network,
+            optimisers.build(network, run.spec["training"]["optimisers"]),
+            Checkpoint(Path(run.directory), fingerprint),
+            device,
+            Progress(run.id),
+            commit,
+        )
+        predictions = loop.predictions(run.spec, task, network, history)
+    except OSError:  # of the disk, which the other runs need too
+        raise
+    except Exception as raised:
+        error = told(configuration, run, raised)
+        history = loop.History(commit=commit, failure={"error": error})
+        predictions = {} if run.spec["training"].get("record_predictions") else None
+        with contextlib.suppress(Exception):  # it knows the naive baselines, where it is not what failed
+            task = task or imported(run.classes["task_class"])(
+                data.arrays, run.spec["task_settings"], run.spec["seed"], device
+            )
     about = {
         "run": run.id,
         "scale": configuration.scale_name,
@@ -101,8 +132,9 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
         "commit": history.commit,
         "fingerprint": fingerprint,
     }
-    predictions = loop.predictions(run.spec, task, network, history)
     writing.write(Path(run.directory), about, history, network, run.spec["training"]["report"], predictions)
+    if error:
+        return False
     outcome = "finished" if history.diverged_at is None else f"diverged at iteration {history.diverged_at}"
     if history.failure:
         outcome += " ({cause} at t = {time:.6g}, step {step}, {during})".format(**history.failure)
@@ -110,6 +142,38 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> N
         f"{run.id}: {outcome} after {history.iteration} iterations, {history.training_seconds:.1f} s of training",
         flush=True,
     )
+    return True
+
+
+def told(configuration: Configuration, run: Run, error: Exception) -> str:
+    """Tell of a run's failure on stderr, and in the run's list of failures; its error as one line."""
+    text = " ".join(str(error).split())
+    if isinstance(error, UserError):
+        # `build` names config/tasks.yaml for all of them: its texts are in the digest of every run's code, and stay.
+        text = text.replace("in config/tasks.yaml", f"in {places_of(configuration, run, text)}")
+    else:
+        traceback.print_exception(error)
+        text = f"{type(error).__name__}: {text}"
+    print(f"error: {run.id} failed: {text.removeprefix(f'{run.id}: ')}", file=sys.stderr, flush=True)
+    with Path(run.directory, FAILURES).open("a", encoding="utf-8") as failures:  # for Snakemake to try it again
+        print(text, file=failures)
+    return text
+
+
+def places_of(configuration: Configuration, run: Run, text: str) -> str:
+    """Where the hyperparameters are set that a text names, or any of them if it names none."""
+    every: dict[str, Any] = run.spec["hyperparameters"]
+    names = every.keys() & set(re.findall(r"\w+", text.partition(" Check ")[0])) or every
+    entry = configuration.models[run.model]
+    own = [entry, *([configuration.models[entry.control_of]] if entry.control_of else [])]
+    places = {
+        "config/models.yaml": [model.given() for model in own],
+        "config/variants.yaml": [configuration.variants[name].given() for name in run.spec["variants"]],
+        "config/scales.yaml": configuration.scale.tasks.get(run.task),
+        "overrides": configuration.settings.overrides.tasks.get(run.task),
+    }
+    found = [place for place, held in places.items() if any(f'"{name}":' in json.dumps(held) for name in names)]
+    return " and ".join(found) or "config/tasks.yaml"
 
 
 if __name__ == "__main__":

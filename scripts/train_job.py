@@ -1,6 +1,10 @@
 """Train the runs of one job of the workflow, by scripts/train.py.
 
-    python scripts/train_job.py --task pmnist --model lstm-n128 --seed 0 1 2 3 --at-once 4
+    python scripts/train_job.py --task pmnist --model lstm-n128 --threads 4 --at-once 4
+
+Without --model it trains all models of the task, without --seed the configured seeds.
+
+A run that fails is recorded so, and the job goes on and succeeds; the workflow tells of it at its end (Snakefile).
 
 The runs go through one process, one after another. With --at-once, so many of them run side by side, each in a process
 of its own: this is how several small runs share a GPU. Memory and --threads are the job's, and shared.
@@ -26,7 +30,7 @@ from pathlib import Path
 
 from hidden_dynamics.errors import run_main
 from hidden_dynamics.system import slurm
-from hidden_dynamics.system.arguments import parser, positive
+from hidden_dynamics.system.arguments import SHARED, parser, positive
 from hidden_dynamics.training.interruption import obeyed
 
 TRAIN = [sys.executable, str(Path(__file__).with_name("train.py"))]
@@ -42,7 +46,18 @@ def main() -> int:
     together = [(given.model, given.seed)]
     apart = [([model], [seed]) for seed, model in itertools.product(given.seed, given.model)]
     commands = [
-        [*TRAIN, "--task", given.task, "--model", *models, "--seed", *map(str, seeds), "--threads", str(threads)]
+        [
+            *TRAIN,
+            "--job",
+            "--task",
+            given.task,
+            "--model",
+            *models,
+            "--seed",
+            *map(str, seeds),
+            "--threads",
+            str(threads),
+        ]
         for models, seeds in (together if given.at_once == 1 else apart)
     ]
     job = os.environ.get("SLURM_JOB_ID") if given.requeue else None
@@ -135,11 +150,20 @@ class Trainings:
 
 
 def parse_arguments() -> argparse.Namespace:
-    options = parser(__doc__, "--task", "--model", "--seed")
+    options = parser(__doc__, "--task")
+    for name in ("--model", "--seed"):
+        options.add_argument(name, **SHARED[name] | {"required": False})
     options.add_argument("--threads", required=True, type=positive, help="CPU threads of the job")
     options.add_argument("--at-once", type=positive, default=1, help="runs side by side; default: %(default)s")
     options.add_argument("--requeue", action="store_true", help="in a job of SLURM's: go on after its time limit")
-    return options.parse_args()
+    given = options.parse_args()
+    if not (given.model and given.seed):
+        from hidden_dynamics.configuration import load, parse_settings  # half a second, and most jobs need none of it
+        from hidden_dynamics.configuration.jobs import TrainingJobs
+
+        jobs = TrainingJobs(load(parse_settings(None)), given.task)
+        given.model, given.seed = given.model or jobs.sized_models, given.seed or jobs.configuration.seeds
+    return given
 
 
 if __name__ == "__main__":

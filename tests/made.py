@@ -29,6 +29,7 @@ from hidden_dynamics.training.reported import chosen, of_history
 
 EVERY = 10  # iterations between evaluations, and of an epoch
 VERSIONS = {"python": "3.11.7", "torch": "2.11.0", "numpy": "2.4.6"}
+FAILED = {"status": "failed", "failure": {"error": "ValueError: no"}}  # of a run's record
 BASE_COSTS = {"training_time": 3.0, "evaluation_time": 1.0, "training_memory": 4.0, "evaluation_memory": 2.0}
 
 # Runs

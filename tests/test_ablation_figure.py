@@ -10,7 +10,7 @@ from conftest import refused
 from drawn import artifact_at, with_gid, words
 from hypothesis import given
 from hypothesis import strategies as st
-from made import EVERY, sources_of, summary_of
+from made import EVERY, FAILED, sources_of, summary_of
 from matplotlib.colors import LogNorm
 
 from hidden_dynamics.artifacts.kinds.ablation import colours_of
@@ -118,6 +118,12 @@ def test_a_grid_that_diverged_everywhere_is_drawn():
     figure = grid_figure(change=lambda row: row.update(status="diverged", measured="", metric="", rule=""))
     figure.draw_without_rendering()
     assert words(figure).count("diverged 2/2") == 27 and len(with_gid(figure, "hatch")) == 27
+
+
+def test_a_failed_run_is_counted_in_its_place():
+    lost = {"status": "failed", "failure": json.dumps(FAILED["failure"]), "measured": "", "metric": "", "rule": ""}
+    figure = grid_figure(change=lambda row: row.update(lost if row["seed"] == "0" else {}))
+    assert words(figure).count("1/2 failed") == 27
 
 
 def test_a_mean_that_is_not_finite_and_a_run_with_nothing_to_report_have_no_colour():

@@ -117,6 +117,14 @@ def test_two_seeds_are_not_tested_nor_are_equal_ones(paper, n, diverged, spread,
     assert row["verdict"] == UNDECIDED and row["p"] == "" and all(reason in row["reason"] for reason in reasons)
 
 
+def test_a_run_that_failed_bars_a_verdict_in_its_models_favour(paper):
+    theirs, ours = (seeds(paper(), model, mean) for model, mean in (("lstm", 90.0), ("momentum_lstm", 99.0)))
+    assert against_lstm(paper(), theirs, ours)["verdict"] != UNDECIDED
+    ours[0] |= {"status": "failed", "measured": ""}
+    row = against_lstm(paper(), theirs, ours)
+    assert row["verdict"] == UNDECIDED and f"1 of {len(ours)} runs of MomentumLSTM failed, diverged" in row["reason"]
+
+
 def test_what_was_not_run_is_said(paper):
     row = against_lstm(paper(), seeds(paper(), "lstm", 98.0))
     assert (row["verdict"], row["reason"]) == (NOT_RUN, "no runs of MomentumLSTM of size 128 on mnist")

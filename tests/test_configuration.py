@@ -28,6 +28,9 @@ def mnist(entry):
 # file, key, its value; then the key that the error names, and what was expected or the closest known name
 BAD = [
     (SETTINGS, "scale", 3, "scale", "valid string"),
+    (SETTINGS, "overrides", mnist({"sizes": {128: "$(touch x)"}}), "overrides.tasks.mnist.sizes.128", "match pattern"),
+    (SETTINGS, "overrides", mnist({"sizes": {128: "../x"}}), "overrides.tasks.mnist.sizes.128", "match pattern"),
+    (TASKS, "mnist.models.lstm.sizes", ["a b"], "mnist.models.lstm.sizes.0", "match pattern"),
     (SETTINGS, "seeds", [0, 0], "seeds", "two are the same"),
     (SETTINGS, "seeds", [0, -1], "seeds.1", "greater than or equal to 0"),
     (SETTINGS, "device", "gpu", "device", "'auto', 'cpu' or 'cuda'"),
@@ -226,6 +229,19 @@ def test_text_from_the_command_line_gives_the_same_runs_as_typed_settings(config
     text = configured(seeds=["3", "1"], data=data, variants=variants, overrides=mnist(task))
     assert all_runs(text) == all_runs(typed)
     assert text.settings == typed.settings
+
+
+@pytest.mark.parametrize(("text", "value"), [("1e-3", 1e-3), ("2E3", 2e3), ("1.e+2", 100.0), (".5e-1", 0.05)])
+def test_a_number_with_an_exponent_and_no_point_is_one_everywhere(project, text, value):
+    """YAML 1.1 has it as text."""
+    tasks = (project.directory / TASKS).read_text(encoding="utf-8")
+    project.write(TASKS, tasks.replace("lr: 0.001,", f"lr: {text},", 1))
+    free = {"hyperparameters": {"mu": text}, "training": {"clip_norm": "1e2"}}  # as Snakemake hands it over
+    given = {"overrides": mnist(free)}
+    task = project.load(**given).tasks["mnist"]
+    assert (task.hyperparameters["mu"], task.training.clip_norm) == (value, 100.0)
+    assert project.load().papers_tasks["mnist"].training.optimisers["main"].lr == value
+    assert parse_settings(json.dumps(given))["overrides"]["tasks"]["mnist"]["hyperparameters"] == {"mu": value}
 
 
 @pytest.mark.parametrize("title", ["MNIST: small", "[unclosed", "none", "2020-01-01", "1 000"])

@@ -5,7 +5,7 @@ import pytest
 from approved import approved
 from conftest import refused
 from drawn import FigureRuns, artifact_at, assert_nothing_overlaps, face, legend, line, panels_of, with_gid, words
-from made import curves_of
+from made import FAILED, curves_of
 
 from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration.runs import GRADIENTS, PREDICTIONS
@@ -43,12 +43,15 @@ def test_what_a_figure_says_is_as_approved_and_no_text_overlaps(made, name, scal
 
 @pytest.mark.parametrize("scale", ["demo", "paper"])
 @pytest.mark.parametrize("name", OF_MODELS)
-def test_a_run_that_diverged_is_named_and_its_name_fits(made, name, scale):
-    about = {(first_model(name), 0): {"diverged_at": 7}}
-    figure = made(name, scale, about=about).draw()
-    assert "the loss was not finite at iteration 7" in words(figure)
+@pytest.mark.parametrize(
+    ("end", "how", "why"),
+    [({"diverged_at": 7}, "diverged", "the loss was not finite at iteration 7"), (FAILED, "failed", "ValueError: no")],
+)
+def test_a_run_that_diverged_or_failed_is_named_and_its_name_fits(made, name, scale, end, how, why):
+    figure = made(name, scale, about={(first_model(name), 0): end}).draw()
+    assert why in words(figure)
     if name != "momentumrnn_figure2":
-        assert sum("diverged" in entry for entry in legend(figure)) == 1
+        assert sum(how in entry for entry in legend(figure)) == 1
     assert_nothing_overlaps(figure)
 
 

@@ -3,11 +3,13 @@
 A new kind is one more row of `TABLES`, or of `OTHERS` where nothing published stands beside a mean of ours.
 """
 
+import json
+
 import pytest
 from approved import approved
 from conftest import refused
 from drawn import add_model, artifact_at
-from made import costs_of, features_of, make_run, sources_of, summary_of
+from made import FAILED, costs_of, features_of, make_run, sources_of, summary_of
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.sources import Sources
@@ -46,7 +48,9 @@ def files_of(artifact, root, ends=None):
         files["features"] = features_of(artifact, {model: (0.5, 0.6) for model in artifact.configuration.models})
         for row in files["features"]:
             if (row["model"], int(row["seed"])) in (ends or {}):
-                row |= {"status": "diverged", "diverged_at": "7", "silhouette": ""}
+                own = ends[row["model"], int(row["seed"])]
+                row |= {"status": own.get("status", "diverged"), "diverged_at": "7", "silhouette": ""}
+                row |= {"failure": json.dumps(own["failure"]) if "failure" in own else ""}
     return files
 
 
@@ -96,12 +100,13 @@ def test_what_deviates_in_one_model_leaves_the_others_comparable_but_for_the_bas
 
 
 @pytest.mark.parametrize("name", [name for name, (*_, said) in TABLES.items() if said])
-def test_a_run_that_diverged_is_counted(name, tmp_path):
+@pytest.mark.parametrize("end", [{"diverged_at": 7}, FAILED])
+def test_a_run_that_diverged_or_failed_is_counted_and_named(name, end, tmp_path):
     artifact = artifact_at("demo", name)
     first = artifact.cells()[0].model
-    table = table_of(artifact, tmp_path, {(first, 1): {"diverged_at": 7, "evaluations": []}})
+    table = table_of(artifact, tmp_path, {(first, 1): end | {"evaluations": []}})
     row = table.frame[table.frame["", "Model"] == TABLES[name][0]].iloc[0]
-    assert any(TABLES[name][2] in text for text in row)
+    assert any(TABLES[name][2].replace("diverged", end.get("status", "diverged")) in text for text in row)
 
 
 @every

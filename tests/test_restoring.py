@@ -1,12 +1,16 @@
 """The way back from a publication: runs identical to the byte, or refused; tables and figures from records alone."""
 
+import io
 import json
+import lzma
 import shutil
+import tarfile
 from copy import deepcopy
 from hashlib import sha256
 
 import pytest
 import restore
+import yaml
 from conftest import ROOT, refused
 from made import summary_of
 from published_here import COMMIT, COSTS, GRADIENTS, IMAGES, TABLE, few_artifacts, results_of
@@ -15,8 +19,18 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.artifacts.notes import runs_notes
 from hidden_dynamics.configuration import runs
 from hidden_dynamics.configuration.runs import WEIGHTS, all_runs, code_of
-from hidden_dynamics.publication.restoring import METADATA, PUT_BACK, THERE, Publication, put_all_back
-from hidden_dynamics.results.records import KEPT, packed, unpacked
+from hidden_dynamics.publication.command import SETTINGS, settings_of
+from hidden_dynamics.publication.restoring import (
+    CONFIGURATION,
+    METADATA,
+    PARTS,
+    PUT_BACK,
+    THERE,
+    Publication,
+    put_all_back,
+)
+from hidden_dynamics.results import records
+from hidden_dynamics.results.records import KEPT, RUNS, packed, unpacked
 from hidden_dynamics.results.run_files import is_finished
 from hidden_dynamics.results.trained import load_weights
 
@@ -82,9 +96,9 @@ def test_a_run_of_other_code_is_refused(published, tmp_path, monkeypatch):
     }
 
 
-@pytest.mark.parametrize("path", ["records/mnist.tar.xz", "records/configuration.tar.xz"])
-def test_the_same_files_make_the_same_archive(published, path):
-    assert packed(dict(reversed(unpacked(published.files[path]).items()))) == published.files[path]
+@pytest.mark.parametrize(("path", "names"), [("records/mnist.tar.xz", RUNS), (CONFIGURATION, PARTS)])
+def test_the_same_files_make_the_same_archive(published, path, names):
+    assert packed(dict(reversed(unpacked(published.files[path], names).items()))) == published.files[path]
 
 
 def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(published, tmp_path, ended):
@@ -104,21 +118,74 @@ def test_everything_is_drawn_from_the_records_alone_and_says_by_which_commit(pub
     assert not (tmp_path / "not drawn").exists()
 
 
-def test_results_that_were_elsewhere_are_drawn_in_the_directory_that_is_named(copy, tmp_path):
-    path = copy.directory / "records/configuration.tar.xz"
-    settings = unpacked(path.read_bytes())
-    assert settings["config.yaml"].count(b"results: results") == 1
-    for elsewhere in (tmp_path / "elsewhere", "../elsewhere"):
-        given = settings["config.yaml"].replace(b"results: results", f"results: {elsewhere}".encode())
-        path.write_bytes(packed(settings | {"config.yaml": given}))
-        metadata = json.loads((copy.directory / METADATA).read_bytes())
-        (entity,) = [each for each in metadata["@graph"] if each["@id"] == "records/configuration.tar.xz"]
-        entity["sha256"] = sha256(path.read_bytes()).hexdigest()
-        (copy.directory / METADATA).write_text(json.dumps(metadata))
-        changed = Publication(copy.directory)
-        assert changed.configuration.results == "results/demo"
+def altered(copy, path, content, name=None):
+    """The publication with this content of a file, by its own digest, and another name of it in the description."""
+    (copy.directory / path).write_bytes(content)
+    metadata = json.loads((copy.directory / METADATA).read_bytes())
+    (entity,) = [each for each in metadata["@graph"] if each["@id"] == path]
+    entity |= {"sha256": sha256(content).hexdigest(), "@id": name or path}
+    (copy.directory / METADATA).write_text(json.dumps(metadata))
+    return Publication(copy.directory)
+
+
+def test_of_a_published_config_yaml_only_what_decides_results_is_taken(copy, published, tmp_path):
+    """Those of before have all of it, with places of whoever published."""
+    settings = unpacked(published.files[CONFIGURATION], PARTS)
+    own = yaml.safe_load(settings["config.yaml"])
+    assert own.keys() <= {*SETTINGS} and (own["scale"], own["seeds"]) == ("demo", [0])
+    theirs = own | {"results": str(tmp_path / "elsewhere"), "data": {"directory": "x", "mirror": "/theirs"}, "gone": 1}
+    changed = altered(copy, CONFIGURATION, packed(settings | {"config.yaml": yaml.safe_dump(theirs).encode()}))
+    assert (changed.configuration.results, changed.configuration.seeds) == ("results/demo", [0])
+    assert changed.configuration.settings.data.mirror is None
     put_all_back(changed, tmp_path / "redrawn")
     assert {path.name for path in tmp_path.iterdir()} == {"evidence", "redrawn"}
+
+
+def linked(name):
+    """A tar.xz with a link of this name."""
+    buffer, link = io.BytesIO(), tarfile.TarInfo(name)
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    with tarfile.open(fileobj=buffer, mode="w:xz") as archive:
+        archive.addfile(link)
+    return buffer.getvalue()
+
+
+ADDING = "records/adding.tar.xz"
+FOREIGN = [  # a file of the publication, what it holds instead, the member that is named
+    *((ADDING, packed({name: b"x"}), name) for name in ("{}/x", "../../x", "lstm-n4/seed0/../../../x")),
+    *((ADDING, packed({f"lstm-n4/seed0/{name}": b"x"}), f"lstm-n4/seed0/{name}") for name in ("model.pt", "x.py")),
+    *((CONFIGURATION, packed({name: b"x"}), name) for name in ("{}/x", "config/../../x", "conftest.py")),
+    (ADDING, linked("lstm-n4/seed0/run.json"), "lstm-n4/seed0/run.json"),
+    (ADDING, lzma.compress(bytes(10**6)), ""),  # more than is allowed here
+    (ADDING, lzma.compress(bytes(600))[:-9], ""),
+    (ADDING, b"no archive", ""),
+]
+
+
+@pytest.mark.parametrize("draw", [False, True])
+@pytest.mark.parametrize(("path", "content", "member"), FOREIGN)
+def test_an_archive_with_anything_else_is_refused_before_a_byte_is_written(
+    copy, published, tmp_path, monkeypatch, path, content, member, draw
+):
+    monkeypatch.setattr(records, "LARGEST", 5 * 10**5)
+    if "{}" in member:  # an absolute name
+        member = member.format(tmp_path)
+        content = packed({member: b"x"})
+    changed, before = altered(copy, path, content), sorted(tmp_path.rglob("*"))
+    with refused(file=copy.directory / path, key=member):
+        if not draw and path == CONFIGURATION:
+            settings_of(changed.configuration)
+        put_all_back(changed, tmp_path / "restored", None if draw else published.configuration)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", [f"costs/../../{COSTS}.csv", f"costs/more/{COSTS}.csv", "records/../../adding.tar.xz"])
+def test_a_description_with_paths_elsewhere_is_refused_before_a_byte_is_written(copy, published, tmp_path, name):
+    path = ADDING if name.startswith("records") else f"costs/{COSTS}.csv"
+    changed, before = altered(copy, path, published.files[path], name), sorted(tmp_path.rglob("*"))
+    with refused(file=copy.directory / METADATA, key=name):
+        put_all_back(changed, tmp_path / "restored", published.configuration)
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_run_of_another_specification_or_other_data_is_refused(published, tmp_path, configured):

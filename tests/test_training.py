@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from conftest import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import RMSPROP, Linear, Regression, assert_same, run_loop, spec_of, state_of, stopped
@@ -20,14 +21,15 @@ from made import record_of
 from torch import nn
 
 from hidden_dynamics.configuration import load, parse_settings
-from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, find
+from hidden_dynamics.configuration.runs import FAILURES, GRADIENTS, OUTPUTS, WEIGHTS, find
 from hidden_dynamics.data import adding, prepared
 from hidden_dynamics.errors import SolverFailure, UserError
 from hidden_dynamics.models.continuous.integral import FunctionEvaluations
 from hidden_dynamics.models.recurrent.orthogonal import MomentumDTRIV
 from hidden_dynamics.models.recurrent_network import RecurrentNetwork
 from hidden_dynamics.results import rows, writing
-from hidden_dynamics.results.run_files import RunFiles
+from hidden_dynamics.results.records import record_of as archived
+from hidden_dynamics.results.run_files import RunFiles, is_finished
 from hidden_dynamics.system.commit import commit_of
 from hidden_dynamics.tasks.schedule import Schedule
 from hidden_dynamics.training import devices, loop, optimisers
@@ -716,24 +718,119 @@ def one_line(err):
         ({"task": "addign"}, "unknown task 'addign'. Did you mean 'adding'"),
         ({"model": "lstm-n5"}, "unknown model 'lstm-n5'. Did you mean 'lstm-n4'"),
         ({"more": ["--device", "cuda"]}, "device=cpu"),
-        ({"training": {"optimisers": {"main": {"betas": [2, 2]}}}}, "Adam does not accept"),
-        ({"training": {"optimisers": {"other": {"name": "SGD", "lr": 0.1}}}}, "one optimiser for each"),
-        ({"training": {"report": {"metric": "accuracy", "rule": "max"}}}, "unknown metric 'accuracy'"),
+        ({"config": {"report": {"metric": "accuracy", "rule": "max"}}}, "unknown metric 'accuracy'"),
+        ({"config": {"settings": {"class": "hidden_dynamics.tasks.adding.Subtracting"}}}, "Subtracting"),
+    ],
+)
+def test_what_is_not_configured_is_refused_in_one_line(workplace, call, monkeypatch, changes, complaint):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    config = workplace.config(**changes.get("config", {}))
+    code, _, err = call(workplace.arguments(**changes | {"config": config}))
+    assert code == 1 and one_line(err) and complaint in err
+    assert workplace.files() == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"optimisers": {"main": {"betas": [2, 2]}}}, "Adam does not accept"),
+        ({"optimisers": {"other": {"name": "SGD", "lr": 0.1}}}, "one optimiser for each"),
         ({"settings": {"models": {"lstm": {"hyperparameters": {"hidden_size": "many"}}}}}, "cannot be built"),
         # The network asks something else of its task.
         ({"settings": {"network": "hidden_dynamics.models.image_networks.ResNet"}}, "cannot be built"),
-        ({"settings": {"class": "hidden_dynamics.tasks.adding.Subtracting"}}, "Subtracting"),
     ],
 )
-def test_what_is_not_configured_or_cannot_be_trained_is_refused_in_one_line(
-    workplace, call, monkeypatch, changes, complaint
-):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    changes = dict(changes)
-    config = workplace.config(settings=changes.pop("settings", None), **changes.pop("training", {}))
-    code, _, err = call(workplace.arguments(config, **changes))
+def test_what_cannot_be_trained_is_said_in_one_line_and_recorded(workplace, call, changes, complaint):
+    code, _, err = call(workplace.arguments(workplace.config(**changes)))
     assert code == 1 and one_line(err) and complaint in err
-    assert workplace.files() == []
+    assert workplace.files() == sorted({*OUTPUTS, FAILURES} - {WEIGHTS})
+    record = RunFiles(workplace.run).record()
+    assert record["status"] == "failed" and complaint in record["failure"]["error"]
+
+
+@pytest.mark.parametrize(
+    ("file", "key", "place"),
+    [
+        ("config/models.yaml", "lstm.hyperparameters", "config/models.yaml"),
+        ("config/tasks.yaml", "adding.models.lstm.hyperparameters", "config/tasks.yaml"),
+        ("config/scales.yaml", "demo.tasks.adding.hyperparameters", "config/scales.yaml"),
+        (None, {"hyperparameters": {"misspelt": 1}}, "overrides"),
+    ],
+)
+def test_a_misspelt_hyperparameter_is_sought_where_it_is_set(workplace, call, project, monkeypatch, file, key, place):
+    if file:
+        project.set(file, key, {"misspelt": 1})
+    monkeypatch.setattr(script, "load", lambda settings: load(settings, project.directory))
+    code, _, err = call(workplace.arguments(workplace.config(settings=None if file else key)))
+    assert code == 1 and f"in {place}: " in err and "misspelt" in err
+
+
+# A run that fails among others
+
+
+@pytest.fixture
+def breaking(monkeypatch):
+    """Has one model raise an error as it trains, or none."""
+    build = script.build
+
+    def of(error, model="momentum_lstm"):
+        def built(run, *given):
+            task, network = build(run, *given)
+            if run.model == model and error is not None:
+                monkeypatch.setattr(network, "forward", lambda *_: (_ for _ in ()).throw(error))
+            return task, network
+
+        monkeypatch.setattr(script, "build", built)
+
+    return of
+
+
+@pytest.fixture
+def both(workplace, call):
+    """Trains the model that breaks and then another one; the exit code, stderr and the records, None without one."""
+
+    def train(*more):
+        ended = call(workplace.arguments(more=["--model", "momentum_lstm-n4", "lstm-n4", *more]))
+        directories = [workplace.run.parents[1] / model / "seed0" for model in ("momentum_lstm-n4", "lstm-n4")]
+        return (
+            ended.code,
+            ended.err,
+            *(RunFiles(own).record() if (own / "run.json").exists() else None for own in directories),
+        )
+
+    return train
+
+
+@pytest.mark.parametrize("error", [RuntimeError("not enough memory:\n8 GB"), MemoryError(), ZeroDivisionError("by 0")])
+def test_a_run_that_fails_is_recorded_so_and_alone_tried_again(breaking, both, steps, error):
+    breaking(error)
+    code, err, broken, other = both()
+    told = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    assert code == 1 and err.startswith("Traceback") and err.endswith(f"error: {broken['run']} failed: {told}\n")
+    assert (broken["status"], broken["failure"], broken["reported"]) == ("failed", {"error": told}, None)
+    assert broken["parameters"] > 0 and broken["naive"] == other["naive"] and WEIGHTS not in broken["files"]
+    assert other["status"] == "finished"
+    before = steps["done"]
+    assert both("--job")[0] == 0  # the workflow itself tells of it
+    breaking(None)
+    code, _, mended, same = both()
+    assert (code, mended["status"], same) == (0, "finished", other)
+    assert steps["done"] == before + 1 + 6
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_full_disk_and_ctrl_c_concern_all_runs(breaking, both, error):
+    breaking(error)
+    assert both()[2:] == (None, None)
+
+
+def test_a_failed_run_is_neither_finished_nor_published(breaking, workplace, call):
+    breaking(ValueError("/home/me/secret"), model="lstm")
+    call(workplace.arguments())
+    configuration = load(parse_settings(json.dumps(workplace.config())))
+    assert not is_finished(configuration, find(configuration, "adding", "lstm-n4", 0))
+    with refused("failed", file=workplace.run / "run.json"):
+        archived(workplace.run)
 
 
 @pytest.mark.parametrize(

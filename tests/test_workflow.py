@@ -173,6 +173,7 @@ from pathlib import Path
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--job", action="store_true")
     for name in ("task", "model", "seed", "threads"):
         parser.add_argument(f"--{name}", nargs="+")
     given, scale = parser.parse_args(), json.loads(os.environ["HIDDEN_DYNAMICS_CONFIG"])["scale"]
@@ -224,6 +225,15 @@ def test_a_seed_that_is_added_is_trained_alone_and_leaves_finished_runs_as_they_
         said = process.run("--dry-run", "claims", *records(3), scale=scale, seeds=[2, 1, 0, 3])
         again = re.findall(rf"^Job \d+: Training .* on {task}, (seed.*)$", said, flags=re.MULTILINE)
         assert again == ["seed 3"]
+
+
+def test_what_snakemake_remembers_of_a_job_does_not_grow_with_its_runs(repository, tmp_path):
+    given = {"scale": "grouped", "seeds": list(range(250))}
+    workflow, runs = training_nothing(repository, tmp_path / "repository", ["parity"], **given)
+    with OneProcess(workflow) as process:
+        process.run(f"{runs[0].directory}/run.json", **given)
+    records = [path.stat().st_size for path in (workflow.root / ".snakemake/metadata").rglob("*") if path.is_file()]
+    assert len(records) == 4 * 250 and max(records) < 4000
 
 
 def evaluations(workflow):
@@ -289,6 +299,35 @@ def test_a_failing_run_leaves_the_others_made_and_the_next_invocation_finishes_t
     assert "Preparing parity" in said
     assert data.read_bytes() == whole
     assert (workflow.root / PARITY / "metrics.csv").read_bytes() == metrics
+
+
+def test_a_run_that_fails_leaves_the_others_made_and_is_tried_again_alone(workflow):
+    """A user's cell, for want of something that is no part of its code."""
+    name, table = "mnist/my_lstm-n4/seed0", "momentumrnn_table11"
+    workflow.edit(
+        "my_cells.py", "        return", '        assert not __import__("os").path.exists("wanting")\n        return'
+    )
+    (workflow.root / "wanting").touch()
+
+    def runs():
+        files = workflow.files("out/demo/runs", "*/*/seed0/[!.]*[!t]")  # no checkpoints, which are saved anew
+        own = {path: files.pop(path) for path in list(files) if name in path}
+        return files, own
+
+    others, _ = runs()
+    said = workflow.run(table, "--keep-going", code=1)
+    assert f"{name}: AssertionError:  (out/demo/logs/train-mnist-0.log)" in said
+    assert "AssertionError" in (workflow.root / "out/demo/logs/train-mnist-0.log").read_text()
+    assert "failed 1 of 1" in (workflow.root / f"out/demo/tables/{table}.md").read_text()
+    failed = runs()
+    assert failed[0] == others and json.loads(failed[1][f"out/demo/runs/{name}/run.json"])["status"] == "failed"
+    (workflow.root / "wanting").unlink()
+    assert {job.split()[0] for job in workflow.jobs(table)} == {"Training", "Rendering"}
+    assert runs() == failed
+    workflow.run(table)
+    mended = runs()
+    assert mended[0] == others and json.loads(mended[1][f"out/demo/runs/{name}/run.json"])["status"] == "finished"
+    assert workflow.jobs(table) == set()
 
 
 def test_at_the_papers_scale_every_artifact_is_a_target_and_downloads_try_the_mirror_first(repository):

@@ -82,7 +82,7 @@ def ours_of(runs: Rows, metric: str, about: Metric) -> Record:
     median of those that have.
 
     Returns:
-        diverged, not_finite: how many runs failed so; learned: how many beat the naive baselines, None without any;
+        diverged, failed, not_finite: how many runs ended so; learned: how many beat the naive baselines, None without;
         n, mean, std, median: of the others, in the unit that is shown.
     """
     finished = [row for row in runs if row["status"] == "finished"]
@@ -92,7 +92,7 @@ def ours_of(runs: Rows, metric: str, about: Metric) -> Record:
     learned = [value for value, ahead in zip(measured, margins, strict=True) if ahead is not None and ahead > BY_CHANCE]
     mixed = in_two_clusters(margins)
     return {
-        "diverged": len(runs) - len(finished),
+        **{how: sum(row["status"] == how for row in runs) for how in ("diverged", "failed")},
         "not_finite": len(measured) - len(values),
         "learned": None if None in margins else len(learned),
         **over_seeds(values),
@@ -196,9 +196,9 @@ def ours_text(record: Record, decimals: int, *remarks: str, failed: Mapping[str,
     Where those that have learned something and the others are two clusters: "2 of 3 learned, median 93.00".
 
     Args:
-        failed: how many of the runs failed in which way, where that is not `diverged` and `not_finite`.
+        failed: how many of the runs failed in which way, where that is not as `ours_of` has it.
     """
-    failed = failed or {"diverged": record.get("diverged", 0), "not finite": record.get("not_finite", 0)}
+    failed = failed or {how: record.get(how.replace(" ", "_"), 0) for how in ("diverged", "failed", "not finite")}
     counts = [f"{way} {count} of {record['runs']}" for way, count in failed.items() if count]
     if not record["n"]:
         return "; ".join(counts) or ABSENT

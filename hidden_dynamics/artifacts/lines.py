@@ -56,13 +56,13 @@ def draw_line(
 
 
 def model_entries(runs: Iterable[Row], styles: Styles) -> "list[Line2D]":
-    """The legend's entry of each model, with its diverged runs: "LSTM (1 of 2 runs diverged)"."""
+    """The legend's entry of each model, with its runs that diverged or failed: "LSTM (1 of 2 runs diverged)"."""
     entries, different = [], {run["directory"]: run for run in runs}.values()
     for model, style in styles.items():
         own = [run for run in different if run["model"] == model]
-        diverged = sum(run["status"] == "diverged" for run in own)
-        said = f" ({diverged} of {len(own)} runs diverged)" if diverged else ""
-        entries.append(legend_entry(own[0]["label"] + said, **style))
+        ends = [run["status"] for run in own]
+        said = [f" ({ends.count(how)} of {len(own)} runs {how})" for how in ("diverged", "failed") if how in ends]
+        entries.append(legend_entry("".join([own[0]["label"], *said]), **style))
     return entries
 
 

@@ -82,18 +82,18 @@ def no_momentum_notes(rows: Iterable[Mapping[str, str]]) -> list[str]:
 
 
 def divergence_notes(runs: Sequence[Mapping[str, str]]) -> list[str]:
-    """Which runs diverged and why, "Diverged: SVHN, ODE-Net, seed 1: solver failed ..."; no line if none did.
+    """Which runs diverged or failed and why, "Diverged: SVHN, ODE-Net, seed 1: solver failed ..."; a line for each.
 
     Args:
         runs: all rows of a summary.
     """
-    texts = [
-        f"{run['task_title']}, {run['label']}{f', N = {size}' if (size := run['size']) else ''}, seed {run['seed']}: "
-        + _failure(run)
-        for run in runs
-        if run["status"] == "diverged"
-    ]
-    return [f"Diverged: {'; '.join(dict.fromkeys(texts))}."] if texts else []
+    texts: dict[str, list[str]] = {"diverged": [], "failed": []}
+    for run in runs:
+        if run["status"] in texts:
+            size = f", N = {run['size']}" if run["size"] else ""
+            text = f"{run['task_title']}, {run['label']}{size}, seed {run['seed']}: {_failure(run)}"
+            texts[run["status"]].append(text)
+    return [f"{how.capitalize()}: {'; '.join(dict.fromkeys(of))}." for how, of in texts.items() if of]
 
 
 def _failure(run: Mapping[str, str]) -> str:
@@ -101,6 +101,8 @@ def _failure(run: Mapping[str, str]) -> str:
     if not run["failure"]:
         return f"the loss was not finite at iteration {run['diverged_at']}"
     failure = json.loads(run["failure"])
+    if "error" in failure:
+        return failure["error"]
     learning = failure["during"] in ("forward", "backward")
     return (
         f"solver failed {'at' if learning else 'after'} iteration {run['diverged_at']} ({failure['cause']} at t = "

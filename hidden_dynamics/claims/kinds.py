@@ -287,7 +287,10 @@ def _worst_last(runs: Runs, sign: int) -> tuple[int, float]:
 
 def smaller(claim: Claim, evidence: Evidence) -> Result:
     """The subject has fewer parameters, or at most so many times fewer as is said."""
-    subject, reference = (int(evidence.rows(claim, cell)[0]["parameters"]) for cell in claim.cells)
+    counts = [{row["parameters"] for row in evidence.rows(claim, cell)} - {""} for cell in claim.cells]
+    if not all(counts):
+        return Result(test="count", reason="no run of it, or of the other, could be built")
+    subject, reference = (int(min(count)) for count in counts)
     return Result(
         test="count",
         supports=subject * claim.times <= reference if claim.times else subject < reference,

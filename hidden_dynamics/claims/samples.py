@@ -62,7 +62,8 @@ class Runs:
     @property
     def without(self) -> str:
         """The runs that have no number, in words; "" where all have one."""
-        text = f"{self.failed} of {len(self.rows)} runs of {self.label} diverged or have no finite number"
+        how = "failed, diverged" if any(row.get("status") == "failed" for row in self.rows) else "diverged"
+        text = f"{self.failed} of {len(self.rows)} runs of {self.label} {how} or have no finite number"
         return text if self.failed else ""
 
     def learned(self, alpha: float) -> bool | None:

@@ -3,6 +3,7 @@
 import copy
 import difflib
 import functools
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -64,6 +65,12 @@ class _Loader(_YamlLoader):
                 )
             seen.add(name if isinstance(key, yaml.ScalarNode) else id(key))
         return super().construct_mapping(node, deep)
+
+
+# YAML 1.1 takes 1e-3 for text: it wants 1.0e-3. Here it is the number; such text is quoted where YAML is written.
+_EXPONENT = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+$")
+for _each in (_Loader, yaml.SafeDumper):
+    _each.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+.0123456789"))
 
 
 def typed(kind: type[Typed], content: Any, origin: str, key: str = "") -> Typed:
@@ -168,7 +175,7 @@ def with_types(value: Any) -> Any:
 def _scalar(value: Any) -> Any:
     """The number, truth value or null that a text is in YAML; itself where it is none of them."""
     try:
-        found = yaml.safe_load(value) if isinstance(value, str) and value else value
+        found = yaml.load(value, _Loader) if isinstance(value, str) and value else value
     except yaml.YAMLError:
         return value
     return found if isinstance(found, int | float | None) else value

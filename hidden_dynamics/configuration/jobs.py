@@ -1,12 +1,15 @@
 """The grouping of a task's runs into jobs: one run each, or those that differ in the model or the seed alone."""
 
+import hashlib
 import math
+import shlex
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from hidden_dynamics.configuration.loading import Configuration
-from hidden_dynamics.configuration.runs import Run, find, runs_on
+from hidden_dynamics.configuration.runs import FAILURES, Run, find, runs_on
 
 
 @dataclass(frozen=True)
@@ -43,13 +46,23 @@ class TrainingJobs:
     def runs_of_a_job(self) -> int:
         return math.prod(len(values) for values in self.shared.values())
 
-    def trained(self, key: str) -> list[Any] | str:
-        """The models or the seeds ("model" or "seed") of a job: those that it shares, or the wildcard's."""
-        return self.shared.get(key, f"{{{key}}}")
+    def options(self, wildcards: Any) -> str:
+        """The command's, of the wildcards that a job has. What its runs share is not among them: Snakemake keeps the
+        command with each output, and lists of all models and seeds would grow with the square of the runs."""
+        return " ".join(f"--{key} {shlex.quote(str(value))}" for key, value in wildcards.items())
 
-    def identities(self, wildcards: Any) -> list[str]:
-        """The identities of its runs, without their data: where one changes, the job is done again."""
+    def said(self, key: str) -> str:
+        """The models or the seeds ("model" or "seed") of a job, for its message."""
+        return " ".join(map(str, self.shared.get(key, [f"{{wildcards.{key}}}"])))
+
+    def identity(self, wildcards: Any) -> str:
+        """Digest of the identities of its runs, without their data, and of their failures until now: where one changes
+        or has failed, the job is done again."""
         models = self.shared.get("model") or [wildcards.model]
         seeds = self.shared.get("seed") or [int(wildcards.seed)]
         pairs = [(model, seed) for model in models for seed in seeds]
-        return [(self._runs.get(pair) or find(self.configuration, self.task, *pair)).identity for pair in pairs]
+        digest = hashlib.sha256()
+        for run in (self._runs.get(pair) or find(self.configuration, self.task, *pair) for pair in pairs):
+            failures = Path(run.directory, FAILURES)
+            digest.update(f"{run.identity} {failures.stat().st_size if failures.exists() else 0} ".encode())
+        return digest.hexdigest()

@@ -18,6 +18,7 @@ WEIGHTS = "model.pt"
 OUTPUTS = ("run.json", "metrics.csv", "train_loss.npy", "clock.csv", WEIGHTS)
 GRADIENTS = "hidden_gradients.npz"  # of tasks that record them (training.record_gradients)
 PREDICTIONS = "predictions.npz"  # likewise (training.record_predictions)
+FAILURES = "failures.txt"  # a line for each failed attempt; no output, so that it stays when outputs are removed
 TRAINING = (  # the definitions that determine a run beside its own classes
     "hidden_dynamics.training.building.build",
     "hidden_dynamics.training.devices.set_arithmetic",

@@ -25,7 +25,7 @@ Text = Annotated[str, Field(pattern=r"\S")]
 Whole = Annotated[int, Field(ge=1)]
 Number = int | float
 Positive = Annotated[Number, Field(gt=0)]
-Size = int | str
+Size = int | Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]  # in names of directories and jobs
 Directory = Annotated[str, Field(min_length=1)]
 Seed = Annotated[int, Field(ge=0)]
 Seeds = Annotated[list[Seed], Field(min_length=1), Different]

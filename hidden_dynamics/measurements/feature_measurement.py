@@ -40,9 +40,9 @@ class Measured(NamedTuple):
 
     Attributes:
         row: by column (hidden_dynamics.measurements.features.COLUMNS), all but `settings` and `embeddings`. `status`
-            is "measured", or why there is no silhouette: "diverged" (in training), "solver failed" (on these images),
-            "not finite" or "collapsed" (fewer features differ than there are to be clusters). `weights` are those of
-            the "reported" evaluation, where the training keeps them, or of the "last".
+            is "measured", or why there is no silhouette: "diverged" or "failed" (in training), "solver failed" (on
+            these images), "not finite" or "collapsed" (fewer features differ than there are to be clusters). `weights`
+            are those of the "reported" evaluation, where the training keeps them, or of the "last".
         maps: `labels` (m,) of the images that are mapped, `<model>.embedding` (m, 2) and `<model>.clusters` (m,),
             k-means' numbers; none of a run that is not to be mapped, or that has no silhouette.
     """
@@ -75,8 +75,8 @@ def _measure_run(
     configuration: Configuration, run: Run, record: Mapping[str, Any], settings: FeatureSettings, device: torch.device
 ) -> tuple[dict[str, Any], OfImages | None]:
     """The run's row and, where its features fall into clusters, what is mapped of them."""
-    if record["diverged_at"] is not None:
-        return {"status": "diverged"}, None
+    if record["status"] != "finished":
+        return {"status": record["status"]}, None
     task, network = build(run, load_data(configuration, run, record).arrays, device)
     load_weights(network, Path(run.directory))
     kept = record["reported"] is not None and hasattr(task, "evaluate_test")

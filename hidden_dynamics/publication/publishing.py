@@ -12,7 +12,7 @@ import yaml
 from PIL import Image
 
 from hidden_dynamics.artifacts import Artifact, load_artifacts
-from hidden_dynamics.configuration import Configuration, read_yaml
+from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.loading import PARTS
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.pages.index import index_page
@@ -88,8 +88,8 @@ def run_id(row: Row) -> str:
 
 
 def _configuration(configuration: Configuration) -> dict[str, bytes]:
-    """config.yaml, with the settings that decide results as they were given, and config/."""
-    settings = read_yaml(ROOT / "config.yaml") | settings_of(configuration)
+    """config.yaml, of which the settings that decide results alone (others have paths of the user's), and config/."""
+    settings = settings_of(configuration)
     parts = {f"config/{name}.yaml": (ROOT / f"config/{name}.yaml").read_bytes() for name in PARTS}
     return {"config.yaml": yaml.safe_dump(settings, sort_keys=False, allow_unicode=True).encode(), **parts}
 

@@ -1,8 +1,12 @@
-"""A publication that is there: its files, verified by their digests, and its runs, put back as finished runs."""
+"""A publication that is there: its files, verified by their digests, and its runs, put back as finished runs.
+
+It may be anybody's, and its digests are its own: it names no place but in itself, and in the results.
+"""
 
 import functools
 import itertools
 import json
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
@@ -13,13 +17,17 @@ from hidden_dynamics.artifacts import load_artifacts
 from hidden_dynamics.configuration import Configuration, load, read_yaml
 from hidden_dynamics.configuration.runs import find
 from hidden_dynamics.errors import UserError
-from hidden_dynamics.results.records import KEPT, unpacked, write
+from hidden_dynamics.publication.command import SETTINGS
+from hidden_dynamics.results.records import KEPT, RUNS, unpacked, write
 from hidden_dynamics.results.run_files import RECORD, disagreement
+from hidden_dynamics.system.files import ROOT
 
 METADATA = "ro-crate-metadata.json"
 RECORDS = "records"
 CONFIGURATION = f"{RECORDS}/configuration.tar.xz"
 MEASURED = ("costs", "features")  # directories of what is measured beside the runs
+PLAIN = re.compile(r"[a-z]+/[A-Za-z0-9_]+\.(csv|npz|tar\.xz)")  # a file in one of these directories
+PARTS = re.compile(r"config\.yaml|config/[a-z]+\.yaml")
 PUT_BACK, THERE = "put back", "there already"
 
 
@@ -33,7 +41,7 @@ class Publication:
     def __init__(self, directory: Path):
         self.directory, path = directory, directory / METADATA
         try:
-            self.entities: Mapping[str, Any] = {one["@id"]: one for one in json.loads(path.read_bytes())["@graph"]}
+            self.entities: Mapping[str, Any] = {str(one["@id"]): one for one in json.loads(path.read_bytes())["@graph"]}
         except (OSError, ValueError, KeyError, TypeError):
             self.entities = {}
 
@@ -48,22 +56,39 @@ class Publication:
         return content
 
     def under(self, folder: str) -> list[str]:
-        """The paths of its files in a directory."""
-        return [path for path in self.entities if path.startswith(f"{folder}/")]
+        """The paths of its files in a directory.
+
+        Raises:
+            UserError: one is no plain file there; it is the error's key.
+        """
+        paths = [path for path in self.entities if path.startswith(f"{folder}/")]
+        for path in itertools.filterfalse(PLAIN.fullmatch, paths):
+            file = self.directory / METADATA
+            raise UserError(
+                f"{file} names {path!r}, which is no file of a publication: nothing is restored.", file, path
+            )
+        return paths
 
     @functools.cached_property
     def configuration(self) -> Configuration:
-        """The configuration with which it was made; its results under a root, wherever they were."""
+        """The configuration with which it was made; its results under a root, wherever they were.
+
+        Of its config.yaml the settings that decide results are taken; the others are those that are here.
+        """
+        files = unpacked(self.read(CONFIGURATION), PARTS, self.directory / CONFIGURATION)
         with tempfile.TemporaryDirectory() as place:
-            write(Path(place), unpacked(self.read(CONFIGURATION)))
-            return load(read_yaml(Path(place, "config.yaml")) | {"results": "results"}, Path(place))
+            write(Path(place), files)
+            theirs, here = read_yaml(Path(place, "config.yaml")), read_yaml(ROOT / "config.yaml")
+            settings = {name: value for name, value in here.items() if name not in SETTINGS} | {"results": "results"}
+            return load(settings | {name: theirs[name] for name in SETTINGS if name in theirs}, Path(place))
 
     def runs(self) -> Iterator[tuple[str, dict[str, bytes]]]:
         """(id, files by name) of each run, task by task."""
         for path in self.under(RECORDS):
-            files, task = unpacked(self.read(path)), Path(path).name.removesuffix(".tar.xz")
-            for name, own in itertools.groupby(sorted(files), key=lambda file: file.rpartition("/")[0]):
-                if path != CONFIGURATION:
+            if path != CONFIGURATION:
+                files = unpacked(self.read(path), RUNS, self.directory / path)
+                task = Path(path).name.removesuffix(".tar.xz")
+                for name, own in itertools.groupby(sorted(files), key=lambda file: file.rpartition("/")[0]):
                     yield f"{task}/{name}", {Path(file).name: files[file] for file in own}
 
 
@@ -79,26 +104,30 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
         By id: `PUT_BACK`, `THERE`, or why it is not put back ("of other code").
 
     Raises:
-        UserError: a file of the publication was altered.
+        UserError: a file of the publication was altered, or is none; nothing is written.
     """
     if not publication.under(RECORDS):
         text = f"{publication.directory} has no records of runs: it was published before they were kept."
         raise UserError(text, file=publication.directory)
-    place = configuration or publication.configuration
-    outcome = {}
+    measured = {path: publication.read(path) for folder in MEASURED for path in publication.under(folder)}
+    place, outcome = configuration or publication.configuration, {}
+    for _ in publication.runs():  # all archives are read once before anything of them is written
+        pass
     for name, files in publication.runs():
         directory = root / place.results / "runs" / name
-        why = refusal(configuration, name, json.loads(files[RECORD]), root) if configuration else ""
+        record = json.loads(files[RECORD])
+        why = refusal(configuration, name, record, root) if configuration else ""
+        why = "that failed" if record["status"] == "failed" else why
         outcome[name] = why or (THERE if (directory / RECORD).is_file() else PUT_BACK)
         if outcome[name] == PUT_BACK:
             write(directory / KEPT, files)
             write(directory, files)
     refused = {name.partition("/")[0] for name, what in outcome.items() if what not in (PUT_BACK, THERE)}
     artifacts = load_artifacts(place)
-    for path in itertools.chain(*map(publication.under, MEASURED)):
+    for path, content in measured.items():
         artifact, file = artifacts.get(Path(path).stem), root / place.results / path
         if artifact and not refused & {*artifact.tasks()} and not file.is_file():
-            write(file.parent, {file.name: publication.read(path)})
+            write(file.parent, {file.name: content})
     return outcome
 
 

@@ -6,25 +6,32 @@ and again wherever the run's job is done again.
 
 import io
 import lzma
+import re
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from hidden_dynamics.configuration.runs import WEIGHTS
+from hidden_dynamics.configuration.runs import GRADIENTS, OUTPUTS, PREDICTIONS, WEIGHTS
+from hidden_dynamics.errors import UserError
 from hidden_dynamics.results.run_files import RECORD, verified
 from hidden_dynamics.system.files import atomic
 
 KEPT = "record"
+FILES = "|".join(re.escape(name) for name in (*OUTPUTS, GRADIENTS, PREDICTIONS) if name != WEIGHTS)
+RUNS = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]*/seed[0-9]+/({FILES})")  # the names in a task's archive
+LARGEST = 2**30  # bytes in an archive: three times as many as ptb_ablation's 125 runs of a million iterations each have
 
 
 def record_of(directory: Path) -> dict[str, bytes]:
     """The files of the run in `directory` by name, each verified by its digest in run.json; without its weights.
 
     Raises:
-        UserError: one is missing or was altered; the run has not finished.
+        UserError: one is missing or was altered; the run has not finished, or failed.
     """
-    found = {}
-    for name in (RECORD, *verified(directory / RECORD)["files"]):
+    found, path = {}, directory / RECORD
+    if verified(path)["status"] == "failed":  # no result; and its message may tell of the machine
+        raise UserError(f"{path} says that its run failed: mend the cause, and run snakemake again.", file=path)
+    for name in (RECORD, *verified(path)["files"]):
         if name != WEIGHTS:
             verified(directory / name)
             found[name] = (directory / name).read_bytes()
@@ -77,12 +84,28 @@ def packed(files: Mapping[str, bytes]) -> bytes:
     return lzma.compress(buffer.getvalue(), preset=6 | lzma.PRESET_EXTREME)
 
 
-def unpacked(content: bytes) -> dict[str, bytes]:
-    """The files of what `packed` gave.
+def unpacked(content: bytes, names: re.Pattern[str], archive: object = "") -> dict[str, bytes]:
+    """The files of what `packed` gave, which anybody may have made: nothing of it is believed.
+
+    Args:
+        names: what a file in it may be called.
+        archive: the file that it is, for messages.
 
     Raises:
-        lzma.LZMAError, tarfile.TarError: it is something else.
+        UserError: it is no such archive, holds more than `LARGEST` bytes, or something else than files of such names,
+            which is the error's key.
     """
-    with tarfile.open(fileobj=io.BytesIO(lzma.decompress(content))) as archive:
-        files = ((member.name, archive.extractfile(member)) for member in archive if member.isfile())
-        return {name: content.read() for name, content in files if content}
+    decompressor, files = lzma.LZMADecompressor(), {}
+    try:
+        tar = decompressor.decompress(content, LARGEST)
+        if not decompressor.eof:
+            raise UserError(f"{archive} is cut off, or holds more than {LARGEST} bytes: nothing is restored.", archive)
+        with tarfile.open(fileobj=io.BytesIO(tar), mode="r:") as members:
+            for member in members:
+                if not member.isreg() or member.issparse() or not names.fullmatch(member.name):
+                    text = f"{archive} holds {member.name!r}, which is no file of a publication: nothing is restored."
+                    raise UserError(text, archive, member.name)
+                files[member.name] = members.extractfile(member).read()
+    except (lzma.LZMAError, tarfile.TarError) as error:
+        raise UserError(f"{archive} is no archive of a publication ({error}): nothing is restored.", archive) from None
+    return files

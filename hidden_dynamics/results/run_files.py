@@ -109,12 +109,14 @@ class RunFiles:
 
 
 def is_finished(configuration: Configuration, run: Run) -> bool:
-    """True where a run's files are there, of its specification and code; the record names the data."""
+    """True where a run's files are there, of its specification and code, and not of a run that failed; the record names
+    the data."""
     directory = Path(run.directory)
     if not all((directory / name).is_file() for name in outputs_of(configuration, run.task)):
         return False
     try:
-        return not disagreement(run, verified(directory / RECORD))
+        record = verified(directory / RECORD)
+        return record["status"] != "failed" and not disagreement(run, record)
     except UserError:
         return False
 

@@ -1,5 +1,6 @@
 """The files of a finished run: run.json, metrics.csv, train_loss.npy, clock.csv, model.pt and, where it recorded
-gradients or predictions, hidden_gradients.npz and predictions.npz."""
+gradients or predictions, hidden_gradients.npz and predictions.npz. A run that failed leaves them empty, and no weights.
+"""
 
 import io
 import json
@@ -24,7 +25,7 @@ def write(
     directory: Path,
     about: Mapping[str, Any],
     history: History,
-    network: nn.Module,
+    network: nn.Module | None,
     report: Mapping[str, str],
     predictions: Mapping[str, np.ndarray] | None = None,
 ) -> None:
@@ -33,6 +34,8 @@ def write(
     Args:
         directory: the run's.
         about: what is known of the run besides its history.
+        history: of a run that failed, an empty one whose `failure` is {"error": type and message}.
+        network: as it was trained; None where it could not be built.
         report: `metric` and `rule` (max, min or last): which evaluation's number the tables show.
         predictions: arrays by name, where the run records them.
     """
@@ -42,7 +45,8 @@ def write(
     _write_bytes(directory / "train_loss.npy", np.save, np.array(history.losses, dtype=np.float64))
     norms = torch.stack(history.gradient_norms).numpy() if history.gradient_norms else np.empty((0, 0), np.float32)
     every = about["spec"]["training"].get("record_gradients")
-    written = [name for name in OUTPUTS if name != "run.json"]
+    failed = "error" in (history.failure or {})
+    written = [name for name in OUTPUTS if name != "run.json" and not (failed and name == WEIGHTS)]
     if every is not None:
         written.append(GRADIENTS)
         # ||dL/dh_t||_2, (k, T), at each of the iterations (k,), counted from 0
@@ -51,15 +55,17 @@ def write(
     if predictions is not None:
         written.append(PREDICTIONS)
         _write_bytes(directory / PREDICTIONS, np.savez, **predictions)
-    weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
-    _write_bytes(directory / WEIGHTS, lambda handle, content: torch.save(content, handle), weights)
+    (directory / WEIGHTS).unlink(missing_ok=True)
+    if network is not None and not failed:
+        weights = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
+        _write_bytes(directory / WEIGHTS, lambda handle, content: torch.save(content, handle), weights)
     reported = chosen(history.metrics, report)
     if reported:
         reported["metrics"] |= of_history(history.metrics, norms)
     record = {
         **about,
-        "parameters": sum(parameter.numel() for parameter in network.parameters()),
-        "status": "finished" if history.diverged_at is None else "diverged",
+        "parameters": network and sum(parameter.numel() for parameter in network.parameters()),
+        "status": "failed" if failed else "finished" if history.diverged_at is None else "diverged",
         "diverged_at": history.diverged_at,
         "failure": history.failure,
         "averaged_since": history.averaged_since,

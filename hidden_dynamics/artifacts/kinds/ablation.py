@@ -128,21 +128,24 @@ def draw(artifact: Ablation, sources: Sources) -> "Figure":
 
 @dataclass(frozen=True)
 class Square:
-    """One place of a grid: the mean over the finished runs (nan without any), how many of the runs diverged, and
-    whether it is no better than the best naive baseline."""
+    """One place of a grid: the mean over the finished runs (nan without any), how many of the runs diverged or
+    failed, and whether it is no better than the best naive baseline."""
 
     value: float = math.nan
     runs: int = 0
     diverged: int = 0
+    failed: int = 0
     naive: bool = False
 
     def text(self, decimals: int) -> str:
         """The text in the square; empty where nothing was run."""
-        if math.isnan(self.value) and self.diverged == self.runs:
-            return f"diverged\n{self.diverged}/{self.runs}" if self.runs else ""
+        lost = {"diverged": self.diverged, "failed": self.failed}
+        if math.isnan(self.value) and sum(lost.values()) == self.runs:
+            return "\n".join(f"{how}\n{count}/{self.runs}" for how, count in lost.items() if count)
         text = number(self.value, decimals) if math.isfinite(self.value) else "not finite"
         text += NAIVE if self.naive else ""
-        return f"{text}\n{self.diverged}/{self.runs} div." if self.diverged else text
+        text += f"\n{self.diverged}/{self.runs} div." if self.diverged else ""
+        return f"{text}\n{self.failed}/{self.runs} failed" if self.failed else text
 
 
 @dataclass(frozen=True)
@@ -179,7 +182,8 @@ def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> P
         values = [measured_of(run)[settings.metric] * metric.factor if run["metric"] else math.nan for run in finished]
         value = sum(values) / len(values) if values else math.nan
         idle = naive is not None and metric.sign * (value - naive[1]) <= 0
-        ours[place] = Square(value, len(shown), len(shown) - len(values), idle)
+        lost = (sum(run["status"] == how for run in shown) for how in ("diverged", "failed"))
+        ours[place] = Square(value, len(shown), *lost, idle)
     theirs = {place: Square(value) for place, value in published.places().items()}
     return Panel(settings, metric, runs, ours, theirs, published)
 

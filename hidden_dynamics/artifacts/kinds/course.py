@@ -147,7 +147,8 @@ def _judged(record: Record, estimate: "Estimate", within: bool, margin: float) -
 
     definitions = load_claims().definitions
     ends = estimate.value, *estimate.interval(definitions.level_beside(within))
-    may_agree = record["apart"] and record["learned"] and not record["diverged"] and not record["not_finite"]
+    lost = record["diverged"] or record["failed"] or record["not_finite"]
+    may_agree = record["apart"] and record["learned"] and not lost
     decided = record["p_adjusted"] < definitions.alpha and (may_agree or not within)
     return {
         **dict(zip(("ratio", "low", "high"), map(math.exp, ends), strict=True)),
@@ -171,7 +172,8 @@ def _compared(artifact: Course, sources: "Sources", cell: Cell, log: Log) -> "tu
     naive = min(mean_scores(rows, f"{log[0].split}_loss").values(), default=math.nan)
     record = {
         **begun(artifact, cell, f"{log[0].split}_loss", rows),
-        **{"epoch": point.epoch if point else None, "runs": len(rows), "diverged": sum(failed)},
+        **{"epoch": point.epoch if point else None, "runs": len(rows)},
+        **{how: sum(row["status"] == how for row in rows) for how in ("diverged", "failed")},
         "not_finite": sum(loss is not None for loss in found) - len(ours),
         "not_so_far": sum(loss is None and not fails for loss, fails in zip(found, failed, strict=True)),
         **over_seeds(ours),
@@ -222,7 +224,7 @@ def _row(artifact: Course, record: Record) -> dict[str, str]:
     columns = ("ratio", "low", "high", "nearest", "farthest")
     ratio, low, high, nearest, farthest = (number(record[name], 3) for name in columns)
     theirs = f"{number(record['published_mean'], DECIMALS)} ± {number(record['published_sd'], DECIMALS)}"
-    failed = {"diverged": "diverged", "not finite": "not_finite", "not so far": "not_so_far"}
+    failed = {how: how.replace(" ", "_") for how in ("diverged", "failed", "not finite", "not so far")}
     return {
         "Task": artifact.configuration.tasks[record["task"]].title,
         "Model": record["label"],

@@ -81,7 +81,8 @@ def draw(artifact: GradientNorms, sources: Sources) -> "Figure":
         for ax, recording in zip(axes, recordings, strict=True):
             draw_norms(ax, recording, colours, norm)
             run = recording.run
-            ended = f"diverged at iteration {run['diverged_at']}" if run["status"] == "diverged" else ""
+            ends = {"diverged": f"diverged at iteration {run['diverged_at']}", "failed": "failed"}
+            ended = ends.get(run["status"], "")
             ax.set_title("\n".join(about(configuration, [run], run["label"], f"seed {run['seed']}", ended)))
             ax.set_xlabel("Training iteration")
             ax.spines[:].set_visible(True)

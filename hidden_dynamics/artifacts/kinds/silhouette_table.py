@@ -24,6 +24,7 @@ LAYERS = {
 }
 WITHOUT = {
     "diverged": "the training diverged",
+    "failed": "the training failed",
     "solver failed": "the solver failed on these images",
     "not finite": "features are not finite",
     "collapsed": "fewer features differ than there are to be clusters",
@@ -128,7 +129,7 @@ def features_notes(settings: FeatureSettings, rows: Rows) -> list[str]:
     sizes = dict.fromkeys(f"{row['dimensions']} ({row['label']})" for row in rows if row["dimensions"])
     images = {f"{int(row['images']):,}" for row in rows if row["images"]}
     kept, devices = (sorted({row[column] for row in rows} - {""}) for column in ("weights", "measured_on"))
-    lost = [row for row in rows if row["status"] not in ("measured", "diverged")]
+    lost = [row for row in rows if row["status"] not in ("measured", "diverged", "failed")]
     texts = [f"{row['label']} seed {row['seed']} ({row['failure'] or WITHOUT[row['status']]})" for row in lost]
     return [
         f"Features: {LAYERS[settings.layer]}; numbers per image: {', '.join(sizes) or 'none'}; {scaled}. Images: "

@@ -103,20 +103,20 @@ def _record(artifact: TimeToAccuracyTable, sources: "Sources", costs: Rows, cell
         "epochs": epochs,
         "clock_minutes": minutes,
         "computed_minutes": epochs * epoch,
-        "diverged": sum(run["status"] == "diverged" for run in runs),
+        **{how: sum(run["status"] == how for run in runs) for how in ("diverged", "failed")},
         **cost_table.published_costs(artifact, record),
     }
 
 
 def _row(artifact: TimeToAccuracyTable, record: Record) -> dict[str, str]:
     baseline, decimals = comparison.baseline_label(artifact), artifact.configuration.metrics[QUANTITY].decimals
-    diverged = f"; {record['diverged']} diverged" if record["diverged"] else ""
+    lost = "".join(f"; {record[how]} {how}" for how in ("diverged", "failed") if record[how])
     best = "no evaluation" if record["best"] is None else f"best {percent(record['best'])}"
-    reached = f"{record['reached']} of {record['runs']}{diverged}"
+    reached = f"{record['reached']} of {record['runs']}{lost}"
     return {
         "Model": record["label"],
         "N": comparison.size_text(record["size"], record["paper_size"]),
-        "Reached by": reached if record["reached"] else f"not reached by any of {record['runs']} ({best}{diverged})",
+        "Reached by": reached if record["reached"] else f"not reached by any of {record['runs']} ({best}{lost})",
         "Epochs": significant(record["epochs"]),
         f"÷ {baseline}’s epochs": number(record["epochs_ratio"], 2),
         "Own clocks, min": significant(record["clock_minutes"]),
