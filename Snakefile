@@ -32,6 +32,7 @@ include: "rules/evidence.smk"
 
 
 rule all:
+    """Every table and figure, all claims, and the page that shows them"""
     default_target: True
     input:
         PATHS.index,
@@ -41,3 +42,7 @@ rule all:
         records_of(RUNS.values()),  # one that is missing is made again, although nothing may be made of it anew
     message:
         "Everything is made; all on one page: {PATHS.index}"
+
+
+onsuccess:
+    say_where()
