@@ -3,6 +3,7 @@
 An artifact's settings are its kind's (hidden_dynamics.artifacts); here it has a kind, and is else left as it is.
 """
 
+import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -19,13 +20,14 @@ def _different(values: list) -> list:
 
 
 def _instead(example: str, *refused: str) -> BeforeValidator:
-    """Refuses a lone value of a key, if given one of `refused`, and says what to type: `example` with the value."""
+    """Refuses a text or number where a key takes more, or one of `refused`, and says what to type: `example`, which may
+    have {} in the value's place."""
 
     def check(value: Any, about: ValidationInfo) -> Any:
         if value in refused if refused else isinstance(value, str | int):
-            text = example.format(value)
-            typed = f"expected {text}: on the command line {about.field_name}={text if refused else repr(text)}"
-            raise PydanticCustomError("lone_value", "{text}", {"text": typed})
+            meant = example.format(value)
+            text = f"expected {meant}; on the command line: {about.field_name}={shlex.quote(meant)}"
+            raise PydanticCustomError("instead", "{text}", {"text": text})
         return value
 
     return BeforeValidator(check)
