@@ -41,6 +41,7 @@ onerror:
 
 
 rule all:
+    """Every table and figure, all claims, and the page that shows them"""
     default_target: True
     input:
         PATHS.index,
@@ -50,3 +51,7 @@ rule all:
         records_of(RUNS.values()),  # one that is missing is made again, although nothing may be made of it anew
     message:
         "Everything is made; all on one page: {PATHS.index}"
+
+
+onsuccess:
+    say_where()

@@ -9,7 +9,7 @@ for name, artifact in ARTIFACTS.items():
             unpack(lambda wildcards, artifact=artifact: sources_of(artifact)),
         output:
             [PATHS.verdicts(name)] if name in CLAIMED else [],
-            artifact.files(),
+            with_marks(artifact),
         log:
             f"{PATHS.logs}/{name}.log",
         priority: SOON
@@ -26,6 +26,8 @@ for name, artifact in ARTIFACTS.items():
         shell:
             "python scripts/render.py --artifact {params.artifact} > {log:q} 2>&1"
 
+    workflow.get_rule(name).docstring = artifact.settings.heading  # for snakemake --list
+
 
 for name in sorted(CONFIGURATION.artifacts.keys() - ARTIFACTS.keys()):
 
@@ -34,3 +36,17 @@ for name in sorted(CONFIGURATION.artifacts.keys() - ARTIFACTS.keys()):
             name
         input:
             lambda wildcards, name=name: refuse(name),
+
+    workflow.get_rule(name).docstring = "It has nothing to show at this scale"
+
+
+# What is no rule's name is taken for a file; one that no rule makes ends here, with the target that was probably meant.
+rule no_such_target:
+    """Says what a misspelt target may have meant"""
+    input:
+        lambda wildcards: refuse_unknown(wildcards.target),
+    output:
+        "{target}",
+    wildcard_constraints:
+        target="[^/]+",
+    localrule: True

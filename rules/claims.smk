@@ -2,6 +2,7 @@
 
 
 rule render_claims:
+    """The verdicts on all claims as one table"""
     input:
         [PATHS.verdicts(name) for name in CLAIMED],
         "published/claims.yaml",
@@ -24,6 +25,7 @@ rule render_claims:
 
 
 rule claims:
+    """The same, by a shorter name"""
     input:
         rules.render_claims.output,
     localrule: True

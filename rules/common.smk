@@ -13,6 +13,7 @@ sys.path.insert(0, str(workflow.basedir))
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.configured import configured
 from hidden_dynamics.configuration import load
+from hidden_dynamics.configuration.entries import closest
 from hidden_dynamics.configuration.jobs import TrainingJobs
 from hidden_dynamics.configuration.runs import all_runs, outputs_of
 from hidden_dynamics.errors import UserError
@@ -21,6 +22,7 @@ from hidden_dynamics.system.digest import code_digest
 from hidden_dynamics.system.shell import environment_of_jobs, has_nvidia_gpu, in_a_command
 from hidden_dynamics.system.locks import forget_a_killed_snakemake
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 try:
     CONFIGURATION = load(config)
@@ -95,6 +97,28 @@ def made_by(name):
     return [configured(CONFIGURATION, ARTIFACTS[name]), code]
 
 
+def shown(artifact):
+    """Those of its files that a reader opens: the page of a table, the picture of a figure; where it has none, the text."""
+    files = artifact.files()
+    return [file for file in files if file.endswith((".html", ".png"))] or [
+        file for file in files if file.endswith(".md")
+    ]
+
+
+def with_marks(artifact):
+    """Its files, those that are shown marked for `snakemake --report`."""
+    place = dict(category=artifact.paper_title, subcategory=artifact.form, caption="caption.rst")
+    labels, marked = {"target": artifact.name, "title": artifact.settings.title}, shown(artifact)
+    return [report(file, labels=labels, **place) if file in marked else file for file in artifact.files()]
+
+
+def say_where():
+    """Name the files of the artifacts that this invocation was asked for."""
+    asked = [ARTIFACTS[target] for target in workflow.dag_settings.targets if target in ARTIFACTS]
+    if files := [file for artifact in asked for file in shown(artifact)]:
+        logger.info(f"Made: {' '.join(files)}")
+
+
 def gpus():
     """GPUs that a run asks for. On a cluster the device must be given: the login node says nothing of the other nodes."""
     if SETTINGS.device == "auto":
@@ -141,3 +165,11 @@ def refuse(name):
     """Raises what an artifact that has nothing to show at this scale needs."""
     needed = artifact_named(CONFIGURATION, name).needed
     raise WorkflowError(f"{name} has nothing to show at scale {CONFIGURATION.scale_name}: it needs {needed}.")
+
+
+def refuse_unknown(target):
+    """Raises that nothing makes it, with the target that was probably meant."""
+    targets = [rule.name for rule in workflow.rules if not rule.has_wildcards()]
+    alike = [name for name in targets if name.endswith(f"_{target}")]
+    meant = f" Did you mean {' or '.join(alike)}?" if alike else closest(target, targets)
+    raise WorkflowError(f"there is no target '{target}'.{meant} All targets: snakemake --list-target-rules")

@@ -5,6 +5,7 @@ PREPARED = {Path(PATHS.prepared(task.dataset, task.data)).stem: task for task in
 
 
 rule fetch:
+    """Download a file of a dataset"""
     output:
         PATHS.raw("{dataset}", "{file}"),
     log:
@@ -35,9 +36,11 @@ for environment in sorted({dataset.environment for dataset in CONFIGURATION.data
         if CONFIGURATION.datasets[task.dataset].environment == environment
     ]
 
+    name = "prepare" if environment == "light" else f"prepare_with_{environment}"
+
     rule:
         name:
-            "prepare" if environment == "light" else f"prepare_with_{environment}"
+            name
         input:
             lambda wildcards: [
                 PATHS.raw(PREPARED[wildcards.prepared].dataset, file)
@@ -67,3 +70,5 @@ for environment in sorted({dataset.environment for dataset in CONFIGURATION.data
         shell:
             "python scripts/prepare.py --dataset {params.dataset} --settings {params.settings:q} {params.raw}"
             " --output {output.arrays:q} > {log:q} 2>&1"
+
+    workflow.get_rule(name).docstring = f"Make arrays of a dataset, in the environment {environment}"

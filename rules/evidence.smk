@@ -5,6 +5,7 @@
 
 
 rule evidence:
+    """Publish a scale's results in a directory that is kept with the code"""
     input:
         [artifact.files() for artifact in ARTIFACTS.values()],
         rules.render_claims.output,

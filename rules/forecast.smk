@@ -4,6 +4,7 @@
 
 
 rule calibrate:
+    """Measure what the runs of a scale cost on this machine"""
     output:
         PATHS.calibration,
     log:
@@ -28,6 +29,7 @@ rule calibrate:
 
 # It declares no outputs, so that it is made and shown whenever it is asked for: runs that have finished since then count.
 rule forecast:
+    """Say what a scale will cost: hours, memory, disk"""
     input:
         PATHS.calibration,
     log:

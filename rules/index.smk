@@ -2,13 +2,14 @@
 
 
 rule render_index:
+    """The page with all tables, figures and claims"""
     input:
         rendered=[file for artifact in ARTIFACTS.values() for file in artifact.files()],
         claims=PATHS.all_verdicts,
         runs=PATHS.all_runs,
         templates=sorted(map(str, Path("hidden_dynamics/pages/templates").iterdir())),
     output:
-        PATHS.index,
+        report(PATHS.index, category="Everything", labels={"target": "index", "title": "All on one page"}),
     log:
         f"{PATHS.logs}/render_index.log",
     conda:
@@ -25,6 +26,7 @@ rule render_index:
 
 
 rule index:
+    """The same, by a shorter name"""
     input:
         PATHS.index,
     localrule: True

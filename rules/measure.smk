@@ -5,6 +5,7 @@
 # of this workflow runs beside it, and waits until everything else is done. On a cluster, where that would not keep other jobs off the
 # node, profiles/slurm asks for a node to itself.
 rule measure_cost:
+    """Measure the time and memory of training and evaluating models"""
     input:
         data=lambda wildcards: data_of(ARTIFACTS[wildcards.artifact].measured_runs()),
         published=lambda wildcards: f"published/{ARTIFACTS[wildcards.artifact].settings.published}",  # names the baseline
@@ -38,6 +39,7 @@ rule measure_cost:
 # The features of the images that tables and figures show, of all their models and seeds in one job: its libraries take seconds to
 # import.
 rule measure_features:
+    """Measure the features of images, and their maps in the plane"""
     input:
         runs=lambda wildcards: records_of(runs_of(wildcards)),  # and their weights, which restored runs do not have
         data=lambda wildcards: data_of(runs_of(wildcards)),

@@ -2,6 +2,7 @@
 
 
 rule summarise:
+    """A table of all runs"""
     input:
         records_of(RUNS.values()),
     output:

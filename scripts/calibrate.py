@@ -35,7 +35,8 @@ def main() -> None:
     places = on_cpu if device.type == "cpu" else configuration.settings.runs_per_gpu
     calibrator = Calibrator(configuration, device, threads, places)
     output = arguments.output or Path(configuration.paths.calibration)
-    calibration.write(output, calibrator.calibrate(runs))
+    for measured in calibrator.calibrate(runs):
+        calibration.write(output, measured)  # what is measured is kept where this is stopped
 
 
 def parse_arguments() -> argparse.Namespace:

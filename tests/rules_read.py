@@ -12,6 +12,7 @@ import json, sys
 from pathlib import Path
 from snakemake.api import ConfigSettings, OutputSettings, ResourceSettings, SnakemakeApi
 from snakemake.exceptions import WorkflowError
+from snakemake.io import is_flagged
 from snakemake.resources import Resources
 from snakemake.settings.enums import Quietness
 
@@ -20,9 +21,11 @@ def about(rule):
     resources = {name: getattr(value, "_value", value) for name, value in rule.resources.items()}
     return {
         "command": rule.shellcmd,
+        "docstring": rule.docstring,
         "environment": Path(str(rule.conda_env)).stem,
         "log": bool(rule.log),
         "message": bool(rule.message),
+        "reported": [str(file) for file in rule.output if is_flagged(file, "report")],
         "resources": {name: value for name, value in resources.items() if isinstance(value, int)},
     }
 

@@ -87,6 +87,14 @@ def test_artifacts_are_made_from_trained_runs_and_have_what_the_user_added(finis
     assert f"| LSTM    | {rate:.1f}" in shown and "Parities (higher is better)" in shown
 
 
+def test_a_report_shows_the_page_of_a_table_and_the_picture_of_a_figure(workflow):
+    workflow.run("momentumrnn_table11", "momentumrnn_figure9", "--report", "report.html")
+    report = (workflow.root / "report.html").read_text(encoding="utf-8")
+    shown = set(re.findall(r'"(out/demo/[^"]*)": {"name"', report))
+    assert shown == {"out/demo/tables/momentumrnn_table11.html", "out/demo/figures/momentumrnn_figure9.png"}
+    assert len(re.findall(r'"caption": "<p>MomentumRNN, (?:Table 11|Figure 9): ', report)) == 2
+
+
 def test_wording_formatting_dates_and_where_it_runs_make_nothing_again(workflow):
     for path in [*workflow.root.glob("scripts/*.py"), *workflow.root.rglob("hidden_dynamics/**/*.py")]:
         path.touch()
@@ -130,6 +138,7 @@ def test_a_changed_equation_trains_again_just_the_models_that_use_it(workflow):
     said = workflow.run("momentumrnn_figure9")
     assert [job for job in re.findall(r"^Job \d+: (Training.*)$", said, flags=re.MULTILINE)] != []
     assert "on pmnist" not in said
+    assert "\nMade: out/demo/figures/momentumrnn_figure9.png\n" in said
     fingerprints = {}
     for name, old in before.items():
         new = workflow.files("out/demo/runs", f"*/*/seed0/{name}")
@@ -359,13 +368,16 @@ def test_a_mistake_on_the_command_line_is_explained_without_a_traceback(reposito
             assert "Traceback" not in said
             assert "hidden_dynamics/" not in said
         assert "momentumrnn_course has nothing to show at scale demo" in process.run("momentumrnn_course", code=1)
+        assert "Did you mean 'momentumrnn_table11'?" in process.run("momentumrnn_tabel11", code=1)
+        assert "Did you mean momentumrnn_table1 or mine_table1?" in process.run("table1", code=1)
 
 
 def test_every_rule_says_what_it_needs_and_where_it_writes_its_log(repository):
     answers = rules_with(repository.root, ({"device": "cuda"}, []), ({"device": "cpu"}, []))
     on = dict(zip(("cuda", "cpu"), answers, strict=True))
     targets = {name for name, rule in on["cpu"].items() if not rule["command"]}
-    assert targets == {"all", "claims", "index", "momentumrnn_course"}  # the last has nothing to show at this scale
+    assert targets == {"all", "claims", "index", "no_such_target", "momentumrnn_course"}  # with nothing to show at demo
+    assert all(rule["docstring"] for rule in on["cpu"].values())
     assert {"fetch", "prepare", "train_parity", "mine_table1", *ARTIFACTS} <= set(on["cpu"])
     for device, rules in on.items():
         for name in set(rules) - targets:

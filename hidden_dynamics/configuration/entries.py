@@ -103,7 +103,9 @@ def _explained(error: ValidationError, content: Any, origin: str, key: str) -> U
     where = ".".join(filter(None, [key, *keys]))
     found = f"{problems[0]['input']!r:.{LONGEST}}"
     said = problems[0]["type"] not in ("missing", "unknown_key")
-    text = f"{f'found {found}: ' if said else ''}{' or: '.join(texts)}"
+    choices = re.findall("'([^']+)'", problems[0].get("ctx", {}).get("expected", ""))
+    meant = closest(problems[0]["input"], choices)
+    text = f"{f'found {found}: ' if said else ''}{' or: '.join(texts)}{meant and f'.{meant}'}"
     return UserError(f"{origin}: {where or '(top level)'}: {text}", file=origin, key=where)
 
 

@@ -3,10 +3,11 @@
 An artifact's settings are its kind's (hidden_dynamics.artifacts); here it has a kind, and is else left as it is.
 """
 
+import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.configuration.entries import Entry, listed, value_text
@@ -16,6 +17,20 @@ def _different(values: list) -> list:
     if len(set(values)) < len(values):
         raise ValueError("two are the same")
     return values
+
+
+def _instead(example: str, *refused: str) -> BeforeValidator:
+    """Refuses a text or number where a key takes more, or one of `refused`, and says what to type: `example`, which may
+    have {} in the value's place."""
+
+    def check(value: Any, about: ValidationInfo) -> Any:
+        if value in refused if refused else isinstance(value, str | int):
+            meant = example.format(value)
+            text = f"expected {meant}; on the command line: {about.field_name}={shlex.quote(meant)}"
+            raise PydanticCustomError("instead", "{text}", {"text": text})
+        return value
+
+    return BeforeValidator(check)
 
 
 Different = AfterValidator(_different)
@@ -61,18 +76,18 @@ class Settings(Entry):
     """config.yaml, with what the command line changed."""
 
     scale: str
-    seeds: Seeds | None
-    device: Literal["auto", "cpu", "cuda"]
+    seeds: Annotated[Seeds | None, _instead("[0, 1, 2]")]
+    device: Annotated[Literal["auto", "cpu", "cuda"], _instead("cuda", "gpu")]
     precision: Literal["fp32", "tf32"]
     runs_per_gpu: Whole
-    together: Together | None = None
+    together: Annotated[Together | None, _instead("[{}]")] = None
     time_limit: Whole | None = None
     data: DataSettings
-    leave_out: Annotated[list[str], Different] = []
-    only: Annotated[list[str], Different] = []
+    leave_out: Annotated[list[str], Different, _instead("[{}]")] = []
+    only: Annotated[list[str], Different, _instead("[{}]")] = []
     results: Directory
     evidence: Directory = "docs/evidence"
-    variants: Variants
+    variants: Annotated[Variants, _instead("{{default: {}}}")]
     overrides: Overrides
     forecast: ForecastSettings = ForecastSettings()
 

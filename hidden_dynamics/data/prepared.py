@@ -71,7 +71,7 @@ def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, An
             arrays = {name: members[name] for name in members.files}
         found = digest(arrays)
     except FileNotFoundError as error:
-        raise _unusable(path, f"{error.filename} is missing") from None
+        raise _unusable(path, f"{error.filename} is missing", "Run") from None
     except Exception as error:  # a damaged archive raises almost anything, according to where the damage is
         raise _unusable(path, f"it, or its .json, is truncated or altered ({error!r})") from error
     if found != expected:
@@ -83,10 +83,8 @@ def load(path: str | Path, dataset: str | None = None, settings: Mapping[str, An
     return Prepared(arrays, provenance, expected)
 
 
-def _unusable(path: Path, problem: str) -> UserError:
-    return UserError(
-        f"{path} cannot be used: {problem}. Delete it, and run snakemake again, which makes it.", file=path
-    )
+def _unusable(path: Path, problem: str, first: str = "Delete it, and run") -> UserError:
+    return UserError(f"{path} cannot be used: {problem}. {first} snakemake again, which makes it.", file=path)
 
 
 def digest(arrays: Mapping[str, np.ndarray]) -> str:

@@ -95,8 +95,8 @@ class Calibration(Entry):
         key = key_of(run)
         if key not in self.groups:
             raise UserError(
-                f"the calibration has no measurement of {run.id}, whose model, size, data or batch were not configured "
-                "like this when it was made: make it anew (scripts/calibrate.py).",
+                f"the calibration has no measurement of {run.id}: it was stopped before, or model, size, data or batch "
+                "were not configured like this when it was made. Make it anew (scripts/calibrate.py).",
                 key=run.id,
             )
         return self.groups[key]

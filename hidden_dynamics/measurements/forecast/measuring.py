@@ -4,7 +4,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
@@ -51,16 +51,22 @@ class Calibrator:
         """That of the process where a run has one thread on a CPU: what it takes whatever else the machine does."""
         return "cpu" if self.device.type == "cpu" and self.threads == 1 else "wall"
 
-    def calibrate(self, runs: list[Run]) -> Calibration:
-        """
+    def calibrate(self, runs: list[Run]) -> Iterator[Calibration]:
+        """What is measured so far, after each group of runs; the last has all groups.
+
         Raises:
             UserError: a run cannot be measured.
         """
         begun, groups, preload = time.monotonic(), grouped(runs), _imported(runs)
+        measured: dict[str, Group] = {}
         with ThreadPoolExecutor(self.places) as pool:
             found = pool.map(lambda members: self._measured(members[0], preload), groups.values())
-            measured = dict(zip(groups, found, strict=True))
-        about = About(
+            for key, group in zip(groups, found, strict=True):
+                measured[key] = group
+                yield Calibration(about=self._about(time.monotonic() - begun), groups=dict(measured))
+
+    def _about(self, seconds: float) -> About:
+        return About(
             processor=processor(),
             device=devices.name_of(self.device),
             threads=self.threads,
@@ -68,9 +74,8 @@ class Calibrator:
             clock=self.clock,
             torch=torch.__version__,
             date=date.today().isoformat(),
-            seconds=time.monotonic() - begun,
+            seconds=seconds,
         )
-        return Calibration(about=about, groups=measured)
 
     def _measured(self, run: Run, preload: list[str]) -> Group:
         """In a process of its own, whose memory is that of this run."""
