@@ -138,7 +138,7 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
             describe(ax, configuration, panel)
         for ax in axes[len(panels) :]:
             ax.set_axis_off()
-        body.align_ylabels(axes)
+        body.align_ylabels([ax for ax in axes if ax.get_ylabel()])
     return figure
 
 
