@@ -32,12 +32,14 @@ include: "rules/evidence.smk"
 
 
 onsuccess:
+    say_where()
     if failed := failed_runs():
         raise WorkflowError(failed)
 
 
 onerror:
-    print(failed_runs(), file=sys.stderr)
+    if failed := failed_runs():
+        print(failed, file=sys.stderr)
 
 
 rule all:
@@ -51,7 +53,3 @@ rule all:
         records_of(RUNS.values()),  # one that is missing is made again, although nothing may be made of it anew
     message:
         "Everything is made; all on one page: {PATHS.index}"
-
-
-onsuccess:
-    say_where()
