@@ -19,7 +19,7 @@ from made import curves_of, make_run, sources_of, summary_of
 from hidden_dynamics.artifacts import left_out_note, load_artifacts
 from hidden_dynamics.artifacts.kinds.course import of_logarithm
 from hidden_dynamics.artifacts.sources import Sources
-from hidden_dynamics.claims.statistics import Sample, equivalence, welch
+from hidden_dynamics.claims.statistics import Sample, welch
 from hidden_dynamics.configuration import load, merge, read_yaml
 from hidden_dynamics.configuration.runs import resolve, runs_on
 from hidden_dynamics.papers import logs
@@ -156,17 +156,8 @@ def test_the_numbers_are_those_of_the_logarithms(tmp_path):
     ours = Sample.of(np.log(0.37064 * 1.02 * (1 + 0.03 * np.arange(-2, 3) / math.sqrt(2.5))))
     variance = math.log(1 + (0.0122 / 0.37064) ** 2)
     estimate = welch([ours, Sample(math.log(0.37064) - variance / 2, math.sqrt(variance), 5)])
-    ends, width, t = estimate.interval(0.9), math.log(1.1), scipy.stats.t(estimate.degrees)
-    numbers = [*np.exp([estimate.value, *ends]), equivalence(estimate, width)[1]]
-    assert found[["ratio", "low", "high", "p"]].tolist() == pytest.approx(numbers)
-    assert found["power"] == pytest.approx(1 - 2 * t.sf(width / estimate.error - t.ppf(1 - 0.05 / 3)))
-
-
-@pytest.mark.parametrize(("deviation", "family", "power"), [(0.035, 3, 0.82), (0.035, 5, 0.70), (0.05, 3, 0.34)])
-def test_two_that_are_alike_are_found_to_agree_as_often_as_the_page_says(deviation, family, power):
-    draws = np.random.default_rng(0).lognormal(0, deviation, (4000, 2, 5))
-    tests = [equivalence(welch([Sample.of(each) for each in np.log(both)]), math.log(1.1)) for both in draws]
-    assert np.mean([within and p < 0.05 / family for within, p in tests]) == pytest.approx(power, abs=0.03)
+    numbers = np.exp([estimate.value, *estimate.interval(0.95)])
+    assert found[["ratio", "low", "high"]].tolist() == pytest.approx(numbers.tolist())
 
 
 @given(st.floats(-3, 3), st.floats(0.01, 1))
@@ -174,24 +165,6 @@ def test_the_logarithm_of_a_log_normal_loss_has_its_own_moments(mean, std):
     loss = scipy.stats.lognorm(std, scale=math.exp(mean))
     point = LOGS.logs[0][0].model_copy(update={"mean": loss.mean(), "sd": loss.std()})
     assert (of_logarithm(point).mean, of_logarithm(point).std) == (pytest.approx(mean), pytest.approx(std))
-
-
-@pytest.mark.parametrize(
-    ("factor", "spread", "verdict"),
-    [(1.0, 0.01, "agree"), (1.3, 0.01, "differ"), (1.1, 0.01, "undecided"), (1.0, 0.1, "undecided")],
-)
-def test_the_verdict_is_by_p_adjusted_over_the_cells_that_have_a_log(tmp_path, factor, spread, verdict):
-    table = table_of(tmp_path, factor, spread)
-    assert table.loc[MOMENTUM, "verdict"] == verdict
-    assert set(table.index) == {"dtriv", MOMENTUM, "sr_dtriv"}
-    smallest, middle, largest = sorted(table["p"])
-    steps = np.maximum.accumulate([3 * smallest, 2 * middle, largest]).clip(max=1)
-    assert sorted(table["p_adjusted"]) == pytest.approx(steps.tolist())
-
-
-def test_a_cell_that_is_not_run_stays_in_the_family(tmp_path):
-    alone = table_of(tmp_path, 1.06, 0.03, only=f"{TASK}/{MOMENTUM}/512")
-    assert alone["p_adjusted"].tolist() == pytest.approx(3 * alone["p"]) and alone["tests"].tolist() == [3]
 
 
 @pytest.mark.parametrize(
@@ -204,35 +177,16 @@ def test_the_last_epoch_that_both_have_is_compared(tmp_path, task, ours, theirs)
     assert set(table["diverged"]) == {0} and set(table["not_so_far"]) == {0 if theirs else 5}
 
 
-def test_failed_runs_bar_an_agreement_shorter_ones_do_not_and_two_seeds_are_not_tested(tmp_path):
+def test_failed_and_shorter_runs_are_counted_and_two_seeds_are_not_compared(tmp_path):
     lost, endless = {"evaluations": [], "diverged_at": 7}, {"epoch": 1.0, "iteration": 1, "test_loss": math.inf}
     about = {f"{MOMENTUM}_4": lost, "dtriv_0": {"evaluations": [endless]}, "sr_dtriv_0": {"epochs": 0}}
     table = table_of(tmp_path, **about)
-    columns = ["n", "diverged", "not_finite", "not_so_far", "verdict"]
-    assert tuple(table.loc[MOMENTUM, columns]) == (4, 1, 0, 0, "undecided")
-    assert tuple(table.loc["dtriv", columns]) == (4, 0, 1, 0, "undecided")
-    assert tuple(table.loc["sr_dtriv", columns]) == (4, 0, 0, 1, "agree")
+    columns = ["n", "diverged", "not_finite", "not_so_far"]
+    assert tuple(table.loc[MOMENTUM, columns]) == (4, 1, 0, 0)
+    assert tuple(table.loc["dtriv", columns]) == (4, 0, 1, 0)
+    assert tuple(table.loc["sr_dtriv", columns]) == (4, 0, 0, 1) and table["ratio"].notna().all()
     few = table_of(tmp_path / "few", **{f"{MOMENTUM}_{seed}": lost for seed in (0, 1, 2)})
-    assert few.loc[MOMENTUM, "verdict"] == "undecided" and math.isnan(few.loc[MOMENTUM, "p"])
-    assert few["p_adjusted"].min() == pytest.approx(3 * few["p"].min())  # its p in Holm's family is 1
-
-
-def test_no_cell_agrees_where_the_log_of_every_other_one_is_within_the_margin(tmp_path):
-    """On TIMIT after the first epoch; a loss that is far off still differs."""
-    near, far = table_of(tmp_path / "near", task="timit_recall"), table_of(tmp_path / "far", 1.3, task="timit_recall")
-    assert set(near["verdict"]) == {"undecided"} and near["p_adjusted"].max() < 0.05 and near["farthest"].max() < 1.05
-    assert set(far["verdict"]) == {"differ"}
-    apart = table_of(tmp_path).loc[MOMENTUM]
-    assert (apart["nearest"], apart["farthest"]) == (pytest.approx(1.0125, abs=5e-4), pytest.approx(1.35, abs=5e-3))
-
-
-@pytest.mark.parametrize(("constant", "verdict"), [(0.44, "agree"), (0.40, "undecided"), (0.1, "undecided")])
-def test_no_cell_agrees_where_what_learned_nothing_would(tmp_path, constant, verdict):
-    about = {"naive": {"test_loss": {"best constant": constant, "worse": 2.3}}}
-    table = table_of(tmp_path, **{f"{MOMENTUM}_{seed}": about for seed in FIVE})
-    assert table["p_adjusted"].max() < 0.05 and table.loc[MOMENTUM, "verdict"] == verdict
-    assert table.loc[MOMENTUM, "naive"] == pytest.approx(constant / 0.37044, abs=1e-3)
-    assert table.loc["sr_dtriv", "verdict"] == "agree"  # of which no baseline is known
+    assert math.isnan(few.loc[MOMENTUM, "ratio"]) and few.loc["dtriv", "ratio"] == pytest.approx(1, abs=0.02)
 
 
 def test_it_is_made_where_runs_are_at_the_papers_settings(configured):

@@ -64,7 +64,14 @@ def claim(name, artifact, verdict, statement):
     if verdict == "not run":
         said |= {"reason": f"Digits in place of MNIST; {DEVIATIONS}", "stand_in": "true", "deviations": DEVIATIONS}
     of = {"id": name, "paper": artifact.partition("_")[0], "artifact": artifact, "kind": "better", "runs": runs}
-    found |= {"p_adjusted": "0.12", "verdict": verdict, "statement": statement, "ran": statement, "level": "0.95", "counted": "true"}
+    found |= {
+        "p_adjusted": "0.12",
+        "verdict": verdict,
+        "statement": statement,
+        "ran": statement,
+        "level": "0.95",
+        "counted": "true",
+    }
     found |= {"family": name, "effect": str(len(name + statement) / 10)}
     return dict.fromkeys(COLUMNS, "") | found | said | of | {"data": "Digits"}
 

@@ -218,12 +218,6 @@ def detectable_within(estimate: Estimate, alpha: float, power: float = POWER) ->
     return estimate.error * float(stdtrit(estimate.degrees, 1 - alpha) + stdtrit(estimate.degrees, (1 + power) / 2))
 
 
-def power_within(estimate: Estimate, margin: float, alpha: float) -> float:
-    """The chance with which a true 0 would have been shown to lie within a margin; conditional on this error."""
-    beyond = margin / estimate.error - stdtrit(estimate.degrees, 1 - alpha)
-    return max(0.0, float(2 * stdtr(estimate.degrees, beyond) - 1))
-
-
 def seeds_needed(
     gap: float, stds: Sequence[float], alpha: float, overlap: float = 0.0, power: float = POWER
 ) -> int | None:

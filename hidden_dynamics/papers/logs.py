@@ -26,12 +26,11 @@ Setting = Annotated[float, Field(ge=0)] | None
 
 
 class About(Entry):
-    """logs.yaml. Losses whose ratio is within 1 / margin and margin are alike; `tasks` names each configured task as
-    logs.csv does; of those of `clipping` it says whether gradients were clipped."""
+    """logs.yaml. `tasks` names each configured task as logs.csv does; of those of `clipping` it says whether gradients
+    were clipped."""
 
     kind: Literal["logs"]
     source: dict[str, Text]
-    margin: Annotated[float, Field(gt=1)]
     tasks: dict[str, Text]
     clipping: list[str]
     notes: list[Text]
