@@ -40,7 +40,8 @@ for name in sorted(CONFIGURATION.artifacts.keys() - ARTIFACTS.keys()):
     workflow.get_rule(name).docstring = "It has nothing to show at this scale"
 
 
-# What is no rule's name is taken for a file; one that no rule makes ends here, with the target that was probably meant.
+# Snakemake takes for a file what is no rule's name. A word that is no file here, either, ends here, with the target that was
+# probably meant.
 rule no_such_target:
     """Says what a misspelt target may have meant"""
     input:
@@ -48,5 +49,5 @@ rule no_such_target:
     output:
         "{target}",
     wildcard_constraints:
-        target="[^/]+",
+        target=rf"(?!(?:{names(re.escape(path.name) for path in Path().iterdir())})$)\w+",
     localrule: True

@@ -2,7 +2,7 @@
 
 
 rule render_claims:
-    """The verdicts on all claims as one table"""
+    """What claims asks for"""
     input:
         [PATHS.verdicts(name) for name in CLAIMED],
         "published/claims.yaml",
@@ -25,7 +25,7 @@ rule render_claims:
 
 
 rule claims:
-    """The same, by a shorter name"""
+    """The verdicts on all claims, as one table"""
     input:
         rules.render_claims.output,
     localrule: True

@@ -2,7 +2,7 @@
 
 
 rule render_index:
-    """The page with all tables, figures and claims"""
+    """What index asks for"""
     input:
         rendered=[file for artifact in ARTIFACTS.values() for file in artifact.files()],
         claims=PATHS.all_verdicts,
@@ -26,7 +26,7 @@ rule render_index:
 
 
 rule index:
-    """The same, by a shorter name"""
+    """The page with all tables, figures and claims"""
     input:
         PATHS.index,
     localrule: True
