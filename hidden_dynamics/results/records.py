@@ -105,7 +105,9 @@ def unpacked(content: bytes, names: re.Pattern[str], archive: object = "") -> di
                 if not member.isreg() or member.issparse() or not names.fullmatch(member.name):
                     text = f"{archive} holds {member.name!r}, which is no file of a publication: nothing is restored."
                     raise UserError(text, archive, member.name)
-                files[member.name] = members.extractfile(member).read()
+                file = members.extractfile(member)
+                assert file is not None  # of a regular file
+                files[member.name] = file.read()
     except (lzma.LZMAError, tarfile.TarError) as error:
         raise UserError(f"{archive} is no archive of a publication ({error}): nothing is restored.", archive) from None
     return files
