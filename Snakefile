@@ -37,7 +37,8 @@ onsuccess:
 
 
 onerror:
-    print(failed_runs(), file=sys.stderr)
+    if failed := failed_runs():
+        print(failed, file=sys.stderr)
 
 
 rule all:
