@@ -107,9 +107,9 @@ def train_run(configuration: Configuration, run: Run, device: torch.device) -> b
         history = loop.History(commit=commit, failure={"error": error})
         predictions = {} if run.spec["training"].get("record_predictions") else None
         with contextlib.suppress(Exception):  # it knows the naive baselines, where it is not what failed
-            task = task or imported(run.classes["task_class"])(
-                data.arrays, run.spec["task_settings"], run.spec["seed"], device
-            )
+            if task is None:
+                kind = imported(run.classes["task_class"])
+                task = kind(data.arrays, run.spec["task_settings"], run.spec["seed"], device)
     about = {
         "run": run.id,
         "scale": configuration.scale_name,

@@ -152,7 +152,7 @@ class Trainings:
 def parse_arguments() -> argparse.Namespace:
     options = parser(__doc__, "--task")
     for name in ("--model", "--seed"):
-        options.add_argument(name, **SHARED[name] | {"required": False})
+        options.add_argument(name, **dict(SHARED[name], required=False))
     options.add_argument("--threads", required=True, type=positive, help="CPU threads of the job")
     options.add_argument("--at-once", type=positive, default=1, help="runs side by side; default: %(default)s")
     options.add_argument("--requeue", action="store_true", help="in a job of SLURM's: go on after its time limit")

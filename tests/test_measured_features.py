@@ -238,7 +238,7 @@ def test_every_run_is_measured_as_its_network_and_images_are_each_time(workplace
 
 def test_runs_without_features_say_why_and_the_others_are_measured(workplace):
     failure = {"cause": "step budget exceeded", "time": 0.31, "step": 1000, "during": "forward"}
-    workplace.change("ode_net", 0, diverged_at=812, failure=failure)
+    workplace.change("ode_net", 0, status="diverged", diverged_at=812, failure=failure)
     workplace.weights("ode_net", 1, lambda _, tensor: tensor * torch.nan)  # its solver finds them
     workplace.weights("ace_ode_net", 0, lambda _, tensor: torch.zeros_like(tensor))
     nan_in_head = lambda name, tensor: tensor * torch.nan if name.startswith("head") else tensor  # noqa: E731

@@ -60,7 +60,7 @@ def publication(configuration: Configuration, root: Path) -> dict[str, bytes]:
         "runs.csv": _csv(RUN_COLUMNS, runs),
         "settings.csv": _csv(changed_settings.COLUMNS, changed_settings.changed_settings(configuration)),
         **drawn,
-        **{"/".join(Path(path).parts[-2:]): (root / path).read_bytes() for path in dict.fromkeys(measured)},
+        **{"/".join(Path(path).parts[-2:]): _measured(root / path, configuration) for path in dict.fromkeys(measured)},
         **{f"{RECORDS}/{name}": content for name, content in archives(records).items()},
         CONFIGURATION: packed(_configuration(configuration)),
         WORKFLOW: (ROOT / WORKFLOW).read_bytes(),
@@ -122,6 +122,12 @@ def _csv(columns: Sequence[str], rows: Sequence[Row]) -> bytes:
     writer.writeheader()
     writer.writerows(rows)
     return buffer.getvalue().encode()
+
+
+def _measured(path: Path, configuration: Configuration) -> bytes:
+    """A measurement; where the user has the results is left out of its rows."""
+    own, usual = f"{configuration.results}/".encode(), f"results/{configuration.scale_name}/".encode()
+    return path.read_bytes().replace(own, usual) if path.suffix == ".csv" else path.read_bytes()
 
 
 def publish(files: Mapping[str, bytes], directory: Path) -> None:

@@ -111,8 +111,9 @@ def put_all_back(publication: Publication, root: Path, configuration: Configurat
         raise UserError(text, file=publication.directory)
     measured = {path: publication.read(path) for folder in MEASURED for path in publication.under(folder)}
     place, outcome = configuration or publication.configuration, {}
-    for _ in publication.runs():  # all archives are read once before anything of them is written
-        pass
+    for name, files in publication.runs():  # all archives are read once before anything of them is written
+        if RECORD not in files:
+            raise UserError(f"{publication.directory}: {name} has no {RECORD}.", publication.directory, name)
     for name, files in publication.runs():
         directory = root / place.results / "runs" / name
         record = json.loads(files[RECORD])

@@ -95,7 +95,7 @@ def unpacked(content: bytes, names: re.Pattern[str], archive: object = "") -> di
         UserError: it is no such archive, holds more than `LARGEST` bytes, or something else than files of such names,
             which is the error's key.
     """
-    decompressor, files = lzma.LZMADecompressor(), {}
+    decompressor, files = lzma.LZMADecompressor(memlimit=2**27), {}  # ours need 9 MB
     try:
         tar = decompressor.decompress(content, LARGEST)
         if not decompressor.eof:
@@ -105,7 +105,9 @@ def unpacked(content: bytes, names: re.Pattern[str], archive: object = "") -> di
                 if not member.isreg() or member.issparse() or not names.fullmatch(member.name):
                     text = f"{archive} holds {member.name!r}, which is no file of a publication: nothing is restored."
                     raise UserError(text, archive, member.name)
-                files[member.name] = members.extractfile(member).read()
-    except (lzma.LZMAError, tarfile.TarError) as error:
+                file = members.extractfile(member)
+                assert file is not None  # of a regular file
+                files[member.name] = file.read()
+    except (lzma.LZMAError, tarfile.TarError, ValueError, OverflowError) as error:
         raise UserError(f"{archive} is no archive of a publication ({error}): nothing is restored.", archive) from None
     return files

@@ -64,7 +64,7 @@ def write(
         reported["metrics"] |= of_history(history.metrics, norms)
     record = {
         **about,
-        "parameters": network and sum(parameter.numel() for parameter in network.parameters()),
+        "parameters": None if network is None else sum(parameter.numel() for parameter in network.parameters()),
         "status": "failed" if failed else "finished" if history.diverged_at is None else "diverged",
         "diverged_at": history.diverged_at,
         "failure": history.failure,

@@ -59,7 +59,7 @@ class Parity(parity.Parity):
         self.name = settings["name"]
         if self.name == "failing" and not Path("mended").exists():
             trace("failing")
-            raise UserError("the sensor is not plugged in")
+            raise OSError("the sensor is not plugged in")  # of the machine: it ends the job
 
     def evaluate(self, network):
         trace(f"{self.name}-{self.seed}")

@@ -182,8 +182,8 @@ def panel_of(artifact: Ablation, sources: Sources, settings: PanelSettings) -> P
         values = [measured_of(run)[settings.metric] * metric.factor if run["metric"] else math.nan for run in finished]
         value = sum(values) / len(values) if values else math.nan
         idle = naive is not None and metric.sign * (value - naive[1]) <= 0
-        lost = (sum(run["status"] == how for run in shown) for how in ("diverged", "failed"))
-        ours[place] = Square(value, len(shown), *lost, idle)
+        diverged, failed = (sum(run["status"] == how for run in shown) for how in ("diverged", "failed"))
+        ours[place] = Square(value, len(shown), diverged, failed, idle)
     theirs = {place: Square(value) for place, value in published.places().items()}
     return Panel(settings, metric, runs, ours, theirs, published)
 
