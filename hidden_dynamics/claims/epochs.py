@@ -35,7 +35,7 @@ def with_epochs(
     courses = {row["directory"]: _course(evidence, row["directory"]) for row in evidence.summary}
     verdicts: dict[str, dict[float, str]] = {name: {} for name in asked}
     for epoch in sorted({epoch for course in courses.values() for epoch in course}):
-        then = [row | {"measured": json.dumps(courses[row["directory"]].get(epoch, {}))} for row in evidence.summary]
+        then = [{**row, "measured": json.dumps(courses[row["directory"]].get(epoch, {}))} for row in evidence.summary]
         for one in judge(replace(evidence, summary=then), claims):
             if one.claim.id in asked and _evaluated(evidence, one.claim, courses, epoch):
                 verdicts[one.claim.id][epoch] = one.verdict

@@ -127,8 +127,9 @@ def _compared(artifact: Course, sources: "Sources", cell: Cell, log: Log) -> Rec
         **{f"published_{name}": getattr(point, name, math.nan) for name in ("n", "mean", "sd")},
         **dict.fromkeys(("ratio", "low", "high"), math.nan),
     }
-    few = point is None or min(len(ours), point.n) < FEWEST
-    estimate = None if few else welch([Sample.of([math.log(loss) for loss in ours]), of_logarithm(point)])
+    if point is None or min(len(ours), point.n) < FEWEST:
+        return record
+    estimate = welch([Sample.of([math.log(loss) for loss in ours]), of_logarithm(point)])
     if estimate:
         ends = estimate.value, *estimate.interval(0.95)
         record |= dict(zip(("ratio", "low", "high"), map(math.exp, ends), strict=True))
