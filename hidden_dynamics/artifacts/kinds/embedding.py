@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.kinds.silhouette_table import WITHOUT, Featured, features_notes, measured_features
-from hidden_dynamics.artifacts.notes import about, runs_notes, scale_note, subtitle_of
+from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import STYLE, legend_entry, page, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -102,12 +102,8 @@ def describe(ax: "Axes", configuration: Configuration, row: Row) -> None:
 
 def notes_of(artifact: Embedding, rows: Sequence[Row], mapped: int) -> list[str]:
     settings = artifact.settings.features
-    return [
-        scale_note(artifact.configuration, rows),
-        *features_notes(settings, rows),
+    mapping = (
         f"Map: t-SNE of the first {mapped:,} of these images, of each model's first seed (perplexity "
-        f"{settings.perplexity:g}, {settings.iterations:,} iterations, started from two principal components, seed "
-        f"{settings.seed}); its coordinates mean nothing, and the silhouette is not that of the map. The paper states "
-        "none of this.",
-        " ".join(runs_notes(rows)),
-    ]
+        f"{settings.perplexity:g}, {settings.iterations:,} iterations, seed {settings.seed})."
+    )
+    return figure_notes(artifact.configuration, rows, *features_notes(settings, rows), mapping)

@@ -44,13 +44,6 @@ BELOW = 0.3  # of a line: where a printed difference stands under ours
 WIDTH, LINE, SIZE = 7.0, 0.2, 8.5  # inches: of the page, and from row to row; points: of text
 TICKS = (0, 1, 3, 10, 30, 100, 300)
 DEVIATIONS = "difference in pooled standard deviations (Hedges’ g; of iterations, by their logarithms)"
-DRAWN = (
-    "Marks: the {} between two models’ means over seeds; right of 0 the first is better. Thick bars: its 95 % "
-    "interval; thin ones: the same adjusted for all tests of its family (Bonferroni), as verdicts are (Holm, a little "
-    "less strict)."
-)
-PRINTED = "Hollow: the difference that the paper prints; *: the paper has the second ahead."
-GATED = "Baseline not beaten: the model ahead is not shown to beat the best naive one, of speech a linear model."
 ONE_SPLIT = "All intervals are over seeds on one split of the {0}; which {0} are tested is not in them."
 COUNTED = "comparisons that count (mirrored ones, validation metrics and models without momentum, μ = 0, do not)"
 NOTHING = "No picture is drawn: no comparison on this question is judged at this scale, or none has an effect."
@@ -218,14 +211,14 @@ def _measured(metric: Metric) -> str:
 
 def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison], metric: Metric | None) -> list[str]:
     """The caption, by paragraph."""
-    scale, judged = scale_notes(artifact.configuration), artifact.comparisons(claims)
+    judged = artifact.comparisons(claims)
+    scale = scale_notes(artifact.configuration, {one.row["task"] for one in judged})
     if not rows:
         return scale
-    drawn = [DRAWN.format(_measured(metric) if metric else DEVIATIONS), PRINTED]
-    drawn += [GATED] if any(row.verdict == UNBEATEN for row in rows) else []
+    drawn = f"Marks: the {_measured(metric) if metric else DEVIATIONS}."
     one_split = all(row.row["test_error"] for row in rows)
     split = ONE_SPLIT.format(artifact.settings.tested) if one_split else ""
-    return [" ".join([*scale, deviating(judged)]), " ".join(drawn), split, which(rows, judged)]
+    return [" ".join([*scale, deviating(judged)]), drawn, split, which(rows, judged)]
 
 
 def which(rows: Sequence[Comparison], judged: Sequence[Comparison]) -> str:

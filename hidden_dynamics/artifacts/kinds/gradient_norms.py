@@ -27,13 +27,7 @@ QUANTILE = 0.99  # of the norms, within the limits of colours that fit them
 FACTOR = 5  # the paper's limits are kept where that quantile is within this factor of the upper one,
 CLIPPED = 0.25  # and at most this share of the norms is above it
 NOT_FINITE = "#d62728"
-DRAWN = (
-    "Drawn: the first seed that was trained. Norm: Frobenius norm, over the minibatch and the hidden units, of the "
-    "gradient of the minibatch's mean loss with respect to h_t, through all later steps; the paper does not say how it "
-    f"treats the minibatch. Colours: the paper's, from {{:g}} to {{:g}}, or up to what {100 * QUANTILE:g} % of these "
-    "norms are below where its limits would hide them; here up to {:g}, and what is above is clipped. Red: not a "
-    "finite number."
-)
+DRAWN = "Drawn: the first seed that was trained. The paper's colours: from {:g} to {:g}; here up to {:g}."
 
 
 class Settings(SideBySideSettings):
