@@ -23,6 +23,7 @@ from hidden_dynamics.results.seeds import BY_CHANCE, in_two_clusters, margin_of,
 
 Record = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
+WAYS = ("diverged", "failed", "not finite", "not so far")  # in which runs have no number
 OPTIONAL = ("published parameters", "published ÷", "difference", "verdict")  # columns that may say nothing
 
 
@@ -100,23 +101,19 @@ def standing(artifact: Artifact, record: Record) -> float:
     return math.nan if printed is None or printed.maximum else printed.value
 
 
-def peers_of(artifact: BesidePublished, records: Sequence[Record], record: Record) -> list[Record]:
-    """The records of its task and metric and, unless the paper compares across sizes, of its size."""
-    shared = ("task", "metric") if artifact.published.across_sizes else ("task", "metric", "paper_size")
-    return [other for other in records if all(other[column] == record[column] for column in shared)]
-
-
 def compared(artifact: BesidePublished, records: Sequence[Record], verdicts: Rows) -> list[Record]:
-    """Records with their distances from the published number and from the baseline's record, and their verdicts.
+    """Records with their distances from the published number and from the baseline's record, and their verdicts. It
+    is that of their task, metric and, unless the paper compares across sizes, size.
 
     Returns:
         beside what they had `difference`, ours less the published; `gap`, our mean less the baseline's, and
         `published_gap`; `ordering`, whether both gaps have one sign. NaN or None where there is nothing to compare, and
         but for `gap` where the record or its baseline deviates from the paper.
     """
-    found, name = [], artifact.published.baseline
+    found, shared = [], ["task", "metric", *([] if artifact.published.across_sizes else ["paper_size"])]
+    baselines = [record for record in records if record["model"] == artifact.published.baseline]
     for record in records:
-        baseline = next((peer for peer in peers_of(artifact, records, record) if peer["model"] == name), None)
+        baseline = next((one for one in baselines if all(one[name] == record[name] for name in shared)), None)
         theirs, gap, published_gap = standing(artifact, record), math.nan, math.nan
         if baseline is not None and baseline is not record:
             gap = record["mean"] - baseline["mean"]
@@ -190,7 +187,7 @@ def ours_text(record: Record, decimals: int, *remarks: str, failed: Mapping[str,
     Args:
         failed: how many of the runs failed in which way, where that is not as `ours_of` has it.
     """
-    failed = failed or {how: record.get(how.replace(" ", "_"), 0) for how in ("diverged", "failed", "not finite")}
+    failed = failed or {how: record.get(how.replace(" ", "_"), 0) for how in WAYS}
     counts = [f"{way} {count} of {record['runs']}" for way, count in failed.items() if count]
     if not record["n"]:
         return "; ".join(counts) or ABSENT
@@ -212,10 +209,7 @@ def gap_texts(artifact: BesidePublished, record: Record, decimals: int) -> dict[
 
 
 def verdict_texts(record: Record) -> dict[str, str]:
-    return {
-        "verdict": record.get("verdict") or ABSENT,
-        "verdict on the value": record.get("value_verdict") or ABSENT,
-    }
+    return {"verdict": record.get("verdict") or ABSENT, "verdict on the value": record.get("value_verdict") or ABSENT}
 
 
 # Whole

@@ -129,8 +129,7 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Row]) -> str:
 
 def figure_notes(configuration: Configuration, runs: Sequence[Row], *drawn: str) -> list[str]:
     """All notes, by paragraph: scale and deviations, what is drawn, failed runs, how the runs were made."""
-    tasks = {run["task"] for run in runs}
-    scale = scale_note(configuration, tasks, deviations(configuration, runs))
+    scale = scale_note(configuration, {run["task"] for run in runs}, deviations(configuration, runs))
     return [scale, *drawn, *divergence_notes(runs), runs_note(runs)]
 
 
@@ -151,15 +150,9 @@ def about(configuration: Configuration, runs: Sequence[Row], *texts: str) -> lis
     return [", ".join(filter(None, (*texts, size and f"N = {size}"))), *replaced]
 
 
-def splits_note(configuration: Configuration, runs: Sequence[Row]) -> str:
-    """That seeds are random splits of the same data; empty where they are not."""
-    found = any(resampled(configuration, run["task"], run["model"]) for run in runs)
-    return "Seed k has the k-th random split of the series, for which bands and tests are corrected." if found else ""
-
-
-def chosen_note(configuration: Configuration, runs: Sequence[Row]) -> str:
-    """The evaluation that the runs report: "evaluation with the highest validation accuracy", "last evaluation"; empty
-    where none reports any."""
+def reported_note(configuration: Configuration, runs: Sequence[Row]) -> str:
+    """The evaluation that the runs report: "evaluation with the highest validation accuracy", "last evaluation"; and
+    whether seeds are random splits of the same data."""
     rules = dict.fromkeys((run["rule"], run["metric"]) for run in runs if run["metric"])
     titles = {metric: within_sentence(configuration.metrics[metric].title) for _, metric in rules}
     ends = {"max": "highest", "min": "lowest"}
@@ -167,7 +160,10 @@ def chosen_note(configuration: Configuration, runs: Sequence[Row]) -> str:
         "last evaluation" if rule == "last" else f"evaluation with the {ends[rule]} {titles[metric]}"
         for rule, metric in rules
     ]
-    return " or ".join(dict.fromkeys(texts))
+    reported = f"What a run reports: {' or '.join(dict.fromkeys(texts)) or 'nothing'}."
+    if any(resampled(configuration, run["task"], run["model"]) for run in runs):
+        reported += " Seed k has the k-th random split of the series, for which bands and tests are corrected."
+    return reported
 
 
 def choices_notes(configuration: Configuration, models: Iterable[str]) -> list[str]:
@@ -175,9 +171,3 @@ def choices_notes(configuration: Configuration, models: Iterable[str]) -> list[s
     found = [configuration.models[name] for name in dict.fromkeys(models) if name in configuration.models]
     choices = [f"{model.label}: {model.note}." for model in found if model.note]
     return [f"Ours, where the paper or its code leaves a model open. {' '.join(choices)}"] if choices else []
-
-
-def weights_note(configuration: Configuration, runs: Sequence[Row]) -> str:
-    """The evaluation whose weights were recorded; empty where no run reports any."""
-    rule = chosen_note(configuration, runs)
-    return f"Weights: of the {rule}." if rule else ""

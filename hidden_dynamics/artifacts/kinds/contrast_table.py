@@ -13,7 +13,7 @@ from pydantic import Field
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.comparison import Record, ours_of, ours_text, size_text
-from hidden_dynamics.artifacts.notes import chosen_note, figure_notes, subtitle_of
+from hidden_dynamics.artifacts.notes import figure_notes, reported_note, subtitle_of
 from hidden_dynamics.artifacts.tables import ABSENT, Table, probabilities, signed
 from hidden_dynamics.claims.verdict import UNLEARNED, gate_of
 from hidden_dynamics.configuration import Entry
@@ -81,10 +81,9 @@ KIND = ContrastTable
 def draw(artifact: ContrastTable, sources: "Sources") -> Table:
     """A row for each filter."""
     configuration, records = artifact.configuration, _records(artifact, sources)
-    chosen = chosen_note(configuration, sources.summary) or "none reports anything"
     return Table.of(
         f"{artifact.settings.heading}; {subtitle_of(configuration, sources.summary)}",
-        figure_notes(configuration, sources.summary, f"What a run reports: {chosen}."),
+        figure_notes(configuration, sources.summary, reported_note(configuration, sources.summary)),
         [_row(artifact, record) for record in records],
         records,
     )

@@ -74,7 +74,7 @@ def draw(artifact: CostTable, sources: "Sources") -> Table:
     lines = [
         *machine_notes(artifact, costs),
         variants_note(json.loads(row["variants"]) for row in costs),
-        f"Number of processes: {records[0]['processes']}, of {records[0]['rounds']} rounds each.",
+        f"Number of processes: {records[0]['processes']}, rounds in each: {records[0]['rounds']}.",
     ]
     return comparison.table(artifact, records, rows, lines)
 
@@ -171,7 +171,7 @@ def machine_notes(artifact: MeasuredCosts, costs: Rows) -> list[str]:
         timed.setdefault(module, {})[name] = None
     names = "; ".join(f"{listed(list(classes))} of {module}" for module, classes in timed.items())
     return [
-        f"Measured on {machine}, {threads}, torch {first['torch']}, {first['precision']}, {first['date']}.",
+        f"Costs measured on {machine}, {threads}, torch {first['torch']}, {first['precision']}, {first['date']}.",
         f"A batch: {first['batch']} sequences of {first['steps']} steps. Data: {data}.",
         f"Timed: {names}.",
     ]

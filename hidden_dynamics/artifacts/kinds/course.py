@@ -149,13 +149,12 @@ def of_logarithm(point: Point) -> "Sample":
 def _row(artifact: Course, record: Record) -> dict[str, str]:
     ratio, low, high = (number(record[name], 3) for name in ("ratio", "low", "high"))
     theirs = f"{number(record['published_mean'], DECIMALS)} ± {number(record['published_sd'], DECIMALS)}"
-    failed = {how: how.replace(" ", "_") for how in ("diverged", "failed", "not finite", "not so far")}
     return {
         "Task": artifact.configuration.tasks[record["task"]].title,
         "Model": record["label"],
         "N": size_text(record["size"], record["paper_size"]),
         "Epoch": str(record["epoch"] or ABSENT),
-        "Ours": ours_text(record, DECIMALS, failed={way: record[name] for way, name in failed.items()}),
+        "Ours": ours_text(record, DECIMALS),
         "The authors’": f"{theirs} (n = {record['published_n']})" if record["epoch"] else ABSENT,
         "Ours ÷ theirs": ABSENT if math.isnan(record["ratio"]) else f"{ratio} ({low} to {high})",
     }

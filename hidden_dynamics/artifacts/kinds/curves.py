@@ -130,7 +130,9 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
         )
         axes = body.subplots(rows, columns, squeeze=False).ravel()
         for ax, panel in zip(axes, panels, strict=False):
-            draw_panel(ax, panel, styles, names)
+            (draw_dots if in_dots(panel.curves) else draw_lines)(ax, panel, styles, names)
+            if not panel.curves:
+                write_instead(ax)
             describe(ax, configuration, panel)
         for ax in axes[len(panels) :]:
             ax.set_axis_off()
@@ -232,14 +234,8 @@ def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
     return values[np.isfinite(values)]
 
 
-def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
-    """Scales, curves or dots, naive baselines, published final values, limits."""
-    (draw_dots if in_dots(panel.curves) else draw_lines)(ax, panel, styles, names)
-    if not panel.curves:
-        write_instead(ax)
-
-
 def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
+    """Scales, curves, naive baselines, published final values, limits."""
     ax.set_xscale(panel.settings.x_scale)
     ax.set_yscale(panel.settings.y_scale)
     ax.set_xmargin(0.01)

@@ -1,7 +1,7 @@
 """Features of images in the plane, by t-SNE, one panel per model, coloured by class (ACE-NODE, Figure 4)."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +43,11 @@ def draw(artifact: Embedding, sources: Sources) -> "Figure":
     names = configuration.datasets[first[0]["dataset"]].classes or [
         str(label) for label in range(labels.max(initial=0) + 1)
     ]
+    settings = artifact.settings.features
+    drawn = (
+        f"Map: t-SNE of the first {len(labels):,} of these images, of each model's first seed (perplexity "
+        f"{settings.perplexity:g}, {settings.iterations:,} iterations, seed {settings.seed})."
+    )
     dot = {"linestyle": "", "marker": "o", "markersize": 5}
     with style():
         figure, body = page(
@@ -50,7 +55,7 @@ def draw(artifact: Embedding, sources: Sources) -> "Figure":
             subtitle_of(configuration, first),
             width=9.6,
             height=3.6 * lines,
-            notes=notes_of(artifact, first, len(labels)),
+            notes=figure_notes(configuration, first, *features_notes(settings, first), drawn),
             handles=[legend_entry(names[label], color=f"C{label % 10}", **dot) for label in np.unique(labels)],
         )
         title = about(configuration, first, first[0]["task_title"])
@@ -98,12 +103,3 @@ def describe(ax: "Axes", configuration: Configuration, row: Row) -> None:
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(True)
     ax.spines[:].set_color("0.8")
-
-
-def notes_of(artifact: Embedding, rows: Sequence[Row], mapped: int) -> list[str]:
-    settings = artifact.settings.features
-    mapping = (
-        f"Map: t-SNE of the first {mapped:,} of these images, of each model's first seed (perplexity "
-        f"{settings.perplexity:g}, {settings.iterations:,} iterations, seed {settings.seed})."
-    )
-    return figure_notes(artifact.configuration, rows, *features_notes(settings, rows), mapping)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.lines import draw_line, draw_naive, in_sight, model_entries, naive_entries
-from hidden_dynamics.artifacts.notes import about, figure_notes, splits_note, subtitle_of, weights_note
+from hidden_dynamics.artifacts.notes import about, figure_notes, reported_note, subtitle_of
 from hidden_dynamics.artifacts.sheet import Styles, line_styles, page, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -74,7 +74,7 @@ def draw(artifact: ErrorOverTime, sources: Sources) -> "Figure":
             subtitle_of(configuration, summary),
             width=8.2,
             height=6.4 if settings.over_rows else 3.6,
-            notes=notes_of(artifact, summary),
+            notes=figure_notes(configuration, summary, settings.note, reported_note(configuration, summary)),
             handles=[*model_entries(summary, styles), *naive_entries(naive)],
         )
         axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
@@ -206,9 +206,3 @@ def blocks(arrays: Arrays) -> tuple[NDArray, NDArray]:
     count = len(squares) // BLOCK
     means = squares[: BLOCK * count].reshape(count, BLOCK * squares.shape[1]).mean(axis=1)
     return BLOCK * np.arange(count, dtype=np.float64), np.where(np.isfinite(means), means, np.nan)
-
-
-def notes_of(artifact: ErrorOverTime, summary: Sequence[Row]) -> list[str]:
-    configuration = artifact.configuration
-    of_weights = splits_note(configuration, summary), weights_note(configuration, summary)
-    return figure_notes(configuration, summary, " ".join(filter(None, [artifact.settings.note, *of_weights])))

@@ -10,7 +10,7 @@ from pydantic import Field
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished
 from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.notes import choices_notes, chosen_note, divergence_notes, runs_note, splits_note
+from hidden_dynamics.artifacts.notes import choices_notes, divergence_notes, reported_note, runs_note
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
 from hidden_dynamics.configuration import Entry, known
 from hidden_dynamics.configuration.entries import listed
@@ -297,12 +297,11 @@ def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record], rep
     titles = [configuration.tasks[task].title for task in artifact.settings.tasks if task in repeating]
     without = f" Without a run, and so without a column: {'; '.join(titles)}." if titles else ""
     data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
-    chosen = chosen_note(configuration, summary) or "none reports anything"
     literature = "; ".join(f"[{key}] {text}" for key, text in references.items())
     return [
         f"Data: {'; '.join(data)}.{without}",
         runs_note(summary),
-        f"What a run reports: {chosen}. {splits_note(configuration, summary)}".rstrip(),
+        reported_note(configuration, summary),
         *divergence_notes(summary),
         *([f"Literature: {literature}."] if literature else []),
         *choices_notes(configuration, (record["model"] for record in records)),

@@ -1,5 +1,4 @@
-"""A table of silhouette scores of image features: ours over seeds beside the published ones. What it says of features
-and their clusters, the figure of the same features says, too."""
+"""A table of silhouette scores of image features: ours over seeds beside the published ones."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -57,12 +57,7 @@ def draw(artifact: TimeToAccuracyTable, sources: "Sources") -> Table:
     records = [record | {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED} for record in records]
     records = comparison.with_verdicts(artifact, records, sources.verdicts)
     metric, target = artifact.reached.replace("_", " "), percent(artifact.settings.target)
-    machine, *others = cost_table.machine_notes(artifact, costs)
-    lines = [
-        f"Time per sample: {machine[0].lower()}{machine[1:]}",
-        *others,
-        runs_note(sources.summary),
-    ]
+    lines = [*cost_table.machine_notes(artifact, costs), runs_note(sources.summary)]
     rows = [_row(artifact, record) for record in records]
     return comparison.table(artifact, records, rows, lines, about=f": {target} {metric}")
 
