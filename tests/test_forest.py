@@ -188,16 +188,14 @@ def test_at_most_twenty_four_rows_are_drawn_of_the_main_tables_first_then_the_la
     assert len(rows) == 24 and len(artifact.comparisons(claims * 2)) == 52
     kept = {abs(float(row["effect"])) for row in rows}
     assert 0.01 in kept and 0.001 not in kept and min(kept - {0.01}) > 1.3
-    assert "24 of 52 comparisons that count" in words(figure) and "among all claims: 28, of them 0 with" in words(
-        figure
-    )
+    assert "24 of 52 comparisons that count" in words(figure)
 
 
 def test_rows_whose_baseline_is_not_beaten_are_drawn_where_there_is_room():
     idle = [claim("momentum_lstm-n128", "lstm-n128", "undecided", 9.0, "mnist", **IDLE_SIDES)] * 20
     artifact, figure = forest([*idle, *CLAIMS[:3] * 2])
     assert len(artifact.drawn([*idle, *CLAIMS[:3] * 2])) == 24
-    assert len(with_gid(figure, "baseline not beaten")) == 18 and "claims: 2, of them 2 with" in words(figure)
+    assert len(with_gid(figure, "baseline not beaten")) == 18
     assert "baseline not beaten" not in legend(forest([*idle, *CLAIMS[:3] * 8])[1])
 
 

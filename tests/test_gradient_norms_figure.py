@@ -55,7 +55,7 @@ def test_other_limits_are_stated_with_what_is_clipped(drawn):
     figure = drawn(spiked, spiked)
     low, high = with_gid(figure, "norms dtriv")[0].get_clim()
     assert low == 0 and 1 < high < 4.5
-    assert "the paper's, from 0 to 0.05, or" in words(figure) and f"here up to {high:g}" in words(figure)
+    assert f"The paper's colours: from 0 to 0.05; here up to {high:g}." in words(figure)
     assert "(the paper’s colours: to 0.05)" in words(figure)
     assert "paper’s colours: to" not in words(drawn(FALLING, FALLING))
 

@@ -97,7 +97,7 @@ def test_a_table_has_no_numbers_of_what_is_left_out(tmp_path):
     table = drawn("acenode_table10", tmp_path, ["svhn"])
     ran = table.data.set_index(["task", "model"])["runs"]
     assert set(ran["svhn_images"]) == {0} and set(ran["mnist_images"]) == {2}
-    assert SAID in table.notes
+    assert any(SAID in note for note in table.notes)
 
 
 def test_what_is_left_out_leaves_every_claim_and_each_to_what_is_made(configured):

@@ -16,7 +16,7 @@ from made import summary_of
 from published_here import COMMIT, COSTS, GRADIENTS, IMAGES, TABLE, few_artifacts, results_of
 
 from hidden_dynamics.artifacts import load_artifacts
-from hidden_dynamics.artifacts.notes import runs_notes
+from hidden_dynamics.artifacts.notes import runs_note
 from hidden_dynamics.configuration import runs
 from hidden_dynamics.configuration.runs import WEIGHTS, all_runs, code_of
 from hidden_dynamics.publication.command import SETTINGS, settings_of
@@ -83,7 +83,7 @@ def test_runs_come_back_as_finished_runs_identical_to_the_byte(published, tmp_pa
 def test_a_figure_says_by_which_commits(published):
     rows = summary_of(load_artifacts(published.configuration)[GRADIENTS])
     rows = [row | {"commit": commit} for row, commit in zip(rows, (COMMIT, f"{COMMIT}+", ""), strict=False)]
-    assert runs_notes(rows)[0].endswith(f" Code: commit {COMMIT[:10]}, {COMMIT[:10]}+.")
+    assert f" Code: commit {COMMIT[:10]}, {COMMIT[:10]}+. " in runs_note(rows)
 
 
 def test_a_run_of_other_code_is_refused(published, tmp_path, monkeypatch):

@@ -11,9 +11,9 @@ from statistics import median
 from typing import Any
 
 from hidden_dynamics.artifacts.base import Artifact, BesidePublished
-from hidden_dynamics.artifacts.notes import scale_notes, title_of
+from hidden_dynamics.artifacts.notes import scale_note, title_of
 from hidden_dynamics.artifacts.tables import ABSENT, Table, TextRow, number, signed
-from hidden_dynamics.claims.verdict import NOT_RUN, word
+from hidden_dynamics.claims.verdict import word
 from hidden_dynamics.configuration.runs import Cell, sized_model_of
 from hidden_dynamics.configuration.schema import Metric
 from hidden_dynamics.papers.deviations import deviations, with_originals
@@ -23,15 +23,8 @@ from hidden_dynamics.results.seeds import BY_CHANCE, in_two_clusters, margin_of,
 
 Record = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
-OURS = "Ours: mean ± sample standard deviation (n − 1) over n seeds"
+WAYS = ("diverged", "failed", "not finite", "not so far")  # in which runs have no number
 OPTIONAL = ("published parameters", "published ÷", "difference", "verdict")  # columns that may say nothing
-VERDICTS = (
-    "Verdict: of a test over seeds, on the claim that the row stands to {baseline}, or, “on the value”, to the "
-    "published number, as the paper says; “reproduced” or “contradicted” where nothing deviates from the paper’s "
-    "setup, else “holds” or “fails”, which say nothing of the paper’s own experiment; “undecided” (“inconclusive”), "
-    "too, where the model that is ahead is not shown to have learned. What several tables show is judged once, with "
-    "the first of them (docs/claims.md)."
-)
 
 
 def size_of(text: str) -> int | str | None:
@@ -108,23 +101,19 @@ def standing(artifact: Artifact, record: Record) -> float:
     return math.nan if printed is None or printed.maximum else printed.value
 
 
-def peers_of(artifact: BesidePublished, records: Sequence[Record], record: Record) -> list[Record]:
-    """The records of its task and metric and, unless the paper compares across sizes, of its size."""
-    shared = ("task", "metric") if artifact.published.across_sizes else ("task", "metric", "paper_size")
-    return [other for other in records if all(other[column] == record[column] for column in shared)]
-
-
 def compared(artifact: BesidePublished, records: Sequence[Record], verdicts: Rows) -> list[Record]:
-    """Records with their distances from the published number and from the baseline's record, and their verdicts.
+    """Records with their distances from the published number and from the baseline's record, and their verdicts. It
+    is that of their task, metric and, unless the paper compares across sizes, size.
 
     Returns:
         beside what they had `difference`, ours less the published; `gap`, our mean less the baseline's, and
         `published_gap`; `ordering`, whether both gaps have one sign. NaN or None where there is nothing to compare, and
         but for `gap` where the record or its baseline deviates from the paper.
     """
-    found, name = [], artifact.published.baseline
+    found, shared = [], ["task", "metric", *([] if artifact.published.across_sizes else ["paper_size"])]
+    baselines = [record for record in records if record["model"] == artifact.published.baseline]
     for record in records:
-        baseline = next((peer for peer in peers_of(artifact, records, record) if peer["model"] == name), None)
+        baseline = next((one for one in baselines if all(one[name] == record[name] for name in shared)), None)
         theirs, gap, published_gap = standing(artifact, record), math.nan, math.nan
         if baseline is not None and baseline is not record:
             gap = record["mean"] - baseline["mean"]
@@ -198,7 +187,7 @@ def ours_text(record: Record, decimals: int, *remarks: str, failed: Mapping[str,
     Args:
         failed: how many of the runs failed in which way, where that is not as `ours_of` has it.
     """
-    failed = failed or {how: record.get(how.replace(" ", "_"), 0) for how in ("diverged", "failed", "not finite")}
+    failed = failed or {how: record.get(how.replace(" ", "_"), 0) for how in WAYS}
     counts = [f"{way} {count} of {record['runs']}" for way, count in failed.items() if count]
     if not record["n"]:
         return "; ".join(counts) or ABSENT
@@ -220,23 +209,7 @@ def gap_texts(artifact: BesidePublished, record: Record, decimals: int) -> dict[
 
 
 def verdict_texts(record: Record) -> dict[str, str]:
-    return {
-        "verdict": record.get("verdict") or ABSENT,
-        "verdict on the value": record.get("value_verdict") or ABSENT,
-    }
-
-
-def gap_note(artifact: BesidePublished, among: str = "") -> str:
-    """A sentence on the column of gaps to the baseline.
-
-    Args:
-        among: which rows are compared, such as " of the same size".
-    """
-    return (
-        f"Ours less our {baseline_label(artifact)}’s{among}: the difference of two means of ours; with few seeds, one "
-        "within the standard deviations says little. Where nothing deviates from the paper, the published gap is in "
-        "brackets, and it is said whether both have the same sign."
-    )
+    return {"verdict": record.get("verdict") or ABSENT, "verdict on the value": record.get("value_verdict") or ABSENT}
 
 
 # Whole
@@ -262,21 +235,10 @@ def table(
     deviating = [bool(record["deviations"]) for record in records if record.get("runs") != 0]
     said = ", not comparable with the published numbers" if any(deviating) else ""
     title = title_of(artifact, about) + said + (" in some cells" if said and not all(deviating) else "")
-    lines = [*scale_notes(artifact.configuration), *notes, *_notes(artifact, records)]
-    return Table.of(title, [*lines, *artifact.published.notes, *below], rows, [*records, *others], OPTIONAL)
-
-
-def _notes(artifact: BesidePublished, records: Rows) -> list[str]:
-    """What deviates from the paper and what that forbids, what verdicts are, and the rows of the user's own models."""
     parts = dict.fromkeys(part for record in records for part in (record["deviations"] or "").split("; ") if part)
-    deviates = (
-        f"Deviates from the paper: {'; '.join(parts)}. What deviates is not held to the published numbers: it has no "
-        "difference from them, and no published gap, and a verdict beside it is none on the paper’s own claim."
-    )
-    verdicts = [record.get(column) for record in records for column in ("verdict", "value_verdict")]
+    scale = scale_note(artifact.configuration, artifact.tasks(), parts)
     extras = dict.fromkeys(record["label"] for record in records if record["extra"])
-    return [
-        *([deviates] if parts else []),
-        *([VERDICTS.format(baseline=baseline_label(artifact))] if {*verdicts} - {None, NOT_RUN} else []),
-        *([f"Not in the paper's table: {', '.join(extras)}."] if extras else []),
-    ]
+    own = [f"Not in the paper's table: {', '.join(extras)}."] if extras else []
+    return Table.of(
+        title, [scale, *notes, *own, *artifact.published.notes, *below], rows, [*records, *others], OPTIONAL
+    )

@@ -8,16 +8,11 @@ from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry
 from hidden_dynamics.results.rows import Row
-from hidden_dynamics.results.seeds import FEWEST
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-LINES = (
-    f"Thick lines: mean over seeds; band: its 95 % t band; thin lines: each seed, where there are fewer than {FEWEST}, "
-    "or where some of them learned and the others did not"
-)
 NAIVE_DASHES = ((0, (5, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)), (0, (1, 1)))
 IN_SIGHT = 1.3  # a naive baseline that is higher than this many times what else is drawn does not stretch the axis
 

@@ -4,7 +4,7 @@ Rows are those of runs (hidden_dynamics.results.run_files) or of measured featur
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hidden_dynamics.artifacts.base import Artifact
 from hidden_dynamics.configuration import Configuration
@@ -13,16 +13,22 @@ from hidden_dynamics.papers.deviations import data_text, deviations, is_resized,
 from hidden_dynamics.papers.published import within_sentence
 from hidden_dynamics.results.rows import Row
 
+READING = "How to read it: docs/reading.md."
 
-def scale_notes(configuration: Configuration) -> list[str]:
-    """The scale in words and, where the user overrode the configuration or left data out, how."""
+
+def scale_notes(configuration: Configuration, tasks: Collection[str] | None = None) -> list[str]:
+    """The scale in words and, where the user overrode the configuration or left data out, how.
+
+    Args:
+        tasks: of what the user chose, those that are named; None: all.
+    """
     notes = [f"Scale: {configuration.scale_name} ({configuration.scale.about})."]
     overrides = configuration.settings.overrides.given()
     if any(overrides.values()):
         notes.append(f"Changed by the user (overrides): {json.dumps(overrides, sort_keys=True)}.")
     only, chosen = configuration.settings.only, configuration.chosen_tasks
-    if only:
-        notes.append(f"Run, as the user chose (only): {', '.join(only)}.")
+    if named := [name for name in only if tasks is None or name.partition("/")[0] in tasks]:
+        notes.append(f"Run, as the user chose (only): {', '.join(named)}.")
     titles = {name: title for name, title in configuration.left_out.items() if not only or name in chosen}
     if titles:
         datasets = ", ".join(dict.fromkeys(titles.values()))
@@ -57,8 +63,8 @@ def variants_note(runs: Iterable[Mapping[str, str]]) -> str:
     return f"Variants taken: {'; '.join(texts) or 'none apply'}."
 
 
-def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """Seeds, devices, precisions, commits and variants of runs: "Seeds: 0, 1. Trained on: cpu. ...", "Variants ..."
+def runs_note(rows: Sequence[Mapping[str, str]]) -> str:
+    """Seeds, devices, precisions, commits and variants of runs: "Seeds: 0, 1. Trained on: cpu. ... Variants ..."
 
     A + after a commit stands for changes that were not committed.
 
@@ -67,11 +73,11 @@ def runs_notes(rows: Sequence[Mapping[str, str]]) -> list[str]:
     """
     seeds, devices, precisions = ({row[column] for row in rows} for column in ("seed", "device", "precision"))
     commits = sorted({f"{row['commit'][:10]}{'+' * row['commit'].endswith('+')}" for row in rows if row["commit"]})
-    return [
-        f"Seeds: {', '.join(sorted(seeds, key=int))}. Trained on: {'; '.join(sorted(devices))}. "
-        f"Precision: {', '.join(sorted(precisions))}." + (f" Code: commit {', '.join(commits)}." if commits else ""),
-        variants_note(json.loads(row["variants"]) for row in rows),
-    ]
+    code = f" Code: commit {', '.join(commits)}." if commits else ""
+    return (
+        f"Seeds: {', '.join(sorted(seeds, key=int))}. Trained on: {'; '.join(sorted(devices))}. Precision: "
+        f"{', '.join(sorted(precisions))}.{code} {variants_note(json.loads(row['variants']) for row in rows)}"
+    )
 
 
 def no_momentum_notes(rows: Iterable[Mapping[str, str]]) -> list[str]:
@@ -123,14 +129,15 @@ def subtitle_of(configuration: Configuration, runs: Sequence[Row]) -> str:
 
 def figure_notes(configuration: Configuration, runs: Sequence[Row], *drawn: str) -> list[str]:
     """All notes, by paragraph: scale and deviations, what is drawn, failed runs, how the runs were made."""
-    return [scale_note(configuration, runs), *drawn, *divergence_notes(runs), " ".join(runs_notes(runs))]
+    scale = scale_note(configuration, {run["task"] for run in runs}, deviations(configuration, runs))
+    return [scale, *drawn, *divergence_notes(runs), runs_note(runs)]
 
 
-def scale_note(configuration: Configuration, runs: Sequence[Row]) -> str:
-    """The scale, and all in which the runs deviate from the paper."""
-    texts = deviations(configuration, runs)
+def scale_note(configuration: Configuration, tasks: Collection[str], deviating: Iterable[str]) -> str:
+    """The scale, and what deviates from the paper."""
+    deviates = "; ".join(deviating)
     return " ".join(
-        [*scale_notes(configuration), *([f"Deviates from the paper: {'; '.join(texts)}."] if texts else [])]
+        [*scale_notes(configuration, tasks), *([f"Deviates from the paper: {deviates}."] if deviates else [])]
     )
 
 
@@ -143,19 +150,9 @@ def about(configuration: Configuration, runs: Sequence[Row], *texts: str) -> lis
     return [", ".join(filter(None, (*texts, size and f"N = {size}"))), *replaced]
 
 
-def splits_note(configuration: Configuration, runs: Sequence[Row]) -> str:
-    """That seeds are random splits of the same data; empty where they are not."""
-    if not any(resampled(configuration, run["task"], run["model"]) for run in runs):
-        return ""
-    return (
-        "Seed k has the k-th random split of the series; test sets overlap, so the seeds are not independent: bands "
-        "and the tests of claims are corrected for it (n_test/n_train is added to 1/n: Nadeau and Bengio 2003)."
-    )
-
-
-def chosen_note(configuration: Configuration, runs: Sequence[Row]) -> str:
-    """The evaluation that the runs report: "evaluation with the highest validation accuracy", "last evaluation"; empty
-    where none reports any."""
+def reported_note(configuration: Configuration, runs: Sequence[Row]) -> str:
+    """The evaluation that the runs report: "evaluation with the highest validation accuracy", "last evaluation"; and
+    whether seeds are random splits of the same data."""
     rules = dict.fromkeys((run["rule"], run["metric"]) for run in runs if run["metric"])
     titles = {metric: within_sentence(configuration.metrics[metric].title) for _, metric in rules}
     ends = {"max": "highest", "min": "lowest"}
@@ -163,7 +160,10 @@ def chosen_note(configuration: Configuration, runs: Sequence[Row]) -> str:
         "last evaluation" if rule == "last" else f"evaluation with the {ends[rule]} {titles[metric]}"
         for rule, metric in rules
     ]
-    return " or ".join(dict.fromkeys(texts))
+    reported = f"What a run reports: {' or '.join(dict.fromkeys(texts)) or 'nothing'}."
+    if any(resampled(configuration, run["task"], run["model"]) for run in runs):
+        reported += " Seed k has the k-th random split of the series, for which bands and tests are corrected."
+    return reported
 
 
 def choices_notes(configuration: Configuration, models: Iterable[str]) -> list[str]:
@@ -171,9 +171,3 @@ def choices_notes(configuration: Configuration, models: Iterable[str]) -> list[s
     found = [configuration.models[name] for name in dict.fromkeys(models) if name in configuration.models]
     choices = [f"{model.label}: {model.note}." for model in found if model.note]
     return [f"Ours, where the paper or its code leaves a model open. {' '.join(choices)}"] if choices else []
-
-
-def weights_note(configuration: Configuration, runs: Sequence[Row]) -> str:
-    """The evaluation whose weights were recorded; empty where no run reports any."""
-    rule = chosen_note(configuration, runs)
-    return f"Weights: of the {rule}." if rule else ""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from hidden_dynamics.artifacts.base import ArtifactSettings
+from hidden_dynamics.artifacts.notes import READING
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.configuration.entries import mistake
 from hidden_dynamics.configuration.paths import FIGURE_FORMS
@@ -86,7 +87,7 @@ def page(
     rows = math.ceil(len(handles) / legend_columns([str(handle.get_label()) for handle in handles], width))
     head_height = 0.56 + 0.19 * rows
     figure = cast("Page", Figure(figsize=(width, head_height + height), dpi=DOTS_PER_INCH, layout="constrained"))
-    figure.notes = [" ".join(note.split()) for note in notes if note]
+    figure.notes = [" ".join(note.split()) for note in (READING, *notes) if note]
     figure.heading, figure.instead = settings.heading, instead
     head, body = figure.subfigures(2, 1, squeeze=False, height_ratios=[head_height, height], hspace=0)[:, 0]
     head.text(0.5, 1 - 0.08 / head_height, settings.heading, ha="center", va="top", fontsize=11, gid="title")

@@ -85,12 +85,12 @@ class Sources:
             raise self.wrong("runs", f"there is no run of {model}")
         return run
 
-    def wrong(self, name: str, why: str, column: str = "") -> UserError:
+    def wrong(self, name: str, why: str) -> UserError:
         """The error of an input, or of the runs, that the artifact cannot be made of; to be raised."""
         path = self.root / self.artifact.inputs().get(name, self.artifact.configuration.paths.runs)
         if path.suffix:
             why = f"{why}: remove it and run snakemake again, which makes it anew"
-        return UserError(f"{path}: {self.artifact.name}: {why}.", path, column)
+        return UserError(f"{path}: {self.artifact.name}: {why}.", path)
 
     def _rows(self, name: str) -> list[dict[str, str]]:
         files = self.artifact.inputs()

@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hidden_dynamics.artifacts.notes import READING
 from hidden_dynamics.claims.verdict import NOT_RUN
 from hidden_dynamics.system.files import atomic
 
@@ -59,7 +60,7 @@ class Table:
         says = (~frame.isin([ABSENT, NOT_RUN])).any(axis="index").to_numpy()
         kept = [said or not name.lower().startswith(optional) for said, (_, name) in zip(says, columns, strict=True)]
         data = pandas.DataFrame(records, dtype=object)
-        return cls(title, list(dict.fromkeys(notes)), frame.loc[:, kept], data)
+        return cls(title, list(dict.fromkeys([READING, *notes])), frame.loc[:, kept], data)
 
 
 def write_table(table: Table, paths: Iterable[str | Path]) -> None:

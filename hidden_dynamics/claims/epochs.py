@@ -32,7 +32,8 @@ def with_epochs(
     }
     if not asked:
         return list(rows)
-    courses = {row["directory"]: _course(evidence, row["directory"]) for row in evidence.summary}
+    metrics = {row["directory"]: RunFiles(evidence.root / row["directory"]).metrics() for row in evidence.summary}
+    courses = {directory: {one["epoch"]: one for one in own} for directory, own in metrics.items()}
     verdicts: dict[str, dict[float, str]] = {name: {} for name in asked}
     for epoch in sorted({epoch for course in courses.values() for epoch in course}):
         then = [{**row, "measured": json.dumps(courses[row["directory"]].get(epoch, {}))} for row in evidence.summary]
@@ -42,10 +43,6 @@ def with_epochs(
     return [
         {**row, "decided_at": _told(verdicts[row["id"]], row["verdict"])} if row["id"] in asked else row for row in rows
     ]
-
-
-def _course(evidence: Evidence, directory: str) -> Course:
-    return {evaluation["epoch"]: evaluation for evaluation in RunFiles(evidence.root / directory).metrics()}
 
 
 def _evaluated(evidence: Evidence, claim: Claim, courses: Mapping[str, Course], epoch: float) -> bool:

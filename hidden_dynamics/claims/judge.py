@@ -27,7 +27,6 @@ from hidden_dynamics.measurements.costs import MEMORIES, TIMES
 from hidden_dynamics.papers.claims import KINDS
 from hidden_dynamics.papers.deviations import data_text
 from hidden_dynamics.results.rows import Row
-from hidden_dynamics.results.seeds import test_set
 
 
 @dataclass(frozen=True)
@@ -282,7 +281,8 @@ def _test_error(evidence: Evidence, judged: Judged) -> float | None:
         return None
     if claim.metric not in ("test_accuracy", "test_auc"):
         return None
-    factor, size = evidence.configuration.metrics[claim.metric].factor, test_set(samples[0].rows[0])
+    size = json.loads(samples[0].rows[0]["test_set"] or "{}")
+    factor = evidence.configuration.metrics[claim.metric].factor
     share = samples[0].sample.mean / factor if len(samples[0].values) > 1 else samples[0].values[0] / factor
     n, positive = size.get("size"), size.get("positive")
     if claim.metric == "test_accuracy" and n:

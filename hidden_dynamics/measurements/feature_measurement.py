@@ -88,10 +88,10 @@ def _measure_run(
     about |= {"images": features.shape[0], "dimensions": features.shape[1]}
     if not np.isfinite(features).all():
         return {**about, "status": "not finite"}, None
-    found = cluster(features, settings)
-    if found.silhouette is None:
+    assigned, silhouette = cluster(features, settings)
+    if silhouette is None:
         return {**about, "status": "collapsed"}, None
-    return {**about, "silhouette": found.silhouette, "status": "measured"}, (features, labels, found.assigned)
+    return {**about, "silhouette": silhouette, "status": "measured"}, (features, labels, assigned)
 
 
 def _mapped(run: Run, of_images: OfImages, settings: FeatureSettings) -> dict[str, NDArray]:
@@ -100,14 +100,6 @@ def _mapped(run: Run, of_images: OfImages, settings: FeatureSettings) -> dict[st
     if embedding is None:
         return {}
     return {"labels": labels[:most], f"{run.model}.embedding": embedding, f"{run.model}.clusters": assigned[:most]}
-
-
-class Clusters(NamedTuple):
-    """`assigned` (n,) tells each image's cluster, `silhouette` is their mean silhouette; None where there are fewer
-    clusters than asked for, because fewer features differ."""
-
-    assigned: NDArray
-    silhouette: float | None
 
 
 @torch.no_grad()
@@ -144,7 +136,7 @@ def _batches(task: Any, split: str) -> Iterable[tuple[Tensor, Tensor]]:
     return task.evaluation_batches(split)
 
 
-def cluster(features: NDArray, settings: FeatureSettings) -> Clusters:
+def cluster(features: NDArray, settings: FeatureSettings) -> tuple[NDArray, float | None]:
     """k-means, the best of several k-means++ initialisations, and the mean silhouette over all images.
 
     An image's silhouette is (b - a) / max(a, b), where a is its mean Euclidean distance to the others of its cluster
@@ -152,6 +144,9 @@ def cluster(features: NDArray, settings: FeatureSettings) -> Clusters:
 
     Args:
         features: (n, d), finite.
+
+    Returns:
+        (n,) each image's cluster; the silhouette, None where fewer features differ than there are to be clusters.
     """
     given: dict[str, Any] = {"n_init": settings.initialisations, "random_state": settings.seed}
     means = KMeans(settings.clusters, **given)
@@ -160,7 +155,7 @@ def cluster(features: NDArray, settings: FeatureSettings) -> Clusters:
         warnings.simplefilter("ignore", ConvergenceWarning)  # of clusters that are missing: the result says it
         assigned = means.fit_predict(features)
         complete = len(np.unique(assigned)) == settings.clusters
-        return Clusters(assigned, float(silhouette_score(features, assigned)) if complete else None)
+        return assigned, float(silhouette_score(features, assigned)) if complete else None
 
 
 def embed(features: NDArray, settings: FeatureSettings) -> NDArray | None:

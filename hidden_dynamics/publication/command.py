@@ -7,16 +7,7 @@ from typing import Any
 from hidden_dynamics.configuration import Configuration, read_yaml
 from hidden_dynamics.system.files import ROOT
 
-SETTINGS = (
-    "scale",
-    "seeds",
-    "device",
-    "precision",
-    "variants",
-    "overrides",
-    "leave_out",
-    "only",
-)
+SETTINGS = ("scale", "seeds", "device", "precision", "variants", "overrides", "leave_out", "only")
 
 
 def settings_of(configuration: Configuration) -> dict[str, Any]:

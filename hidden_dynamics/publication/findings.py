@@ -12,17 +12,7 @@ from hidden_dynamics.artifacts.kinds.forest import Forest, deviating
 from hidden_dynamics.artifacts.notes import choices_notes
 from hidden_dynamics.artifacts.questions import BETTER, EFFECTS, WORSE, Comparison
 from hidden_dynamics.claims.multiplicity import in_a_sentence
-from hidden_dynamics.claims.verdict import (
-    FAILS,
-    GATES,
-    HOLDS,
-    OF_THE_PAPER,
-    UNBEATEN,
-    UNDECIDED,
-    counts,
-    plain,
-    word,
-)
+from hidden_dynamics.claims.verdict import FAILS, GATES, HOLDS, OF_THE_PAPER, UNBEATEN, UNDECIDED, counts, plain, word
 from hidden_dynamics.configuration import Configuration
 from hidden_dynamics.pages.claims_list import findings, shown
 from hidden_dynamics.publication.command import command_of

@@ -63,11 +63,6 @@ def naive_of(row: Row) -> Naive:
     return json.loads(row.get("naive") or "{}")
 
 
-def test_set(row: Row) -> dict[str, int | None]:
-    """The `size` of a run's test set and the number of `positive` samples; {} where neither is known."""
-    return json.loads(row["test_set"] or "{}")
-
-
 def best(naive: Naive, metric: str, sign: int) -> tuple[str, float] | None:
     """The name and the score of the best naive baseline of a metric; None where there is none.
 

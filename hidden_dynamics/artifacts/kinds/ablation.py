@@ -34,11 +34,6 @@ NAIVE = "†"
 NAMES = {"mu": "momentum μ", "s": "step size s"}
 PANEL_WIDTH = 4.2  # inches
 TITLE = 62  # characters in a line of a panel's title
-DRAWN = (
-    "Above: ours, means over seeds of what each run reports; below: the paper's. Each grid has its own colours, green "
-    "for the better end. n/m div.: n of m seeds diverged and are not in the mean. Hatched: no number, because every "
-    f"seed diverged or a finished one has none that is finite. {NAIVE} no better than the best naive baseline."
-)
 
 
 class PanelSettings(Entry):
@@ -117,7 +112,7 @@ def draw(artifact: Ablation, sources: Sources) -> "Figure":
             subtitle_of(configuration, runs),
             width=max(6.8, PANEL_WIDTH * len(panels)),
             height=6.6,
-            notes=figure_notes(configuration, runs, DRAWN, " ".join(["Published:", *artifact.published.notes, *grids])),
+            notes=figure_notes(configuration, runs, " ".join(["Published:", *artifact.published.notes, *grids])),
         )
         for (above, below), panel in zip(body.subplots(2, len(panels), squeeze=False).T, panels, strict=True):
             draw_grid(above, panel.ours, panel, gid="ours")

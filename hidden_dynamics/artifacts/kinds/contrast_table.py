@@ -13,7 +13,7 @@ from pydantic import Field
 
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.comparison import Record, ours_of, ours_text, size_text
-from hidden_dynamics.artifacts.notes import chosen_note, figure_notes, subtitle_of
+from hidden_dynamics.artifacts.notes import figure_notes, reported_note, subtitle_of
 from hidden_dynamics.artifacts.tables import ABSENT, Table, probabilities, signed
 from hidden_dynamics.claims.verdict import UNLEARNED, gate_of
 from hidden_dynamics.configuration import Entry
@@ -31,22 +31,6 @@ DIFFERENCES = {
 HEADINGS = {"s": "What s does: lead of control over plain core", "momentum": "What μ adds: lead of filter over control"}
 SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 NONE = {**dict.fromkeys(("difference", "low", "high", "p"), math.nan), "gate": ""}
-NOTES = (
-    "Mean ± sample standard deviation (n − 1) over n seeds of what a run reports ({}); “k of n learned”: only k beat "
-    "the best naive baseline, and the median is theirs. A lead is above 0 where the first is better: a lower loss, a "
-    "higher accuracy.",
-    "What s does: the lead of the control, whose input is scaled and which has no momentum, over the plain core; none "
-    "where s = 1, because then the plain core is the control. What μ adds: the lead of the filter over its control, "
-    "which has its s and differs in momentum alone (μ = 0; F = 1 is a restart at every step), unless the configuration "
-    "was changed. A μ also multiplies what stays constant by 1 / (1 − μ): that gain is part of what it adds, unless "
-    "the control's s is the filter's times the gain. A filter with β has a control that also divides by the root of "
-    "the mean square: what s does is there what both do.",
-    "Intervals (95 %) and tests are of Welch's t; of the differences seed by seed where a seed has data of its own. In "
-    "square brackets: p by Holm's method over the different tests of a core on a task, run or not. Fewer than three "
-    "seeds are not tested, nor is a lead of a side with a failed run. No learning shown, or no better than a linear "
-    "model: the side that is ahead is not shown to beat the best naive baseline, of speech a ridge regression "
-    "(one-sided t test of its seeds, 5 %; of two seeds, each has to), and the difference is not tested.",
-)
 
 
 class Contrasts(Entry):
@@ -97,10 +81,9 @@ KIND = ContrastTable
 def draw(artifact: ContrastTable, sources: "Sources") -> Table:
     """A row for each filter."""
     configuration, records = artifact.configuration, _records(artifact, sources)
-    chosen = chosen_note(configuration, sources.summary) or "none reports anything"
     return Table.of(
         f"{artifact.settings.heading}; {subtitle_of(configuration, sources.summary)}",
-        figure_notes(configuration, sources.summary, NOTES[0].format(chosen), *NOTES[1:]),
+        figure_notes(configuration, sources.summary, reported_note(configuration, sources.summary)),
         [_row(artifact, record) for record in records],
         records,
     )

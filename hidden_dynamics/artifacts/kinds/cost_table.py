@@ -17,20 +17,12 @@ from hidden_dynamics.artifacts.notes import variants_note
 from hidden_dynamics.artifacts.tables import ABSENT, Table, TextRow, number
 from hidden_dynamics.configuration.runs import Cell, Run
 from hidden_dynamics.measurements.costs import MEMORIES, TIMES
-from hidden_dynamics.papers.deviations import data_text, listed, original_of
+from hidden_dynamics.papers.deviations import data_text, listed
 
 if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
 
 QUANTITIES = {"time": TIMES, "memory": MEMORIES}
-NOTES = {
-    "time": "Training: forward, loss, backward, clipping and optimiser step. Evaluation: forward and loss. Ours: of "
-    "each process the median of {rounds} rounds, each of which times every model once, in an order that rotates; a "
-    "ratio is the median of the ratios within a round.",
-    "memory": "Ours: the peak of a training step, and of an evaluation, beyond what was held before, divided by the "
-    "samples in the batch: on a CPU the resident memory of a fresh process for each model, on a GPU what torch "
-    "allocated. MB: 10^6 bytes.",
-}
 
 
 class Settings(SideBySideSettings):
@@ -82,10 +74,7 @@ def draw(artifact: CostTable, sources: "Sources") -> Table:
     lines = [
         *machine_notes(artifact, costs),
         variants_note(json.loads(row["variants"]) for row in costs),
-        NOTES[artifact.settings.quantity].format(rounds=records[0]["rounds"]),
-        f"Number of processes: {records[0]['processes']}, one after another. Ours is their median, in brackets "
-        "their range; of one process it says nothing of another one. Compared with the paper’s are the ratios to "
-        f"{comparison.baseline_label(artifact)} alone: time and memory are those of this machine and of this program.",
+        f"Number of processes: {records[0]['processes']}, rounds in each: {records[0]['rounds']}.",
     ]
     return comparison.table(artifact, records, rows, lines)
 
@@ -176,15 +165,13 @@ def machine_notes(artifact: MeasuredCosts, costs: Rows) -> list[str]:
     threads = f"{first['threads']} CPU thread{'s' if first['threads'] != '1' else ''}"
     machine = first["processor"] if first["device"] == "cpu" else f"{first['device']} ({first['processor']})"
     data = data_text(artifact.configuration, first)
-    if original_of(artifact.configuration, first):
-        data += ": costs and their ratios depend on the sequences' length"
     timed: dict[str, dict[str, None]] = {}
     for row in costs:
         module, _, name = row["implementation"].rpartition(".")
         timed.setdefault(module, {})[name] = None
     names = "; ".join(f"{listed(list(classes))} of {module}" for module, classes in timed.items())
     return [
-        f"Measured on {machine}, {threads}, torch {first['torch']}, {first['precision']}, {first['date']}.",
+        f"Costs measured on {machine}, {threads}, torch {first['torch']}, {first['precision']}, {first['date']}.",
         f"A batch: {first['batch']} sequences of {first['steps']} steps. Data: {data}.",
-        f"Timed: {names}. A ratio is of these implementations, not of what the equations need.",
+        f"Timed: {names}.",
     ]

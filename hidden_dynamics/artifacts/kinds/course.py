@@ -24,17 +24,6 @@ if TYPE_CHECKING:
     from hidden_dynamics.claims.statistics import Sample
 
 DECIMALS = 4
-NOTES = (
-    "This table asks whether the implementation is faithful: whether our losses are those that the authors logged in "
-    "their own runs. It is no verdict on what the paper claims. Compared are runs that share all settings of a log but "
-    "the number of epochs, after the last epoch that both have (with three seeds a side), and after no other one. The "
-    "loss is the test loss, on the Penn Treebank the validation loss; ±: sample standard deviation (n − 1) over seeds; "
-    "not so far: runs without a loss after that epoch.",
-    "Ours ÷ theirs: the ratio of geometric means, with its 95 % interval, by Welch’s t on the logarithm of the loss; "
-    "none of fewer than three seeds a side. Of the authors’ runs only mean m and deviation s are known; we take the "
-    "loss as log-normal, so the logarithm has the variance σ² = ln(1 + s²/m²) and the mean ln m − σ²/2. An interval "
-    "around 1 does not show that a cell is right: the logs of other cells may be as near.",
-)
 
 
 class Settings(ArtifactSettings):
@@ -100,7 +89,7 @@ def draw(artifact: Course, sources: "Sources") -> Table:
     about = load_logs(artifact.settings.logs).about
     return Table.of(
         f"{artifact.settings.heading}; {subtitle_of(configuration, sources.summary)}",
-        [*figure_notes(configuration, sources.summary, *NOTES, *unspoken), *about.notes],
+        [*figure_notes(configuration, sources.summary, *unspoken), *about.notes],
         [_row(artifact, record) for record in records],
         records,
     )
@@ -161,13 +150,12 @@ def of_logarithm(point: Point) -> "Sample":
 def _row(artifact: Course, record: Record) -> dict[str, str]:
     ratio, low, high = (number(record[name], 3) for name in ("ratio", "low", "high"))
     theirs = f"{number(record['published_mean'], DECIMALS)} ± {number(record['published_sd'], DECIMALS)}"
-    failed = {how: how.replace(" ", "_") for how in ("diverged", "failed", "not finite", "not so far")}
     return {
         "Task": artifact.configuration.tasks[record["task"]].title,
         "Model": record["label"],
         "N": size_text(record["size"], record["paper_size"]),
         "Epoch": str(record["epoch"] or ABSENT),
-        "Ours": ours_text(record, DECIMALS, failed={way: record[name] for way, name in failed.items()}),
+        "Ours": ours_text(record, DECIMALS),
         "The authors’": f"{theirs} (n = {record['published_n']})" if record["epoch"] else ABSENT,
         "Ours ÷ theirs": ABSENT if math.isnan(record["ratio"]) else f"{ratio} ({low} to {high})",
     }

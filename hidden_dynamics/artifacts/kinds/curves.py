@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from hidden_dynamics.artifacts.base import ArtifactSettings, InPanels, Models
-from hidden_dynamics.artifacts.lines import LINES, draw_line, draw_naive, in_sight, model_entries, naive_entries
+from hidden_dynamics.artifacts.lines import draw_line, draw_naive, in_sight, model_entries, naive_entries
 from hidden_dynamics.artifacts.notes import about, figure_notes, no_momentum_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import Styles, legend_entry, line_styles, page, plain_numbers, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 
 BELOW = 0.3  # of a row of dots: where the authors' own losses stand under ours
 LOGGED: dict[str, Any] = {"color": "0.5"}  # of the authors' own losses
-DOTS = (
-    "Where models were evaluated once: a dot per seed, the mean as a diamond with its 95 % t interval; below, what the "
-    "authors logged at the same epoch, where they did. "
-)
 TITLE = 66  # characters in a line of a panel's title
 
 Limits = Annotated[list[Number], Field(min_length=2, max_length=2)]
@@ -129,12 +125,14 @@ def draw(artifact: Curves, sources: Sources) -> "Figure":
             subtitle_of(configuration, runs),
             width=9.6 if columns == 2 else 6.8,
             height=3.1 * rows,
-            notes=figure_notes(configuration, runs, drawn_note(panels), logged_note(panels), *no_momentum_notes(runs)),
+            notes=figure_notes(configuration, runs, smoothing_note(panels), *no_momentum_notes(runs)),
             handles=[*model_entries(runs, styles), *mark_entries(panels), *naive_entries(names)],
         )
         axes = body.subplots(rows, columns, squeeze=False).ravel()
         for ax, panel in zip(axes, panels, strict=False):
-            draw_panel(ax, panel, styles, names)
+            (draw_dots if in_dots(panel.curves) else draw_lines)(ax, panel, styles, names)
+            if not panel.curves:
+                write_instead(ax)
             describe(ax, configuration, panel)
         for ax in axes[len(panels) :]:
             ax.set_axis_off()
@@ -236,14 +234,8 @@ def evenly_spaced(x: NDArray, line: NDArray, x_scale: str) -> NDArray:
     return values[np.isfinite(values)]
 
 
-def draw_panel(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
-    """Scales, curves or dots, naive baselines, published final values, limits."""
-    (draw_dots if in_dots(panel.curves) else draw_lines)(ax, panel, styles, names)
-    if not panel.curves:
-        write_instead(ax)
-
-
 def draw_lines(ax: "Axes", panel: Panel, styles: Styles, names: Sequence[str]) -> None:
+    """Scales, curves, naive baselines, published final values, limits."""
     ax.set_xscale(panel.settings.x_scale)
     ax.set_yscale(panel.settings.y_scale)
     ax.set_xmargin(0.01)
@@ -314,23 +306,7 @@ def describe(ax: "Axes", configuration: Configuration, panel: Panel) -> None:
     ax.set_title("\n".join(wrapped), linespacing=1.3)
 
 
-def drawn_note(panels: Sequence[Panel]) -> str:
-    """What lines and marks are, and how lines are smoothed."""
+def smoothing_note(panels: Sequence[Panel]) -> str:
     windows = [(max((curve.window for curve in panel.curves), default=1), panel.settings) for panel in panels]
     smoothed = ", ".join(f"{window} ({panel.task} {panel.split})" for window, panel in windows if window > 1)
-    return (
-        f"{LINES}. Dashed: naive baselines on the same data. Lines are cut where they leave an axis; one of a seed "
-        f"with fewer iterations ends before the others. {DOTS if any(in_dots(one.curves) for one in panels) else ''}"
-        f"Smoothing: {f'triangular moving average, points: {smoothed}' if smoothed else 'none'}."
-    )
-
-
-def logged_note(panels: Sequence[Panel]) -> str:
-    """What the authors' own losses are; "" where none are drawn."""
-    seeds = sorted({point.n for panel in panels for log in panel.logged.values() for point in log})
-    text = (
-        "Grey: losses that the authors logged in their own runs, where these share all settings with ours: a band from "
-        f"the least to the greatest of n = {' or '.join(map(str, seeds))} seeds, and the mean, dashed as the model’s "
-        "own line; not smoothed, as far as ours go and to the next logged epoch."
-    )
-    return text if seeds else ""
+    return f"Smoothing: {f'triangular moving average, points: {smoothed}' if smoothed else 'none'}."

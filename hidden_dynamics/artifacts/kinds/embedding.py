@@ -1,14 +1,14 @@
 """Features of images in the plane, by t-SNE, one panel per model, coloured by class (ACE-NODE, Figure 4)."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.kinds.silhouette_table import WITHOUT, Featured, features_notes, measured_features
-from hidden_dynamics.artifacts.notes import about, runs_notes, scale_note, subtitle_of
+from hidden_dynamics.artifacts.notes import about, figure_notes, subtitle_of
 from hidden_dynamics.artifacts.sheet import STYLE, legend_entry, page, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -43,6 +43,11 @@ def draw(artifact: Embedding, sources: Sources) -> "Figure":
     names = configuration.datasets[first[0]["dataset"]].classes or [
         str(label) for label in range(labels.max(initial=0) + 1)
     ]
+    settings = artifact.settings.features
+    drawn = (
+        f"Map: t-SNE of the first {len(labels):,} of these images, of each model's first seed (perplexity "
+        f"{settings.perplexity:g}, {settings.iterations:,} iterations, seed {settings.seed})."
+    )
     dot = {"linestyle": "", "marker": "o", "markersize": 5}
     with style():
         figure, body = page(
@@ -50,7 +55,7 @@ def draw(artifact: Embedding, sources: Sources) -> "Figure":
             subtitle_of(configuration, first),
             width=9.6,
             height=3.6 * lines,
-            notes=notes_of(artifact, first, len(labels)),
+            notes=figure_notes(configuration, first, *features_notes(settings, first), drawn),
             handles=[legend_entry(names[label], color=f"C{label % 10}", **dot) for label in np.unique(labels)],
         )
         title = about(configuration, first, first[0]["task_title"])
@@ -98,16 +103,3 @@ def describe(ax: "Axes", configuration: Configuration, row: Row) -> None:
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(True)
     ax.spines[:].set_color("0.8")
-
-
-def notes_of(artifact: Embedding, rows: Sequence[Row], mapped: int) -> list[str]:
-    settings = artifact.settings.features
-    return [
-        scale_note(artifact.configuration, rows),
-        *features_notes(settings, rows),
-        f"Map: t-SNE of the first {mapped:,} of these images, of each model's first seed (perplexity "
-        f"{settings.perplexity:g}, {settings.iterations:,} iterations, started from two principal components, seed "
-        f"{settings.seed}); its coordinates mean nothing, and the silhouette is not that of the map. The paper states "
-        "none of this.",
-        " ".join(runs_notes(rows)),
-    ]

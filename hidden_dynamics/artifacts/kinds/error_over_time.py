@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hidden_dynamics.artifacts.base import SideBySide, SideBySideSettings
-from hidden_dynamics.artifacts.lines import LINES, draw_line, draw_naive, in_sight, model_entries, naive_entries
-from hidden_dynamics.artifacts.notes import about, figure_notes, splits_note, subtitle_of, weights_note
+from hidden_dynamics.artifacts.lines import draw_line, draw_naive, in_sight, model_entries, naive_entries
+from hidden_dynamics.artifacts.notes import about, figure_notes, reported_note, subtitle_of
 from hidden_dynamics.artifacts.sheet import Styles, line_styles, page, style, write_instead
 from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.configuration import Configuration
@@ -25,19 +25,6 @@ if TYPE_CHECKING:
 MOST_BINS = 12
 FEWEST_ENTRIES = 20  # of a run in a bin, on average
 BLOCK = 4  # rows of a block in the paper's figure
-DRAWN = (
-    "Drawn: squared errors on a run’s test set, means over observed entries in bins of time with about equally many, "
-    f"or of an hour; a run with an error that is not finite is left out there. {LINES}. A run that diverged, or whose "
-    "solver failed on the test set, has no line. Dashed: naive baselines over the whole test set, where they are on "
-    "the axis."
-)
-BELOW = (
-    f"Below: the rows of the targets of the first seed, in groups of {BLOCK}; at the number of a group’s first row, "
-    f"the mean over its {BLOCK} rows and all features, those not observed with an error of 0. The paper’s axis is "
-    "labelled “Testing Time”, but its released script draws these row numbers, of split 0: from left to right, one "
-    "series follows another, all of about the same times."
-)
-
 Arrays = Mapping[str, NDArray]
 
 
@@ -87,7 +74,7 @@ def draw(artifact: ErrorOverTime, sources: Sources) -> "Figure":
             subtitle_of(configuration, summary),
             width=8.2,
             height=6.4 if settings.over_rows else 3.6,
-            notes=notes_of(artifact, summary),
+            notes=figure_notes(configuration, summary, settings.note, reported_note(configuration, summary)),
             handles=[*model_entries(summary, styles), *naive_entries(naive)],
         )
         axes = body.subplots(1 + settings.over_rows, 1, squeeze=False)[:, 0]
@@ -219,10 +206,3 @@ def blocks(arrays: Arrays) -> tuple[NDArray, NDArray]:
     count = len(squares) // BLOCK
     means = squares[: BLOCK * count].reshape(count, BLOCK * squares.shape[1]).mean(axis=1)
     return BLOCK * np.arange(count, dtype=np.float64), np.where(np.isfinite(means), means, np.nan)
-
-
-def notes_of(artifact: ErrorOverTime, summary: Sequence[Row]) -> list[str]:
-    configuration, rows = artifact.configuration, BELOW if artifact.settings.over_rows else ""
-    of_weights = splits_note(configuration, summary), weights_note(configuration, summary)
-    said = " ".join(filter(None, [DRAWN, artifact.settings.note, *of_weights]))
-    return figure_notes(configuration, summary, said, rows)

@@ -44,16 +44,7 @@ BARS = {"95 % interval": 3.2, "family-wise 95 %": 1.0}  # points: how wide they 
 BELOW = 0.3  # of a line: where a printed difference stands under ours
 WIDTH, LINE, SIZE = 7.0, 0.2, 8.5  # inches: of the page, and from row to row; points: of text
 TICKS = (0, 1, 3, 10, 30, 100, 300)
-DEVIATIONS = "difference in pooled standard deviations (Hedges’ g; of iterations, by their logarithms)"
-DRAWN = (
-    "Marks: the {} between two models’ means over seeds; right of 0 the first is better. Thick bars: its 95 % "
-    "interval; thin ones: the same adjusted for all tests of its family (Bonferroni), as verdicts are (Holm, a little "
-    "less strict)."
-)
-PRINTED = "Hollow: the difference that the paper prints; *: the paper has the second ahead."
-GATED = "Baseline not beaten: the model ahead is not shown to beat the best naive one, of speech a linear model."
 ONE_SPLIT = "All intervals are over seeds on one split of the {0}; which {0} are tested is not in them."
-COUNTED = "comparisons that count (mirrored ones, validation metrics and models without momentum, μ = 0, do not)"
 NOTHING = "No picture is drawn: no comparison on this question is judged at this scale, or none has an effect."
 
 
@@ -139,7 +130,7 @@ def draw(artifact: Forest, sources: "Sources") -> "Figure":
             subtitle=f"scale: {artifact.configuration.scale_name}",
             width=WIDTH,
             height=LINE * len(lines) + 0.85,
-            notes=notes_of(artifact, sources.claims, rows, metric),
+            notes=notes_of(artifact, sources.claims, rows),
             handles=[
                 *(legend_entry(_said(mark, rows), **STYLES[mark], ls="none", ms=6) for mark in marks),
                 *(legend_entry(name, color="0.35", lw=width) for name, width in BARS.items()),
@@ -196,7 +187,8 @@ def describe(ax: "Axes", numbers: Sequence[float], lines: int, metric: Metric | 
         reach = 0.05 * (max(0, *numbers) - min(0, *numbers))
         ax.set_xlim(min(0, *numbers) - reach, max(0, *numbers) + reach)
         unit = "" if metric.unit == "one" else f", {metric.unit}"
-        ax.set_xlabel(f"{_measured(metric)}{unit}", fontsize=SIZE)
+        sign = "" if metric.sign > 0 else " (sign reversed)"
+        ax.set_xlabel(f"difference in {within_sentence(metric.title)}{sign}{unit}", fontsize=SIZE)
     else:
         left, right = min(-1.5, 1.3 * min(numbers)), max(1.5, 1.3 * max(numbers))
         ax.set_xscale("symlog", linthresh=1, linscale=1)
@@ -214,34 +206,16 @@ def describe(ax: "Axes", numbers: Sequence[float], lines: int, metric: Metric | 
     ax.tick_params(axis="y", left=False, labelleft=False)
 
 
-def _measured(metric: Metric) -> str:
-    """difference in AUC"""
-    return f"difference in {within_sentence(metric.title)}" + ("" if metric.sign > 0 else " (sign reversed)")
-
-
-def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison], metric: Metric | None) -> list[str]:
+def notes_of(artifact: Forest, claims: Sequence[Row], rows: Sequence[Comparison]) -> list[str]:
     """The caption, by paragraph."""
-    scale, judged = scale_notes(artifact.configuration), artifact.comparisons(claims)
+    judged = artifact.comparisons(claims)
+    scale = scale_notes(artifact.configuration, {one.row["task"] for one in judged})
     if not rows:
         return scale
-    drawn = [DRAWN.format(_measured(metric) if metric else DEVIATIONS), PRINTED]
-    drawn += [GATED] if any(row.verdict == UNBEATEN for row in rows) else []
+    drawn = f"{len(rows)} of {len(judged)} comparisons that count are drawn."
     one_split = all(row.row["test_error"] for row in rows)
     split = ONE_SPLIT.format(artifact.settings.tested) if one_split else ""
-    return [" ".join([*scale, deviating(judged)]), " ".join(drawn), split, which(rows, judged)]
-
-
-def which(rows: Sequence[Comparison], judged: Sequence[Comparison]) -> str:
-    """How many of the comparisons are drawn, by which rule, and how many are not."""
-    left = len(judged) - len(rows)
-    if not left:
-        return f"All {len(judged)} {COUNTED}."
-    of_all, drawn = (sum(one.verdict == UNBEATEN for one in some) for some in (judged, rows))
-    return (
-        f"{len(rows)} of {len(judged)} {COUNTED}: those with an effect; where the baseline is beaten first, then those "
-        f"of the main tables, then the largest. Not drawn, but among all claims: {left}, of them {of_all - drawn} with "
-        "the baseline not beaten."
-    )
+    return [" ".join([*scale, deviating(judged)]), split, drawn]
 
 
 def _said(mark: str, rows: Sequence[Comparison]) -> str:

@@ -27,13 +27,6 @@ QUANTILE = 0.99  # of the norms, within the limits of colours that fit them
 FACTOR = 5  # the paper's limits are kept where that quantile is within this factor of the upper one,
 CLIPPED = 0.25  # and at most this share of the norms is above it
 NOT_FINITE = "#d62728"
-DRAWN = (
-    "Drawn: the first seed that was trained. Norm: Frobenius norm, over the minibatch and the hidden units, of the "
-    "gradient of the minibatch's mean loss with respect to h_t, through all later steps; the paper does not say how it "
-    f"treats the minibatch. Colours: the paper's, from {{:g}} to {{:g}}, or up to what {100 * QUANTILE:g} % of these "
-    "norms are below where its limits would hide them; here up to {:g}, and what is above is clipped. Red: not a "
-    "finite number."
-)
 
 
 class Settings(SideBySideSettings):
@@ -68,14 +61,14 @@ def draw(artifact: GradientNorms, sources: Sources) -> "Figure":
     norms = np.concatenate([recording.norms.ravel() for recording in recordings])
     limits = colour_limits(norms[np.isfinite(norms)], papers)
     norm, colours = Normalize(*limits), matplotlib.colormaps["viridis"].with_extremes(bad=NOT_FINITE)
-    drawn = DRAWN.format(papers[0], papers[1], limits[1])
+    drawn = "The first seed that was trained. The paper's colours: from {:g} to {:g}; here up to {:g}."
     with style():
         figure, body = page(
             artifact.settings,
             subtitle_of(configuration, runs),
             width=max(6.8, 4.8 * len(recordings)),
             height=4.0,
-            notes=figure_notes(configuration, runs, drawn),
+            notes=figure_notes(configuration, runs, drawn.format(*papers, limits[1])),
         )
         axes = body.subplots(1, len(recordings), sharex=True, sharey=True, squeeze=False)[0]
         for ax, recording in zip(axes, recordings, strict=True):

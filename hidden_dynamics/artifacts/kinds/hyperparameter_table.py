@@ -80,14 +80,11 @@ def draw(artifact: HyperparameterTable, sources: "Sources") -> Table:
     rows = [_row_of(artifact, cell) for cell in _configured(artifact)]
     count = sum(len(row.differing) for row in rows)
     notes = [
-        *scale_notes(configuration),
-        f"Seeds: {', '.join(map(str, configuration.seeds))}. Precision: {configuration.settings.precision}. "
-        "This table is made from the configuration, not from runs.",
+        " ".join(scale_notes(configuration, {row.run.task for row in rows})),
+        f"Seeds: {', '.join(map(str, configuration.seeds))}. Precision: {configuration.settings.precision}.",
         *_details(artifact, rows),
         variants_note(row.run.spec["variants"] for row in rows),
-        f"{count} values differ from the published ones, which stand beside them, as do those of the authors' "
-        "scripts (“released”) where ours are other ones. A value with nothing beside it is as published, or the "
-        "paper does not state it.",
+        f"{count} values differ from the published ones, which stand beside them.",
         *(f"{COLUMNS[name]} = {_text(value)} by definition of the cell." for name, value in _by_definition(artifact)),
         *published.notes,
     ]

@@ -10,7 +10,7 @@ from pydantic import Field
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished
 from hidden_dynamics.artifacts.comparison import Record
-from hidden_dynamics.artifacts.notes import choices_notes, chosen_note, divergence_notes, runs_notes, splits_note
+from hidden_dynamics.artifacts.notes import choices_notes, divergence_notes, reported_note, runs_note
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
 from hidden_dynamics.configuration import Entry, known
 from hidden_dynamics.configuration.entries import listed
@@ -19,7 +19,7 @@ from hidden_dynamics.configuration.schema import Names, Size
 from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.deviations import original_of
 from hidden_dynamics.papers.published import load_tasks, published_task
-from hidden_dynamics.results.seeds import BY_CHANCE, by_seed
+from hidden_dynamics.results.seeds import by_seed
 
 if TYPE_CHECKING:
     from hidden_dynamics.artifacts.sources import Sources
@@ -28,20 +28,6 @@ Runs = Sequence[Mapping[str, str]]
 LIMIT = "Limit (optimal predictor)"
 BEST_OF_ALL = "best of all epochs"
 PARAMETERS = {"parameters": "Parameters", "published_parameters": "Published parameters"}  # a record's, as headings
-NOTES = (  # of every table
-    "Runs that diverged, and those whose number is not finite, are counted, and are not in the mean. “k of n "
-    f"learned”: k of the runs beat the best naive baseline by more than {100 * BY_CHANCE:g} %, whose median it is, "
-    f"and the others are far behind. “{BEST_OF_ALL}”: these runs chose their evaluation by the number that is shown,"
-    " on the test set, as the released code does; such numbers are higher than those of an epoch that was chosen "
-    "without them.",
-    "Published numbers marked [..] are not the paper's own runs: it quotes them from the literature, named below. "
-    "Those marked “quoted” are, surely or very probably, another paper's, although it does not say so; no verdict "
-    "is given on their values. Compared is the paper's own number, or else the best that it quotes. A section marks"
-    " a number that the paper’s table does not have. Published parameters are those at the paper’s N.",
-    "Naive: predictions that need no network, on the data of the same seeds; a constant is the best one of the "
-    f"evaluated set, so that no constant scores better. {LIMIT}: what one who knows the process that generated the "
-    "data scores; on one test set a model may score better, by chance.",
-)
 
 
 class Row(Entry):
@@ -141,6 +127,7 @@ def draw(artifact: ResultsTable, sources: "Sources") -> Table:
     repeating = _repeating(records)
     rows = _rows(artifact, [record for record in records if record["task"] not in repeating], others)
     notes = _notes(artifact, summary, records, repeating)
+    notes += ["Naive: predictions that need no network, on the data of the same seeds."] if others else []
     return comparison.table(artifact, records, rows, notes, others=others, below=below)
 
 
@@ -306,19 +293,16 @@ def _decimals(artifact: ResultsTable, record: Record) -> int:
 
 
 def _notes(artifact: ResultsTable, summary: Runs, records: Sequence[Record], repeating: set[str]) -> list[str]:
-    configuration, published = artifact.configuration, artifact.published
+    configuration, references = artifact.configuration, artifact.published.content.get("references", {})
     titles = [configuration.tasks[task].title for task in artifact.settings.tasks if task in repeating]
+    without = f" Without a run, and so without a column: {'; '.join(titles)}." if titles else ""
     data = dict.fromkeys(f"{row['task_title']}: {row['dataset_title']}" for row in summary)
-    references = [f"[{key}] {text}" for key, text in published.content.get("references", {}).items()]
+    literature = "; ".join(f"[{key}] {text}" for key, text in references.items())
     return [
-        f"Data: {'; '.join(data)}.",
-        *([f"Without a run, and so without a column: {'; '.join(titles)}."] if titles else []),
-        *runs_notes(summary),
-        *filter(None, [splits_note(configuration, summary)]),
-        f"{comparison.OURS} of what a run reports ({chosen_note(configuration, summary) or 'none reports anything'}).",
+        f"Data: {'; '.join(data)}.{without}",
+        runs_note(summary),
+        reported_note(configuration, summary),
         *divergence_notes(summary),
-        comparison.gap_note(artifact, "" if published.across_sizes else " of the same size"),
-        *NOTES,
-        *([f"Literature: {'; '.join(references)}."] if references else []),
+        *([f"Literature: {literature}."] if literature else []),
         *choices_notes(configuration, (record["model"] for record in records)),
     ]

@@ -1,5 +1,4 @@
-"""A table of silhouette scores of image features: ours over seeds beside the published ones. What it says of features
-and their clusters, the figure of the same features says, too."""
+"""A table of silhouette scores of image features: ours over seeds beside the published ones."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING
 from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import REQUIRED, BesidePublished, SideBySide, SideBySideSettings
 from hidden_dynamics.artifacts.comparison import Record, Rows
-from hidden_dynamics.artifacts.notes import divergence_notes, runs_notes
+from hidden_dynamics.artifacts.notes import divergence_notes, runs_note
 from hidden_dynamics.artifacts.tables import Table
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.measurements.features import FeatureSettings
@@ -71,10 +70,9 @@ def draw(artifact: SilhouetteTable, sources: "Sources") -> Table:
     records = comparison.compared(artifact, records, sources.verdicts)
     lines = [
         *(f"Data: {data_text(artifact.configuration, row)}." for row in rows),
-        *runs_notes(rows),
+        runs_note(rows),
         *features_notes(artifact.settings.features, rows),
-        f"{comparison.OURS}.",
-        comparison.gap_note(artifact),
+        *divergence_notes(rows),
     ]
     return comparison.table(artifact, records, [_row(artifact, record) for record in records], lines)
 
@@ -133,12 +131,8 @@ def features_notes(settings: FeatureSettings, rows: Rows) -> list[str]:
     texts = [f"{row['label']} seed {row['seed']} ({row['failure'] or WITHOUT[row['status']]})" for row in lost]
     return [
         f"Features: {LAYERS[settings.layer]}; numbers per image: {', '.join(sizes) or 'none'}; {scaled}. Images: "
-        f"{' or '.join(images) or 'none'} of the {settings.split} set, the first ones, at most {settings.images:,}, as "
-        "evaluations see them.",
-        "Silhouette: the mean over these images, with Euclidean distances between features, of the clusters that "
-        f"k-means finds (k = {settings.clusters}, best of {settings.initialisations} k-means++ initialisations, "
-        f"seed {settings.seed}); classes play no part in it.",
-        f"Weights: those of the {' or '.join(kept)} evaluation. Features computed on: {'; '.join(devices)}.",
-        *divergence_notes(rows),
+        f"{' or '.join(images) or 'none'} of the {settings.split} set, the first ones. Silhouette: k-means with k = "
+        f"{settings.clusters}, best of {settings.initialisations} initialisations, seed {settings.seed}. Weights: "
+        f"those of the {' or '.join(kept)} evaluation. Features computed on: {'; '.join(devices)}.",
         *([f"Without a silhouette: {'; '.join(texts)}."] if texts else []),
     ]

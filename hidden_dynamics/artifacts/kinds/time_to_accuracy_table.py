@@ -13,7 +13,7 @@ from hidden_dynamics.artifacts.base import REQUIRED, SideBySideSettings
 from hidden_dynamics.artifacts.comparison import Record, Rows
 from hidden_dynamics.artifacts.kinds import cost_table
 from hidden_dynamics.artifacts.kinds.cost_table import MeasuredCosts, significant
-from hidden_dynamics.artifacts.notes import runs_notes
+from hidden_dynamics.artifacts.notes import runs_note
 from hidden_dynamics.artifacts.tables import Table, number
 from hidden_dynamics.configuration.runs import Cell
 from hidden_dynamics.configuration.schema import Number
@@ -24,14 +24,6 @@ if TYPE_CHECKING:
 
 QUANTITY = "time_to_accuracy"
 COUNTED = ("epochs", "clock_minutes", "computed_minutes")  # ours in three ways
-NOTE = (
-    "Ours: from the start of the training to the first evaluation with a {metric} of {target} or more, without the "
-    "evaluations; the mean over the seeds that reached it, which is too low where others did not. Own clocks are those "
-    "of the runs, which other runs on the machine slow down; so beside them stands the number of epochs times the "
-    "samples of an epoch times the training time per sample, measured with all models interleaved, where the runs were "
-    "trained on the device of that measurement. Compared with the published times are the ratios of the own clocks to "
-    "{baseline}’s alone, because the minutes are those of this machine."
-)
 
 
 class Settings(SideBySideSettings):
@@ -65,13 +57,7 @@ def draw(artifact: TimeToAccuracyTable, sources: "Sources") -> Table:
     records = [record | {f"{way}_ratio": record[way] / baseline[way] for way in COUNTED} for record in records]
     records = comparison.with_verdicts(artifact, records, sources.verdicts)
     metric, target = artifact.reached.replace("_", " "), percent(artifact.settings.target)
-    machine, *others = cost_table.machine_notes(artifact, costs)
-    lines = [
-        f"Time per sample: {machine[0].lower()}{machine[1:]}",
-        *others,
-        *runs_notes(sources.summary),
-        NOTE.format(metric=metric, target=target, baseline=baseline["label"]),
-    ]
+    lines = [*cost_table.machine_notes(artifact, costs), runs_note(sources.summary)]
     rows = [_row(artifact, record) for record in records]
     return comparison.table(artifact, records, rows, lines, about=f": {target} {metric}")
 
