@@ -13,6 +13,7 @@ from made import evaluations_of, sources_of, summary_of
 
 from hidden_dynamics.artifacts import artifact_named, load_artifacts
 from hidden_dynamics.artifacts.tables import markdown
+from hidden_dynamics.claims.verdict import UNLEARNED
 from hidden_dynamics.configuration.runs import resolve
 from hidden_dynamics.models.recurrent.lstm import LSTM
 from hidden_dynamics.models.recurrent.orthogonal import DTRIV
@@ -225,9 +226,9 @@ def naive_of(score):
 def test_a_difference_is_tested_only_where_the_side_ahead_has_learned():
     """Repeating the frame is worse than the control and the filter, but not than the plain core; then than none."""
     some, none = drawn(about=naive_of(45.0)), drawn(about=naive_of(20.0))
-    assert record(some)["s_learned"] and not math.isnan(record(some)["s_p"])
+    assert record(some)["s_gate"] == "" and not math.isnan(record(some)["s_p"])
     found = record(none)
-    assert not found["s_learned"] and math.isnan(found["s_p"]) and found["s_difference"] > 20
+    assert found["s_gate"] == UNLEARNED and math.isnan(found["s_p"]) and found["s_difference"] > 20
     row = texts(none, list(none.data["task"]).index("timit"))
     assert row["What s does: lead of control over plain core"].endswith(", no learning shown")
     assert row["Plain core"].endswith("(n = 5; none learned)")
@@ -238,7 +239,8 @@ def test_of_two_seeds_each_has_to_have_learned(score, learned):
     """The control's losses are 34.2 and 34.9."""
     losses = {"scaled_lstm": (34.2, 34.9)}
     two = {"scale": "demo", "seeds": [0, 1], "about": naive_of(score)}
-    assert record(drawn(value=lambda run: losses.get(run.model, (60.0, 61.0))[run.seed], **two))["s_learned"] == learned
+    table = drawn(value=lambda run: losses.get(run.model, (60.0, 61.0))[run.seed], **two)
+    assert (record(table)["s_gate"] == "") == learned
 
 
 @pytest.mark.parametrize(("failing", "tested"), [("scaled_lstm", False), ("lstm", True)])
