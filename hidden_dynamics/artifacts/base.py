@@ -1,8 +1,8 @@
 """A table or figure of a paper: its settings, its cells and files, the paper's numbers, its drawing.
 
-A kind of artifact is one class derived from `Artifact`, in a module of `hidden_dynamics.artifacts.kinds` that is named
-as the kind and gives the class as `KIND`. Rules, page, forecast and claims ask it. The workflow reads these modules
-before it builds its graph, so they import matplotlib and pandas where something is drawn.
+A kind of artifact is the last class derived from `Artifact` in a module of `hidden_dynamics.artifacts.kinds` that is
+named as the kind. Rules, page, forecast and claims ask it. The workflow reads these modules before it builds its graph,
+so they import matplotlib and pandas where something is drawn.
 """
 
 import importlib

@@ -93,9 +93,6 @@ class Ablation(BesidePublished, InPanels):
             yield panel.task, panel.metric, {cell: value for cell, value in values.items() if cell in configured}
 
 
-KIND = Ablation
-
-
 def draw(artifact: Ablation, sources: Sources) -> "Figure":
     """Pairs of annotated grids, one pair per panel: ours (means over seeds) above, the paper's below.
 

@@ -14,6 +14,7 @@ from pydantic import Field
 from hidden_dynamics.artifacts.base import Artifact, ArtifactSettings
 from hidden_dynamics.artifacts.comparison import Record, ours_of, ours_text, size_text
 from hidden_dynamics.artifacts.notes import figure_notes, reported_note, subtitle_of
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Table, probabilities, signed
 from hidden_dynamics.claims.verdict import UNLEARNED, gate_of
 from hidden_dynamics.configuration import Entry
@@ -21,13 +22,9 @@ from hidden_dynamics.configuration.runs import Cell, seeds_are_blocks
 from hidden_dynamics.configuration.schema import Size
 
 if TYPE_CHECKING:
-    from hidden_dynamics.artifacts.sources import Sources
     from hidden_dynamics.claims.samples import Runs
 
-DIFFERENCES = {
-    "s": ("control", "plain"),
-    "momentum": ("filter", "control"),
-}  # the lead of the first side over the second
+DIFFERENCES = {"s": ("control", "plain"), "momentum": ("filter", "control")}  # leads of the first over the second
 HEADINGS = {"s": "What s does: lead of control over plain core", "momentum": "What μ adds: lead of filter over control"}
 SYMBOLS = {"mu": "μ", "s": "s", "beta": "β", "restart": "F"}
 NONE = {**dict.fromkeys(("difference", "low", "high", "p"), math.nan), "gate": ""}
@@ -75,10 +72,7 @@ class ContrastTable(Artifact):
         return [row.metric for row in self.settings.rows]
 
 
-KIND = ContrastTable
-
-
-def draw(artifact: ContrastTable, sources: "Sources") -> Table:
+def draw(artifact: ContrastTable, sources: Sources) -> Table:
     """A row for each filter."""
     configuration, records = artifact.configuration, _records(artifact, sources)
     return Table.of(
@@ -92,7 +86,7 @@ def draw(artifact: ContrastTable, sources: "Sources") -> Table:
 # As data
 
 
-def _records(artifact: ContrastTable, sources: "Sources") -> list[Record]:
+def _records(artifact: ContrastTable, sources: Sources) -> list[Record]:
     """A record for each filter: each side over seeds, and both differences, oriented so that above 0 is better.
 
     Each difference has its interval and p, and p by Holm's method over all different ones of the core on the task, run
@@ -121,7 +115,7 @@ def _records(artifact: ContrastTable, sources: "Sources") -> list[Record]:
     return [record for record, _, _ in records]
 
 
-def _compared(artifact: ContrastTable, sources: "Sources", metric: str, cells: Mapping[str, Cell]) -> Record:
+def _compared(artifact: ContrastTable, sources: Sources, metric: str, cells: Mapping[str, Cell]) -> Record:
     """The sides over seeds, and both differences with interval and p."""
     sides = {side: sources.evidence.number_of(cell, metric) for side, cell in cells.items()}
     record = _sides(artifact, metric, cells, sides)

@@ -26,9 +26,6 @@ class Embedding(Featured):
     """A figure of image features, which asks for nothing more than they do."""
 
 
-KIND = Embedding
-
-
 def draw(artifact: Embedding, sources: Sources) -> "Figure":
     """Panels side by side, one per model: the map of its first seed.
 

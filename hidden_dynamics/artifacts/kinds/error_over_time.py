@@ -52,9 +52,6 @@ class ErrorOverTime(SideBySide):
         return [self.settings.metric]
 
 
-KIND = ErrorOverTime
-
-
 def draw(artifact: ErrorOverTime, sources: Sources) -> "Figure":
     """
     Raises:

@@ -42,9 +42,6 @@ class GradientNorms(SideBySide):
     with_extras = False  # the heat maps are of the paper's models alone
 
 
-KIND = GradientNorms
-
-
 def draw(artifact: GradientNorms, sources: Sources) -> "Figure":
     """Heat maps side by side, one per model: step t downwards, iteration to the right, one scale of colours.
 

@@ -3,7 +3,7 @@ baselines and, where it is known, the best possible predictor. These are not hel
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from hidden_dynamics.artifacts import comparison
 from hidden_dynamics.artifacts.base import REQUIRED, ArtifactSettings, BesidePublished
 from hidden_dynamics.artifacts.comparison import Record
 from hidden_dynamics.artifacts.notes import choices_notes, divergence_notes, reported_note, runs_note
+from hidden_dynamics.artifacts.sources import Sources
 from hidden_dynamics.artifacts.tables import ABSENT, Column, Table, number
 from hidden_dynamics.configuration import Entry, known
 from hidden_dynamics.configuration.entries import listed
@@ -20,9 +21,6 @@ from hidden_dynamics.errors import UserError
 from hidden_dynamics.papers.deviations import original_of
 from hidden_dynamics.papers.published import load_tasks, published_task
 from hidden_dynamics.results.seeds import by_seed
-
-if TYPE_CHECKING:
-    from hidden_dynamics.artifacts.sources import Sources
 
 Runs = Sequence[Mapping[str, str]]
 LIMIT = "Limit (optimal predictor)"
@@ -110,10 +108,7 @@ class ResultsTable(BesidePublished):
                 yield task, metric, {cell: number.value for cell, number in numbers.items() if number}
 
 
-KIND = ResultsTable
-
-
-def draw(artifact: ResultsTable, sources: "Sources") -> Table:
+def draw(artifact: ResultsTable, sources: Sources) -> Table:
     """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit.
 
     Raises:
