@@ -200,11 +200,7 @@ class Artifact(ABC):
         return load_published(self.settings.published) if self.settings.published else None
 
     def number(self, cell: Cell, metric: str) -> Number | None:
-        """The paper's number for a cell.
-
-        Raises:
-            UserError: config/metrics.yaml has no such metric.
-        """
+        """The paper's number for a cell; a `UserError` where config/metrics.yaml has no such metric."""
         if self.published is None:
             return None
         task = published_task(self.configuration, cell.task)

@@ -116,7 +116,7 @@ class Configuration:
         return self.datasets[self.tasks[task].dataset].titled(self.tasks[task].data)
 
     def title_as_run(self, task: str) -> str:
-        """The task's title with the data that it runs on, where they are not the paper's: "Free Spoken Digit schema.Dataset,
+        """The task's title with the data that it runs on, where they are not the paper's: "Free Spoken Digit Dataset,
         previous frame", "PMNIST of MNIST averaged to 14 × 14"."""
         title, data, replaced = self.tasks[task].title, self.data_title(task), self.replaced(task)
         original = self.title_of(replaced) if replaced else self.reduced(task)
@@ -185,11 +185,8 @@ def load(settings: Mapping[str, Any] | None = None, directory: Path = ROOT) -> C
 
 
 def load_datasets(path: Path = DATASETS) -> dict[str, schema.Dataset]:
-    """The registry of datasets alone, at `path`.
-
-    Raises:
-        UserError: the file is missing or malformed, or a stand-in names a dataset that does not exist.
-    """
+    """The registry of datasets alone, at `path`; a `UserError` where the file is missing or malformed, or a stand-in
+    names a dataset that does not exist."""
     datasets = typed(PARTS["datasets"], read_yaml(path), str(path))
     _check_originals(datasets, str(path))
     return datasets

@@ -100,11 +100,8 @@ def outputs_of(configuration: Configuration, task: str) -> tuple[str, ...]:
 
 
 def resolve(configuration: Configuration, task: str, model: str, paper_size: int | str | None, seed: int) -> Run:
-    """The run of `model` at the paper's size on `task` with `seed`, fully specified.
-
-    Raises:
-        UserError: the task, the model or the size is not configured.
-    """
+    """The run of `model` at the paper's size on `task` with `seed`, fully specified; a `UserError` where the task, the
+    model or the size is not configured."""
     return resolve_seeds(configuration, Cell(task, model, paper_size), [seed])[0]
 
 

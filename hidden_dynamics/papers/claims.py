@@ -109,10 +109,7 @@ class Definitions(Entry):
     power: Share
 
     def margin(self, metric: str) -> Margin:
-        """
-        Raises:
-            UserError: no margin is defined for the metric.
-        """
+        """A `UserError` where no margin is defined for the metric."""
         return self.margins[known(metric, self.margins, "margin", f"{ORIGIN}: definitions.margins")]
 
     @property
@@ -223,11 +220,8 @@ def load_claims(path: Path = FILE) -> Claims:
 
 
 def artifacts_with_claims(configuration: Configuration) -> list[str]:
-    """The artifacts that claims rest on, in the order of config/artifacts.yaml.
-
-    Raises:
-        UserError: an entry names an artifact that is not configured.
-    """
+    """The artifacts that claims rest on, in the order of config/artifacts.yaml; a `UserError` where an entry names an
+    artifact that is not configured."""
     content = load_claims()
     for entry in content.claims:
         known(entry.artifact, configuration.artifacts, "artifact", f"{ORIGIN}: {entry.id}")

@@ -34,11 +34,8 @@ def load_data(configuration: Configuration, run: Run, record: Mapping[str, Any])
 
 
 def load_weights(network: nn.Module, directory: Path) -> None:
-    """Put the weights of the run in `directory` into its network, wherever that is.
-
-    Raises:
-        UserError: they are missing or were altered.
-    """
+    """Put the weights of the run in `directory` into its network, wherever that is; a `UserError` where they are
+    missing or were altered."""
     path = directory / WEIGHTS
     if not path.is_file():
         again = directory if (directory / KEPT).is_dir() else directory / RECORD  # a restored run has no checkpoint

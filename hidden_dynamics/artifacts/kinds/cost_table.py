@@ -105,11 +105,8 @@ def _row(artifact: CostTable, records: Sequence[Record]) -> TextRow:
 
 
 def measured_costs(sources: Sources) -> list[dict[str, Any]]:
-    """The costs of an artifact's models, a row for each model and quantity: `over_processes`.
-
-    Raises:
-        UserError: a process has not one row for each model and quantity, as those of a publication with fewer models.
-    """
+    """The costs of an artifact's models, a row for each model and quantity: `over_processes`. A `UserError` where a
+    process has not one row for each model and quantity, as those of a publication with fewer models."""
     artifact, costs = sources.artifact, sources.costs
     found = [(row["process"], row["model"], row["quantity"]) for row in costs]
     needed = [(cell.model, quantity) for cell in artifact.cells() for quantity in (*TIMES, *MEMORIES)]

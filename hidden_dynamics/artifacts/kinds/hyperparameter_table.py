@@ -15,21 +15,13 @@ from hidden_dynamics.configuration.runs import Cell, Run, resolve
 from hidden_dynamics.configuration.schema import Names
 from hidden_dynamics.papers.published import load_tasks, published_task
 
-SYMBOLS = {
-    "mu": "μ",
-    "s": "s",
-    "beta": "β",
-    "restart": "F",
-    "alpha": "α",
-    "penalty": "λ",
-    "augmented": "Augmented dimensions",
-}
+HEADINGS = dict(mu="μ", s="s", beta="β", restart="F", alpha="α", penalty="λ", augmented="Augmented dimensions")
 NAMES = (
     *("mu", "s", "beta", "restart", "K", "initialisation", "forget_bias", "optimiser", "learning_rate", "alpha"),
     *("dropout", "penalty", "augmented", "attention", "orthogonal_optimiser", "orthogonal_learning_rate"),
     *("clip_norm", "batch_size", "epochs", "iterations_per_epoch"),
 )
-COLUMNS = {name: SYMBOLS.get(name, name.replace("_", " ").capitalize()) for name in NAMES}  # name: heading
+COLUMNS = {name: HEADINGS.get(name, name.replace("_", " ").capitalize()) for name in NAMES}
 # What few tasks have stands below the table: columns would make it too wide. A mapping has a value for each entry.
 DETAILS = (
     *("embedding_size", "layers", "dropouts", "bptt", "activation_regularisation", "temporal_regularisation"),

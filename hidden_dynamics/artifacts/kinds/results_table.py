@@ -109,11 +109,8 @@ class ResultsTable(BesidePublished):
 
 
 def draw(artifact: ResultsTable, sources: Sources) -> Table:
-    """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit.
-
-    Raises:
-        UserError: tasks have the same title.
-    """
+    """The paper's rows in its order, then the models of the user's own, the naive baselines, and the limit; a
+    `UserError` where tasks have the same title."""
     summary = sources.summary
     records = comparison.compared(artifact, _records(artifact, summary), sources.verdicts)
     others, tasks = _others(artifact, summary), load_tasks(artifact.paper)

@@ -102,11 +102,8 @@ def _row(artifact: SilhouetteTable, record: Record) -> dict[str, str]:
 
 
 def measured_features(sources: Sources) -> list[dict[str, str]]:
-    """The measured features of an artifact, a row for each run.
-
-    Raises:
-        UserError: they have not one row for each run, as those of a publication with fewer seeds.
-    """
+    """The measured features of an artifact, a row for each run; a `UserError` where they have not one row for each run,
+    as those of a publication with fewer seeds."""
     artifact, rows = sources.artifact, sources.features
     found = [(row["model"], row["seed"]) for row in rows]
     for run in artifact.runs:

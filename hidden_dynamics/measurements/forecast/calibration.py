@@ -88,10 +88,7 @@ class Calibration(Entry):
     groups: dict[Annotated[str, Field(pattern="^[0-9a-f]{16}$")], Group]
 
     def of(self, run: Run) -> Group:
-        """
-        Raises:
-            UserError: there is no measurement of such a run.
-        """
+        """A `UserError` where there is no measurement of such a run."""
         key = key_of(run)
         if key not in self.groups:
             raise UserError(
@@ -103,10 +100,7 @@ class Calibration(Entry):
 
 
 def read(path: Path) -> Calibration:
-    """
-    Raises:
-        UserError: it is missing, damaged or something else.
-    """
+    """A `UserError` where it is missing, damaged or something else."""
     try:
         return typed(Calibration, json.loads(path.read_text(encoding="utf-8")), str(path))
     except (OSError, ValueError) as error:

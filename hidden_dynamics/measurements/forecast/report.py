@@ -64,11 +64,8 @@ def forecast(
     runs: Sequence[Run],
     runs_of: Mapping[str, Sequence[Run]],
 ) -> Forecast:
-    """The costs of `runs`, all that it is about, and of those of each artifact.
-
-    Raises:
-        UserError: the calibration lacks a measurement.
-    """
+    """The costs of `runs`, all that it is about, and of those of each artifact; a `UserError` where the calibration
+    lacks a measurement."""
     costs = {run.id: cost_of(run, calibration.of(run)) for run in runs}
     finished = {run.id for run in runs if is_finished(configuration, run)}
     rows = [
