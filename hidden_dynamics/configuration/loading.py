@@ -8,7 +8,7 @@ import functools
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -336,25 +336,19 @@ def _check_names(c: Configuration) -> None:
 
 def _check_classes(c: Configuration) -> None:
     """A run's specification knows its classes by their names alone, which therefore must differ."""
-    places: dict[str, str] = {}
-    for place, where in _classes(c.models, c.tasks):
-        first = places.setdefault(class_name(place), place)
-        if first != place:
-            raise mistake(
-                where, f"{place} has the name of {first}, by which a run's specification knows it: rename one."
-            )
-
-
-def _classes(models: Mapping[str, schema.Model], tasks: Mapping[str, schema.Task]) -> Iterator[tuple[str, str]]:
-    """The dotted name of each class, and where it is configured."""
-    named = [(RECURRENT_NETWORK, "the usual network")]
-    for name, model in models.items():
+    named = [(RECURRENT_NETWORK, "the usual network")]  # the dotted name of each class, and where it is configured
+    for name, model in c.models.items():
         where = f"config/models.yaml: {name}"
         named += [(model.network, f"{where}.network"), (model.core, f"{where}.core")]
-    for name, task in tasks.items():
+    for name, task in c.tasks.items():
         where = f"config/tasks.yaml: {name}"
         named += [(task.task_class, f"{where}.class"), (task.network, f"{where}.network")]
-    return ((place, where) for place, where in named if place)
+    places: dict[str, str] = {}
+    for place, where in named:
+        first = places.setdefault(class_name(place), place) if place else place
+        if first != place:
+            text = f"{place} has the name of {first}, by which a run's specification knows it: rename one."
+            raise mistake(where, text)
 
 
 def class_name(place: str) -> str:
@@ -363,14 +357,9 @@ def class_name(place: str) -> str:
 
 
 def parse_settings(text: str | None) -> dict[str, Any]:
-    """The settings that a script's `--config` gives: a JSON object, merged over config.yaml.
-
-    Without it, the settings of the workflow that runs the script (Snakemake's command line may have changed some, and
-    hands them over in the environment), or config.yaml alone.
-
-    Raises:
-        UserError: the text is no JSON object.
-    """
+    """The settings that a script's `--config` gives, merged over config.yaml; a `UserError` where they are no JSON
+    object. Without it, the settings of the workflow that runs the script (Snakemake's command line may have changed
+    some, and hands them over in the environment), or config.yaml alone."""
     base = read_yaml(ROOT / "config.yaml")
     text = os.environ.get(ENVIRONMENT) if text is None else text
     if not text:

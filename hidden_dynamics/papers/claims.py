@@ -197,11 +197,8 @@ class Claims(Entry):
 
 @cache
 def load_claims(path: Path = FILE) -> Claims:
-    """
-    Raises:
-        UserError: the file is missing, is not as it should be, names two entries alike, or one names a part that is
-            none, or has neither a reference nor a naive baseline to be held to.
-    """
+    """A `UserError` where the file is missing, is not as it should be, names two entries alike, or one names a part
+    that is none, or has neither a reference nor a naive baseline to be held to."""
     content = typed(Claims, read_yaml(path), ORIGIN)
     names = [entry.id for entry in content.claims]
     twice = sorted({name for name in names if names.count(name) > 1})

@@ -87,11 +87,8 @@ class Logs:
 
 @functools.cache
 def load_logs(name: str) -> Logs:
-    """The logs of a file of published/, such as "momentumrnn/logs.yaml".
-
-    Raises:
-        UserError: it or its table is missing, or not as it should be; the message names file and line.
-    """
+    """The logs of a file of published/, such as "momentumrnn/logs.yaml"; a `UserError` that names file and line where
+    it or its table is missing, or not as it should be."""
     about, table = name, name.removesuffix(".yaml") + ".csv"
     origin, logs = f"published/{table}", {}
     try:

@@ -36,14 +36,8 @@ def record_of(directory: Path) -> dict[str, bytes]:
 
 
 def put_back(directory: Path, fingerprint: str) -> bool:
-    """Make the files of the run in `directory` of the record that was restored there.
-
-    Returns:
-        False, and nothing is made, where there is no record, or one of another specification, code or data.
-
-    Raises:
-        UserError: the record was altered.
-    """
+    """Make the files of the run in `directory` of the record that was restored there; False, and nothing is made, where
+    there is no record, or one of another specification, code or data. A `UserError` where the record was altered."""
     kept = directory / KEPT
     if not (kept / RECORD).is_file() or verified(kept / RECORD)["fingerprint"] != fingerprint:
         return False

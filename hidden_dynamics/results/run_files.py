@@ -199,14 +199,8 @@ def _numbers(path: Path) -> list[dict[str, float]]:
 
 
 def rows_of(configuration: Configuration, runs: Iterable[Run], root: Path) -> list[dict[str, str]]:
-    """A row for each run, by column.
-
-    Args:
-        root: what the runs' directories are relative to.
-
-    Raises:
-        UserError: a run has not finished, its record is damaged, or is of another specification than configured.
-    """
+    """A row for each run, by column; `root` is what the runs' directories are relative to. A `UserError` where a run
+    has not finished, or its record is damaged, or is of another specification than configured."""
     return [row_of(configuration, run, RunFiles(root / run.directory).record(), root) for run in runs]
 
 

@@ -16,14 +16,8 @@ from hidden_dynamics.results.run_files import RECORD, verified
 
 
 def load_data(configuration: Configuration, run: Run, record: Mapping[str, Any]) -> prepared.Prepared:
-    """The prepared data that a run was trained on.
-
-    Args:
-        configuration: says where the prepared data is; nothing else of it counts.
-
-    Raises:
-        UserError: it is missing, or is not what the run was trained on.
-    """
+    """The prepared data that a run was trained on, where the configuration has them; a `UserError` where they are
+    missing, or are not what the run was trained on."""
     path = configuration.paths.prepared(run.spec["dataset"], run.spec["data"])
     data = prepared.load(path)
     trained_on = record["dataset"]["digest"]

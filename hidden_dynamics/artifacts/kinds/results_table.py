@@ -255,7 +255,7 @@ def _headings(artifact: ResultsTable, records: Sequence[Record]) -> dict[tuple[s
 def _texts(artifact: ResultsTable, record: Record) -> dict[str, str]:
     """A row's cells in one group of columns."""
     decimals = _decimals(artifact, record)
-    elsewhere = artifact.published.choosing  # the paper's runs chose their evaluation by another number
+    elsewhere = artifact.published.content.get("chosen_by")  # another number, by which the paper's runs chose theirs
     marks = [BEST_OF_ALL] if elsewhere and record["metric"] in record["chosen_by"].split() else []
     quoted = "quoted" if record["published_quoted"] else ""
     about = "; ".join(filter(None, (quoted, record["published_literature"], record["published_only_in"])))

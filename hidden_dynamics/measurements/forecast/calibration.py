@@ -145,16 +145,9 @@ def grouped(runs: Iterable[Run]) -> dict[str, list[Run]]:
 def chosen(
     configuration: Configuration, runs_of: Mapping[str, Sequence[Run]]
 ) -> tuple[list[Run], dict[str, Sequence[Run]]]:
-    """The runs that the forecast is about, and those of each artifact.
-
-    All configured runs, also those that nothing shows; or where forecast.artifacts names artifacts, what they show.
-
-    Args:
-        runs_of: the runs of every artifact.
-
-    Raises:
-        UserError: forecast.artifacts names one that is not configured.
-    """
+    """The runs that the forecast is about, and those of each artifact: all configured runs, also those that nothing
+    shows; or where forecast.artifacts names some of `runs_of`, the runs of every artifact, what these show. A
+    `UserError` where it names one that is not configured."""
     names = configuration.settings.forecast.artifacts
     if names is None:
         return all_runs(configuration), dict(runs_of)
